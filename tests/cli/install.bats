@@ -5,6 +5,8 @@ setup_file() {
     export NETPROF_TOP=${NETPROF_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
     export NETPROF_BUILD=${NETPROF_BUILD:-$NETPROF_TOP/build}
     export NETPROF_BIN=${NETPROF_BIN:-$NETPROF_BUILD/bin}
+    CMAKE_GENERATOR=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$NETPROF_BUILD/CMakeCache.txt")
+    export CMAKE_GENERATOR # the consumers are built with what built netprof
     export prefix="$BATS_FILE_TMPDIR/moved here"
     cmake --install "$NETPROF_BUILD" --prefix "$BATS_FILE_TMPDIR/first" >/dev/null
     mv "$BATS_FILE_TMPDIR/first" "$prefix"
