@@ -2,15 +2,15 @@
 # An installed netprof is found by find_package and by pkg-config, wherever its prefix was moved to.
 
 setup_file() {
-    export NETPROF_TOP=${NETPROF_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
-    export NETPROF_BUILD=${NETPROF_BUILD:-$NETPROF_TOP/build}
-    export NETPROF_BIN=${NETPROF_BIN:-$NETPROF_BUILD/bin}
-    CMAKE_GENERATOR=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$NETPROF_BUILD/CMakeCache.txt")
+    export NETPROF_TEST_TOP=${NETPROF_TEST_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
+    export NETPROF_TEST_BUILD=${NETPROF_TEST_BUILD:-$NETPROF_TEST_TOP/build}
+    export NETPROF_TEST_BIN=${NETPROF_TEST_BIN:-$NETPROF_TEST_BUILD/bin}
+    CMAKE_GENERATOR=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$NETPROF_TEST_BUILD/CMakeCache.txt")
     export CMAKE_GENERATOR # the consumers are built with what built netprof
     export prefix="$BATS_FILE_TMPDIR/moved here"
-    cmake --install "$NETPROF_BUILD" --prefix "$BATS_FILE_TMPDIR/first" >/dev/null
+    cmake --install "$NETPROF_TEST_BUILD" --prefix "$BATS_FILE_TMPDIR/first" >/dev/null
     mv "$BATS_FILE_TMPDIR/first" "$prefix"
-    version=$(sed -n 's/^# *define *NETPROF_VERSION_\(MAJOR\|MINOR\|PATCH\) *\([0-9]*\).*/\2/p' "$NETPROF_TOP/netprof.h")
+    version=$(sed -n 's/^# *define *NETPROF_VERSION_\(MAJOR\|MINOR\|PATCH\) *\([0-9]*\).*/\2/p' "$NETPROF_TEST_TOP/netprof.h")
     export version=${version//$'\n'/.}
 }
 
@@ -28,7 +28,7 @@ END
 }
 
 @test "the header is installed as it is" {
-    cmp "$NETPROF_TOP/netprof.h" "$prefix/include/netprof.h"
+    cmp "$NETPROF_TEST_TOP/netprof.h" "$prefix/include/netprof.h"
 }
 
 @test "find_package(netprof) builds a C program" {
@@ -68,6 +68,6 @@ END
 }
 
 @test "an installed program starts" {
-    [ -x "$NETPROF_BIN/netprof" ] || skip "built without tools"
+    [ -x "$NETPROF_TEST_BIN/netprof" ] || skip "built without tools"
     "$prefix/bin/netprof" --version
 }
