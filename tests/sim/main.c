@@ -14,7 +14,8 @@ static const char usage[] =
     "                        [--global-pause] [--no-retry-handler] [--no-foreign-files]\n"
     "netprof-sim step ROOT --seconds S [--scenario NAME[,NAME]] [--nic N]...\n"
     "netprof-sim run ROOT --seconds S [--interval S] [--scenario NAME[,NAME]] [--nic N]...\n"
-    "netprof-sim fault ROOT KIND PATTERN... [--nic N]   telemetry name, rh:NAME, net:NAME or properties/NAME\n"
+    "netprof-sim fault ROOT KIND PATTERN... [--nic N]   telemetry name, rh:NAME, net:NAME or "
+    "properties/NAME\n"
     "netprof-sim remove|restore ROOT --nic N...         take the device out of the tree, bring it back\n"
     "netprof-sim set ROOT NAME VALUE --nic N\n"
     "netprof-sim get ROOT NAME --nic N\n"
@@ -189,9 +190,9 @@ static const struct {
     int words; /* at least, with ROOT */
     int needs_tree;
     int (*run)(sim *, arguments *);
-} commands[] = {{"create", 1, 0, run_create},   {"step", 1, 1, run_step},       {"run", 1, 1, run_run},
-                {"fault", 3, 1, run_fault},     {"remove", 1, 1, run_remove},   {"restore", 1, 1, run_restore},
-                {"set", 3, 1, run_set},         {"get", 2, 1, run_get}};
+} commands[] = {{"create", 1, 0, run_create}, {"step", 1, 1, run_step},     {"run", 1, 1, run_run},
+                {"fault", 3, 1, run_fault},   {"remove", 1, 1, run_remove}, {"restore", 1, 1, run_restore},
+                {"set", 3, 1, run_set},       {"get", 2, 1, run_get}};
 
 int main(int argc, char **argv)
 {

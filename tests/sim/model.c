@@ -66,7 +66,8 @@ ptrdiff_t model_find(const model_item *items, size_t count, const char *name, si
     return -1;
 }
 
-/* Next item from *i on that matches; the items are sorted, so only those with the literal prefix are tried. */
+/* Next item from *i on that matches; the items are sorted, so only those with the literal prefix are tried.
+ */
 static ptrdiff_t next_match(const model_step *step, const char *pattern, size_t *i)
 {
     size_t prefix = strcspn(pattern, "*?[");
@@ -146,7 +147,7 @@ static double call(context *c, const char *name, size_t length)
     static const struct {
         const char *name;
         int arguments; /* 0: takes a name */
-    } functions[FUNCTIONS] = {{"sum", 0}, {"val", 0},   {"min", 2},  {"max", 2},
+    } functions[FUNCTIONS] = {{"sum", 0},  {"val", 0},   {"min", 2},  {"max", 2},
                               {"near", 2}, {"floor", 1}, {"ceil", 1}, {"count", 1}};
     int f = 0;
     while (f < FUNCTIONS && (strlen(functions[f].name) != length || strncmp(functions[f].name, name, length)))
@@ -189,7 +190,8 @@ static double variable(context *c, const char *name, size_t length)
                  {"global", s->global_pause}};
     if (length == 3 && strncmp(name, "rnd", 3) == 0) return model_uniform(&c->random);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strlen(known[k].name) == length && strncmp(known[k].name, name, length) == 0) return known[k].value;
+        if (strlen(known[k].name) == length && strncmp(known[k].name, name, length) == 0)
+            return known[k].value;
     return fail(c);
 }
 
@@ -323,9 +325,18 @@ static void apply_frames(context *c, const model_frames *row)
     static const struct {
         int below;
         const char *name;
-    } bins[] = {{28, "27"},           {36, "35"},           {64, "36_to_63"},     {65, "64"},
-                {128, "65_to_127"},   {256, "128_to_255"},  {512, "256_to_511"},  {1024, "512_to_1023"},
-                {2048, "1024_to_2047"}, {4096, "2048_to_4095"}, {8192, "4096_to_8191"}, {1 << 30, "8192_to_max"}};
+    } bins[] = {{28, "27"},
+                {36, "35"},
+                {64, "36_to_63"},
+                {65, "64"},
+                {128, "65_to_127"},
+                {256, "128_to_255"},
+                {512, "256_to_511"},
+                {1024, "512_to_1023"},
+                {2048, "1024_to_2047"},
+                {4096, "2048_to_4095"},
+                {8192, "4096_to_8191"},
+                {1 << 30, "8192_to_max"}};
     double count = evaluate(c, row->count, -1), octets = evaluate(c, row->octets, -1);
     size_t bin = 0;
     while (octets >= bins[bin].below)

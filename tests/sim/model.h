@@ -22,7 +22,7 @@ typedef struct model_item {
 
 typedef struct model_row {
     const char *target; /* a quantity (has a dot), counters (fnmatch pattern), or an event:
-                           * "@reset", "@restarts", "@top COUNTER" (see tables.c) */
+                         * "@reset", "@restarts", "@top COUNTER" (see tables.c) */
     const char *formula;
 } model_row;
 
@@ -42,8 +42,8 @@ typedef struct model_attribute {
 
 typedef struct model_scenario {
     const char *name, *sentence;
-    const char *others;  /* scenario of the NICs that are not hit; NULL: healthy */
-    int hits_one;        /* hits one NIC unless told otherwise, else all */
+    const char *others; /* scenario of the NICs that are not hit; NULL: healthy */
+    int hits_one;       /* hits one NIC unless told otherwise, else all */
     const model_row *rows;
     const model_attribute *attributes;
 } model_scenario;
@@ -58,8 +58,8 @@ const model_scenario *model_scenario_find(const char *name, size_t length);
 typedef struct model_step {
     const model_item *items; /* sorted by name */
     size_t item_count;
-    const uint64_t *values;     /* before the step */
-    const double *intervals;    /* seconds, one per item */
+    const uint64_t *values;  /* before the step */
+    const double *intervals; /* seconds, one per item */
     double dt, now, clock_hz, line_bits_per_s;
     int first, global_pause;
     uint64_t random;

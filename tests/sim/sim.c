@@ -61,24 +61,72 @@ static const struct {
     const char *name;
     int gauge;
 } other_items[] = {
-    {"rh:spt_timeouts", 0}, {"rh:spt_timeouts_u", 0}, {"rh:spt_timeouts_o", 0}, {"rh:connections_cancelled", 0},
-    {"rh:pkts_cancelled_u", 0}, {"rh:pkts_cancelled_o", 0}, {"rh:cancel_no_matching_conn", 0},
-    {"rh:cancel_resource_busy", 0}, {"rh:cancel_trs_pend_rsp", 0}, {"rh:cancel_tct_closed", 0}, {"rh:nacks", 0},
-    {"rh:nack_no_target_trs", 0}, {"rh:nack_no_target_mst", 0}, {"rh:nack_no_target_conn", 0},
-    {"rh:nack_no_matching_conn", 0}, {"rh:nack_resource_busy", 0}, {"rh:nack_trs_pend_rsp", 0},
-    {"rh:nack_sequence_error", 0}, {"rh:sct_timeouts", 0}, {"rh:tct_timeouts", 0}, {"rh:accel_close_complete", 0},
-    {"rh:ignored_sct_timeouts", 0}, {"rh:rh_sct_status_change", 0}, {"rh:srb_in_use", 1}, {"rh:spt_in_use", 1},
-    {"rh:smt_in_use", 1}, {"rh:sct_in_use", 1}, {"rh:trs_in_use", 1}, {"rh:mst_in_use", 1}, {"rh:tct_in_use", 1},
-    {"rh:nid_value", 1}, {"rh:nid_tree_count", 1}, {"rh:max_nid_tree_count", 1}, {"rh:switch_tree_count", 1},
-    {"rh:max_switch_tree_count", 1}, {"rh:parked_nids", 1}, {"rh:max_parked_nids", 1}, {"rh:parked_switches", 1},
+    {"rh:spt_timeouts", 0},
+    {"rh:spt_timeouts_u", 0},
+    {"rh:spt_timeouts_o", 0},
+    {"rh:connections_cancelled", 0},
+    {"rh:pkts_cancelled_u", 0},
+    {"rh:pkts_cancelled_o", 0},
+    {"rh:cancel_no_matching_conn", 0},
+    {"rh:cancel_resource_busy", 0},
+    {"rh:cancel_trs_pend_rsp", 0},
+    {"rh:cancel_tct_closed", 0},
+    {"rh:nacks", 0},
+    {"rh:nack_no_target_trs", 0},
+    {"rh:nack_no_target_mst", 0},
+    {"rh:nack_no_target_conn", 0},
+    {"rh:nack_no_matching_conn", 0},
+    {"rh:nack_resource_busy", 0},
+    {"rh:nack_trs_pend_rsp", 0},
+    {"rh:nack_sequence_error", 0},
+    {"rh:sct_timeouts", 0},
+    {"rh:tct_timeouts", 0},
+    {"rh:accel_close_complete", 0},
+    {"rh:ignored_sct_timeouts", 0},
+    {"rh:rh_sct_status_change", 0},
+    {"rh:srb_in_use", 1},
+    {"rh:spt_in_use", 1},
+    {"rh:smt_in_use", 1},
+    {"rh:sct_in_use", 1},
+    {"rh:trs_in_use", 1},
+    {"rh:mst_in_use", 1},
+    {"rh:tct_in_use", 1},
+    {"rh:nid_value", 1},
+    {"rh:nid_tree_count", 1},
+    {"rh:max_nid_tree_count", 1},
+    {"rh:switch_tree_count", 1},
+    {"rh:max_switch_tree_count", 1},
+    {"rh:parked_nids", 1},
+    {"rh:max_parked_nids", 1},
+    {"rh:parked_switches", 1},
     {"rh:max_parked_switches", 1},
-    {"net:rx_packets", 0}, {"net:tx_packets", 0}, {"net:rx_bytes", 0}, {"net:tx_bytes", 0}, {"net:rx_errors", 0},
-    {"net:tx_errors", 0}, {"net:rx_dropped", 0}, {"net:tx_dropped", 0}, {"net:multicast", 0}, {"net:collisions", 0},
-    {"net:rx_length_errors", 0}, {"net:rx_over_errors", 0}, {"net:rx_crc_errors", 0}, {"net:rx_frame_errors", 0},
-    {"net:rx_fifo_errors", 0}, {"net:rx_missed_errors", 0}, {"net:tx_aborted_errors", 0},
-    {"net:tx_carrier_errors", 0}, {"net:tx_fifo_errors", 0}, {"net:tx_heartbeat_errors", 0},
-    {"net:tx_window_errors", 0}, {"net:rx_compressed", 0}, {"net:tx_compressed", 0}, {"net:rx_nohandler", 0},
-    {"net:carrier_changes", 0}, {"net:carrier_up_count", 0}, {"net:carrier_down_count", 0},
+    {"net:rx_packets", 0},
+    {"net:tx_packets", 0},
+    {"net:rx_bytes", 0},
+    {"net:tx_bytes", 0},
+    {"net:rx_errors", 0},
+    {"net:tx_errors", 0},
+    {"net:rx_dropped", 0},
+    {"net:tx_dropped", 0},
+    {"net:multicast", 0},
+    {"net:collisions", 0},
+    {"net:rx_length_errors", 0},
+    {"net:rx_over_errors", 0},
+    {"net:rx_crc_errors", 0},
+    {"net:rx_frame_errors", 0},
+    {"net:rx_fifo_errors", 0},
+    {"net:rx_missed_errors", 0},
+    {"net:tx_aborted_errors", 0},
+    {"net:tx_carrier_errors", 0},
+    {"net:tx_fifo_errors", 0},
+    {"net:tx_heartbeat_errors", 0},
+    {"net:tx_window_errors", 0},
+    {"net:rx_compressed", 0},
+    {"net:tx_compressed", 0},
+    {"net:rx_nohandler", 0},
+    {"net:carrier_changes", 0},
+    {"net:carrier_up_count", 0},
+    {"net:carrier_down_count", 0},
 };
 
 enum { other_count = sizeof other_items / sizeof *other_items };
@@ -153,7 +201,8 @@ static int allocate_nics(sim *s)
     s->nics = calloc((size_t)s->options.nics, sizeof *s->nics);
     for (int i = 0; s->nics && i < s->options.nics; i++) {
         nic *n = &s->nics[i];
-        n->tree = tree_identify(i, s->options.nics, s->options.asic, s->options.seed, s->options.global_pause);
+        n->tree =
+            tree_identify(i, s->options.nics, s->options.asic, s->options.seed, s->options.global_pause);
         n->present = 1;
         n->values = calloc(s->item_count, sizeof *n->values);
         n->stamps = calloc(s->item_count, sizeof *n->stamps);
@@ -194,7 +243,8 @@ static int sim_new(const char *root, const sim_options *options, sim **out)
     return 0;
 }
 
-/* Time from one read to the next, as `cat` in sequence on Aurora: median 6.4 to 7.3 us, 1 % over 15 to 30 us. */
+/* Time from one read to the next, as `cat` in sequence on Aurora: median 6.4 to 7.3 us, 1 % over 15 to 30 us.
+ */
 static int64_t read_gap_ns(uint64_t *random)
 {
     double u = model_uniform(random), gap = 5900 + 700 * u / (1.08 - u);
@@ -216,8 +266,8 @@ static int64_t stamp_sweep(sim *s, const nic *n, int64_t start_ns, double pace)
     return start_ns;
 }
 
-static int write_item(int directory_fd, const char *path, const model_item *item, uint64_t value, int64_t stamp,
-                      int fault)
+static int write_item(int directory_fd, const char *path, const model_item *item, uint64_t value,
+                      int64_t stamp, int fault)
 {
     char line[line_size];
     int length;
@@ -313,7 +363,8 @@ static int step_nic(sim *s, nic *n, const sim_step_options *o, double dt, const 
     const model_scenario *scenarios[max_scenarios + 1];
     int err = parse_scenarios(names, scenarios);
     if (err) return err;
-    uint64_t random = (s->options.seed + 1) * 0x9e3779b9u + s->steps * 7919 + (uint64_t)(unsigned)n->tree.cxi * 104729;
+    uint64_t random =
+        (s->options.seed + 1) * 0x9e3779b9u + s->steps * 7919 + (uint64_t)(unsigned)n->tree.cxi * 104729;
     int second = s->options.asic == 2;
     model_step step = {.items = s->items,
                        .item_count = s->item_count,
@@ -409,8 +460,8 @@ static int state_save(const sim *s)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f) return -errno;
     const sim_options *o = &s->options;
-    fprintf(f, "netprof-sim 1 %d %d %" PRIu64 " %d %d %d %" PRId64 " %" PRIu64 "\n%s\n", o->nics, o->asic, o->seed,
-            o->global_pause, o->no_retry_handler, o->no_foreign_files, s->now_ns, s->steps, s->host);
+    fprintf(f, "netprof-sim 1 %d %d %" PRIu64 " %d %d %d %" PRId64 " %" PRIu64 "\n%s\n", o->nics, o->asic,
+            o->seed, o->global_pause, o->no_retry_handler, o->no_foreign_files, s->now_ns, s->steps, s->host);
     for (int i = 0; i < o->nics; i++)
         print_nic(f, s, &s->nics[i]);
     int failed = ferror(f) != 0;
@@ -426,7 +477,8 @@ static int scan_nic(FILE *f, sim *s, nic *n)
         if (fscanf(f, "%" SCNd64, &n->restarts[i]) != 1) return -EBADMSG;
     if (fscanf(f, " %159s", n->scenario) != 1) return -EBADMSG;
     for (size_t i = 0; i < s->item_count; i++) {
-        if (fscanf(f, "%" SCNu64 " %" SCNd64 " %u", &n->values[i], &n->stamps[i], &fault) != 3) return -EBADMSG;
+        if (fscanf(f, "%" SCNu64 " %" SCNd64 " %u", &n->values[i], &n->stamps[i], &fault) != 3)
+            return -EBADMSG;
         n->faults[i] = (unsigned char)fault;
     }
     return 0;
@@ -438,8 +490,10 @@ static int state_load(FILE *f, const char *root, sim **out)
     int64_t now;
     uint64_t steps;
     char host[host_size];
-    if (fscanf(f, "netprof-sim 1 %d %d %" SCNu64 " %d %d %d %" SCNd64 " %" SCNu64 " %255[^\n]", &o.nics, &o.asic, &o.seed,
-               &o.global_pause, &o.no_retry_handler, &o.no_foreign_files, &now, &steps, host) != 9 || o.nics < 1)
+    if (fscanf(f, "netprof-sim 1 %d %d %" SCNu64 " %d %d %d %" SCNd64 " %" SCNu64 " %255[^\n]", &o.nics,
+               &o.asic, &o.seed, &o.global_pause, &o.no_retry_handler, &o.no_foreign_files, &now, &steps,
+               host) != 9 ||
+        o.nics < 1)
         return -EBADMSG;
     o.host = host;
     sim *s;
@@ -526,7 +580,8 @@ static int spoil_item(sim *s, nic *n, size_t item, int kind)
     tree_item_path(&n->tree, s->items[item].name, path, sizeof path);
     int err = tree_spoil(s->root_fd, path, kind);
     n->faults[item] = (unsigned char)kind;
-    return err || kind ? err : write_item(s->root_fd, path, &s->items[item], n->values[item], n->stamps[item], 0);
+    return err || kind ? err
+                       : write_item(s->root_fd, path, &s->items[item], n->values[item], n->stamps[item], 0);
 }
 
 static int spoil_attribute(sim *s, nic *n, int kind, const char *below)

@@ -15,14 +15,14 @@
 typedef struct sim sim;
 
 typedef struct sim_options {
-    int nics;               /* 0: 8 */
-    int asic;               /* 1 or 2 for Cassini-1 or -2; 0: 1 */
-    uint64_t seed;          /* same options and seed: same bytes */
-    const char *host;       /* NULL: "sim0" */
-    int64_t start_ns;       /* CLOCK_REALTIME of the first snapshot; 0: 2025-05-02 16:41:11 UTC */
-    int global_pause;       /* 802.3x instead of priority flow control */
-    int no_retry_handler;   /* leave out /run/cxi */
-    int no_foreign_files;   /* leave out telemetry/ALL-in-binary and telemetry/reset_counters */
+    int nics;             /* 0: 8 */
+    int asic;             /* 1 or 2 for Cassini-1 or -2; 0: 1 */
+    uint64_t seed;        /* same options and seed: same bytes */
+    const char *host;     /* NULL: "sim0" */
+    int64_t start_ns;     /* CLOCK_REALTIME of the first snapshot; 0: 2025-05-02 16:41:11 UTC */
+    int global_pause;     /* 802.3x instead of priority flow control */
+    int no_retry_handler; /* leave out /run/cxi */
+    int no_foreign_files; /* leave out telemetry/ALL-in-binary and telemetry/reset_counters */
 } sim_options;
 
 /* Write a new tree; root may exist but must not hold a tree yet. The counters start with a history of about
@@ -36,12 +36,12 @@ sim *sim_open(const char *root);
 int sim_close(sim *s);
 
 typedef struct sim_step_options {
-    double seconds;        /* simulated time; ignored with real_clock */
-    const char *scenario;  /* names joined by commas; NULL: "healthy" */
-    const int *nics;       /* the NICs that it hits; NULL: the scenario's own choice */
+    double seconds;       /* simulated time; ignored with real_clock */
+    const char *scenario; /* names joined by commas; NULL: "healthy" */
+    const int *nics;      /* the NICs that it hits; NULL: the scenario's own choice */
     int nic_count;
-    int real_clock;        /* stamps from CLOCK_REALTIME, interval since the step before */
-    int continued;         /* not the first step of a run: events that happen once do not happen again */
+    int real_clock; /* stamps from CLOCK_REALTIME, interval since the step before */
+    int continued;  /* not the first step of a run: events that happen once do not happen again */
 } sim_step_options;
 
 /* Advance all counters and stamps and rewrite the files in place (same inodes). -EINVAL: no such scenario. */
@@ -50,8 +50,8 @@ int sim_step(sim *s, const sim_step_options *options);
 /* Bring the stamps to the present without counting, before stepping with real_clock. */
 int sim_sync_clock(sim *s);
 
-/* Spoil files of one NIC (or all, nic < 0). pattern (fnmatch) is a telemetry name, "rh:NAME", "net:NAME", or a
- * path below the device directory such as "properties/speed". kind "none" repairs. */
+/* Spoil files of one NIC (or all, nic < 0). pattern (fnmatch) is a telemetry name, "rh:NAME", "net:NAME", or
+ * a path below the device directory such as "properties/speed". kind "none" repairs. */
 int sim_fault(sim *s, int nic, const char *kind, const char *pattern);
 
 /* The device leaves the tree; comes back with counters that start from zero. */

@@ -1,29 +1,32 @@
 /* What the simulator knows about a Cassini. model.h has the language.
  *
- * Identities marked A hold exactly between the counters of a real Aurora node, both in the totals of 3.5 days and
- * in the difference of its two snapshots. */
+ * Identities marked A hold exactly between the counters of a real Aurora node, both in the totals of 3.5 days
+ * and in the difference of its two snapshots. */
 #include "model.h"
 
-#define END {NULL, NULL}
+#define END                                                                                                  \
+    {                                                                                                        \
+        NULL, NULL                                                                                           \
+    }
 
 /* A busy healthy node. Scenarios change these. */
 const model_row model_knobs[] = {
     {"k.tx_load", "near(0.30, 0.10)"}, /* payload sent and received, part of the line rate */
     {"k.rx_load", "near(0.30, 0.10)"},
-    {"k.large_share", "0.8"}, /* part of the bytes that goes by rendezvous */
-    {"k.large", "1048576"},   /* bytes of a rendezvous message, a multiple of 2048 */
-    {"k.eager", "5000"},      /* bytes of an eager message */
+    {"k.large_share", "0.8"},  /* part of the bytes that goes by rendezvous */
+    {"k.large", "1048576"},    /* bytes of a rendezvous message, a multiple of 2048 */
+    {"k.eager", "5000"},       /* bytes of an eager message */
     {"k.small_rate", "20000"}, /* messages/s with 8 bytes of payload */
-    {"k.eth_rate", "1000"},   /* Ethernet frames/s each way */
-    {"k.multicast", "23.5"},  /* frames/s */
+    {"k.eth_rate", "1000"},    /* Ethernet frames/s each way */
+    {"k.multicast", "23.5"},   /* frames/s */
     {"k.peers", "64"},
     {"k.messages_per_connection", "16"},
     {"k.overflow", "0.03"}, /* part of the messages without a posted receive */
     {"k.software_match", "0"},
     {"k.offload", "1"},
     {"k.match_depth", "1.3"},
-    {"k.miss", "0.01"}, /* part of the lookups */
-    {"k.evict", "0.02"}, /* part of the misses */
+    {"k.miss", "0.01"},          /* part of the lookups */
+    {"k.evict", "0.02"},         /* part of the misses */
     {"k.posted_blocked", "0.6"}, /* cycles per packet */
     {"k.nonposted_blocked", "0.002"},
     {"k.tx_paused", "0.00003"}, /* part of the time */
@@ -110,8 +113,8 @@ const model_row model_quantities[] = {
     END,
 };
 
-/* 40 octets of header: Aurora's mean full frame is 2088 octets. Pause frames that leave are in no size bin, those
- * that arrive are (A). */
+/* 40 octets of header: Aurora's mean full frame is 2088 octets. Pause frames that leave are in no size bin,
+ * those that arrive are (A). */
 const model_frames model_frame_rows[] = {
     {"tx", "opt", "q.tx_full_sent", "2088"},
     {"tx", "opt", "q.tx_rests", "max(64, q.rest + 40)"},
@@ -194,8 +197,7 @@ const model_row model_counters[] = {
     {"ixe_rx_ptl_restricted_pkt", "q.rx_small"},
     {"ixe_rx_ptl_unrestricted_pkt", "ixe_rx_ptl_msgs - q.rx_small"},
     {"ixe_rx_ptl_multi_msgs", "q.rx_eager * min(1, q.full_per_eager + q.rest_per_eager - 1) + q.tx_large"},
-    {"ixe_rx_ptl_continuation_pkt",
-     "hni_pkts_recv_by_tc_0 - ixe_rx_ptl_connmgmt_pkt - ixe_rx_ptl_msgs"},
+    {"ixe_rx_ptl_continuation_pkt", "hni_pkts_recv_by_tc_0 - ixe_rx_ptl_connmgmt_pkt - ixe_rx_ptl_msgs"},
     {"ixe_rx_ptl_smallmsg_pkt", "q.rx_eager * max(0, 2 - q.full_per_eager - q.rest_per_eager)"},
     {"ixe_tc_req_ecn_pkts_0", "count(k.ecn * q.rx_requests)"},
     {"ixe_tc_req_no_ecn_pkts_0", "q.rx_requests - ixe_tc_req_ecn_pkts_0"},
@@ -272,7 +274,8 @@ const model_row model_counters[] = {
     {"cq_tgt_waiting_on_read_0", "2 * cq_num_tgq_cmd_reads_0"},
 
     /* the way to the host: writes of at most 512 bytes, not aligned, so 5 for a full packet; reads of 512 */
-    {"parbs_tarb_ixe_posted_pkts", "5 * q.rx_full + q.rx_rests * ceil(q.rest / 512) + q.rx_small + 2 * q.rx_eth"},
+    {"parbs_tarb_ixe_posted_pkts",
+     "5 * q.rx_full + q.rx_rests * ceil(q.rest / 512) + q.rx_small + 2 * q.rx_eth"},
     {"parbs_tarb_oxe_non_posted_pkts", "4 * q.tx_full_sent + q.tx_rests * ceil(q.rest / 512) + 2 * q.tx_eth"},
     {"atu_client_req_oxe", "parbs_tarb_oxe_non_posted_pkts"},
     {"atu_client_req_ixe", "floor(1.45 * ixe_dmawr_write_reqs)"},
@@ -287,9 +290,10 @@ const model_row model_counters[] = {
     {"ee_event_ethernet_cntr", "q.rx_eth"},
     {"ee_event_send_cntr", "q.tx_eth"},
     {"ee_events_dropped_ordinary_cntr_0", "q.events_dropped"},
-    {"ee_events_enqueued_cntr_0",
-     "max(0, ee_event_put_cntr + ee_event_put_overflow_cntr + ee_event_rendezvous_cntr + ee_event_reply_cntr + "
-     "ee_event_get_cntr + ee_event_ack_cntr + ee_event_ethernet_cntr + ee_event_send_cntr - q.events_dropped)"},
+    {"ee_events_enqueued_cntr_0", "max(0, ee_event_put_cntr + ee_event_put_overflow_cntr + "
+                                  "ee_event_rendezvous_cntr + ee_event_reply_cntr + "
+                                  "ee_event_get_cntr + ee_event_ack_cntr + ee_event_ethernet_cntr + "
+                                  "ee_event_send_cntr - q.events_dropped)"},
     {"ee_cbs_written_cntr_0", "floor(0.98 * ee_events_enqueued_cntr_0)"},
     {"ee_addr_trans_req_cntr", "ee_cbs_written_cntr_0"},
     {"ee_tarb_wr_req_cntr", "ee_cbs_written_cntr_0"},
@@ -447,58 +451,114 @@ const model_row model_counters[] = {
 
 const model_spread model_spreads[] = {
     {"pct_req_rsp_latency_", "pct_req_ordered + pct_req_unordered", "k.latency_bin", "4"}, /* A */
-    {"pct_host_access_latency_", "pct_req_ordered + pct_req_unordered + pct_eth_packets", "k.host_bin", "2"}, /* A */
+    {"pct_host_access_latency_", "pct_req_ordered + pct_req_unordered + pct_eth_packets", "k.host_bin",
+     "2"},                                                                    /* A */
     {"atu_nta_trans_latency_", "parbs_tarb_atu_non_posted_pkts", "0", "0.5"}, /* A */
-    {"hni_pcs_fecl_errors_", "hni_pcs_corrected_cw", "5 * rnd", "1"}, /* A */
+    {"hni_pcs_fecl_errors_", "hni_pcs_corrected_cw", "5 * rnd", "1"},         /* A */
     {"hni_pcs_corrected_cw_bin_", "hni_pcs_corrected_cw", "k.corrected_bin", "0.7"},
     {NULL, NULL, NULL, NULL},
 };
 
-#define ROWS (const model_row[])
+#define ROWS  (const model_row[])
 #define FILES (const model_attribute[])
 
 const model_scenario model_scenarios[] = {
     {"healthy", "steady traffic at 30 % of the line both ways, nothing wrong", NULL, 0, ROWS{END}, NULL},
     {"idle", "no traffic but multicast; idle clocks, codewords and acknowledgements go on", "idle", 0,
-     ROWS{{"k.tx_load", "0"}, {"k.rx_load", "0"}, {"k.small_rate", "0"}, {"k.eth_rate", "0"},
-          {"k.tx_paused", "0"}, {"k.rx_paused", "0"}, END}, NULL},
-    {"light", "a few MB/s of eager messages", "light", 0,
-     ROWS{{"k.tx_load", "0.0005"}, {"k.rx_load", "0.0005"}, {"k.large_share", "0"}, {"k.small_rate", "500"}, END},
+     ROWS{{"k.tx_load", "0"},
+          {"k.rx_load", "0"},
+          {"k.small_rate", "0"},
+          {"k.eth_rate", "0"},
+          {"k.tx_paused", "0"},
+          {"k.rx_paused", "0"},
+          END},
      NULL},
-    {"history", "the past of a new tree: what a mixed life of days leaves (ratios as on Aurora)", "history", 0,
-     ROWS{{"k.tx_load", "near(0.004, 0.5)"}, {"k.rx_load", "near(0.004, 0.5)"}, {"k.overflow", "0.12"},
-          {"k.miss", "0.45"}, {"k.posted_blocked", "5.5"}, {"k.no_trs", "0.02"}, {"k.eth_rate", "4"},
-          {"k.corrected", "1"}, END}, NULL},
-    {"congestion", "network congestion: the switch holds this NIC (tx_paused 30 %), 15 % of packets carry ECN marks",
+    {"light", "a few MB/s of eager messages", "light", 0,
+     ROWS{{"k.tx_load", "0.0005"},
+          {"k.rx_load", "0.0005"},
+          {"k.large_share", "0"},
+          {"k.small_rate", "500"},
+          END},
+     NULL},
+    {"history", "the past of a new tree: what a mixed life of days leaves (ratios as on Aurora)", "history",
+     0,
+     ROWS{{"k.tx_load", "near(0.004, 0.5)"},
+          {"k.rx_load", "near(0.004, 0.5)"},
+          {"k.overflow", "0.12"},
+          {"k.miss", "0.45"},
+          {"k.posted_blocked", "5.5"},
+          {"k.no_trs", "0.02"},
+          {"k.eth_rate", "4"},
+          {"k.corrected", "1"},
+          END},
+     NULL},
+    {"congestion",
+     "network congestion: the switch holds this NIC (tx_paused 30 %), 15 % of packets carry ECN marks", NULL,
+     0,
+     ROWS{{"k.tx_load", "near(0.40, 0.05)"},
+          {"k.tx_paused", "0.30"},
+          {"k.ecn", "0.15"},
+          {"k.latency_bin", "29"},
+          END},
+     NULL},
+    {"write-pressure", "the host takes writes slowly: posted blocked 18 cycles/packet, then rx_paused 12 %",
      NULL, 0,
-     ROWS{{"k.tx_load", "near(0.40, 0.05)"}, {"k.tx_paused", "0.30"}, {"k.ecn", "0.15"}, {"k.latency_bin", "29"},
-          END}, NULL},
-    {"write-pressure", "the host takes writes slowly: posted blocked 18 cycles/packet, then rx_paused 12 %", NULL, 0,
      ROWS{{"k.rx_load", "near(0.35, 0.05)"}, {"k.posted_blocked", "18"}, {"k.rx_paused", "0.12"}, END}, NULL},
-    {"slow-reads", "the host answers reads slowly: non-posted blocked 14 cycles/packet, host latency in the last bins",
+    {"slow-reads",
+     "the host answers reads slowly: non-posted blocked 14 cycles/packet, host latency in the last bins",
      NULL, 0,
-     ROWS{{"k.tx_load", "near(0.20, 0.05)"}, {"k.nonposted_blocked", "14"}, {"k.host_bin", "15"},
-          {"k.latency_bin", "22"}, END}, NULL},
-    {"incast", "many small senders to this NIC: rx_paused 25 %, ECN 20 %, writes to the host not blocked", NULL, 1,
-     ROWS{{"k.rx_load", "near(0.70, 0.03)"}, {"k.tx_load", "0.02"}, {"k.large_share", "0.05"}, {"k.eager", "2048"},
-          {"k.rx_paused", "0.25"}, {"k.ecn", "0.20"}, {"k.peers", "1500"}, {"k.messages_per_connection", "2"}, END},
+     ROWS{{"k.tx_load", "near(0.20, 0.05)"},
+          {"k.nonposted_blocked", "14"},
+          {"k.host_bin", "15"},
+          {"k.latency_bin", "22"},
+          END},
+     NULL},
+    {"incast", "many small senders to this NIC: rx_paused 25 %, ECN 20 %, writes to the host not blocked",
+     NULL, 1,
+     ROWS{{"k.rx_load", "near(0.70, 0.03)"},
+          {"k.tx_load", "0.02"},
+          {"k.large_share", "0.05"},
+          {"k.eager", "2048"},
+          {"k.rx_paused", "0.25"},
+          {"k.ecn", "0.20"},
+          {"k.peers", "1500"},
+          {"k.messages_per_connection", "2"},
+          END},
      NULL},
     {"link-corrected", "a link with little margin: 2 million corrected codewords/s, none lost", NULL, 1,
      ROWS{{"k.corrected", "near(2000000, 0.1)"}, {"k.corrected_bin", "5"}, END}, NULL},
     {"link-uncorrected", "a bad link: 5 uncorrected codewords/s, replayed by LLR", NULL, 1,
-     ROWS{{"k.corrected", "near(4000000, 0.1)"}, {"k.corrected_bin", "10"}, {"k.uncorrected", "5"},
-          {"k.replays", "5"}, END}, NULL},
+     ROWS{{"k.corrected", "near(4000000, 0.1)"},
+          {"k.corrected_bin", "10"},
+          {"k.uncorrected", "5"},
+          {"k.replays", "5"},
+          END},
+     NULL},
     {"link-replay", "LLR replays 20 times/s, FEC is clean", NULL, 1, ROWS{{"k.replays", "20"}, END}, NULL},
-    {"link-flap", "the link goes down: link_restarts entries, carrier changes, lost packets, timeouts", NULL, 1,
-     ROWS{{"k.down", "0.2"}, {"k.spt_timeouts", "40"}, {"k.sct_timeouts", "4"}, {"k.uncorrected", "2"},
-          {"k.replays", "3"}, {"@restarts", "max(first, count(0.2 * dt))"},
-          {"net:carrier_changes", "2 * max(first, 0.2 * dt)"}, {"net:carrier_up_count", "max(first, 0.2 * dt)"},
-          {"net:carrier_down_count", "max(first, 0.2 * dt)"}, END}, NULL},
-    {"timeouts", "packets are lost: spt and sct timeouts and retries, in telemetry and in the retry handler", NULL, 1,
-     ROWS{{"k.spt_timeouts", "25"}, {"k.sct_timeouts", "3"}, {"k.latency_bin", "31"}, END}, NULL},
-    {"target-exhaustion", "a remote target has no room: no_tct, no_trs, no_mst, busy answers, dropped nacks", NULL, 0,
-     ROWS{{"k.no_tct", "40"}, {"k.no_trs", "300"}, {"k.no_mst", "120"}, {"k.busy", "15"}, {"k.nack_drops", "6"},
-          END}, NULL},
+    {"link-flap", "the link goes down: link_restarts entries, carrier changes, lost packets, timeouts", NULL,
+     1,
+     ROWS{{"k.down", "0.2"},
+          {"k.spt_timeouts", "40"},
+          {"k.sct_timeouts", "4"},
+          {"k.uncorrected", "2"},
+          {"k.replays", "3"},
+          {"@restarts", "max(first, count(0.2 * dt))"},
+          {"net:carrier_changes", "2 * max(first, 0.2 * dt)"},
+          {"net:carrier_up_count", "max(first, 0.2 * dt)"},
+          {"net:carrier_down_count", "max(first, 0.2 * dt)"},
+          END},
+     NULL},
+    {"timeouts", "packets are lost: spt and sct timeouts and retries, in telemetry and in the retry handler",
+     NULL, 1, ROWS{{"k.spt_timeouts", "25"}, {"k.sct_timeouts", "3"}, {"k.latency_bin", "31"}, END}, NULL},
+    {"target-exhaustion", "a remote target has no room: no_tct, no_trs, no_mst, busy answers, dropped nacks",
+     NULL, 0,
+     ROWS{{"k.no_tct", "40"},
+          {"k.no_trs", "300"},
+          {"k.no_mst", "120"},
+          {"k.busy", "15"},
+          {"k.nack_drops", "6"},
+          END},
+     NULL},
     {"match-overflow", "receives are posted late: 7 of 10 messages land in the overflow list", NULL, 0,
      ROWS{{"k.overflow", "0.7"}, END}, NULL},
     {"match-depth", "long receive lists: 150 entries tried for a message", NULL, 0,
@@ -508,8 +568,13 @@ const model_scenario model_scenarios[] = {
     {"unbalanced", "one NIC carries nearly all", "light", 1,
      ROWS{{"k.tx_load", "near(0.75, 0.05)"}, {"k.rx_load", "near(0.75, 0.05)"}, END}, NULL},
     {"small-messages", "2 million messages/s of 8 bytes, little else", NULL, 0,
-     ROWS{{"k.small_rate", "near(2000000, 0.05)"}, {"k.tx_load", "0.001"}, {"k.rx_load", "0.001"},
-          {"k.large_share", "0"}, {"k.eager", "192"}, END}, NULL},
+     ROWS{{"k.small_rate", "near(2000000, 0.05)"},
+          {"k.tx_load", "0.001"},
+          {"k.rx_load", "0.001"},
+          {"k.large_share", "0"},
+          {"k.eager", "192"},
+          END},
+     NULL},
     {"event-queue-overflow", "software is too slow: completion events are dropped", NULL, 1,
      ROWS{{"k.events_dropped", "500"}, END}, NULL},
     {"cancelled", "the retry handler gives up: cancelled packets and connections after timeouts", NULL, 1,
@@ -517,15 +582,22 @@ const model_scenario model_scenarios[] = {
     {"shaping", "a traffic class is at its ceiling: sending waits 40 % of the time without pause", NULL, 0,
      ROWS{{"k.shaped", "0.4"}, {"k.tx_load", "near(0.25, 0.01)"}, END}, NULL},
     {"pcie-degraded", "the slot runs at 8 GT/s x8; writes and reads back up", NULL, 1,
-     ROWS{{"k.tx_load", "0.12"}, {"k.rx_load", "0.12"}, {"k.posted_blocked", "9"}, {"k.nonposted_blocked", "6"},
-          {"k.rx_paused", "0.03"}, END},
+     ROWS{{"k.tx_load", "0.12"},
+          {"k.rx_load", "0.12"},
+          {"k.posted_blocked", "9"},
+          {"k.nonposted_blocked", "6"},
+          {"k.rx_paused", "0.03"},
+          END},
      FILES{{"current_link_speed", "8.0 GT/s PCIe\n"}, {"current_link_width", "8\n"}, {NULL, NULL}}},
-    {"wrap", "octet and idle counters pass 2^56: the first step takes them close to it, the next one across", NULL, 1,
+    {"wrap", "octet and idle counters pass 2^56: the first step takes them close to it, the next one across",
+     NULL, 1,
      ROWS{{"@top hni_sts_tx_octets_opt",
            "floor(0.5 * hni_sts_tx_ok_octets) + val(hni_sts_tx_octets_ieee) + hni_sts_tx_octets_ieee"},
           {"@top hni_sts_tx_ok_octets", "floor(0.5 * hni_sts_tx_ok_octets)"},
-          {"@top cq_cq_oxe_num_idles", "floor(0.5 * cq_cq_oxe_num_idles)"}, END}, NULL},
-    {"reset", "the driver is loaded again: counters restart from zero", NULL, 1, ROWS{{"@reset", "first"}, END},
+          {"@top cq_cq_oxe_num_idles", "floor(0.5 * cq_cq_oxe_num_idles)"},
+          END},
      NULL},
+    {"reset", "the driver is loaded again: counters restart from zero", NULL, 1,
+     ROWS{{"@reset", "first"}, END}, NULL},
     {NULL, NULL, NULL, 0, NULL, NULL},
 };

@@ -25,8 +25,8 @@ static int path_print(char path[path_size], const char *format, ...)
     return length > 0 && length < path_size ? 0 : -ENAMETOOLONG;
 }
 
-/* The line first and the cut after: who reads between the two sees a whole new line and perhaps the end of a longer
- * old one behind its newline. */
+/* The line first and the cut after: who reads between the two sees a whole new line and perhaps the end of a
+ * longer old one behind its newline. */
 int tree_write(int directory_fd, const char *path, const char *text, size_t length)
 {
     int fd = openat(directory_fd, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -61,11 +61,13 @@ static int write_new(int root_fd, const char *path, const char *text)
 
 tree_nic tree_identify(int cxi, int count, int asic, uint64_t seed, int global_pause)
 {
-    tree_nic nic = {.cxi = cxi, .hsn = cxi, .asic = asic, .count = count, .seed = seed, .global_pause = global_pause};
+    tree_nic nic = {
+        .cxi = cxi, .hsn = cxi, .asic = asic, .count = count, .seed = seed, .global_pause = global_pause};
     /* the first two are crossed (a single one is hsn1): names must be followed, not guessed */
     if (cxi < 2) nic.hsn = 1 - cxi;
     int domain = cxi / nics_per_pci_domain, bus = 0x15 + 0x11 * (cxi % nics_per_pci_domain);
-    snprintf(nic.bridge, sizeof nic.bridge, "pci%04x:%02x", (unsigned)domain & 0xffffu, (unsigned)(bus - 1) & 0xffu);
+    snprintf(nic.bridge, sizeof nic.bridge, "pci%04x:%02x", (unsigned)domain & 0xffffu,
+             (unsigned)(bus - 1) & 0xffu);
     snprintf(nic.pci, sizeof nic.pci, "%04x:%02x:00.0", (unsigned)domain & 0xffffu, (unsigned)bus & 0xffu);
     snprintf(nic.device, sizeof nic.device, "sys/devices/%s/%s", nic.bridge, nic.pci);
     return nic;
@@ -158,8 +160,8 @@ static void value_of_key(const tree_nic *nic, const char *key, size_t length, ch
     int numa = 2 * nic->cxi >= nic->count;
     char version[8], mac[24], cpus[24], hex_serial[24], address[24], text[5][16];
     snprintf(version, sizeof version, "%d.%d", nic->asic, nic->asic == 1);
-    snprintf(mac, sizeof mac, "02:00:00:%02x:%02x:%02x", (unsigned)nic->seed & 0xffu, (unsigned)nic->cxi >> 8 & 0xffu,
-             (unsigned)nic->cxi & 0xffu);
+    snprintf(mac, sizeof mac, "02:00:00:%02x:%02x:%02x", (unsigned)nic->seed & 0xffu,
+             (unsigned)nic->cxi >> 8 & 0xffu, (unsigned)nic->cxi & 0xffu);
     snprintf(cpus, sizeof cpus, "%d-%d", 52 * numa, 52 * numa + 51);
     snprintf(hex_serial, sizeof hex_serial, "%08" PRIx64, model_random(&serial) & 0xffffffffu);
     snprintf(address, sizeof address, "%" PRIx64, 0x1000 + (nic->seed & 0xff) * 0x100 + (unsigned)nic->cxi);
@@ -311,8 +313,8 @@ int tree_build_node(int root_fd, const char *host, uint64_t seed)
 {
     char text[text_size];
     uint64_t state = seed + 0x6e6f6465, high = model_random(&state), low = model_random(&state);
-    snprintf(text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-8%03" PRIx64 "-%012" PRIx64 "\n", high >> 32,
-             high >> 16 & 0xffff, high & 0xfff, low >> 52, low & 0xffffffffffffu);
+    snprintf(text, sizeof text, "%08" PRIx64 "-%04" PRIx64 "-4%03" PRIx64 "-8%03" PRIx64 "-%012" PRIx64 "\n",
+             high >> 32, high >> 16 & 0xffff, high & 0xfff, low >> 52, low & 0xffffffffffffu);
     int err = write_new(root_fd, "proc/sys/kernel/random/boot_id", text);
     snprintf(text, sizeof text, "%s\n", host);
     return err ? err : write_new(root_fd, "proc/sys/kernel/hostname", text);
@@ -405,7 +407,8 @@ int tree_spoil(int directory_fd, const char *path, int kind)
 {
     char digits[6001];
     const char *text = faults[kind].text;
-    if (unlinkat(directory_fd, path, 0) != 0 && errno == EISDIR && unlinkat(directory_fd, path, AT_REMOVEDIR) != 0)
+    if (unlinkat(directory_fd, path, 0) != 0 && errno == EISDIR &&
+        unlinkat(directory_fd, path, AT_REMOVEDIR) != 0)
         return -errno;
     if (faults[kind].how == DIRECTORY) return mkdirat(directory_fd, path, 0755) == 0 ? 0 : -errno;
     if (faults[kind].how == DANGLING) return symlinkat("nowhere", directory_fd, path) == 0 ? 0 : -errno;

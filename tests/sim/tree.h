@@ -1,4 +1,5 @@
-/* The files of one simulated NIC: names, fixed contents, in-place rewriting, faults. Private to the simulator. */
+/* The files of one simulated NIC: names, fixed contents, in-place rewriting, faults. Private to the
+ * simulator. */
 #ifndef NETPROF_SIM_TREE_H
 #define NETPROF_SIM_TREE_H
 
