@@ -115,22 +115,33 @@ static int run_step(sim *s, arguments *a)
     return sim_step(s, &a->step);
 }
 
+static double monotonic_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Steps at start + interval, start + 2 interval, ...; those that come too late are left out. */
 static int run_run(sim *s, arguments *a)
 {
-    struct timespec next;
-    double interval = a->interval > 0 ? a->interval : 0.1, left = a->step.seconds;
+    double interval = a->interval > 0 ? a->interval : 0.1;
     a->step.real_clock = 1;
     signal(SIGINT, stop);
     signal(SIGTERM, stop);
     int err = sim_sync_clock(s);
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    for (; err == 0 && !stopped && left > interval / 2; left -= interval) {
-        int64_t nanoseconds = next.tv_nsec + (int64_t)(interval * 1e9);
-        next.tv_sec += (time_t)(nanoseconds / 1000000000);
-        next.tv_nsec = (long)(nanoseconds % 1000000000);
-        if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) != 0) break;
+    double start = monotonic_seconds(), end = start + a->step.seconds, next = start + interval;
+    while (err == 0 && !stopped && next < end + interval / 2) {
+        double wait = next - monotonic_seconds();
+        if (wait > 0) {
+            double whole = (double)(time_t)wait;
+            struct timespec pause = {.tv_sec = (time_t)wait, .tv_nsec = (long)((wait - whole) * 1e9)};
+            if (nanosleep(&pause, NULL) != 0) continue;
+        }
         err = sim_step(s, &a->step);
         a->step.continued = 1;
+        while (next < monotonic_seconds())
+            next += interval;
     }
     return err;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ typedef struct nic {
     uint64_t *values; /* per item, as are these: */
     int64_t *stamps;
     unsigned char *faults;
+    int *fds;               /* kept open while the real clock runs, -1: not */
+    unsigned char *lengths; /* of the lines in them */
 } nic;
 
 struct sim {
@@ -177,6 +180,18 @@ static void fill_sweep(sim *s)
     }
 }
 
+static void close_file(nic *n, size_t item)
+{
+    if (n->fds && n->fds[item] >= 0) close(n->fds[item]);
+    if (n->fds) n->fds[item] = -1;
+}
+
+static void close_files(const sim *s, nic *n)
+{
+    for (size_t i = 0; i < s->item_count; i++)
+        close_file(n, i);
+}
+
 static void sim_free(sim *s)
 {
     if (!s) return;
@@ -184,6 +199,9 @@ static void sim_free(sim *s)
         free(s->nics[i].values);
         free(s->nics[i].stamps);
         free(s->nics[i].faults);
+        close_files(s, &s->nics[i]);
+        free(s->nics[i].fds);
+        free(s->nics[i].lengths);
     }
     if (s->root_fd >= 0) close(s->root_fd);
     free(s->nics);
@@ -266,16 +284,33 @@ static int64_t stamp_sweep(sim *s, const nic *n, int64_t start_ns, double pace)
     return start_ns;
 }
 
-static int write_item(int directory_fd, const char *path, const model_item *item, uint64_t value,
-                      int64_t stamp, int fault)
+static int print_item(char line[line_size], const nic *n, size_t item, const char *name)
+{
+    uint64_t value = n->values[item];
+    int64_t stamp = n->stamps[item];
+    if (!is_telemetry(name) || n->faults[item]) return snprintf(line, line_size, "%" PRIu64 "\n", value);
+    return snprintf(line, line_size, "%" PRIu64 "@%" PRId64 ".%09" PRId64 "\n", value, stamp / SECOND,
+                    stamp % SECOND);
+}
+
+/* Like tree_write(), without opening, closing and needless cuts. */
+static int write_open_file(nic *n, size_t item, const char *line, int length)
+{
+    if (pwrite(n->fds[item], line, (size_t)length, 0) != length) return -EIO;
+    if (length < n->lengths[item] && ftruncate(n->fds[item], length) != 0) return -errno;
+    n->lengths[item] = (unsigned char)length;
+    return 0;
+}
+
+static int write_item(const sim *s, nic *n, size_t item, int directory_fd, const char *path)
 {
     char line[line_size];
-    int length;
-    if (is_telemetry(item->name) && !fault)
-        length = snprintf(line, sizeof line, "%" PRIu64 "@%" PRId64 ".%09" PRId64 "\n", value, stamp / SECOND,
-                          stamp % SECOND);
-    else
-        length = snprintf(line, sizeof line, "%" PRIu64 "\n", value);
+    int length = print_item(line, n, item, s->items[item].name);
+    if (n->fds && n->fds[item] < 0) {
+        n->fds[item] = openat(directory_fd, path, O_WRONLY | O_CLOEXEC);
+        n->lengths[item] = UINT8_MAX; /* not known: cut once */
+    }
+    if (n->fds && n->fds[item] >= 0) return write_open_file(n, item, line, length);
     return tree_write(directory_fd, path, line, (size_t)length);
 }
 
@@ -284,7 +319,7 @@ static int open_below(int root_fd, const char *path)
     return openat(root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int write_items(sim *s, const nic *n)
+static int write_items(sim *s, nic *n)
 {
     char path[256];
     int err = 0;
@@ -298,8 +333,8 @@ static int write_items(sim *s, const nic *n)
         if (item->name[0] == 'r' && item->name[2] == ':' && s->options.no_retry_handler) continue;
         int telemetry = is_telemetry(item->name);
         if (!telemetry) tree_item_path(&n->tree, item->name, path, sizeof path);
-        err = write_item(telemetry ? telemetry_fd : s->root_fd, telemetry ? item->name : path, item,
-                         n->values[s->sweep[i]], n->stamps[s->sweep[i]], fault);
+        err = write_item(s, n, s->sweep[i], telemetry ? telemetry_fd : s->root_fd,
+                         telemetry ? item->name : path);
     }
     close(telemetry_fd);
     return err;
@@ -423,9 +458,28 @@ int sim_step(sim *s, const sim_step_options *o)
     return err;
 }
 
+/* Opening and closing costs more than writing. Where the limit is too low, some files stay closed. */
+static int keep_files_open(sim *s)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    for (int i = 0; i < s->options.nics; i++) {
+        nic *n = &s->nics[i];
+        if (n->fds) continue;
+        n->lengths = calloc(s->item_count, sizeof *n->lengths);
+        n->fds = n->lengths ? malloc(s->item_count * sizeof *n->fds) : NULL;
+        if (!n->fds) return -ENOMEM;
+        memset(n->fds, 0xff, s->item_count * sizeof *n->fds);
+    }
+    return 0;
+}
+
 int sim_sync_clock(sim *s)
 {
-    int err = 0;
+    int err = keep_files_open(s);
     s->now_ns = real_time_ns();
     s->steps++;
     for (int i = 0; i < s->options.nics && err == 0; i++) {
@@ -578,10 +632,10 @@ static int spoil_item(sim *s, nic *n, size_t item, int kind)
 {
     char path[256];
     tree_item_path(&n->tree, s->items[item].name, path, sizeof path);
+    close_file(n, item);
     int err = tree_spoil(s->root_fd, path, kind);
     n->faults[item] = (unsigned char)kind;
-    return err || kind ? err
-                       : write_item(s->root_fd, path, &s->items[item], n->values[item], n->stamps[item], 0);
+    return err || kind ? err : write_item(s, n, item, s->root_fd, path);
 }
 
 static int spoil_attribute(sim *s, nic *n, int kind, const char *below)
@@ -616,6 +670,7 @@ int sim_remove(sim *s, int i)
 {
     if (i < 0 || i >= s->options.nics || !s->nics[i].present) return -ENODEV;
     s->nics[i].present = 0;
+    close_files(s, &s->nics[i]);
     return tree_remove(s->root_fd, s->root, &s->nics[i].tree);
 }
 

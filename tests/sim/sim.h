@@ -47,7 +47,8 @@ typedef struct sim_step_options {
 /* Advance all counters and stamps and rewrite the files in place (same inodes). -EINVAL: no such scenario. */
 int sim_step(sim *s, const sim_step_options *options);
 
-/* Bring the stamps to the present without counting, before stepping with real_clock. */
+/* Bring the stamps to the present without counting, before stepping with real_clock. From here on the sim
+ * keeps its files open, as far as RLIMIT_NOFILE (which it raises to the hard limit) goes. */
 int sim_sync_clock(sim *s);
 
 /* Spoil files of one NIC (or all, nic < 0). pattern (fnmatch) is a telemetry name, "rh:NAME", "net:NAME", or
