@@ -320,6 +320,7 @@ typedef enum netprof_item_type {
     NETPROF_ITEM_FACT,     /* one fact of the run */
     NETPROF_ITEM_SNAPSHOT,
     NETPROF_ITEM_DELTA,
+    NETPROF_ITEM_REGIONS,
     NETPROF_ITEM_DAMAGE    /* bytes that are lost: offset, size, text */
 } netprof_item_type;
 
@@ -330,6 +331,7 @@ typedef struct netprof_item {
     const netprof_fact *fact;
     const netprof_snapshot *snapshot;
     const netprof_delta *delta;
+    const struct netprof_regions *regions;
     const char *text;                  /* DAMAGE: what is lost, in words */
     int complete;
 } netprof_item;
@@ -459,7 +461,191 @@ NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_sche
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
-/* ---- 6 regions: their place ---- */
+/* ---- 6 regions ----
+   A region is a named stretch of code. Around it, in any thread:
+
+       NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
+       { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C of gcc and clang)
+
+   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
+   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation. At exit one file
+   per process is written, atomically, when any region was used: netprof-JOB-RANK-HOST-PID.netprof.
+
+   Environment (an unknown NETPROF_ name is told once on standard error if NETPROF_VERBOSE is set):
+     NETPROF=off|time|fast|sampler  off: one load and a branch per call; time (default); fast: the fast set of counters
+                                    is read at both edges; sampler: a thread reads it every NETPROF_INTERVAL and a
+                                    region takes the last values
+     NETPROF_OUTPUT   pattern of the file's name: %j job, %r rank, %h host, %p pid
+     NETPROF_INTERVAL seconds between samples (0.01); NETPROF_FLUSH seconds between writes (0: only at exit)
+     NETPROF_EVERY    "halo:10,solve:2": measure every 10th call; the others are counted
+     NETPROF_RANK     where the launcher does not tell
+
+   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
+   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency). */
+
+typedef uint32_t netprof_region_id; /* 0 = none */
+
+typedef enum netprof_mode {
+    NETPROF_MODE_OFF = 1,
+    NETPROF_MODE_TIME = 2,
+    NETPROF_MODE_FAST = 3,
+    NETPROF_MODE_SAMPLER = 4
+} netprof_mode;
+
+#define NETPROF_HISTOGRAM_BUCKETS 496 /* 8 buckets for each power of two of ns: an error of 12.5 % at most */
+
+/* What is known of one region below one parent in one thread. Times in ns. */
+typedef struct netprof_stat {
+    uint32_t thread;          /* counts from 0 in order of first use */
+    uint32_t node, parent;    /* index within this thread's stats; parent UINT32_MAX = top level */
+    const char *region;
+    uint64_t calls;           /* all; `measured` of them were timed (NETPROF_EVERY) */
+    uint64_t measured;
+    uint64_t open;            /* begun and not ended yet; not in the figures */
+    uint64_t spans;           /* of the calls: begun as netprof_span, perhaps in another thread */
+    uint64_t inclusive_ns;    /* a recursion counts its outermost call only */
+    uint64_t exclusive_ns;    /* inclusive less the regions within */
+    uint64_t min_ns, max_ns;
+    double variance_ns2;      /* of the single calls */
+    uint64_t bytes;           /* by NETPROF_BYTES() */
+    uint64_t aborted;         /* ended by the end of an outer region, not by their own */
+    uint64_t too_short;       /* calls between whose edges no counter sample fell: their counters are not known */
+    uint64_t counted;         /* calls whose counters are in counter_sums */
+    uint64_t concurrency;     /* sum, over counted calls, of regions with counters open in the process at their end */
+    const uint32_t *histogram;     /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
+    const uint64_t *counter_sums;  /* [netprof_regions.counter_count]; NULL without counters */
+} netprof_stat;
+
+/* A copy of all statistics. netprof_regions_free() at the end. */
+typedef struct netprof_regions {
+    netprof_stat *stats;
+    size_t count;
+    const netprof_schema *schema;  /* of the counters; NULL without */
+    const uint32_t *counters;      /* indices into the schema */
+    size_t counter_count;
+    netprof_mode mode;
+    int64_t wall_ns, elapsed_ns;   /* when the first region began, and since when */
+    uint64_t threads, mismatched, dropped; /* ends without a begin; begins deeper than NETPROF_MAX_DEPTH */
+    uint64_t overhead_ps;          /* measured: one empty begin/end pair, in picoseconds; never subtracted */
+    int64_t sweep_ns;              /* of the counters: how long one reading takes */
+    int64_t interval_ns;           /* sampler: between readings */
+    const char *clock;             /* "tsc" or "clock_gettime" */
+    const char *warning;           /* the first mismatch, with both names; "" if none */
+    void *memory;
+} netprof_regions;
+
+/* A begin that another thread may end; ends in the order you like. */
+typedef struct netprof_span {
+    netprof_region_id region;
+    uint64_t begin_ticks;
+} netprof_span;
+
+/* One per call site; the macros make it. */
+typedef struct netprof_site {
+    const char *name;
+    netprof_region_id region;
+} netprof_site;
+
+#ifndef NETPROF_DISABLE
+
+/* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock; not from signal
+   handlers that interrupt one of these calls (such a call is dropped and counted). */
+NETPROF_API netprof_region_id netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
+NETPROF_API void netprof_begin(netprof_region_id region);       /* hot */
+NETPROF_API void netprof_end(netprof_region_id region);         /* hot; ends open regions within it, too (aborted) */
+NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
+NETPROF_API void netprof_span_end(netprof_span span);           /* hot; any thread: counts at the ender's top level */
+NETPROF_API void netprof_bytes(uint64_t bytes);                 /* hot; to the innermost open region of this thread */
+NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n); /* any; 0 and 1: every call */
+NETPROF_API void netprof_set_mode(netprof_mode mode);           /* any; OFF and back as well; before the first region
+                                                                   for the modes with counters */
+NETPROF_API void netprof_set_rank(int rank, int size);          /* any; -1: unknown */
+NETPROF_API netprof_err netprof_flush(netprof_error *error);    /* any; writes the file now */
+NETPROF_API void netprof_regions_reset(void);                   /* any; statistics to zero; names and ids stay */
+NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error); /* any */
+NETPROF_API void netprof__enter(netprof_site *site);
+NETPROF_API void netprof__leave(netprof_site *site);
+#ifdef NETPROF_STATIC
+static int netprof__mode_now __attribute__((unused)) = 0;
+#else
+extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
+#endif
+
+#define NETPROF__IS_ON (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
+#define NETPROF__AT(call, name)                                                                                        \
+    do {                                                                                                               \
+        static netprof_site netprof__site = {name, 0};                                                                 \
+        if (NETPROF__IS_ON)                                                                                            \
+            call(&netprof__site);                                                                                      \
+    } while (0)
+#define NETPROF_BEGIN(name) NETPROF__AT(netprof__enter, name)
+#define NETPROF_END(name)   NETPROF__AT(netprof__leave, name)
+#define NETPROF_BYTES(n)                                                                                               \
+    do {                                                                                                               \
+        if (NETPROF__IS_ON)                                                                                            \
+            netprof_bytes(n);                                                                                          \
+    } while (0)
+
+#else
+#define NETPROF_BEGIN(name) ((void)0)
+#define NETPROF_END(name)   ((void)0)
+#define NETPROF_BYTES(n)    ((void)0)
+#endif
+
+#define NETPROF__JOIN2(a, b) a##b
+#define NETPROF__JOIN(a, b)  NETPROF__JOIN2(a, b)
+#ifdef NETPROF_DISABLE
+#define NETPROF_SCOPE(name) ((void)0)
+#elif defined(__cplusplus)
+} /* extern "C" */
+class netprof_scope
+{
+    netprof_site *site;
+    netprof_scope(const netprof_scope &);
+    netprof_scope &operator=(const netprof_scope &);
+
+  public:
+    explicit netprof_scope(netprof_site *s) : site(NETPROF__IS_ON ? s : 0)
+    {
+        if (site)
+            netprof__enter(site);
+    }
+    ~netprof_scope()
+    {
+        if (site)
+            netprof__leave(site);
+    }
+};
+extern "C" {
+#define NETPROF_SCOPE(name)                                                                                            \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+    netprof_scope NETPROF__JOIN(netprof__scope_, __LINE__)(&NETPROF__JOIN(netprof__site_, __LINE__))
+#else
+static inline __attribute__((unused)) netprof_site *netprof__scope_begin(netprof_site *site)
+{
+    if (!NETPROF__IS_ON)
+        return NULL;
+    netprof__enter(site);
+    return site;
+}
+static inline __attribute__((unused)) void netprof__scope_end(netprof_site **site)
+{
+    if (*site)
+        netprof__leave(*site);
+}
+#define NETPROF_SCOPE(name)                                                                                            \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__)                                                             \
+        __attribute__((cleanup(netprof__scope_end), unused)) =                                                         \
+            netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
+#endif
+
+NETPROF_API void netprof_regions_free(netprof_regions *regions);
+/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. any. */
+NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
+/* Writes a copy of regions; its schema comes first when it has counters. */
+NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
+                                              netprof_error *error);
 
 #ifdef __cplusplus
 }
@@ -475,6 +661,8 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -3069,6 +3257,55 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     return failed;
 }
 
+/* -- 7.18 regions: what a reader needs as well -- */
+
+NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket)
+{
+    if (bucket < 8)
+        return bucket;
+    return (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
+}
+
+NETPROF_API void netprof_regions_free(netprof_regions *r)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    if (!r)
+        return;
+    netprof__release(&a, r->memory);
+    netprof_schema_release(r->schema);
+    memset(r, 0, sizeof *r);
+}
+
+/* One block for all: stats, indices of counters, sums, histograms, names. `text` bytes of names follow the rest. */
+static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text, char **names,
+                                         netprof_error *error)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t one = sizeof(netprof_stat) + counters * sizeof(uint64_t) + NETPROF_HISTOGRAM_BUCKETS * sizeof(uint32_t), i;
+    uint64_t *sums;
+    uint32_t *buckets;
+    char *p;
+    memset(r, 0, sizeof *r);
+    if (stats > (SIZE_MAX / 2) / one)
+        return netprof__no_memory(error);
+    p = (char *)netprof__zalloc(&a, stats * one + counters * sizeof(uint32_t) + text + 1);
+    if (!p)
+        return netprof__no_memory(error);
+    r->memory = p;
+    r->stats = (netprof_stat *)(void *)p;
+    r->count = stats;
+    sums = (uint64_t *)(void *)(p + stats * sizeof(netprof_stat));
+    buckets = (uint32_t *)(sums + stats * counters);
+    for (i = 0; i < stats; i++) {
+        r->stats[i].counter_sums = counters ? sums + i * counters : NULL;
+        r->stats[i].histogram = buckets + i * NETPROF_HISTOGRAM_BUCKETS;
+    }
+    r->counters = buckets + stats * NETPROF_HISTOGRAM_BUCKETS;
+    r->counter_count = counters;
+    *names = (char *)(uintptr_t)(r->counters + counters);
+    return NETPROF_OK;
+}
+
 /* -- 7.16 the file format .netprof, version 1 --
 
    Integers are little-endian; "varint" is LEB128 (7 bits a byte, low first, at most 10 bytes); "signed" is a varint of
@@ -3105,6 +3342,12 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
             after status) as (varint length, 3 x u8); then in the zero code, one column after the other: before;
             zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed - interval).
+   "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint counters and that many varints, each the distance of a
+            counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched, dropped,
+            overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint names and that many texts; varint
+            stats, each: varint thread, node, parent + 1 (0 = none), name, calls, measured, open, spans, inclusive_ns,
+            exclusive_ns, min_ns, max_ns, bytes, aborted, too_short, counted, concurrency; variance_ns2 as an IEEE
+            double in 8 bytes; in the zero code 496 buckets; in the zero code the counters' sums.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 #define NETPROF__FILE_VERSION 1
@@ -4096,6 +4339,105 @@ NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapsh
     return failed ? failed : ended;
 }
 
+/* -- regions in a file -- */
+
+static uint64_t netprof__double_bits(double d)
+{
+    uint64_t v;
+    memcpy(&v, &d, sizeof v);
+    return v;
+}
+
+static void netprof__put_regions_head(netprof__buffer *b, const netprof_regions *r, size_t schema)
+{
+    unsigned char mode = (unsigned char)r->mode;
+    uint64_t before = 0;
+    size_t i;
+    netprof__put(b, &mode, 1);
+    netprof__put_varint(b, schema);
+    netprof__put_varint(b, r->counter_count);
+    for (i = 0; i < r->counter_count; i++) {
+        netprof__put_varint(b, r->counters[i] - before);
+        before = r->counters[i];
+    }
+    netprof__put_signed(b, r->wall_ns);
+    netprof__put_signed(b, r->elapsed_ns);
+    netprof__put_varint(b, r->threads);
+    netprof__put_varint(b, r->mismatched);
+    netprof__put_varint(b, r->dropped);
+    netprof__put_varint(b, r->overhead_ps);
+    netprof__put_signed(b, r->sweep_ns);
+    netprof__put_signed(b, r->interval_ns);
+    netprof__put_text(b, r->clock ? r->clock : "");
+    netprof__put_text(b, r->warning ? r->warning : "");
+}
+
+static void netprof__put_stat(netprof__buffer *b, const netprof_stat *s, size_t name, size_t counters)
+{
+    const uint64_t values[] = {s->thread,       s->node,         s->parent == UINT32_MAX ? 0 : (uint64_t)s->parent + 1,
+                               name,            s->calls,        s->measured,
+                               s->open,         s->spans,        s->inclusive_ns,
+                               s->exclusive_ns, s->min_ns,       s->max_ns,
+                               s->bytes,        s->aborted,      s->too_short,
+                               s->counted,      s->concurrency};
+    unsigned char bits[8];
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values; i++)
+        netprof__put_varint(b, values[i]);
+    netprof__put_le(bits, netprof__double_bits(s->variance_ns2), 8);
+    netprof__put(b, bits, 8);
+    for (i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+        netprof__zero_code(b, s->histogram[i]);
+    netprof__zero_code_end(b);
+    for (i = 0; i < counters; i++)
+        netprof__zero_code(b, s->counter_sums[i]);
+    netprof__zero_code_end(b);
+}
+
+/* Index of the first stat with the same name: its place in the table of names is the number of firsts before it. */
+static size_t netprof__name_number(const netprof_regions *r, size_t i, size_t *first)
+{
+    size_t k, m, number = 0;
+    for (k = 0; strcmp(r->stats[k].region, r->stats[i].region) != 0; k++) {
+        for (m = 0; strcmp(r->stats[m].region, r->stats[k].region) != 0; m++)
+            continue;
+        number += m == k;
+    }
+    *first = k;
+    return number;
+}
+
+static void netprof__put_regions(netprof__buffer *b, const netprof_regions *r, size_t schema)
+{
+    size_t i, first, names = 0;
+    netprof__put_regions_head(b, r, schema);
+    for (i = 0; i < r->count; i++) {
+        netprof__name_number(r, i, &first);
+        names += first == i;
+    }
+    netprof__put_varint(b, names);
+    for (i = 0; i < r->count; i++) {
+        netprof__name_number(r, i, &first);
+        if (first == i)
+            netprof__put_text(b, r->stats[i].region);
+    }
+    netprof__put_varint(b, r->count);
+    for (i = 0; i < r->count; i++)
+        netprof__put_stat(b, &r->stats[i], netprof__name_number(r, i, &first), r->counter_count);
+}
+
+NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_regions *r, netprof_error *error)
+{
+    size_t number = 0;
+    if (!w || !r)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no regions");
+    if (w->error.code || (r->schema && (number = netprof__write_schema(w, r->schema) + 1) == 0))
+        return netprof__writer_failed(w, error);
+    netprof__chunk_begin(w, "REGN");
+    netprof__put_regions(&w->buffer, r, number);
+    return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+}
+
 /* -- the reader -- */
 
 /* Bytes still to be decoded; `bad` sticks. */
@@ -4177,6 +4519,7 @@ struct netprof_reader {
     size_t schema_count, schema_capacity;
     netprof_snapshot snapshot;
     netprof_delta delta;
+    netprof_regions regions;
     netprof_fact fact;
     char *texts;         /* of the fact, and scratch of names */
     size_t texts_capacity;
@@ -4693,6 +5036,159 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     return NULL;
 }
 
+/* -- reading regions -- */
+
+/* The head up to the names; 0 when it does not decode. Texts go to the reader's scratch, one behind the other. */
+static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head, size_t *schema,
+                                      netprof__cursor *counters, size_t *texts)
+{
+    uint64_t i;
+    head->mode = (netprof_mode)netprof__take_byte(c);
+    *schema = (size_t)netprof__take_varint(c);
+    head->counter_count = netprof__take_count(c);
+    *counters = *c;
+    for (i = 0; i < head->counter_count && !c->bad; i++)
+        netprof__take_varint(c);
+    head->wall_ns = netprof__take_signed(c);
+    head->elapsed_ns = netprof__take_signed(c);
+    head->threads = netprof__take_varint(c);
+    head->mismatched = netprof__take_varint(c);
+    head->dropped = netprof__take_varint(c);
+    head->overhead_ps = netprof__take_varint(c);
+    head->sweep_ns = netprof__take_signed(c);
+    head->interval_ns = netprof__take_signed(c);
+    texts[0] = 0;
+    texts[1] = netprof__take_text(r, c, texts[0]);
+    texts[2] = texts[1] ? netprof__take_text(r, c, texts[1]) : 0;
+    return !c->bad && texts[2];
+}
+
+static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t counters, const char *const *names,
+                               size_t name_count)
+{
+    uint64_t v[17], bits;
+    uint32_t *histogram = (uint32_t *)(uintptr_t)s->histogram;
+    uint64_t *sums = (uint64_t *)(uintptr_t)s->counter_sums;
+    size_t i;
+    for (i = 0; i < 17; i++)
+        v[i] = netprof__take_varint(c);
+    if (c->bad || c->end - c->at < 8 || v[3] >= name_count) {
+        c->bad = 1;
+        return;
+    }
+    s->thread = (uint32_t)v[0];
+    s->node = (uint32_t)v[1];
+    s->parent = v[2] ? (uint32_t)(v[2] - 1) : UINT32_MAX;
+    s->region = names[v[3]];
+    s->calls = v[4];
+    s->measured = v[5];
+    s->open = v[6];
+    s->spans = v[7];
+    s->inclusive_ns = v[8];
+    s->exclusive_ns = v[9];
+    s->min_ns = v[10];
+    s->max_ns = v[11];
+    s->bytes = v[12];
+    s->aborted = v[13];
+    s->too_short = v[14];
+    s->counted = v[15];
+    s->concurrency = v[16];
+    bits = netprof__get_le(c->at, 8);
+    memcpy(&s->variance_ns2, &bits, 8);
+    c->at += 8;
+    c->zeros = 0;
+    for (i = 0; i < NETPROF_HISTOGRAM_BUCKETS && !c->bad; i++)
+        histogram[i] = (uint32_t)netprof__take_zero_code(c);
+    c->bad |= c->zeros != 0;
+    for (c->zeros = 0, i = 0; i < counters && !c->bad; i++)
+        sums[i] = netprof__take_zero_code(c);
+    c->bad |= c->zeros != 0;
+}
+
+/* Names into the scratch behind `from`, then pointers to them. NULL when they do not decode. */
+static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
+                                               size_t *end)
+{
+    size_t n = netprof__take_count(c), i, at = from;
+    const char **names = (const char **)netprof__zalloc(&r->alloc, n * sizeof *names);
+    for (i = 0; names && i < n && !c->bad; i++)
+        at = netprof__take_text(r, c, at);
+    if (!names || c->bad) {
+        netprof__release(&r->alloc, names);
+        return NULL;
+    }
+    *end = at;
+    *count = n;
+    return names;
+}
+
+static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c, const netprof_regions *head,
+                                              netprof__cursor *counters, const size_t *texts)
+{
+    netprof_regions *to = &r->regions;
+    size_t name_count, end, count, i, at;
+    const char **names = netprof__take_region_names(r, c, texts[2], &name_count, &end);
+    uint64_t index = 0;
+    char *text;
+    if (!names)
+        return "regions whose names do not decode";
+    count = netprof__take_count(c);
+    if (c->bad || count * (sizeof(netprof_stat) + head->counter_count * 8 + NETPROF_HISTOGRAM_BUCKETS * 4) >
+                      r->limits.max_memory - r->memory ||
+        netprof__regions_room(to, count, head->counter_count, end, &text, NULL)) {
+        netprof__release(&r->alloc, names);
+        return "regions over the limits";
+    }
+    memcpy(text, r->texts, end);
+    for (i = 0, at = texts[2]; i < name_count; i++, at += strlen(text + at) + 1)
+        names[i] = text + at;
+    for (i = 0; i < count && !c->bad; i++)
+        netprof__take_stat(c, &to->stats[i], head->counter_count, names, name_count);
+    netprof__release(&r->alloc, names);
+    for (i = 0; i < head->counter_count; i++) {
+        index += netprof__take_varint(counters);
+        ((uint32_t *)(uintptr_t)to->counters)[i] = (uint32_t)index;
+        c->bad |= !to->schema && head->schema ? 0 : index >= (head->schema ? head->schema->counter_count : 0);
+    }
+    to->clock = text + texts[0];
+    to->warning = text + texts[1];
+    return c->bad ? "regions that do not decode" : NULL;
+}
+
+static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
+{
+    netprof_regions head, *to = &r->regions;
+    netprof__cursor counters;
+    size_t schema, texts[3];
+    const char *wrong;
+    netprof_regions_free(to);
+    memset(&head, 0, sizeof head);
+    if (!netprof__take_regions_head(r, c, &head, &schema, &counters, texts))
+        return "regions that do not decode";
+    if (schema) {
+        if (schema > r->schema_count || !r->schemas[schema - 1].schema)
+            return "regions whose schema is lost";
+        head.schema = r->schemas[schema - 1].schema;
+    }
+    wrong = netprof__take_regions_body(r, c, &head, &counters, texts);
+    if (wrong) {
+        netprof_regions_free(to);
+        return wrong;
+    }
+    netprof_schema_retain(head.schema);
+    to->schema = head.schema;
+    to->mode = head.mode;
+    to->wall_ns = head.wall_ns;
+    to->elapsed_ns = head.elapsed_ns;
+    to->threads = head.threads;
+    to->mismatched = head.mismatched;
+    to->dropped = head.dropped;
+    to->overhead_ps = head.overhead_ps;
+    to->sweep_ns = head.sweep_ns;
+    to->interval_ns = head.interval_ns;
+    return NULL;
+}
+
 static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
 {
     size_t value = netprof__take_text(r, c, 0);
@@ -4711,6 +5207,7 @@ static const struct netprof__chunk_kind {
                             {"SCHM", NETPROF_ITEM_END, netprof__keep_schema},
                             {"SNAP", NETPROF_ITEM_SNAPSHOT, netprof__take_snapshot},
                             {"DIFF", NETPROF_ITEM_DELTA, netprof__take_delta},
+                            {"REGN", NETPROF_ITEM_REGIONS, netprof__take_regions},
                             {"END ", NETPROF_ITEM_END, NULL}};
 
 static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char *tag)
@@ -4787,6 +5284,7 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
             item->fact = type->type == NETPROF_ITEM_FACT ? &r->fact : NULL;
             item->snapshot = type->type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
             item->delta = type->type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
+            item->regions = type->type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
             return NETPROF_OK;
         }
     }
@@ -4808,6 +5306,7 @@ NETPROF_API void netprof_reader_close(netprof_reader *r)
     }
     netprof_snapshot_free(&r->snapshot);
     netprof_delta_free(&r->delta);
+    netprof_regions_free(&r->regions);
     netprof__release(&a, r->schemas);
     netprof__release(&a, r->texts);
     netprof__release(&a, r->marks);
@@ -5358,6 +5857,1226 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 }
 
 #endif /* NETPROF_NO_JSON */
+#ifndef NETPROF_DISABLE
+
+/* -- 7.19 regions: the hot path --
+
+   A thread owns its nodes (region below parent) and is alone in writing them; a reader (flush) copies a node between
+   two equal even values of its sequence number. Stores are release stores, which cost nothing on x86. */
+
+#ifndef NETPROF_MAX_DEPTH
+#define NETPROF_MAX_DEPTH 64
+#endif
+#ifndef NETPROF_MAX_REGIONS
+#define NETPROF_MAX_REGIONS 4096
+#endif
+
+#define NETPROF__SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
+#define NETPROF__GET(place)        __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
+
+/* What a node counts. */
+typedef struct netprof__tally {
+    uint64_t calls, measured, skipped, spans, inclusive, exclusive, total, min, max, bytes, aborted, too_short, counted,
+        concurrency;
+    uint64_t pivot;      /* the first duration: squares are of the distance from it, or small variances would drown */
+    double square_sum;
+} netprof__tally;
+
+typedef struct netprof__node {
+    struct netprof__node *parent, *children, *sibling, *recent, *made_before;
+    uint32_t region, index, sequence, epoch;
+    uint32_t histogram[NETPROF_HISTOGRAM_BUCKETS];
+    netprof__tally tally;
+    uint64_t *sums; /* of counters; NULL in the modes without */
+} netprof__node;
+
+/* The values of the counters at a moment; frames that began at the same one share it. */
+typedef struct netprof__sample {
+    uint64_t sequence;
+    unsigned frames;
+    uint64_t *values;
+} netprof__sample;
+
+typedef struct netprof__frame {
+    netprof__node *node;
+    uint64_t begin, inside; /* ticks; ns of the regions within */
+    netprof__sample *sample;
+    int nested;             /* 1: a recursion's inner call */
+    int skipped;            /* 1: not measured (NETPROF_EVERY) */
+} netprof__frame;
+
+typedef struct netprof__thread {
+    struct netprof__thread *next; /* in the list of all; never removed */
+    netprof__node root;           /* what is at top level is its child; itself it counts nothing */
+    netprof__node *made;          /* the newest node */
+    netprof__node *collected;     /* `made` when a collection began */
+    uint32_t number, node_count;
+    int in_use;                   /* by a living thread */
+    int busy;                     /* within a region call: another one is from a signal handler */
+    unsigned depth;
+    uint64_t mismatched, dropped;
+    netprof *np;                  /* mode fast */
+    netprof_snapshot snapshot;
+    netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
+    netprof__frame frames[NETPROF_MAX_DEPTH];
+    char mismatch[200];
+} netprof__thread;
+
+typedef struct netprof__region {
+    char *name;
+    uint32_t every;
+} netprof__region;
+
+/* The one region context of the process. */
+static struct netprof__regions_state {
+    int lock;                /* of everything but the hot path */
+    int ready;
+    netprof__region *regions[NETPROF_MAX_REGIONS + 1]; /* [0] is none */
+    uint32_t region_count;
+    netprof__thread *threads;
+    uint32_t thread_count;
+    int use_tsc;
+    uint64_t ns_per_tick_24; /* times 2^24 */
+    uint64_t begin_ticks;
+    int64_t begin_ns, begin_wall_ns;
+    uint64_t overhead_ps;
+    const netprof_schema *schema;
+    uint32_t *counters;
+    size_t counter_count;
+    int64_t interval_ns, flush_ns, sweep_ns;
+    uint32_t epoch;          /* of netprof_regions_reset(); nodes of an earlier one count as empty */
+    uint64_t open;           /* regions with counters */
+    uint64_t sequence;       /* of `values`: odd while the sampler writes */
+    uint64_t *values;
+    int background;          /* the thread runs */
+    int rank, size, rank_set;
+    char output[256], every[256], warning[200];
+} netprof__regions_state;
+
+#ifndef NETPROF_STATIC
+int netprof__mode_now = 0;
+#endif
+static __thread netprof__thread *netprof__this_thread;
+
+static uint64_t netprof__ticks(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    if (netprof__regions_state.use_tsc)
+        return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    if (netprof__regions_state.use_tsc) {
+        uint64_t v;
+        __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(v));
+        return v;
+    }
+#endif
+    return (uint64_t)netprof__clock(CLOCK_MONOTONIC);
+}
+
+static uint64_t netprof__ticks_to_ns(uint64_t ticks)
+{
+    uint64_t scale = netprof__regions_state.ns_per_tick_24;
+    if (ticks < (uint64_t)1 << 32)
+        return ticks * scale >> 24;
+    return (uint64_t)((double)ticks * (double)scale / 16777216.0);
+}
+
+static unsigned netprof__bucket(uint64_t ns)
+{
+    unsigned top;
+    if (ns < 8)
+        return (unsigned)ns;
+    top = 63 - (unsigned)__builtin_clzll(ns);
+    return (top - 2) * 8 + (unsigned)(ns >> (top - 3) & 7);
+}
+
+static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *parent, uint32_t region)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t counters = netprof__regions_state.counter_count;
+    netprof__node *n = (netprof__node *)netprof__zalloc(&a, sizeof *n + counters * sizeof(uint64_t));
+    if (!n)
+        return NULL;
+    n->sums = counters ? (uint64_t *)(void *)(n + 1) : NULL;
+    n->parent = parent;
+    n->region = region;
+    n->index = t->node_count++;
+    n->epoch = __atomic_load_n(&netprof__regions_state.epoch, __ATOMIC_RELAXED);
+    n->tally.min = UINT64_MAX;
+    n->sibling = parent->children;
+    n->made_before = t->made;
+    parent->children = n;
+    NETPROF__SET(t->made, n);
+    return n;
+}
+
+/* The node of a region below the innermost open one: a region that calls itself stays in its node. */
+static netprof__node *netprof__node_below(netprof__thread *t, netprof__node *parent, uint32_t region)
+{
+    netprof__node *n = parent->recent;
+    if (n && n->region == region)
+        return n;
+    if (parent->region == region && parent != &t->root)
+        return parent;
+    for (n = parent->children; n && n->region != region; n = n->sibling)
+        continue;
+    if (!n)
+        n = netprof__node_make(t, parent, region);
+    if (n)
+        parent->recent = n;
+    return n;
+}
+
+/* -- counters at the edges -- */
+
+static int netprof__sample_room(netprof__sample *s)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    if (!s->values)
+        s->values = (uint64_t *)netprof__zalloc(&a, netprof__regions_state.counter_count * sizeof(uint64_t));
+    return s->values != NULL;
+}
+
+/* A sample that no frame holds: there is always one, or fewer frames than NETPROF_MAX_DEPTH + 1. */
+static netprof__sample *netprof__sample_free(netprof__thread *t)
+{
+    size_t i;
+    for (i = 0; i <= NETPROF_MAX_DEPTH; i++)
+        if (!t->samples[i].frames && &t->samples[i] != t->now)
+            return netprof__sample_room(&t->samples[i]) ? &t->samples[i] : NULL;
+    return t->now && !t->now->frames ? t->now : NULL;
+}
+
+/* The sampler's last values, if they are newer than the thread's; NULL when it has none yet. */
+static netprof__sample *netprof__sample_shared(netprof__thread *t)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    uint64_t sequence = NETPROF__GET(g->sequence);
+    netprof__sample *s;
+    size_t i;
+    if (t->now && (t->now->sequence == sequence || (sequence & 1)))
+        return t->now;
+    if (!sequence || (s = netprof__sample_free(t)) == NULL)
+        return t->now;
+    do {
+        while ((sequence = NETPROF__GET(g->sequence)) & 1)
+            continue;
+        for (i = 0; i < g->counter_count; i++)
+            s->values[i] = NETPROF__GET(g->values[i]);
+    } while (__atomic_load_n(&g->sequence, __ATOMIC_RELAXED) != sequence);
+    s->sequence = sequence;
+    return t->now = s;
+}
+
+/* The fast set read now, by this thread's own context. */
+static netprof__sample *netprof__sample_read(netprof__thread *t)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof__sample *s = netprof__sample_free(t);
+    size_t i;
+    if (!s || !t->np || netprof_take(t->np, &t->snapshot, NETPROF_SET_FAST, NULL) ||
+        t->snapshot.schema->counter_count != g->schema->counter_count)
+        return NULL;
+    for (i = 0; i < g->counter_count; i++)
+        s->values[i] = t->snapshot.values[g->counters[i]];
+    s->sequence = t->now ? t->now->sequence + 1 : 1;
+    return t->now = s;
+}
+
+static netprof__sample *netprof__sample_take(netprof__thread *t)
+{
+    return netprof__mode_now == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_shared(t);
+}
+
+static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
+{
+    __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
+    f->sample = netprof__sample_take(t);
+    if (f->sample)
+        f->sample->frames++;
+}
+
+/* Adds what the counters did between the frame's edges; within the node's odd sequence. */
+static void netprof__count_frame(netprof__thread *t, netprof__frame *f, netprof__sample *after)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof__node *n = f->node;
+    uint64_t open = __atomic_fetch_sub(&g->open, 1, __ATOMIC_RELAXED);
+    size_t i;
+    (void)t;
+    if (!f->sample || !after || after->sequence == f->sample->sequence) {
+        NETPROF__SET(n->tally.too_short, n->tally.too_short + 1);
+    } else {
+        for (i = 0; i < g->counter_count; i++) {
+            uint64_t step;
+            netprof_flag flag = netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
+                                                   after->values[i], &step);
+            if (flag != NETPROF_FLAG_GAUGE && step)
+                NETPROF__SET(n->sums[i], n->sums[i] + step);
+        }
+        NETPROF__SET(n->tally.counted, n->tally.counted + 1);
+        NETPROF__SET(n->tally.concurrency, n->tally.concurrency + open);
+    }
+    if (f->sample)
+        f->sample->frames--;
+}
+
+/* -- begin and end -- */
+
+static void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t inside, int nested)
+{
+    netprof__tally *y = &n->tally;
+    unsigned bucket = netprof__bucket(ns);
+    double off;
+    if (!y->measured)
+        NETPROF__SET(y->pivot, ns);
+    off = (double)(int64_t)(ns - y->pivot);
+    off = y->square_sum + off * off;
+    NETPROF__SET(y->measured, y->measured + 1);
+    NETPROF__SET(y->total, y->total + ns);
+    if (!nested)
+        NETPROF__SET(y->inclusive, y->inclusive + ns);
+    NETPROF__SET(y->exclusive, y->exclusive + (ns > inside ? ns - inside : 0));
+    if (ns < y->min)
+        NETPROF__SET(y->min, ns);
+    if (ns > y->max)
+        NETPROF__SET(y->max, ns);
+    __atomic_store(&y->square_sum, &off, __ATOMIC_RELEASE);
+    NETPROF__SET(n->histogram[bucket], n->histogram[bucket] + 1);
+}
+
+/* Between these two a reader knows that the node changes. */
+static void netprof__node_open(netprof__node *n)
+{
+    __atomic_store_n(&n->sequence, n->sequence + 1, __ATOMIC_RELAXED);
+}
+
+static void netprof__node_close(netprof__node *n)
+{
+    NETPROF__SET(n->sequence, n->sequence + 1);
+}
+
+/* A reset happened: the owner empties the node before it counts again. */
+static void netprof__node_renew(netprof__node *n, uint32_t epoch)
+{
+    size_t i;
+    netprof__node_open(n);
+    for (i = 0; i < sizeof n->tally / sizeof(uint64_t); i++)
+        NETPROF__SET((&n->tally.calls)[i], 0);
+    NETPROF__SET(n->tally.min, UINT64_MAX);
+    for (i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+        NETPROF__SET(n->histogram[i], 0);
+    for (i = 0; n->sums && i < netprof__regions_state.counter_count; i++)
+        NETPROF__SET(n->sums[i], 0);
+    NETPROF__SET(n->epoch, epoch);
+    netprof__node_close(n);
+}
+
+static void netprof__node_check(netprof__node *n)
+{
+    uint32_t epoch = __atomic_load_n(&netprof__regions_state.epoch, __ATOMIC_RELAXED);
+    if (__builtin_expect(n->epoch != epoch, 0))
+        netprof__node_renew(n, epoch);
+}
+
+static netprof__thread *netprof__thread_make(void);
+
+/* This thread's block, or NULL: out of memory, or a signal handler in the midst of a call. */
+static netprof__thread *netprof__thread_enter(void)
+{
+    netprof__thread *t = netprof__this_thread;
+    if (__builtin_expect(!t, 0) && (t = netprof__thread_make()) == NULL)
+        return NULL;
+    if (__builtin_expect(t->busy, 0)) {
+        t->dropped++;
+        return NULL;
+    }
+    t->busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return t;
+}
+
+static void netprof__thread_leave(netprof__thread *t)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy = 0;
+}
+
+static int netprof__skips(const netprof__node *n)
+{
+    uint32_t every = __atomic_load_n(&netprof__regions_state.regions[n->region]->every, __ATOMIC_RELAXED);
+    return every > 1 && n->tally.calls % every != 0;
+}
+
+NETPROF_API void netprof_begin(netprof_region_id region)
+{
+    netprof__thread *t;
+    netprof__frame *f;
+    if (!NETPROF__IS_ON || !region || (t = netprof__thread_enter()) == NULL)
+        return;
+    if (t->depth >= NETPROF_MAX_DEPTH) {
+        t->depth++; /* its end only counts down */
+        NETPROF__SET(t->dropped, t->dropped + 1);
+        netprof__thread_leave(t);
+        return;
+    }
+    f = &t->frames[t->depth];
+    f->node = netprof__node_below(t, t->depth ? f[-1].node : &t->root, region);
+    if (!f->node) {
+        NETPROF__SET(t->dropped, t->dropped + 1);
+        netprof__thread_leave(t);
+        return;
+    }
+    netprof__node_check(f->node);
+    f->nested = t->depth && f[-1].node == f->node;
+    f->inside = 0;
+    f->sample = NULL;
+    f->skipped = netprof__skips(f->node);
+    t->depth++;
+    NETPROF__SET(f->node->tally.calls, f->node->tally.calls + 1);
+    if (f->node->sums && !f->skipped && !f->nested)
+        netprof__frame_sample(t, f);
+    netprof__thread_leave(t);
+    if (!f->skipped)
+        f->begin = netprof__ticks();
+}
+
+/* Takes the innermost frame off; `now` is when it ended. */
+static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
+{
+    netprof__frame *f = &t->frames[--t->depth];
+    netprof__node *n = f->node;
+    uint64_t ns;
+    netprof__node_check(n);
+    if (aborted)
+        NETPROF__SET(n->tally.aborted, n->tally.aborted + 1);
+    if (f->skipped) {
+        NETPROF__SET(n->tally.skipped, n->tally.skipped + 1);
+        if (t->depth)
+            f[-1].inside += f->inside;
+        return;
+    }
+    ns = netprof__ticks_to_ns(now - f->begin);
+    if (n->sums && !f->nested) {
+        netprof__sample *after = netprof__sample_take(t);
+        netprof__node_open(n);
+        netprof__count_frame(t, f, after);
+    } else {
+        netprof__node_open(n);
+    }
+    netprof__tally_call(n, ns, f->inside, f->nested);
+    netprof__node_close(n);
+    if (t->depth)
+        f[-1].inside += ns;
+}
+
+/* An end whose begin is further out ends what is open within; one without a begin is counted and left alone. */
+static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now)
+{
+    netprof__region **names = netprof__regions_state.regions;
+    unsigned d = t->depth;
+    if (!t->mismatched && region <= netprof__regions_state.region_count)
+        snprintf(t->mismatch, sizeof t->mismatch, "end of %.80s while %.80s is the innermost region",
+                 names[region]->name, d ? names[t->frames[d - 1].node->region]->name : "nothing");
+    NETPROF__SET(t->mismatched, t->mismatched + 1);
+    while (d && t->frames[d - 1].node->region != region)
+        d--;
+    if (!d)
+        return;
+    while (t->depth > d)
+        netprof__pop(t, now, 1);
+    netprof__pop(t, now, 0);
+}
+
+NETPROF_API void netprof_end(netprof_region_id region)
+{
+    uint64_t now = netprof__ticks();
+    netprof__thread *t;
+    if (!NETPROF__IS_ON || !region || (t = netprof__thread_enter()) == NULL)
+        return;
+    if (t->depth > NETPROF_MAX_DEPTH)
+        t->depth--;
+    else if (t->depth && t->frames[t->depth - 1].node->region == region)
+        netprof__pop(t, now, 0);
+    else
+        netprof__end_other(t, region, now);
+    netprof__thread_leave(t);
+}
+
+NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
+{
+    netprof_span span;
+    span.region = NETPROF__IS_ON ? region : 0;
+    span.begin_ticks = span.region && netprof__thread_enter() ? 1 : 0;
+    if (span.begin_ticks) {
+        netprof__thread_leave(netprof__this_thread);
+        span.begin_ticks = netprof__ticks();
+    }
+    return span;
+}
+
+NETPROF_API void netprof_span_end(netprof_span span)
+{
+    uint64_t now = netprof__ticks();
+    netprof__thread *t;
+    netprof__node *n;
+    if (!NETPROF__IS_ON || !span.begin_ticks || (t = netprof__thread_enter()) == NULL)
+        return;
+    n = netprof__node_below(t, &t->root, span.region);
+    if (n) {
+        netprof__node_check(n);
+        netprof__node_open(n);
+        NETPROF__SET(n->tally.calls, n->tally.calls + 1);
+        NETPROF__SET(n->tally.spans, n->tally.spans + 1);
+        netprof__tally_call(n, netprof__ticks_to_ns(now - span.begin_ticks), 0, 0);
+        netprof__node_close(n);
+    }
+    netprof__thread_leave(t);
+}
+
+NETPROF_API void netprof_bytes(uint64_t bytes)
+{
+    netprof__thread *t;
+    netprof__node *n;
+    if (!NETPROF__IS_ON || (t = netprof__thread_enter()) == NULL)
+        return;
+    if (t->depth && t->depth <= NETPROF_MAX_DEPTH) {
+        n = t->frames[t->depth - 1].node;
+        NETPROF__SET(n->tally.bytes, n->tally.bytes + bytes);
+    }
+    netprof__thread_leave(t);
+}
+
+/* -- 7.20 regions: names, threads, start -- */
+
+static void netprof__lock(void)
+{
+    while (__atomic_exchange_n(&netprof__regions_state.lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void netprof__unlock(void)
+{
+    __atomic_store_n(&netprof__regions_state.lock, 0, __ATOMIC_RELEASE);
+}
+
+static void netprof__regions_start(void);
+
+/* Takes the lock; the first call sets everything up. */
+static void netprof__regions_lock(void)
+{
+    netprof__lock();
+    if (!netprof__regions_state.ready)
+        netprof__regions_start();
+}
+
+/* The n of "NAME:n" in the comma list of NETPROF_EVERY; 0 when it is not there. */
+static uint32_t netprof__every_setting(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        if (length > n + 1 && memcmp(list, name, n) == 0 && list[n] == ':')
+            return (uint32_t)strtoul(list + n + 1, NULL, 10);
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+NETPROF_API netprof_region_id netprof_region(const char *name)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__region *r;
+    uint32_t i;
+    if (!name)
+        return 0;
+    netprof__regions_lock();
+    for (i = 1; i <= g->region_count; i++)
+        if (strcmp(g->regions[i]->name, name) == 0)
+            break;
+    if (i > g->region_count) {
+        r = i > NETPROF_MAX_REGIONS ? NULL : (netprof__region *)netprof__zalloc(&a, sizeof *r);
+        if (!r || !(r->name = netprof__strdup(&a, name))) {
+            netprof__release(&a, r);
+            netprof__unlock();
+            return 0;
+        }
+        r->every = netprof__every_setting(g->every, name);
+        g->regions[i] = r;
+        NETPROF__SET(g->region_count, i);
+    }
+    netprof__unlock();
+    return i;
+}
+
+static netprof_region_id netprof__site_region(netprof_site *site)
+{
+    netprof_region_id id = NETPROF__GET(site->region);
+    if (__builtin_expect(!id, 0)) {
+        id = netprof_region(site->name);
+        NETPROF__SET(site->region, id);
+    }
+    return id;
+}
+
+NETPROF_API void netprof__enter(netprof_site *site)
+{
+    netprof_begin(netprof__site_region(site));
+}
+
+NETPROF_API void netprof__leave(netprof_site *site)
+{
+    netprof_end(netprof__site_region(site));
+}
+
+NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n)
+{
+    if (region && region <= NETPROF__GET(netprof__regions_state.region_count))
+        __atomic_store_n(&netprof__regions_state.regions[region]->every, n, __ATOMIC_RELAXED);
+}
+
+/* A context for reading the fast set; the filters and the root come from the environment. */
+static netprof *netprof__region_context(void)
+{
+    netprof_config config;
+    netprof *np = NULL;
+    memset(&config, 0, sizeof config);
+    config.no_rescan = 1; /* the columns of all threads must stay the same */
+    if (netprof_open(&np, &config, NULL)) {
+        netprof_close(np);
+        np = NULL;
+    }
+    return np;
+}
+
+/* A block of an ended thread is taken over when there are many: pools that come and go must not fill memory. */
+static netprof__thread *netprof__thread_adopt(void)
+{
+    netprof__thread *t;
+    if (netprof__regions_state.thread_count < 256)
+        return NULL;
+    for (t = netprof__regions_state.threads; t; t = t->next)
+        if (!NETPROF__GET(t->in_use))
+            return t;
+    return NULL;
+}
+
+#ifndef NETPROF_NO_THREADS
+static pthread_key_t netprof__thread_key;
+
+/* The thread ends: what it still has open is no use to its successor. */
+static void netprof__thread_end(void *argument)
+{
+    netprof__thread *t = (netprof__thread *)argument;
+    t->depth = 0;
+    netprof_close(t->np);
+    t->np = NULL;
+    NETPROF__SET(t->in_use, 0);
+}
+#endif
+
+static netprof__thread *netprof__thread_make(void)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof__thread *t;
+    netprof__regions_lock();
+    t = netprof__thread_adopt();
+    if (!t && (t = (netprof__thread *)netprof__zalloc(&a, sizeof *t)) != NULL) {
+        t->number = g->thread_count++;
+        t->next = g->threads;
+        NETPROF__SET(g->threads, t);
+    }
+    if (t)
+        NETPROF__SET(t->in_use, 1);
+    netprof__unlock();
+    if (!t || netprof__mode_now == NETPROF_MODE_OFF)
+        return NULL;
+    if (netprof__mode_now == NETPROF_MODE_FAST)
+        t->np = netprof__region_context();
+    netprof__this_thread = t;
+#ifndef NETPROF_NO_THREADS
+    pthread_setspecific(netprof__thread_key, t);
+#endif
+    return t;
+}
+
+/* Invariant time stamp counter and a kernel that trusts it: else the clock of the kernel. */
+static int netprof__tsc_usable(void)
+{
+#if defined(NETPROF_NO_TSC)
+    return 0;
+#elif defined(__aarch64__)
+    return 1;
+#elif defined(__x86_64__) || defined(__i386__)
+    char text[32];
+    return netprof__read_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+                              sizeof text) > 0 &&
+           strcmp(text, "tsc") == 0;
+#else
+    return 0;
+#endif
+}
+
+/* A first estimate from a fifth of a millisecond; the file is written with the better one of the whole run. */
+static void netprof__calibrate(void)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    uint64_t ticks;
+    int64_t ns;
+    g->use_tsc = netprof__tsc_usable();
+    g->ns_per_tick_24 = 1u << 24;
+    g->begin_ns = netprof__clock(CLOCK_MONOTONIC);
+    g->begin_wall_ns = netprof__clock(CLOCK_REALTIME);
+    g->begin_ticks = netprof__ticks();
+    if (!g->use_tsc)
+        return;
+    do
+        ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
+    while (ns < 200000);
+    ticks = netprof__ticks() - g->begin_ticks;
+    if (ticks)
+        g->ns_per_tick_24 = (uint64_t)((double)ns * 16777216.0 / (double)ticks + 0.5);
+}
+
+/* What one empty pair costs here: the smallest of a few means. */
+static void netprof__measure_overhead(struct netprof__regions_state *g)
+{
+    uint64_t best = UINT64_MAX, begin, ticks;
+    netprof__node node;
+    int i, k;
+    memset(&node, 0, sizeof node);
+    for (i = 0; i < 5; i++) {
+        begin = netprof__ticks();
+        for (k = 0; k < 32; k++) {
+            uint64_t at = netprof__ticks();
+            netprof__node_open(&node);
+            netprof__tally_call(&node, netprof__ticks_to_ns(netprof__ticks() - at), 0, 0);
+            netprof__node_close(&node);
+        }
+        ticks = netprof__ticks() - begin;
+        best = ticks < best ? ticks : best;
+    }
+    g->overhead_ps = (best * g->ns_per_tick_24 / 32 * 1000) >> 24;
+}
+
+static int64_t netprof__seconds_setting(const char *variable, double otherwise)
+{
+    const char *text = NETPROF_OS_GETENV(variable);
+    char *end = NULL;
+    double seconds = text && *text ? strtod(text, &end) : otherwise;
+    if ((end && *end) || !(seconds >= 0 && seconds < 1e6))
+        seconds = otherwise;
+    return (int64_t)(seconds * 1e9);
+}
+
+extern char **environ;
+
+/* A misspelt switch would silently do nothing. */
+static void netprof__check_environment(struct netprof__regions_state *g)
+{
+    static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",     "NETPROF_SOURCES", "NETPROF_INCLUDE",
+                                        "NETPROF_EXCLUDE",  "NETPROF_OUTPUT",   "NETPROF_FLUSH",   "NETPROF_EVERY",
+                                        "NETPROF_INTERVAL", "NETPROF_RANK",     "NETPROF_VERBOSE"};
+    char name[64];
+    char **e;
+    for (e = environ; e && *e; e++) {
+        size_t n = strcspn(*e, "=");
+        if (strncmp(*e, "NETPROF", 7) != 0 || n >= sizeof name || (n > 7 && (*e)[7] != '_') ||
+            strncmp(*e, "NETPROF_TEST_", 13) == 0)
+            continue;
+        memcpy(name, *e, n);
+        name[n] = 0;
+        if (!netprof__in_table(name, known, sizeof known / sizeof *known))
+            snprintf(g->warning, sizeof g->warning, "the environment variable %s is none of netprof's", name);
+    }
+}
+
+static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
+{
+    static const char *const names[] = {"off", "time", "fast", "sampler"};
+    const char *text = NETPROF_OS_GETENV("NETPROF");
+    int i;
+    for (i = 0; text && *text && i < 4; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (netprof_mode)(i + 1);
+    if (text && *text)
+        snprintf(g->warning, sizeof g->warning, "NETPROF=%.40s is none of off, time, fast, sampler: time is used",
+                 text);
+    return NETPROF_MODE_TIME;
+}
+
+/* Chooses the counters: what the fast set has that counts. 0: none, or no memory. */
+static int netprof__choose_counters(struct netprof__regions_state *g, const netprof_schema *schema)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t i, n = 0;
+    for (i = 0; i < schema->counter_count; i++)
+        n += (schema->counters[i].flags & NETPROF_FAST) != 0;
+    g->counters = n ? (uint32_t *)netprof__zalloc(&a, n * sizeof *g->counters) : NULL;
+    g->values = n ? (uint64_t *)netprof__zalloc(&a, n * sizeof *g->values) : NULL;
+    if (!g->counters || !g->values)
+        return 0;
+    for (i = 0, n = 0; i < schema->counter_count; i++)
+        if (schema->counters[i].flags & NETPROF_FAST)
+            g->counters[n++] = (uint32_t)i;
+    netprof_schema_retain(schema);
+    g->schema = schema;
+    g->counter_count = n;
+    return 1;
+}
+
+/* One reading by the sampler, under the odd number that tells readers to wait. */
+static void netprof__publish(struct netprof__regions_state *g, const netprof_snapshot *s)
+{
+    size_t i;
+    if (s->schema->counter_count != g->schema->counter_count)
+        return;
+    __atomic_store_n(&g->sequence, g->sequence + 1, __ATOMIC_RELAXED);
+    for (i = 0; i < g->counter_count; i++)
+        NETPROF__SET(g->values[i], s->values[g->counters[i]]);
+    NETPROF__SET(g->sequence, g->sequence + 1);
+    __atomic_store_n(&g->sweep_ns, s->end_ns - s->begin_ns, __ATOMIC_RELAXED);
+}
+
+#ifndef NETPROF_NO_THREADS
+static void netprof__sleep_until(int64_t at_ns)
+{
+    struct timespec t;
+    t.tv_sec = (time_t)(at_ns / 1000000000);
+    t.tv_nsec = (long)(at_ns % 1000000000);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        continue;
+}
+
+/* The sampler, and the writer of NETPROF_FLUSH: ticks on an absolute schedule, missed ones left out. */
+static void *netprof__background(void *argument)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof *np = (netprof *)argument;
+    netprof_snapshot s;
+    int64_t step = np ? g->interval_ns : g->flush_ns, next, flush_at, now;
+    memset(&s, 0, sizeof s);
+    next = netprof__clock(CLOCK_MONOTONIC);
+    flush_at = next + g->flush_ns;
+    for (;;) {
+        now = netprof__clock(CLOCK_MONOTONIC);
+        next = next + step > now ? next + step : now + step;
+        netprof__sleep_until(next);
+        if (np && netprof_take(np, &s, NETPROF_SET_FAST, NULL) == NETPROF_OK)
+            netprof__publish(g, &s);
+        if (g->flush_ns && netprof__clock(CLOCK_MONOTONIC) >= flush_at) {
+            flush_at += g->flush_ns;
+            netprof_flush(NULL);
+        }
+    }
+    return NULL;
+}
+
+/* Signals belong to the program's own threads. */
+static int netprof__background_start(netprof *np)
+{
+    sigset_t all, before;
+    pthread_t id;
+    int failed;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&id, NULL, netprof__background, np);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!failed)
+        pthread_detach(id);
+    return !failed;
+}
+#endif
+
+/* Counters, if the mode wants them; falls back to time when there are none. */
+static netprof_mode netprof__counters_start(struct netprof__regions_state *g, netprof_mode mode)
+{
+    netprof *np = mode >= NETPROF_MODE_FAST ? netprof__region_context() : NULL;
+    netprof_snapshot s;
+    int wants = mode >= NETPROF_MODE_FAST;
+    memset(&s, 0, sizeof s);
+    if (wants && (!np || !netprof__choose_counters(g, netprof_get_schema(np)) ||
+                  netprof_take(np, &s, NETPROF_SET_FAST, NULL))) {
+        snprintf(g->warning, sizeof g->warning, "no counter can be read for the regions: time only");
+        mode = NETPROF_MODE_TIME;
+    }
+    if (mode >= NETPROF_MODE_FAST)
+        netprof__publish(g, &s);
+    netprof_snapshot_free(&s);
+#ifndef NETPROF_NO_THREADS
+    if (mode == NETPROF_MODE_SAMPLER || g->flush_ns)
+        g->background = netprof__background_start(mode == NETPROF_MODE_SAMPLER ? np : NULL);
+    if (mode == NETPROF_MODE_SAMPLER && g->background)
+        return mode;
+#endif
+    netprof_close(np);
+    return mode == NETPROF_MODE_SAMPLER ? NETPROF_MODE_TIME : mode;
+}
+
+static void netprof__at_exit(void)
+{
+    if (netprof__mode_now > NETPROF_MODE_OFF && netprof__regions_state.region_count)
+        netprof_flush(NULL);
+}
+
+#ifndef NETPROF_NO_THREADS
+static void netprof__fork_before(void) { netprof__lock(); }
+static void netprof__fork_parent(void) { netprof__unlock(); }
+
+/* The child starts from zero, with this thread's open regions open; the other threads are gone. */
+static void netprof__fork_child(void)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof__thread *t;
+    unsigned i;
+    for (t = g->threads; t; t = t->next)
+        t->in_use = t == netprof__this_thread;
+    g->background = 0;
+    g->begin_ns = netprof__clock(CLOCK_MONOTONIC);
+    g->begin_wall_ns = netprof__clock(CLOCK_REALTIME);
+    g->begin_ticks = netprof__ticks();
+    t = netprof__this_thread;
+    for (i = 0; t && i < t->depth && i < NETPROF_MAX_DEPTH; i++)
+        t->frames[i].begin = g->begin_ticks;
+    netprof__unlock();
+    netprof_regions_reset();
+    if (g->flush_ns && netprof__mode_now == NETPROF_MODE_TIME)
+        g->background = netprof__background_start(NULL);
+    if (netprof__mode_now == NETPROF_MODE_SAMPLER) {
+        netprof *np = netprof__region_context();
+        g->background = np && netprof__background_start(np);
+    }
+}
+#endif
+
+/* With the lock held. */
+static void netprof__regions_start(void)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_mode mode = netprof__mode_setting(g);
+    const char *every = NETPROF_OS_GETENV("NETPROF_EVERY"), *output = NETPROF_OS_GETENV("NETPROF_OUTPUT");
+    g->ready = 1;
+    g->rank = g->size = -1;
+    netprof__check_environment(g);
+    netprof__copy_text(g->every, sizeof g->every, every);
+    netprof__copy_text(g->output, sizeof g->output, output && *output ? output : "netprof-%j-%r-%h-%p.netprof");
+    g->interval_ns = netprof__seconds_setting("NETPROF_INTERVAL", 0.01);
+    g->flush_ns = netprof__seconds_setting("NETPROF_FLUSH", 0);
+    netprof__calibrate();
+    netprof__measure_overhead(g);
+#ifndef NETPROF_NO_THREADS
+    pthread_key_create(&netprof__thread_key, netprof__thread_end);
+    pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
+#endif
+    if (netprof__mode_now)
+        mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
+    mode = netprof__counters_start(g, mode);
+    __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
+    atexit(netprof__at_exit);
+    if (*g->warning && NETPROF_OS_GETENV("NETPROF_VERBOSE"))
+        fprintf(stderr, "netprof: %s\n", g->warning);
+}
+
+NETPROF_API void netprof_set_mode(netprof_mode mode)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    if (mode < NETPROF_MODE_OFF || mode > NETPROF_MODE_SAMPLER)
+        return;
+    if (g->ready && mode >= NETPROF_MODE_FAST && !g->counter_count)
+        mode = NETPROF_MODE_TIME;
+    __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
+}
+
+NETPROF_API void netprof_set_rank(int rank, int size)
+{
+    netprof__regions_lock();
+    netprof__regions_state.rank = rank;
+    netprof__regions_state.size = size;
+    netprof__regions_state.rank_set = 1;
+    netprof__unlock();
+}
+
+/* -- 7.21 regions: collecting and writing -- */
+
+/* A consistent copy of a node while its owner may go on. */
+static void netprof__node_read(netprof__node *n, netprof__tally *y, uint32_t *histogram, uint64_t *sums, size_t counters)
+{
+    uint32_t sequence;
+    size_t i;
+    do {
+        while ((sequence = NETPROF__GET(n->sequence)) & 1)
+            sched_yield();
+        for (i = 0; i < sizeof *y / sizeof(uint64_t) - 1; i++) /* all but the double, which comes last */
+            (&y->calls)[i] = NETPROF__GET((&n->tally.calls)[i]);
+        __atomic_load(&n->tally.square_sum, &y->square_sum, __ATOMIC_ACQUIRE);
+        for (i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+            histogram[i] = NETPROF__GET(n->histogram[i]);
+        for (i = 0; sums && i < counters; i++)
+            sums[i] = NETPROF__GET(n->sums[i]);
+    } while (__atomic_load_n(&n->sequence, __ATOMIC_RELAXED) != sequence);
+}
+
+static uint64_t netprof__scaled(uint64_t ns, double factor)
+{
+    return (uint64_t)((double)ns * factor + 0.5);
+}
+
+/* The whole run is a far better measure of the clock than the start was. */
+static double netprof__clock_factor(const struct netprof__regions_state *g)
+{
+    uint64_t ticks = netprof__ticks() - g->begin_ticks;
+    int64_t ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
+    if (!g->use_tsc || ns < 10000000 || !ticks)
+        return 1;
+    return (double)ns * 16777216.0 / ((double)ticks * (double)g->ns_per_tick_24);
+}
+
+static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const netprof__node *n,
+                               const netprof__tally *y, double factor)
+{
+    double mean_off = y->measured ? (double)(int64_t)(y->total - y->measured * y->pivot) / (double)y->measured : 0;
+    double variance = y->measured ? y->square_sum / (double)y->measured - mean_off * mean_off : 0;
+    s->thread = t->number;
+    s->node = n->index;
+    s->parent = n->parent == &t->root ? UINT32_MAX : n->parent->index;
+    s->calls = y->calls;
+    s->measured = y->measured;
+    s->open = y->calls > y->measured + y->skipped ? y->calls - y->measured - y->skipped : 0;
+    s->spans = y->spans;
+    s->inclusive_ns = netprof__scaled(y->inclusive, factor);
+    s->exclusive_ns = netprof__scaled(y->exclusive, factor);
+    s->min_ns = y->measured ? netprof__scaled(y->min, factor) : 0;
+    s->max_ns = netprof__scaled(y->max, factor);
+    s->variance_ns2 = variance > 0 ? variance * factor * factor : 0;
+    s->bytes = y->bytes;
+    s->aborted = y->aborted;
+    s->too_short = y->too_short;
+    s->counted = y->counted;
+    s->concurrency = y->concurrency;
+}
+
+/* The stats of one thread from `at` on; nodes made meanwhile are left for the next time. */
+static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, netprof__node *newest,
+                                    char **names, double factor)
+{
+    netprof__node *n;
+    for (n = newest; n; n = n->made_before) {
+        netprof_stat *s = &r->stats[at + n->index];
+        netprof__tally y;
+        if (NETPROF__GET(n->epoch) == __atomic_load_n(&netprof__regions_state.epoch, __ATOMIC_RELAXED))
+            netprof__node_read(n, &y, (uint32_t *)(uintptr_t)s->histogram, (uint64_t *)(uintptr_t)s->counter_sums,
+                               n->sums ? r->counter_count : 0);
+        else
+            memset(&y, 0, sizeof y);
+        netprof__stat_fill(s, t, n, &y, factor);
+        s->region = names[n->region];
+    }
+}
+
+/* Names into the block; names[id] points there. */
+static void netprof__collect_names(const struct netprof__regions_state *g, char *to, char **names)
+{
+    uint32_t i;
+    for (i = 1; i <= g->region_count; i++) {
+        size_t n = strlen(g->regions[i]->name) + 1;
+        memcpy(to, g->regions[i]->name, n);
+        names[i] = to;
+        to += n;
+    }
+}
+
+static void netprof__collect_head(netprof_regions *r, const struct netprof__regions_state *g)
+{
+    const netprof__thread *t;
+    if (g->counter_count) {
+        netprof_schema_retain(g->schema);
+        r->schema = g->schema;
+        memcpy((uint32_t *)(uintptr_t)r->counters, g->counters, g->counter_count * sizeof *g->counters);
+    }
+    r->mode = (netprof_mode)netprof__mode_now;
+    r->wall_ns = g->begin_wall_ns;
+    r->elapsed_ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
+    r->threads = g->thread_count;
+    r->overhead_ps = g->overhead_ps;
+    r->sweep_ns = __atomic_load_n(&g->sweep_ns, __ATOMIC_RELAXED);
+    r->interval_ns = r->mode == NETPROF_MODE_SAMPLER ? g->interval_ns : 0;
+    r->clock = g->use_tsc ? "tsc" : "clock_gettime";
+    r->warning = g->warning;
+    for (t = g->threads; t; t = t->next) {
+        r->mismatched += NETPROF__GET(t->mismatched);
+        r->dropped += NETPROF__GET(t->dropped);
+        if (NETPROF__GET(t->mismatched) && !*r->warning)
+            r->warning = t->mismatch;
+    }
+}
+
+NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t stats = 0, text = 0, at = 0;
+    netprof_err failed;
+    netprof__thread *t;
+    char *to, **names;
+    double factor;
+    uint32_t i;
+    if (!out)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the statistics");
+    netprof__regions_lock();
+    for (i = 1; i <= g->region_count; i++)
+        text += strlen(g->regions[i]->name) + 1;
+    for (t = g->threads; t; t = t->next)
+        t->collected = NETPROF__GET(t->made);
+    for (t = g->threads; t; t = t->next)
+        stats += t->collected ? t->collected->index + 1 : 0;
+    names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
+    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error) : netprof__no_memory(error);
+    if (!failed) {
+        factor = netprof__clock_factor(g);
+        netprof__collect_names(g, to, names);
+        netprof__collect_head(out, g);
+        for (t = g->threads; t; t = t->next) {
+            netprof__collect_thread(out, at, t, t->collected, names, factor);
+            at += t->collected ? t->collected->index + 1 : 0;
+        }
+    }
+    netprof__release(&a, names);
+    netprof__unlock();
+    return failed;
+}
+
+NETPROF_API void netprof_regions_reset(void)
+{
+    __atomic_add_fetch(&netprof__regions_state.epoch, 1, __ATOMIC_RELAXED);
+}
+
+/* The first of these that is set. */
+static const char *netprof__first_set(const char *const *names, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const char *value = NETPROF_OS_GETENV(names[i]);
+        if (value && *value)
+            return value;
+    }
+    return NULL;
+}
+
+/* Who this process is among others, by the launchers' environment. */
+static const char *netprof__launcher(const char *what)
+{
+    static const char *const ranks[] = {"NETPROF_RANK",  "OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK", "PALS_RANKID",    "SLURM_PROCID", "ALPS_APP_PE"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE",
+                                        "SLURM_NTASKS"};
+    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+                                         "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "OAR_JOB_ID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID"};
+    switch (*what) {
+    case 'r': return netprof__first_set(ranks, sizeof ranks / sizeof *ranks);
+    case 's': return netprof__first_set(sizes, sizeof sizes / sizeof *sizes);
+    case 'l': return netprof__first_set(locals, sizeof locals / sizeof *locals);
+    default: return netprof__first_set(jobs, sizeof jobs / sizeof *jobs);
+    }
+}
+
+/* Text of the environment becomes part of a file's name: nothing of it may lead elsewhere. */
+static void netprof__append_safe(char *to, size_t size, const char *text)
+{
+    size_t at = strlen(to);
+    for (; *text && at + 1 < size; text++)
+        to[at++] = *text == '/' || (unsigned char)*text < 0x20 ? '_' : *text;
+    to[at] = 0;
+}
+
+static void netprof__rank_text(char *text, size_t size)
+{
+    const char *rank = netprof__launcher("rank");
+    if (netprof__regions_state.rank_set)
+        snprintf(text, size, "%d", netprof__regions_state.rank);
+    else
+        netprof__copy_text(text, size, rank ? rank : "0");
+}
+
+static void netprof__output_name(char *name, size_t size)
+{
+    const char *p = netprof__regions_state.output, *job = netprof__launcher("job");
+    struct utsname node;
+    char text[80];
+    name[0] = 0;
+    for (; *p; p++) {
+        size_t at = strlen(name);
+        text[0] = 0;
+        if (*p != '%' || !p[1]) {
+            if (at + 1 < size) {
+                name[at] = *p;
+                name[at + 1] = 0;
+            }
+            continue;
+        }
+        switch (*++p) {
+        case 'j': netprof__copy_text(text, sizeof text, job ? job : "0"); break;
+        case 'r': netprof__rank_text(text, sizeof text); break;
+        case 'h': netprof__copy_text(text, sizeof text, uname(&node) == 0 ? node.nodename : "unknown"); break;
+        case 'p': snprintf(text, sizeof text, "%ld", (long)getpid()); break;
+        default: snprintf(text, sizeof text, "%c", *p); break;
+        }
+        netprof__append_safe(name, size, text);
+    }
+}
+
+static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value, netprof_error *error)
+{
+    return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
+}
+
+static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *r, netprof_error *error)
+{
+    char rank[32], size[32], pid[32], command[256];
+    struct utsname node;
+    netprof__rank_text(rank, sizeof rank);
+    snprintf(size, sizeof size, "%d", netprof__regions_state.size);
+    snprintf(pid, sizeof pid, "%ld", (long)getpid());
+    if (netprof__read_line(AT_FDCWD, "/proc/self/comm", command, sizeof command) < 0)
+        command[0] = 0;
+    if (netprof_write_fact(w, "netprof", NETPROF_VERSION_STRING, error) ||
+        netprof_write_fact(w, "host", uname(&node) == 0 ? node.nodename : "unknown", error) ||
+        netprof_write_fact(w, "pid", pid, error) || netprof__write_fact_if(w, "command", command, error) ||
+        netprof__write_fact_if(w, "job", netprof__launcher("job"), error) ||
+        netprof_write_fact(w, "rank", rank, error) ||
+        netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
+        netprof__write_fact_if(w, "rank_count",
+                               netprof__regions_state.rank_set && netprof__regions_state.size > 0
+                                   ? size
+                                   : netprof__launcher("size"),
+                               error))
+        return error ? error->code : NETPROF_ERR_IO;
+    return netprof_write_regions(w, r, error);
+}
+
+NETPROF_API netprof_err netprof_flush(netprof_error *error)
+{
+    netprof_regions r;
+    netprof_writer *w = NULL;
+    netprof_error own;
+    char name[1024];
+    netprof_err failed = netprof_regions_take(&r, error), ended;
+    if (failed)
+        return failed;
+    if (!error)
+        error = &own;
+    netprof__output_name(name, sizeof name);
+    failed = netprof_writer_open(&w, name, 0, error);
+    if (!failed)
+        failed = netprof__write_run(w, &r, error);
+    ended = netprof_writer_close(w, !failed, failed ? NULL : error);
+    netprof_regions_free(&r);
+    return failed ? failed : ended;
+}
+
+#endif /* NETPROF_DISABLE */
 
 #ifdef __cplusplus
 }
