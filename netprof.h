@@ -2827,6 +2827,7 @@ typedef struct netprof__cells {
     const char *names, *names_end, *values, *values_end; /* what is left of the lines at hand */
     const char *group;
     size_t group_size;
+    uint64_t group_key;
     unsigned line, column, cpu;
 } netprof__cells;
 
@@ -2835,10 +2836,10 @@ typedef int (*netprof__next_cell)(netprof__cells *cells, netprof__cell *cell); /
 static int netprof__word(const char **p, const char *end, const char **word, size_t *size)
 {
     const char *q = *p;
-    while (q < end && (*q == ' ' || *q == '\t' || *q == '\r'))
+    while (q < end && (unsigned char)*q <= ' ')
         q++;
     *word = q;
-    while (q < end && *q != ' ' && *q != '\t' && *q != '\r')
+    while (q < end && (unsigned char)*q > ' ')
         q++;
     *size = (size_t)(q - *word);
     *p = q;
@@ -2866,16 +2867,19 @@ static int netprof__group_word(const char **p, const char *end, const char **gro
     return 1;
 }
 
-static uint64_t netprof__cell_key(const netprof__cell *cell)
+/* Eight bytes at a time: half of the text of netstat is names, and each sweep compares all of them. */
+static uint64_t netprof__mix_text(uint64_t h, const char *text, size_t size)
 {
-    uint64_t h = 14695981039346656037u;
-    size_t i;
-    for (i = 0; i < cell->group_size; i++)
-        h = (h ^ (unsigned char)cell->group[i]) * 1099511628211u;
-    h = (h ^ ':') * 1099511628211u;
-    for (i = 0; i < cell->name_size; i++)
-        h = (h ^ (unsigned char)cell->name[i]) * 1099511628211u;
-    return h;
+    uint64_t word;
+    for (; size >= 8; text += 8, size -= 8) {
+        memcpy(&word, text, 8);
+        h = (h ^ word) * 1099511628211u;
+        h ^= h >> 29;
+    }
+    for (word = size; size; size--)
+        word = word << 8 | (unsigned char)*text++;
+    h = (h ^ word) * 11400714819323198485u;
+    return h ^ h >> 32;
 }
 
 /* Takes the cell's value from *p. */
@@ -2910,6 +2914,7 @@ static int netprof__take_pair(netprof__cells *c)
         if (have && size == c->group_size && memcmp(group, c->group, size) == 0) {
             c->values = begin;
             c->values_end = end;
+            c->group_key = netprof__mix_text(0, group, size);
             return 1;
         }
         have = 1;
@@ -2930,7 +2935,7 @@ static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
     cell->group = c->group;
     cell->group_size = c->group_size;
     cell->cpu = 0;
-    cell->key = netprof__cell_key(cell);
+    cell->key = netprof__mix_text(c->group_key, cell->name, cell->name_size);
     netprof__cell_number(cell, &c->values, c->values_end);
     return 1;
 }
@@ -2943,11 +2948,13 @@ static int netprof__next_keyed(netprof__cells *c, netprof__cell *cell)
             return 0;
         if (!netprof__group_word(&c->names, c->names_end, &c->group, &c->group_size))
             c->names = c->names_end;
+        else
+            c->group_key = netprof__mix_text(0, c->group, c->group_size);
     }
     cell->group = c->group;
     cell->group_size = c->group_size;
     cell->cpu = 0;
-    cell->key = netprof__cell_key(cell);
+    cell->key = netprof__mix_text(c->group_key, cell->name, cell->name_size);
     netprof__cell_number(cell, &c->names, c->names_end);
     return 1;
 }
@@ -2963,7 +2970,7 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
     cell->group = cell->name;
     cell->group_size = 0;
     cell->cpu = 0;
-    cell->key = netprof__cell_key(cell);
+    cell->key = netprof__mix_text(0, cell->name, cell->name_size);
     netprof__cell_number(cell, &begin, end);
     return 1;
 }
@@ -3119,7 +3126,8 @@ static const struct netprof__ip_row {
 /* Where the values of a file go, in the order in which the file had them last. */
 typedef struct netprof__ip_slot {
     uint64_t key;
-    size_t index; /* NETPROF_NONE: dropped by a filter */
+    size_t index;    /* NETPROF_NONE: dropped by a filter */
+    uint64_t factor; /* of the value, beside the counter's scale */
 } netprof__ip_slot;
 
 typedef struct netprof__ip_file {
@@ -3202,8 +3210,14 @@ static void netprof__ip_describe(netprof_counter *c, const char *device)
     c->unit = row->unit;
     c->kind = row->kind;
     c->flags = row->flags;
-    if (netprof__like("*_mem", c->name))
-        c->scale = (uint16_t)sysconf(_SC_PAGESIZE); /* 0, and thus 1, for 64 KiB: see netprof__ip_keep() */
+    if (netprof__like("*_mem", c->name) && sysconf(_SC_PAGESIZE) <= UINT16_MAX)
+        c->scale = (uint16_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Pages of 64 KiB do not fit the scale: their values are bytes all the same. */
+static uint64_t netprof__ip_factor(const netprof_counter *c)
+{
+    return netprof__like("*_mem", c->name) && !c->scale ? (uint64_t)sysconf(_SC_PAGESIZE) : 1;
 }
 
 /* "InSegs" of device Tcp, "TCP_inuse", "dropped/cpu3". */
@@ -3233,11 +3247,13 @@ static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list, const s
         netprof_list_fact(list, "netns", ip->netns);
 }
 
-static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, uint64_t key, size_t index)
+static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, uint64_t key, size_t index,
+                                        uint64_t factor)
 {
     if (!netprof__grow(&ip->np->alloc, &f->slots, &f->slot_capacity, f->slot_count + 1, sizeof *f->slots))
         return NETPROF_ERR_NOMEM;
     f->slots[f->slot_count].key = key;
+    f->slots[f->slot_count].factor = factor;
     f->slots[f->slot_count++].index = index;
     if (index == NETPROF_NONE)
         return NETPROF_OK;
@@ -3269,7 +3285,7 @@ static netprof_err netprof__ip_list_file(netprof__ip *ip, netprof_list *list, si
         c.name = name;
         netprof__ip_describe(&c, device);
         at = netprof_list_counter(list, &c);
-        if (netprof__ip_add_slot(ip, f, cell.key, at))
+        if (netprof__ip_add_slot(ip, f, cell.key, at, netprof__ip_factor(&c)))
             return NETPROF_ERR_NOMEM;
         if (at != NETPROF_NONE)
             f->fast |= (list->schema->counters[list->source_first_counter + at].flags & NETPROF_FAST) != 0;
@@ -3345,17 +3361,17 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
     return NETPROF_OK;
 }
 
-/* The counter that the k-th value belongs to. Other columns than last time: by name, and the next take looks anew. */
-static size_t netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
+/* Where the k-th value goes, or NULL. Other columns than last time: by name, and the next take looks anew. */
+static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
 {
     size_t i;
     if (k < f->slot_count && f->slots[k].key == key)
-        return f->slots[k].index;
+        return &f->slots[k];
     *moved = 1;
     for (i = 0; i < f->slot_count; i++)
         if (f->slots[i].key == key)
-            return f->slots[i].index;
-    return NETPROF_NONE;
+            return &f->slots[i];
+    return NULL;
 }
 
 static int netprof__wanted(const netprof_sweep *sweep, size_t i)
@@ -3363,19 +3379,15 @@ static int netprof__wanted(const netprof_sweep *sweep, size_t i)
     return sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST);
 }
 
-static void netprof__ip_keep(netprof_sweep *sweep, size_t i, const netprof__cell *cell)
+static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot, const netprof__cell *cell)
 {
-    const netprof_counter *c = &sweep->counters[i];
-    uint64_t value = cell->value;
+    size_t i = slot->index;
     if (cell->failed == ENODATA)
         return; /* absent */
-    if (cell->failed || (cell->negative && !(c->flags & NETPROF_SIGNED))) {
+    if (cell->failed || (cell->negative && !(sweep->counters[i].flags & NETPROF_SIGNED)))
         netprof__set_failed(sweep, i, EBADMSG);
-        return;
-    }
-    if (c->scale == 1 && netprof__like("*_mem", c->name))
-        value *= (uint64_t)sysconf(_SC_PAGESIZE); /* pages of a size that does not fit the scale */
-    netprof__set_value(sweep, i, value);
+    else
+        netprof__set_value(sweep, i, cell->value * slot->factor);
 }
 
 static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *sweep)
@@ -3397,9 +3409,9 @@ static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *
     cells.p = f->text;
     cells.end = f->text + (n > 0 ? n : 0);
     while (netprof__ip_formats[index].next(&cells, &cell)) {
-        i = netprof__ip_find(f, k++, cell.key, &sweep->stale);
-        if (i != NETPROF_NONE && netprof__wanted(sweep, i))
-            netprof__ip_keep(sweep, i, &cell);
+        const netprof__ip_slot *slot = netprof__ip_find(f, k++, cell.key, &sweep->stale);
+        if (slot && slot->index != NETPROF_NONE && netprof__wanted(sweep, slot->index))
+            netprof__ip_keep(sweep, slot, &cell);
     }
     sweep->stale |= n >= 0 && k != f->slot_count;
 }
