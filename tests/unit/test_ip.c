@@ -1,5 +1,5 @@
-/* Source ip on trees that the tests make, and on a network namespace of its own. Tests named trap_... are rows of the
-   table of traps that such sources have fallen into. */
+/* Source ip on trees that the tests make, and on a network namespace of its own. Tests named trap_... are
+   rows of the table of traps that such sources have fallen into. */
 #define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 #include <net/if.h>
@@ -25,7 +25,8 @@ static void headers_give_the_names(void **state)
     tree_write("proc/net/snmp", SNMP);
     tree_write("proc/net/netstat", "TcpExt: ListenDrops TCPTimeouts\nTcpExt: 3 4\n"
                                    "IpExt: InOctets OutOctets\nIpExt: 18446744073709551615 6\n");
-    tree_write("proc/net/snmp6", "Ip6InReceives                   \t92166\nUdp6InErrors \t2\nIp6InOctets\t9\n");
+    tree_write("proc/net/snmp6",
+               "Ip6InReceives                   \t92166\nUdp6InErrors \t2\nIp6InOctets\t9\n");
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(s.not_ok, 0);
@@ -74,7 +75,8 @@ static void trap_signed(void **state)
     s = tree_take(np, NETPROF_SET_ALL);
     assert_true(tree_counter(&s, "Tcp", "MaxConn")->flags & NETPROF_SIGNED);
     assert_int_equal((int64_t)tree_value(&s, "Tcp", "MaxConn"), -1);
-    assert_int_equal(tree_status(&s, "Tcp", "InSegs"), NETPROF_STATUS_UNREADABLE); /* no counter is negative */
+    assert_int_equal(tree_status(&s, "Tcp", "InSegs"),
+                     NETPROF_STATUS_UNREADABLE); /* no counter is negative */
     assert_int_equal(tree_value(&s, "Tcp", "OutSegs"), 7);
     netprof_snapshot_free(&s);
     netprof_close(np);
@@ -84,19 +86,20 @@ static void trap_signed(void **state)
 static void trap_variable_columns_of_softnet_stat(void **state)
 {
     static const char *const absent[] = {"received_rps/cpu0", "flow_limit/cpu1", "backlog_len/cpu2",
-                                         "input_qlen/cpu7",   "backlog_len/cpu0"};
+                                         "input_qlen/cpu7", "backlog_len/cpu0"};
     netprof *np;
     netprof_snapshot s;
     size_t i;
     (void)state;
-    tree_write("proc/net/softnet_stat",
-               "0000000a 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003\n"
-               "0000000b 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004\n"
-               "0000000c 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005\n"
-               "0000000d 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
-               "00000006 00000007\n"
-               "FFFFFFFE 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
-               "00000006 00000010 00000008 00000009");
+    tree_write(
+        "proc/net/softnet_stat",
+        "0000000a 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003\n"
+        "0000000b 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004\n"
+        "0000000c 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005\n"
+        "0000000d 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
+        "00000006 00000007\n"
+        "FFFFFFFE 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
+        "00000006 00000010 00000008 00000009");
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(tree_device(s.schema, "softnet")->count, 4 + 5 + 6 + 7 + 9);
@@ -213,10 +216,11 @@ static void trap_short_read_buffer(void **state)
     unsigned i;
     (void)state;
     for (i = 0; i < CPUS; i++)
-        sprintf(text + strlen(text),
-                "%08x 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
-                "00000000 %08x 00000000 00000000\n",
-                1000 + i, i);
+        sprintf(
+            text + strlen(text),
+            "%08x 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+            "00000000 %08x 00000000 00000000\n",
+            1000 + i, i);
     tree_write("proc/net/softnet_stat", text);
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
@@ -303,6 +307,78 @@ static void trap_network_namespace(void **state)
     netprof_close(np);
 }
 
+static void *failing_resize(void *user, void *pointer, size_t size)
+{
+    long *left = (long *)user;
+    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
+}
+
+static void plain_release(void *user, void *pointer)
+{
+    (void)user;
+    free(pointer);
+}
+
+static void every_allocation_fails_in_turn(void **state)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    netprof_err result = NETPROF_ERR_NOMEM;
+    long n, left;
+    (void)state;
+    tree_write("proc/net/snmp", SNMP);
+    tree_write("proc/net/softnet_stat", "00000001 00000002\n");
+    config.root = tree_root;
+    config.sources = "ip";
+    config.hold = NETPROF_HOLD_ALL;
+    config.alloc = &alloc;
+    alloc.user = &left;
+    for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
+        netprof *np;
+        left = n;
+        result = netprof_open(&np, &config, NULL);
+        assert_true(result == NETPROF_OK ? np != NULL : np == NULL);
+        netprof_close(np);
+    }
+    assert_int_equal(result, NETPROF_OK);
+    assert_true(n > 10);
+}
+
+/* A rescan that fails for want of memory must not leave the sources and the schema at odds. */
+static void a_rescan_without_memory_does_no_harm(void **state)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    netprof_err result = NETPROF_ERR_NOMEM;
+    netprof_snapshot s = NETPROF_ZERO;
+    netprof *np;
+    long n, left;
+    (void)state;
+    tree_write("proc/net/snmp", "Tcp: InSegs\nTcp: 1\n");
+    config.root = tree_root;
+    config.sources = "ip";
+    config.no_rescan = 1;
+    config.alloc = &alloc;
+    alloc.user = &left;
+    for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
+        tree_write("proc/net/snmp", "Tcp: InSegs\nTcp: 1\n");
+        left = 1000000;
+        assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+        tree_write("proc/net/snmp", SNMP); /* more and other counters */
+        left = n;
+        result = netprof_rescan(np, NULL);
+        left = 0;
+        netprof_take(np, &s, NETPROF_SET_ALL, NULL); /* must not write beyond the old schema */
+        left = 1000000;
+        assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        assert_int_equal(tree_value(&s, "Tcp", "InSegs"), 653161);
+        assert_int_equal(tree_value(&s, "Ip", "InReceives"), 600);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+    }
+    assert_int_equal(result, NETPROF_OK);
+}
+
 static int loopback_up(void)
 {
     struct ifreq request;
@@ -325,22 +401,21 @@ static int send_datagrams(void)
     memset(&to, 0, sizeof to);
     to.sin_family = AF_INET;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(in, (struct sockaddr *)&to, size) || getsockname(in, (struct sockaddr *)&to, &size))
-        return 1;
+    if (bind(in, (struct sockaddr *)&to, size) || getsockname(in, (struct sockaddr *)&to, &size)) return 1;
     for (i = 0; i < 100; i++)
         if (sendto(out, data, sizeof data, 0, (struct sockaddr *)&to, size) != sizeof data ||
             recv(in, data, sizeof data, 0) != sizeof data)
             return 2;
     to.sin_port = htons(9);
     for (i = 0; i < 7; i++)
-        if (sendto(out, data, 1, 0, (struct sockaddr *)&to, size) != 1)
-            return 3;
+        if (sendto(out, data, 1, 0, (struct sockaddr *)&to, size) != 1) return 3;
     close(in);
     close(out);
     return 0;
 }
 
-/* In a child: a namespace of its own, where nothing else sends. 0, 77 (not permitted), or the line that failed. */
+/* In a child: a namespace of its own, where nothing else sends. 0, 77 (not permitted), or the line that
+ * failed. */
 static int count_datagrams(void)
 {
     netprof_config config = NETPROF_ZERO;
@@ -350,20 +425,20 @@ static int count_datagrams(void)
     static const struct {
         const char *device, *counter;
         uint64_t expected;
-    } rows[] = {{"Udp", "OutDatagrams", 107}, {"Udp", "InDatagrams", 100}, {"Udp", "NoPorts", 7},
-                {"Ip", "OutRequests", 114},   {"Icmp", "OutDestUnreachs", 7},
+    } rows[] = {{"Udp", "OutDatagrams", 107},
+                {"Udp", "InDatagrams", 100},
+                {"Udp", "NoPorts", 7},
+                {"Ip", "OutRequests", 114},
+                {"Icmp", "OutDestUnreachs", 7},
                 /* IP and UDP headers are 28 bytes; ICMP quotes 29 bytes behind its own 28 */
                 {"IpExt", "OutOctets", 100 * 1028 + 7 * 29 + 7 * (28 + 29)},
                 {"IpExt", "InOctets", 100 * 1028 + 7 * 29 + 7 * (28 + 29)}};
     size_t i;
     config.sources = "ip";
     config.hold = NETPROF_HOLD_ALL;
-    if (netprof_open(&np, &config, NULL) || netprof_take(np, &s, NETPROF_SET_ALL, NULL))
-        return 1;
-    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
-        return 77;
-    if (loopback_up())
-        return 77;
+    if (netprof_open(&np, &config, NULL) || netprof_take(np, &s, NETPROF_SET_ALL, NULL)) return 1;
+    if (unshare(CLONE_NEWNET) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return 77;
+    if (loopback_up()) return 77;
     /* the namespace changed under a context that holds files: it must notice */
     if (netprof_take(np, &s, NETPROF_SET_ALL, NULL) || send_datagrams() ||
         netprof_take(np, &t, NETPROF_SET_ALL, NULL) || netprof_diff(&s, &t, NULL, &d, NULL))
@@ -389,8 +464,7 @@ static void known_traffic_gives_exact_counts(void **state)
     pid_t child = fork();
     int status;
     (void)state;
-    if (child == 0)
-        _exit(count_datagrams());
+    if (child == 0) _exit(count_datagrams());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 77) {
@@ -436,6 +510,8 @@ int main(void)
         TREE_TEST(headers_give_the_names),
         TREE_TEST(fast_set_reads_only_the_files_it_needs),
         TREE_TEST(pages_of_sockstat_are_bytes),
+        TREE_TEST(every_allocation_fails_in_turn),
+        TREE_TEST(a_rescan_without_memory_does_no_harm),
         cmocka_unit_test(known_traffic_gives_exact_counts),
         cmocka_unit_test(parsers_stay_within_the_text),
         TREE_TEST(trap_signed),

@@ -1,8 +1,8 @@
-/* Source rdma on trees that the tests make. Tests named trap_... are rows of the table of traps that such sources
-   have fallen into. */
+/* Source rdma on trees that the tests make. Tests named trap_... are rows of the table of traps that such
+   sources have fallen into. */
 #include <stddef.h>
 static long failing_read(int fd, void *data, size_t size, long offset);
-#define NETPROF_OS_READ(fd, data, size) failing_read((fd), (data), (size), -1)
+#define NETPROF_OS_READ(fd, data, size)          failing_read((fd), (data), (size), -1)
 #define NETPROF_OS_PREAD(fd, data, size, offset) failing_read((fd), (data), (size), (offset))
 #define NETPROF_IMPLEMENTATION
 #include "netprof.h"
@@ -108,11 +108,16 @@ static void rates_as_text(void **state)
         const char *text;
         uint64_t bits_per_s;
         int failed;
-    } rows[] = {{"100 Gb/sec (4X EDR)", 100000000000, 0}, {"2.5 Gb/sec (1X SDR)", 2500000000, 0},
-                {"400 Gb/sec (4X NDR)", 400000000000, 0}, {"0 GB/sec", 0, 0},
-                {"14.0625 Gb/sec", 14062500000, 0},       {"", 0, ENODATA},
-                {"fast", 0, EBADMSG},                     {"100", 0, EBADMSG},
-                {"100 Mb/sec", 0, EBADMSG},               {"99999999999999999999 Gb/sec", 0, EBADMSG}};
+    } rows[] = {{"100 Gb/sec (4X EDR)", 100000000000, 0},
+                {"2.5 Gb/sec (1X SDR)", 2500000000, 0},
+                {"400 Gb/sec (4X NDR)", 400000000000, 0},
+                {"0 GB/sec", 0, 0},
+                {"14.0625 Gb/sec", 14062500000, 0},
+                {"", 0, ENODATA},
+                {"fast", 0, EBADMSG},
+                {"100", 0, EBADMSG},
+                {"100 Mb/sec", 0, EBADMSG},
+                {"99999999999999999999 Gb/sec", 0, EBADMSG}};
     size_t i;
     (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -243,9 +248,12 @@ static void trap_saturating_narrow_counters(void **state)
     static const struct {
         const char *name, *full, *below;
         int width;
-    } rows[] = {{"symbol_error", "65535\n", "65534\n", 16},       {"port_rcv_errors", "65535\n", "65534\n", 16},
-                {"VL15_dropped", "65535\n", "0\n", 16},           {"link_downed", "255\n", "254\n", 8},
-                {"link_error_recovery", "255\n", "256\n", 8},     {"port_xmit_wait", "4294967295\n", "65535\n", 32},
+    } rows[] = {{"symbol_error", "65535\n", "65534\n", 16},
+                {"port_rcv_errors", "65535\n", "65534\n", 16},
+                {"VL15_dropped", "65535\n", "0\n", 16},
+                {"link_downed", "255\n", "254\n", 8},
+                {"link_error_recovery", "255\n", "256\n", 8},
+                {"port_xmit_wait", "4294967295\n", "65535\n", 32},
                 {"local_link_integrity_errors", "15\n", "14\n", 4}};
     netprof *np;
     netprof_snapshot before, after;
@@ -368,7 +376,8 @@ static void trap_stacked_devices_counted_twice(void **state)
     netprof_close(np);
 }
 
-/* The port's fact says which netdev has the same wire, so that a reader shows both and adds neither to the other. */
+/* The port's fact says which netdev has the same wire, so that a reader shows both and adds neither to the
+ * other. */
 static void trap_roce_bypasses_the_netdev_statistics(void **state)
 {
     const netprof_schema *schema;
@@ -419,7 +428,8 @@ static void trap_odd_counter_names(void **state)
     np = tree_open("rdma", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(tree_value(&s, "hfi1_0/1", "RxTIDFullEr,32"), 4294967295u);
-    assert_int_equal(tree_status(&s, "hfi1_0/1", "RxTIDFullEr,32"), NETPROF_STATUS_OK); /* wraps, does not stick */
+    assert_int_equal(tree_status(&s, "hfi1_0/1", "RxTIDFullEr,32"),
+                     NETPROF_STATUS_OK); /* wraps, does not stick */
     assert_int_equal(tree_counter(&s, "hfi1_0/1", "RxTIDFullEr,32")->width, 32);
     assert_int_equal(tree_value(&s, "hfi1_0/1", "a \"b\"\n<c>"), 8);
     netprof_snapshot_free(&s);

@@ -1,4 +1,5 @@
-/* A directory made for one test, in the shape of / as a kernel shows it; include netprof.h and cmocka.h first. */
+/* A directory made for one test, in the shape of / as a kernel shows it; include netprof.h and cmocka.h
+ * first. */
 #ifndef TREE_H
 #define TREE_H
 
@@ -100,8 +101,7 @@ static inline const netprof_device *tree_device(const netprof_schema *schema, co
 {
     size_t i;
     for (i = 0; i < schema->device_count; i++)
-        if (strcmp(schema->devices[i].name, name) == 0)
-            return &schema->devices[i];
+        if (strcmp(schema->devices[i].name, name) == 0) return &schema->devices[i];
     return NULL;
 }
 
@@ -118,12 +118,12 @@ static inline const char *tree_fact(const netprof_schema *schema, const char *de
 static inline size_t tree_find(const netprof_snapshot *s, const char *device, const char *counter)
 {
     size_t i = netprof_find(s->schema, NULL, device, counter);
-    if (i == NETPROF_NONE)
-        fail_msg("%s/%s is not listed", device, counter);
+    if (i == NETPROF_NONE) fail_msg("%s/%s is not listed", device, counter);
     return i;
 }
 
-static inline const netprof_counter *tree_counter(const netprof_snapshot *s, const char *device, const char *counter)
+static inline const netprof_counter *tree_counter(const netprof_snapshot *s, const char *device,
+                                                  const char *counter)
 {
     return &s->schema->counters[tree_find(s, device, counter)];
 }
