@@ -2971,13 +2971,11 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
     return 1;
 }
 
-/* net/core/net-procfs.c, softnet_seq_show(): 9, 10, 11, 13 or 15 columns by the kernel's age; 3 to 7 are
- * always 0. */
+/* softnet_seq_show() in net/core/net-procfs.c: 9, 10, 11, 13 or 15 columns, by the kernel's age. */
 static const char *const netprof__softnet_columns[] = {
     "processed",     "dropped",      "time_squeeze", NULL,          NULL, NULL,         NULL,          NULL,
     "cpu_collision", "received_rps", "flow_limit",   "backlog_len", NULL, "input_qlen", "process_qlen"};
-#define NETPROF__SOFTNET_CPU                                                                                 \
-    12 /* the column with the CPU's number: lines of CPUs that are offline are missing */
+#define NETPROF__SOFTNET_CPU 12 /* the CPU's number: offline ones have no line */
 
 static int netprof__parse_hex(const char *p, size_t size, uint64_t *value)
 {
