@@ -2302,8 +2302,7 @@ static const struct netprof__rdma_row {
     {"excessive_buffer_overrun_errors", "errors", 1, NETPROF_SATURATES, 4},
 };
 
-/* hw_counters/ by the habits of the drivers' names; the first row that fits. Widths are the drivers' secret.
- */
+/* hw_counters/ by the habits of the drivers' names: the first row that fits. Nobody tells their widths. */
 static const struct netprof__rdma_hw_row {
     const char *pattern, *unit;
     uint8_t kind;
@@ -2485,8 +2484,7 @@ static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
     return 0;
 }
 
-/* Lists the names that are free, or those that are taken: as "hw_counters/NAME". A group has one way of
- * naming. */
+/* Lists the free names, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
 static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d,
                                        int taken)
 {
@@ -2532,8 +2530,7 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
     return 0;
 }
 
-/* How long the driver hands out the same values (1.2 in the kernel's sysfs-class-infiniband): a fact, no
- * counter. */
+/* How long the driver hands out the same values: a fact, no counter. */
 static int netprof__rdma_lifespan(netprof_list *list, const char *base)
 {
     char path[1024], text[32];
@@ -2603,8 +2600,7 @@ static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list,
     return netprof__rdma_groups(rdma, list, &d);
 }
 
-/* The interface on the same wire: the port's own word, else the one of the PCI function with this port's
- * number. */
+/* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
 static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device,
                                  const char *port_path, const char *port)
 {
@@ -3299,8 +3295,7 @@ static void netprof__ip_read_netns(const netprof__ip *ip, char *text, size_t siz
     text[n > 0 ? n : 0] = 0;
 }
 
-/* Under another root PROC/net leads to the reader's own namespace when PROC is the host's: process 1 has the
- * host's. */
+/* Under another root, PROC/net of a host's PROC is still the reader's own namespace: ask for process 1's. */
 static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
 {
     char process[32];
@@ -3535,8 +3530,7 @@ static uint64_t netprof__socket_inode(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
 }
 
-/* One field of a struct tcp_info of which `size` bytes are filled in. 0 when it is not there, or says "none".
- */
+/* One field of a struct tcp_info of which `size` bytes are filled in. 0: not there, or says "none". */
 static int netprof__tcp_field(const struct netprof__tcp_row *row, const unsigned char *info, size_t size,
                               uint64_t *value)
 {
