@@ -422,6 +422,66 @@ static netprof_err read_snapshots(dataset_input *in, json_object *root, const js
     return err;
 }
 
+// {"before": 1, "after": 3, "delta": 2, "flag": "ok", "elapsed_ns": 5}; before and after are null when not readable:
+// then "before_status" and "after_status" say why.
+static void read_change(json_object *change, netprof_delta *delta, size_t k)
+{
+    static const char *const status_keys[] = {"before_status", "after_status"};
+    uint64_t *const value[] = {&delta->before[k], &delta->after[k]};
+    uint8_t *const status[] = {&delta->before_status[k], &delta->after_status[k]};
+    const char *const keys[] = {"before", "after"};
+    json_object *number;
+    for (int i = 0; i < 2; i++) {
+        bool readable = json_object_object_get_ex(change, keys[i], &number) && to_u64(number, value[i]);
+        const char *name = text_of(change, status_keys[i]);
+        *status[i] = (uint8_t)(*name ? status_named(name) : readable ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED);
+    }
+    if (json_object_object_get_ex(change, "delta", &number) && !to_u64(number, &delta->values[k])) delta->values[k] = 0;
+    delta->flags[k] = (uint8_t)flag_named(text_of(change, "flag"));
+    delta->elapsed_ns[k] = int_of(change, "elapsed_ns");
+}
+
+static void fill_delta(dataset_input *in, const json_schema *s, json_object *item, netprof_delta *delta)
+{
+    json_object *devices = member(item, "devices", json_type_array);
+    delta->wall_begin_ns = int_of(item, "wall_begin_ns");
+    delta->wall_end_ns = int_of(item, "wall_end_ns");
+    delta->interval_ns = int_of(item, "interval_ns");
+    delta->sweep_ns = int_of(item, "sweep_ns");
+    memset(delta->flags, NETPROF_FLAG_UNKNOWN, s->schema->counter_count);
+    for (size_t i = 0; i < length_of(devices); i++) {
+        json_object *d = json_object_array_get_idx(devices, i);
+        json_object *changes = member(d, "counters", json_type_object);
+        size_t device = device_of(in, d, s);
+        if (device == LOOKUP_NONE || !changes) continue;
+        json_object_object_foreach(changes, name, change)
+        {
+            size_t k = lookup_find(&s->counters, device, name);
+            if (k == LOOKUP_NONE || !json_object_is_type(change, json_type_object))
+                warn_of_counter(in, s, device, name, "expected a counter of the schema and its change");
+            else
+                read_change(change, delta, k);
+        }
+    }
+}
+
+static netprof_err read_deltas(dataset_input *in, json_object *root, const json_schemas *schemas)
+{
+    json_object *list = member(root, "deltas", json_type_array);
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < length_of(list) && !err; i++) {
+        json_object *item = json_object_array_get_idx(list, i);
+        const json_schema *s = schema_of(in, item, schemas, "delta", i);
+        netprof_delta delta;
+        if (!s) continue;
+        err = dataset_make_delta(in, &delta, s->schema);
+        if (err) break;
+        fill_delta(in, s, item, &delta);
+        err = dataset_add_delta(in, &delta);
+    }
+    return err;
+}
+
 // ---- net_prof's JSON ----
 
 // One entry: {"interface": 1, "counter_name": ..., "value": ..., "timestamp": seconds}
