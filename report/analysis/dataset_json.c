@@ -182,7 +182,7 @@ static unsigned counter_flags(json_object *counter)
                 {"signed", NETPROF_SIGNED},
                 {"saturates", NETPROF_SATURATES},
                 {"stamped", NETPROF_STAMPED},
-                {"slow_refresh", NETPROF_SLOW_REFRESH}};
+                {"slow-refresh", NETPROF_SLOW_REFRESH}};
     json_object *list = member(counter, "flags", json_type_array);
     unsigned flags = 0;
     for (size_t i = 0; i < length_of(list); i++) {
@@ -422,8 +422,8 @@ static netprof_err read_snapshots(dataset_input *in, json_object *root, const js
     return err;
 }
 
-// {"before": 1, "after": 3, "delta": 2, "flag": "ok", "elapsed_ns": 5}; before and after are null when not readable:
-// then "before_status" and "after_status" say why.
+// {"before": 1, "after": 3, "value": 2, "flag": "ok", "elapsed_ns": 5}, and "before_status" and "after_status",
+// which say why there may be no value.
 static void read_change(json_object *change, netprof_delta *delta, size_t k)
 {
     static const char *const status_keys[] = {"before_status", "after_status"};
@@ -436,7 +436,7 @@ static void read_change(json_object *change, netprof_delta *delta, size_t k)
         const char *name = text_of(change, status_keys[i]);
         *status[i] = (uint8_t)(*name ? status_named(name) : readable ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED);
     }
-    if (json_object_object_get_ex(change, "delta", &number) && !to_u64(number, &delta->values[k])) delta->values[k] = 0;
+    if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k])) delta->values[k] = 0;
     delta->flags[k] = (uint8_t)flag_named(text_of(change, "flag"));
     delta->elapsed_ns[k] = int_of(change, "elapsed_ns");
 }

@@ -45,8 +45,9 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
     bool sure = entry && *entry->unit && !(entry->marks & CATALOG_PATTERN);
     difference_row row = {.entry = entry,
                           .unit = sure || (entry && !*counter->unit) ? entry->unit : counter->unit,
-                          .compared = is_compared((netprof_flag)delta->flags[i]),
+                          .flag = delta->flags[i] < DIFFERENCE_FLAGS ? delta->flags[i] : NETPROF_FLAG_UNKNOWN,
                           .rate_per_s = NAN};
+    row.compared = is_compared((netprof_flag)row.flag);
     if (!row.compared) return row;
     row.raw_magnitude = distance(counter, delta->before[i], delta->after[i], &row.raw_negative);
     if (is_gauge(counter) || counter->flags & NETPROF_SIGNED) {
@@ -61,12 +62,12 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
     return row;
 }
 
-static void count(difference_counts *counts, const difference_row *row, netprof_flag flag, int64_t elapsed_ns)
+static void count(difference_counts *counts, const difference_row *row, int64_t elapsed_ns)
 {
     counts->counters++;
     counts->compared += row->compared;
     counts->changed += row->changed;
-    counts->flagged[flag]++;
+    counts->flagged[row->flag]++;
     if (row->compared && elapsed_ns > counts->elapsed_ns) counts->elapsed_ns = elapsed_ns;
 }
 
@@ -78,11 +79,9 @@ static netprof_err fill(difference *d, netprof_error *error)
     d->devices = calloc(schema->device_count + 1, sizeof *d->devices);
     if (!err && (!d->rows || !d->devices)) err = no_memory(error);
     for (size_t i = 0; i < schema->counter_count && !err; i++) {
-        netprof_flag flag = (netprof_flag)d->delta->flags[i];
-        if (flag >= DIFFERENCE_FLAGS) flag = NETPROF_FLAG_UNKNOWN;
         d->rows[i] = make_row(d->delta, i);
-        count(&d->devices[schema->counters[i].device], &d->rows[i], flag, d->delta->elapsed_ns[i]);
-        count(&d->total, &d->rows[i], flag, d->delta->elapsed_ns[i]);
+        count(&d->devices[schema->counters[i].device], &d->rows[i], d->delta->elapsed_ns[i]);
+        count(&d->total, &d->rows[i], d->delta->elapsed_ns[i]);
     }
     if (err) difference_free(d);
     return err;
@@ -143,7 +142,7 @@ static bool is_chosen(const difference *d, const difference_query *q, size_t i)
     if (!q->unchanged && !row->changed && !q->flags) return false;
     if (q->groups && !(row->entry && row->entry->groups & q->groups)) return false;
     if (q->marks && !(row->entry && row->entry->marks & q->marks)) return false;
-    if (q->flags && !(q->flags & (uint32_t)1 << d->delta->flags[i])) return false;
+    if (q->flags && !(q->flags & (uint32_t)1 << row->flag)) return false;
     if (q->order == DIFFERENCE_RAW) return true;
     if (q->kinds != DIFFERENCE_ANY_KIND && is_gauge(counter) != (q->kinds == DIFFERENCE_GAUGES)) return false;
     return q->clock == DIFFERENCE_WITH_CLOCK || clock == (q->clock == DIFFERENCE_ONLY_CLOCK);
@@ -331,7 +330,7 @@ static void add_to_sum(const difference *d, size_t i, difference_sum *sum)
 {
     sum->value = add_up(sum->value, d->rows[i].magnitude);
     sum->rate_per_s = add_rates(sum->rate_per_s, d->rows[i].rate_per_s);
-    sum->flags |= (uint32_t)1 << d->delta->flags[i];
+    sum->flags |= (uint32_t)1 << d->rows[i].flag;
     sum->devices++;
 }
 

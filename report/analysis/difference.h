@@ -23,6 +23,7 @@ typedef struct difference_row {
     const char *unit;           // the catalog's, else the file's; "" when unknown
     uint64_t magnitude;         // the difference to show: by the flag's rule, and for gauges after - before ...
     bool negative;              // ... with this sign (gauges and signed counters only)
+    uint8_t flag;               // netprof_flag
     bool compared;              // there is a value on both sides
     bool changed;               // compared, and the two values differ (gauges included), or it was reset and counted
     double rate_per_s;          // over the counter's own two stamps; NAN for gauges and where no time is known
