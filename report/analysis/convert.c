@@ -1,16 +1,16 @@
-#define _POSIX_C_SOURCE 200809L // mkstemp, strdup
+#define _POSIX_C_SOURCE 200809L // fdopen, fsync
 #include "convert.h"
 
 #include "catalog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -389,19 +389,20 @@ static int write_to_file(void *user, const void *data, size_t size)
     return fwrite(data, 1, size, user) == size ? 0 : errno ? errno : EIO;
 }
 
-// An open file beside the one it is to become, with the rights that a new file gets here.
+// A new file beside the one that it is to become.
 static FILE *open_beside(const char *path, char **name)
 {
-    size_t n = strlen(path) + sizeof ".XXXXXX";
+    size_t n = strlen(path) + 40;
+    int fd = -1;
     *name = malloc(n);
     if (!*name) return NULL;
-    snprintf(*name, n, "%s.XXXXXX", path);
-    int fd = mkstemp(*name);
-    if (fd < 0) return NULL;
-    mode_t mask = umask(0);
-    umask(mask);
-    FILE *file = fchmod(fd, 0666 & ~mask) == 0 ? fdopen(fd, "wb") : NULL;
-    if (!file) {
+    for (int i = 0; i < 10 && fd < 0; i++) {
+        snprintf(*name, n, "%s.%ld.%d", path, (long)getpid(), i);
+        fd = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) return NULL;
+    }
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (fd >= 0 && !file) {
         close(fd);
         unlink(*name);
     }
