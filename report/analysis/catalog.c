@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "catalog.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,12 +331,17 @@ size_t catalog_unit_rank(const char *unit)
 
 // ---- net_prof's order ----
 
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+}
+
 int catalog_name_compare(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     for (;; x++, y++) {
-        while (*x && !isalnum((unsigned char)*x)) x++;
-        while (*y && !isalnum((unsigned char)*y)) y++;
+        while (*x && !is_letter_or_digit(*x)) x++;
+        while (*y && !is_letter_or_digit(*y)) y++;
         if (*x != *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
         if (!*x) return strcmp(a, b);
     }
