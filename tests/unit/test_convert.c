@@ -40,21 +40,28 @@ static int refuse(void *user, const void *data, size_t size)
 }
 
 // Two NICs and an interface with names that need quoting.
-static const char sample[] =
-    "{\"format\":\"netprof\",\"version\":1,\"facts\":{\"host\":\"a,b\"},\"schemas\":[{\"facts\":{},\"sources\":[],\"devices\":["
-    "{\"source\":\"cxi\",\"name\":\"cxi0\",\"physical\":true,\"counters\":[{\"name\":\"atu_cache_miss_0\",\"unit\":\"lookups\","
-    "\"width\":56,\"flags\":[\"stamped\"]},{\"name\":\"a_first\",\"unit\":\"\",\"kind\":\"gauge\"},{\"name\":\"rh:nacks\"}]},"
-    "{\"source\":\"netdev\",\"name\":\"e\\\"t\\n0\",\"counters\":[{\"name\":\" x\",\"unit\":\"bytes\",\"flags\":[\"signed\"]},"
-    "{\"name\":\"gone\"},{\"name\":\"not asked\"}]}]}],"
-    "\"snapshots\":[{\"schema\":0,\"set\":\"all\",\"begin_ns\":5,\"end_ns\":1000005,\"wall_ns\":1752853654306115000,\"devices\":["
-    "{\"device\":\"cxi0\",\"source\":\"cxi\",\"values\":{\"atu_cache_miss_0\":18446744073709551615,\"a_first\":3,\"rh:nacks\":1},"
-    "\"stamps_ns\":[1752853654346846812,0,0]},"
-    "{\"device\":\"e\\\"t\\n0\",\"source\":\"netdev\",\"values\":{\" x\":-7,\"gone\":null},\"not_ok\":{\"gone\":[\"denied\",13]}}]}]}";
+static const char sample[] = "{\"format\":\"netprof\",\"version\":1,\"facts\":{\"host\":\"a,b\"},\"schemas\":"
+                             "[{\"facts\":{},\"sources\":[],\"devices\":["
+                             "{\"source\":\"cxi\",\"name\":\"cxi0\",\"physical\":true,\"counters\":[{"
+                             "\"name\":\"atu_cache_miss_0\",\"unit\":\"lookups\","
+                             "\"width\":56,\"flags\":[\"stamped\"]},{\"name\":\"a_first\",\"unit\":\"\","
+                             "\"kind\":\"gauge\"},{\"name\":\"rh:nacks\"}]},"
+                             "{\"source\":\"netdev\",\"name\":\"e\\\"t\\n0\",\"counters\":[{\"name\":\" "
+                             "x\",\"unit\":\"bytes\",\"flags\":[\"signed\"]},"
+                             "{\"name\":\"gone\"},{\"name\":\"not asked\"}]}]}],"
+                             "\"snapshots\":[{\"schema\":0,\"set\":\"all\",\"begin_ns\":5,\"end_ns\":1000005,"
+                             "\"wall_ns\":1752853654306115000,\"devices\":["
+                             "{\"device\":\"cxi0\",\"source\":\"cxi\",\"values\":{\"atu_cache_miss_0\":"
+                             "18446744073709551615,\"a_first\":3,\"rh:nacks\":1},"
+                             "\"stamps_ns\":[1752853654346846812,0,0]},"
+                             "{\"device\":\"e\\\"t\\n0\",\"source\":\"netdev\",\"values\":{\" "
+                             "x\":-7,\"gone\":null},\"not_ok\":{\"gone\":[\"denied\",13]}}]}]}";
 
 static dataset read_sample(void)
 {
     dataset set = {0};
-    assert_int_equal(dataset_read_memory(&set, "sample.json", sample, sizeof sample - 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(dataset_read_memory(&set, "sample.json", sample, sizeof sample - 1, NULL, NULL),
+                     NETPROF_OK);
     assert_int_equal(set.warning_count, 0);
     return set;
 }
@@ -167,17 +174,18 @@ static void there_and_back(void **state)
     (void)state;
     dataset set = read_sample(), second = {0}, third = {0};
     text json = converted(&set, CONVERT_JSON, NULL);
-    text netprof = converted(&set, CONVERT_NETPROF, NULL);
-    assert_int_equal(dataset_read_memory(&second, "n", netprof.data, netprof.size, NULL, NULL), NETPROF_OK);
+    text binary = converted(&set, CONVERT_NETPROF, NULL);
+    assert_int_equal(dataset_read_memory(&second, "n", binary.data, binary.size, NULL, NULL), NETPROF_OK);
     assert_int_equal(second.runs[0].format, DATASET_NETPROF);
     text again = converted(&second, CONVERT_JSON, NULL);
     assert_string_equal(again.data, json.data);
     assert_int_equal(dataset_read_memory(&third, "j", again.data, again.size, NULL, NULL), NETPROF_OK);
-    text netprof_again = converted(&third, CONVERT_NETPROF, NULL);
-    assert_int_equal(netprof_again.size, netprof.size);
-    assert_memory_equal(netprof_again.data, netprof.data, netprof.size);
-    text *texts[] = {&json, &netprof, &again, &netprof_again};
-    for (size_t i = 0; i < 4; i++) free(texts[i]->data);
+    text binary_again = converted(&third, CONVERT_NETPROF, NULL);
+    assert_int_equal(binary_again.size, binary.size);
+    assert_memory_equal(binary_again.data, binary.data, binary.size);
+    text *texts[] = {&json, &binary, &again, &binary_again};
+    for (size_t i = 0; i < 4; i++)
+        free(texts[i]->data);
     dataset_free(&set);
     dataset_free(&second);
     dataset_free(&third);
@@ -226,12 +234,9 @@ static void files_appear_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_have_names),
-        cmocka_unit_test(csv_is_long_and_quoted),
-        cmocka_unit_test(net_prof_json),
-        cmocka_unit_test(net_prof_json_holds_one_snapshot),
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(formats_have_names), cmocka_unit_test(csv_is_long_and_quoted),
+        cmocka_unit_test(net_prof_json),      cmocka_unit_test(net_prof_json_holds_one_snapshot),
+        cmocka_unit_test(there_and_back),     cmocka_unit_test(failures_are_told),
         cmocka_unit_test(files_appear_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

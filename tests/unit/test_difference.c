@@ -1,4 +1,5 @@
-// What happened between two snapshots. Expected values come from arithmetic here, and for the real node from net_prof.
+// What happened between two snapshots. Expected values come from arithmetic here, and for the real node from
+// net_prof.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,8 @@ static netprof_snapshot make_snapshot(size_t nics, int64_t at_ns)
     netprof_schema_release(schema);
     memset(s.status, NETPROF_STATUS_OK, schema->counter_count);
     s.begin_ns = s.end_ns = s.wall_ns = at_ns;
-    for (size_t d = 0; d <= nics; d++) s.device_begin_ns[d] = s.device_end_ns[d] = at_ns;
+    for (size_t d = 0; d <= nics; d++)
+        s.device_begin_ns[d] = s.device_end_ns[d] = at_ns;
     return s;
 }
 
@@ -134,11 +136,13 @@ static void counts_rates_and_flags(void **state)
     compare(&p);
     const difference_row *rows = p.d.rows;
     assert_true(rows[TX].changed && rows[TX].magnitude == 4000 && rows[TX].rate_per_s == 2000.0);
-    assert_true(rows[REQ].changed && rows[REQ].magnitude == 5 && rows[REQ].negative && isnan(rows[REQ].rate_per_s));
+    assert_true(rows[REQ].changed && rows[REQ].magnitude == 5 && rows[REQ].negative &&
+                isnan(rows[REQ].rate_per_s));
     assert_int_equal(rows[REQ].flag, NETPROF_FLAG_GAUGE);
     assert_true(rows[OVF].magnitude == 2 && rows[OVF].flag == NETPROF_FLAG_WRAPPED);
     assert_true(rows[OVF].raw_magnitude == 65534 && rows[OVF].raw_negative);
-    assert_true(rows[POSTED].magnitude == 7 && rows[POSTED].flag == NETPROF_FLAG_RESET && !rows[POSTED].negative);
+    assert_true(rows[POSTED].magnitude == 7 && rows[POSTED].flag == NETPROF_FLAG_RESET &&
+                !rows[POSTED].negative);
     assert_true(rows[ODD].magnitude == 10 && rows[ODD].negative && rows[ODD].rate_per_s == -5.0);
     assert_true(!rows[RECV].compared && !rows[RECV].changed && isnan(rows[RECV].rate_per_s));
     assert_null(rows[ODD].entry);
@@ -157,7 +161,8 @@ static void counts_rates_and_flags(void **state)
     assert_int_equal(p.d.total.counters, 2 * COUNTERS);
     assert_int_equal(p.d.total.changed, 5);
 
-    expect_selected(&p.d, (difference_query){.flags = 1u << NETPROF_FLAG_UNKNOWN}, "cxi0:hni_pkts_recv_by_tc_0");
+    expect_selected(&p.d, (difference_query){.flags = 1u << NETPROF_FLAG_UNKNOWN},
+                    "cxi0:hni_pkts_recv_by_tc_0");
     expect_selected(&p.d, (difference_query){.kinds = DIFFERENCE_GAUGES}, "cxi0:mst_sts_num_req");
     free_pair(&p);
 }
@@ -228,19 +233,23 @@ static void tables_have_a_column_for_each_device(void **state)
         assert_int_equal(table.row_count, 1);
         assert_string_equal(table.names[0], "parbs_tarb_pi_posted_pkts");
         assert_int_equal(table.column_count, nics[n] + 1);
-        for (size_t c = 0; c <= nics[n]; c++) assert_int_equal(table.cells[c], c * COUNTERS + POSTED);
+        for (size_t c = 0; c <= nics[n]; c++)
+            assert_int_equal(table.cells[c], c * COUNTERS + POSTED);
         difference_table_free(&table);
 
         // A counter is in the table of each of its groups.
-        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiPerfStats"), &table, NULL), NETPROF_OK);
+        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiPerfStats"), &table, NULL),
+                         NETPROF_OK);
         assert_int_equal(table.row_count, 3);
         difference_table_free(&table);
-        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiOpPackets"), &table, NULL), NETPROF_OK);
+        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiOpPackets"), &table, NULL),
+                         NETPROF_OK);
         assert_int_equal(table.row_count, 2);
         assert_string_equal(table.names[0], "hni_pkts_recv_by_tc_0");
         difference_table_free(&table);
         assert_int_equal(difference_table_of_group(&p.d, CATALOG_NO_GROUP, &table, NULL), NETPROF_ERR_ARG);
-        assert_int_equal(difference_table_of_marks(&p.d, "netdev", CATALOG_IMPORTANT, &table, NULL), NETPROF_OK);
+        assert_int_equal(difference_table_of_marks(&p.d, "netdev", CATALOG_IMPORTANT, &table, NULL),
+                         NETPROF_OK);
         assert_int_equal(table.row_count + table.column_count, 0);
         difference_table_free(&table);
         free_pair(&p);
@@ -264,7 +273,8 @@ static void table_with_a_device_that_lacks_counters(void **state)
     difference d = {0};
     difference_table table;
     assert_int_equal(difference_of_snapshots(&d, &other, &s, true, NULL), NETPROF_OK);
-    assert_int_equal(difference_table_of_group(&d, catalog_group_find("CxiOpPackets"), &table, NULL), NETPROF_OK);
+    assert_int_equal(difference_table_of_group(&d, catalog_group_find("CxiOpPackets"), &table, NULL),
+                     NETPROF_OK);
     assert_int_equal(table.row_count, 2);
     assert_int_equal(table.column_count, 3);
     for (size_t column = 0; column < 3; column++) {
@@ -283,7 +293,8 @@ static void sums_and_balance_over_physical_devices(void **state)
     (void)state;
     pair p = make_pair(3);
     const uint64_t tx[] = {100, 300, 200, 1000000}; // the last one is virtual
-    for (size_t i = 0; i < 4; i++) *cell(&p.after, i, TX) = tx[i];
+    for (size_t i = 0; i < 4; i++)
+        *cell(&p.after, i, TX) = tx[i];
     p.after.status[RX] = NETPROF_STATUS_DENIED;
     *cell(&p.after, 1, REQ) = 5;
     compare(&p);
@@ -387,8 +398,11 @@ static void same_important(const difference *d, json_object *expected)
     size_t r = 0;
     assert_int_equal(difference_table_of_marks(d, "cxi", CATALOG_IMPORTANT, &table, NULL), NETPROF_OK);
     assert_int_equal(table.row_count, json_object_object_length(expected));
-    json_object_object_foreach(expected, id, metric)
+    struct json_object_iter at;
+    json_object_object_foreachC(expected, at)
     {
+        const char *id = at.key;
+        json_object *metric = at.val;
         json_object *diffs = member(metric, "diffs");
         assert_int_equal(catalog_metric_id(table.names[r]), atoi(id));
         assert_string_equal(table.names[r], json_object_get_string(member(metric, "metric_name")));
@@ -410,7 +424,8 @@ static void aurora_as_net_prof(void **state)
     difference d = {0};
     if (!aurora(&set, &d)) return;
     json_object *reference = json_object_from_file(reference_file("aurora/net_prof_reference.json"));
-    json_object *changed = member(reference, "non_zero_per_iface"), *top = member(reference, "top20_per_iface");
+    json_object *changed = member(reference, "non_zero_per_iface"),
+                *top = member(reference, "top20_per_iface");
     assert_int_equal(d.delta->schema->device_count, 4);
     assert_int_equal(d.total.changed, 798);
     for (size_t device = 0; device < 4; device++) {
@@ -456,9 +471,9 @@ static uint64_t delta_of(const difference *d, const char *device, const char *co
 static void aurora_adds_up(void **state)
 {
     (void)state;
-    static const char *const sizes[] = {"27",         "35",          "36_to_63",     "64",           "65_to_127",
-                                        "128_to_255", "256_to_511",  "512_to_1023",  "1024_to_2047", "2048_to_4095",
-                                        "4096_to_8191", "8192_to_max"};
+    static const char *const sizes[] = {"27",           "35",           "36_to_63",     "64",
+                                        "65_to_127",    "128_to_255",   "256_to_511",   "512_to_1023",
+                                        "1024_to_2047", "2048_to_4095", "4096_to_8191", "8192_to_max"};
     static const char *const ways[][2] = {{"tx", "hni_pkts_sent_by_tc"}, {"rx", "hni_pkts_recv_by_tc"}};
     dataset set = {0};
     difference d = {0};
