@@ -1415,7 +1415,8 @@ static void netprof__list_finish(netprof_list *list)
     size_t i;
     for (i = 0; i < s->pub.device_count; i++) {
         s->devices[i].facts = fact;
-        fact += s->devices[i].fact_count;
+        if (fact)
+            fact += s->devices[i].fact_count;
     }
     s->pub.devices = s->devices;
     s->pub.counters = s->counters;
