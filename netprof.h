@@ -3458,7 +3458,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__put_varint(b, count);
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
-        netprof__put_list(b, &classes, s->counters + d->first, d->count);
+        netprof__put_list(b, &classes, d->count ? s->counters + d->first : NULL, d->count);
     }
     netprof__put_varint(b, s->device_count);
     for (i = 0; i < s->device_count; i++) {
