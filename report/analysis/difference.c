@@ -229,7 +229,7 @@ static int compare_names(const void *a, const void *b)
 static bool belongs(const difference *d, const char *source, uint64_t groups, uint32_t marks, size_t i)
 {
     const catalog_entry *entry = d->rows[i].entry;
-    return entry && strcmp(entry->source, source) == 0 && (entry->groups & groups || entry->marks & marks);
+    return entry && (entry->groups & groups || entry->marks & marks) && strcmp(entry->source, source) == 0;
 }
 
 // Collects the names of rows (each once) and the columns.

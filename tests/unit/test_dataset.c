@@ -233,7 +233,7 @@ static void text_that_is_cut(void **state)
 static void text_cut_anywhere(void **state)
 {
     (void)state;
-    text t = telemetry(12);
+    text t = telemetry(3);
     for (size_t size = 0; size <= t.size; size++) {
         dataset set = {0};
         netprof_error error;
