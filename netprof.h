@@ -5117,7 +5117,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__put_varint(b, count);
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
-        netprof__put_list(b, &classes, s->counters + d->first, d->count);
+        netprof__put_list(b, &classes, d->count ? s->counters + d->first : NULL, d->count);
     }
     netprof__put_varint(b, s->device_count);
     for (i = 0; i < s->device_count; i++) {
@@ -6425,12 +6425,13 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
     while (r->at < r->size) {
-        const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+        const struct netprof__chunk_kind *type;
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
+        type = netprof__chunk_type(r->data + r->at);
         memset(&c, 0, sizeof c);
         c.at = r->data + r->at + 12;
         c.end = r->data + r->at + size;
