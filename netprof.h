@@ -2324,9 +2324,8 @@ static const netprof__column netprof__procdev_merged[] = {
 
 /* ... and these are one statistic each under a shorter title. */
 static const char *const netprof__procdev_same[][2] = {
-    {"rx_errs", "rx_errors"},   {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"},
-    {"tx_errs", "tx_errors"},   {"tx_drop", "tx_dropped"},     {"tx_fifo", "tx_fifo_errors"},
-    {"tx_colls", "collisions"},
+    {"rx_errs", "rx_errors"},  {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"}, {"tx_errs", "tx_errors"},
+    {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
 };
 
 /* What discovery learns of one link. */
@@ -2340,7 +2339,7 @@ typedef struct netprof__link {
 /* What reading needs to know of one link; slots are in the order of the devices. */
 typedef struct netprof__netdev_slot {
     uint32_t ifindex, master;
-    uint32_t mask; /* the columns that were listed, one after another from `first` */
+    uint32_t mask;  /* the columns that were listed, one after another from `first` */
     uint32_t round; /* of the last sweep that found it */
     size_t first;
     uint32_t carrier[3]; /* state, up count, down count */
@@ -2379,10 +2378,10 @@ typedef struct netprof__netdev {
     uint32_t round;
     int proc_used, live, by_netlink, out_of_memory;
     netprof__nl route;
-    int events;         /* socket of the group RTNLGRP_LINK, -1 when there is none */
-    int polled, dirty;  /* events were looked for in this take; links must be read again */
-    int no_stats_dump;  /* a kernel without RTM_GETSTATS */
-    size_t hint;        /* the slot that comes next in the kernel's order */
+    int events;        /* socket of the group RTNLGRP_LINK, -1 when there is none */
+    int polled, dirty; /* events were looked for in this take; links must be read again */
+    int no_stats_dump; /* a kernel without RTM_GETSTATS */
+    size_t hint;       /* the slot that comes next in the kernel's order */
 } netprof__netdev;
 
 /* -- what a link is -- */
@@ -2502,6 +2501,11 @@ static int netprof__link_settings(int fd, const char *name, uint32_t *speed, uns
 
 /* -- facts -- */
 
+/* RFC 2863, linux/if.h */
+static const char *const netprof__operstates[] = {"unknown", "notpresent", "down", "lowerlayerdown",
+                                                  "testing", "dormant",    "up"};
+#define NETPROF__OPERSTATES (sizeof netprof__operstates / sizeof *netprof__operstates)
+
 static void netprof__fact_number(netprof_list *list, const char *key, uint64_t value)
 {
     char text[24];
@@ -2604,8 +2608,6 @@ static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, c
 static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd, const netprof__link *link,
                                   const char *kind, const char *dir, const char *device, int ioctl_fd)
 {
-    static const char *const states[] = {"unknown", "notpresent", "down", "lowerlayerdown",
-                                         "testing", "dormant",    "up"}; /* RFC 2863, linux/if.h */
     const netprof__link *master = netprof__link_by_index(nd->links, nd->link_count, link->master);
     netprof_list_fact(list, "kind", kind);
     if (link->ifindex)
@@ -2615,8 +2617,8 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
     netprof__lower_fact(list, nd, link);
     if (link->has_mtu)
         netprof__fact_number(list, "mtu", link->mtu);
-    if (link->operstate < sizeof states / sizeof *states)
-        netprof_list_fact(list, "operstate", states[link->operstate]);
+    if (link->operstate < NETPROF__OPERSTATES)
+        netprof_list_fact(list, "operstate", netprof__operstates[link->operstate]);
     if (link->has_carrier)
         netprof__fact_number(list, "carrier", link->carrier);
     netprof__fact_text(list, "qdisc", link->qdisc);
@@ -2666,7 +2668,8 @@ static void netprof__column_counter(netprof_counter *c, const netprof__column *c
 }
 
 /* Lists a column of a slot; what is listed lies one after another. */
-static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit, const netprof_counter *c)
+static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit,
+                                  const netprof_counter *c)
 {
     size_t index = netprof_list_counter(list, c);
     if (index == NETPROF_NONE)
@@ -2930,8 +2933,8 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
         if (!nd->slots[i].from_proc || nd->slots[i].round == nd->round)
             continue;
         sweep->stale = 1;
-        netprof__slot_failed(&nd->slots[i], sweep,
-                             failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED, failed);
+        netprof__slot_failed(&nd->slots[i], sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED,
+                             failed);
     }
 }
 
@@ -2939,12 +2942,10 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 
 static int netprof__operstate_of(const char *word)
 {
-    static const char *const states[] = {"unknown", "notpresent", "down", "lowerlayerdown",
-                                         "testing", "dormant",    "up"};
-    int i;
-    for (i = 0; i < 7; i++)
-        if (strcmp(word, states[i]) == 0)
-            return i;
+    size_t i;
+    for (i = 0; i < NETPROF__OPERSTATES; i++)
+        if (strcmp(word, netprof__operstates[i]) == 0)
+            return (int)i;
     return UINT8_MAX;
 }
 
@@ -3291,8 +3292,8 @@ static void netprof__nl_request(unsigned char *request, size_t size, unsigned ty
 
 /* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. 0, or EBADMSG when there is not even an
    ifindex. Without statistics *count is 0. */
-static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex, const unsigned char **stats,
-                                size_t *count)
+static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex,
+                                const unsigned char **stats, size_t *count)
 {
     netprof__attr attr;
     size_t at = 12;
@@ -3326,8 +3327,8 @@ static void netprof__parse_linkinfo(const netprof__attr *info, netprof__link *li
 }
 
 /* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. 0 or EBADMSG. */
-static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link, const unsigned char **stats,
-                               size_t *count)
+static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link,
+                               const unsigned char **stats, size_t *count)
 {
     netprof__attr a;
     size_t at = 16;
@@ -4002,7 +4003,8 @@ static void netprof__ethtool_driver_failed(const netprof__ethtool_device *d, net
 }
 
 /* The count is asked for before each reading: it changes with the number of queues, and then every column shifts. */
-static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
+static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d,
+                                         netprof_sweep *sweep)
 {
     uint32_t count, head[2];
     size_t i;
@@ -4149,9 +4151,8 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
             failed = netprof__parse_values(&attr, NETPROF__GROUP_PAUSE, visit, user);
         else if (command == 30 && attr.type == 5) /* FEC_GET_REPLY, ETHTOOL_A_FEC_STATS */
             failed = netprof__parse_values(&attr, NETPROF__GROUP_FEC, visit, user);
-        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: SQI, down count */
-            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0,
-                                          netprof__attr_u32(&attr));
+        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
+            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0, netprof__attr_u32(&attr));
     }
     return failed;
 }
@@ -4325,7 +4326,8 @@ static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_swee
     }
 }
 
-static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
+static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d,
+                                         netprof_sweep *sweep)
 {
     netprof__ethtool_reading reading;
     size_t ask;
@@ -4353,8 +4355,8 @@ static int netprof__ethtool_found(void *user, const netprof__ethtool_entry *entr
 {
     netprof__ethtool_device *d = ((netprof__ethtool_finding *)user)->device;
     (void)value;
-    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity,
-                       d->entry_count + 1, sizeof *d->entries))
+    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity, d->entry_count + 1,
+                       sizeof *d->entries))
         return ENOMEM;
     d->entries[d->entry_count++] = *entry;
     return 0;

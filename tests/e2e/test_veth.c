@@ -65,7 +65,7 @@ static int make_space(int i)
     snprintf(roots[i], sizeof roots[i], "/tmp/netprof-veth-%d-%d", (int)getpid(), i);
     snprintf(path, sizeof path, "%s/sys", roots[i]);
     return space[i] >= 0 && mkdir(roots[i], 0700) == 0 && mkdir(path, 0700) == 0 &&
-           mount("sysfs", path, "sysfs", 0, NULL) == 0;
+           mount("sysfs", path, "sysfs", 0, "") == 0;
 }
 
 /* One switch of ethtool's old kind: struct ethtool_value. */
@@ -94,8 +94,8 @@ static int make_veth(void)
         failed |= run("ip link set lo up"); /* a link that is down has no carrier to read in sysfs */
         failed |= run("ip address add 10.99.0.%d/24 dev %s", i + 1, names[i]);
         failed |= run("ip link set %s mtu 1500 up", names[i]);
-        failed |= run("ip neighbour add 10.99.0.%d lladdr 02:00:00:00:00:0%d nud permanent dev %s", 2 - i, 2 - i,
-                      names[i]);
+        failed |=
+            run("ip neighbour add 10.99.0.%d lladdr 02:00:00:00:00:0%d nud permanent dev %s", 2 - i, 2 - i, names[i]);
         switch_off(names[i]);
     }
     return !failed;
@@ -112,7 +112,7 @@ static int group_setup(void **state)
     else if (run("ip -V >/dev/null 2>&1") != 0)
         why_not = "needs the command ip";
     else if ((home = open("/proc/self/ns/net", O_RDONLY)) < 0 || unshare(CLONE_NEWNS) != 0 ||
-             mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || !make_space(0) || !make_space(1))
+             mount("none", "/", "none", MS_REC | MS_PRIVATE, "") != 0 || !make_space(0) || !make_space(1))
         why_not = "network and mount namespaces are not to be had";
     else if (!make_veth())
         why_not = "veth is not to be had";
@@ -135,7 +135,7 @@ static int group_teardown(void **state)
     return 0;
 }
 
-#define NEEDS_VETH()                                                                                                \
+#define NEEDS_VETH()                                                                                                 \
     do                                                                                                               \
         if (why_not)                                                                                                 \
             skip();                                                                                                  \

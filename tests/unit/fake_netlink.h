@@ -31,7 +31,8 @@ static size_t put(fake_message *m, const void *data, size_t size)
     return at;
 }
 
-static void begin_message(fake_message *m, unsigned type, unsigned flags, uint32_t sequence, const void *body, size_t size)
+static void begin_message(fake_message *m, unsigned type, unsigned flags, uint32_t sequence, const void *body,
+                          size_t size)
 {
     struct {
         uint32_t length;

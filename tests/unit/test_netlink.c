@@ -38,13 +38,13 @@ typedef struct fake_link {
 static struct {
     fake_link links[600];
     size_t count;
-    size_t words;          /* of struct rtnl_link_stats64 */
-    int no_getstats;       /* EOPNOTSUPP for RTM_GETSTATS */
-    int no_carrier_counts; /* a kernel before 4.16 */
+    size_t words;                                   /* of struct rtnl_link_stats64 */
+    int no_getstats;                                /* EOPNOTSUPP for RTM_GETSTATS */
+    int no_carrier_counts;                          /* a kernel before 4.16 */
     int enobufs, interrupted, busy, eintr, garbage; /* how many of the next replies fail so */
-    int no_sockets;        /* errno of socket() */
-    int no_events;         /* errno of bind() */
-    int events;            /* waiting for the listener */
+    int no_sockets;                                 /* errno of socket() */
+    int no_events;                                  /* errno of bind() */
+    int events;                                     /* waiting for the listener */
     /* what happened */
     int stats_dumps, link_dumps, sockets, open;
     /* the question under way */
@@ -273,11 +273,11 @@ static void assert_status(const netprof_snapshot *s, const char *device, const c
 
 /* In the order of struct rtnl_link_stats64 of linux/if_link.h. */
 static const char *const order[WORDS] = {
-    "rx_packets",       "tx_packets",       "rx_bytes",          "tx_bytes",          "rx_errors",
-    "tx_errors",        "rx_dropped",       "tx_dropped",        "multicast",         "collisions",
-    "rx_length_errors", "rx_over_errors",   "rx_crc_errors",     "rx_frame_errors",   "rx_fifo_errors",
-    "rx_missed_errors", "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",   "tx_heartbeat_errors",
-    "tx_window_errors", "rx_compressed",    "tx_compressed",     "rx_nohandler",      "rx_otherhost_dropped"};
+    "rx_packets",       "tx_packets",        "rx_bytes",          "tx_bytes",        "rx_errors",
+    "tx_errors",        "rx_dropped",        "tx_dropped",        "multicast",       "collisions",
+    "rx_length_errors", "rx_over_errors",    "rx_crc_errors",     "rx_frame_errors", "rx_fifo_errors",
+    "rx_missed_errors", "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",  "tx_heartbeat_errors",
+    "tx_window_errors", "rx_compressed",     "tx_compressed",     "rx_nohandler",    "rx_otherhost_dropped"};
 
 static void assert_statistics(const netprof_snapshot *s, const char *device, uint64_t base)
 {
@@ -873,10 +873,10 @@ static const char header[] =
 
 static void test_columns_of_proc_net_dev(void **state)
 {
-    static const char *const expected[16] = {"rx_bytes", "rx_packets", "rx_errors",      "rx_drop",
-                                             "rx_fifo_errors", "rx_frame", "rx_compressed", "multicast",
-                                             "tx_bytes", "tx_packets", "tx_errors",      "tx_dropped",
-                                             "tx_fifo_errors", "collisions", "tx_carrier", "tx_compressed"};
+    static const char *const expected[16] = {"rx_bytes",       "rx_packets", "rx_errors",     "rx_drop",
+                                             "rx_fifo_errors", "rx_frame",   "rx_compressed", "multicast",
+                                             "tx_bytes",       "tx_packets", "tx_errors",     "tx_dropped",
+                                             "tx_fifo_errors", "collisions", "tx_carrier",    "tx_compressed"};
     char names[NETPROF__PROC_COLUMNS][32];
     size_t count, i;
     (void)state;
