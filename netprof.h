@@ -2340,6 +2340,7 @@ typedef struct netprof__link {
 typedef struct netprof__netdev_slot {
     uint32_t ifindex, master;
     uint32_t mask;  /* the columns that were listed, one after another from `first` */
+    uint32_t fast;  /* those of them that are in the fast set */
     uint32_t round; /* of the last sweep that found it */
     size_t first;
     uint32_t carrier[3]; /* state, up count, down count */
@@ -2579,12 +2580,14 @@ static void netprof__speed_facts(netprof_list *list, const char *dir, const char
     uint32_t speed = 0;
     unsigned duplex = 255;
     uint64_t number;
+    char text[32];
     if (fd >= 0 && netprof__link_settings(fd, name, &speed, &duplex) == 0) {
         netprof__fact_text(list, "duplex", duplex < 2 ? words[duplex] : "");
     } else if (*dir) {
         if (netprof__file_number(dir, "/speed", &number))
             speed = netprof__known_speed(number);
-        netprof__fact_from_file(list, "duplex", dir, "/duplex");
+        netprof__file_line(dir, "/duplex", text, sizeof text);
+        netprof__fact_text(list, "duplex", strcmp(text, "unknown") == 0 ? "" : text);
     }
     if (speed)
         netprof__fact_number(list, "speed_mbps", speed);
@@ -2677,6 +2680,8 @@ static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list
     if (!slot->mask)
         slot->first = index;
     slot->mask |= (uint32_t)1 << bit;
+    if (list->schema->counters[list->source_first_counter + index].flags & NETPROF_FAST)
+        slot->fast |= (uint32_t)1 << bit;
 }
 
 /* A statistic by its name: unit, kind and width from the tables; of an unknown one only that it counts. */
@@ -3583,27 +3588,24 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
 static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep, const unsigned char *stats,
                                 size_t count)
 {
-    size_t i = slot->first, bit = 0;
-    if (sweep->set == NETPROF_SET_ALL && count >= NETPROF__STATS64 &&
-        (slot->mask & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
-        memcpy(sweep->values + i, stats, NETPROF__STATS64 * 8);
-        memset(sweep->status + i, NETPROF_STATUS_OK, NETPROF__STATS64);
-        i += NETPROF__STATS64;
-        bit = NETPROF__STATS64;
+    uint32_t todo = sweep->set == NETPROF_SET_FAST ? slot->fast : slot->mask;
+    if (count >= NETPROF__STATS64 && (todo & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
+        memcpy(sweep->values + slot->first, stats, NETPROF__STATS64 * 8);
+        memset(sweep->status + slot->first, NETPROF_STATUS_OK, NETPROF__STATS64);
+        todo &= ~NETPROF__STATS64_MASK;
     }
-    for (; bit < NETPROF__NETDEV_COLUMNS; bit++) {
-        if (!(slot->mask >> bit & 1))
-            continue;
-        if (sweep->set == NETPROF_SET_ALL || (sweep->counters[i].flags & NETPROF_FAST)) {
-            sweep->status[i] = NETPROF_STATUS_OK;
-            if (bit >= NETPROF__CARRIER)
-                sweep->values[i] = slot->carrier[bit - NETPROF__CARRIER];
-            else if (bit < count)
-                memcpy(&sweep->values[i], stats + 8 * bit, 8);
-            else
-                sweep->status[i] = NETPROF_STATUS_ABSENT;
-        }
-        i++;
+    for (; todo; todo &= todo - 1) {
+        size_t bit = (size_t)__builtin_ctz(todo);
+        uint32_t before = ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
+        uint32_t listed = slot->mask & before;
+        size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
+        sweep->status[i] = NETPROF_STATUS_OK;
+        if (bit >= NETPROF__CARRIER)
+            sweep->values[i] = slot->carrier[bit - NETPROF__CARRIER];
+        else if (bit < count)
+            memcpy(&sweep->values[i], stats + 8 * bit, 8);
+        else
+            sweep->status[i] = NETPROF_STATUS_ABSENT;
     }
 }
 

@@ -56,7 +56,7 @@ static void write_file(const char *path, const char *text)
 /* An own network namespace without IPv6, and a sysfs that shows it. */
 static int make_space(int i)
 {
-    char path[80];
+    char path[160];
     if (unshare(CLONE_NEWNET) != 0)
         return 0;
     write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
@@ -126,7 +126,7 @@ static int group_teardown(void **state)
     int i;
     (void)state;
     for (i = 0; i < 2; i++) {
-        char path[80];
+        char path[160];
         snprintf(path, sizeof path, "%s/sys", roots[i]);
         umount2(path, MNT_DETACH);
         rmdir(path);
