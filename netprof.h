@@ -518,8 +518,7 @@ typedef struct netprof_stat {
     double variance_ns2;      /* of the single calls */
     uint64_t bytes;           /* by NETPROF_BYTES() */
     uint64_t aborted;         /* ended by the end of an outer region, of the thread, or by mode off */
-    uint64_t too_short;       /* calls between whose edges no counter sample fell, or whose sample failed: their counters
-                                 are not known */
+    uint64_t too_short;       /* calls whose counters are not known: no sample fell between their edges, or it failed */
     uint64_t counted;         /* calls whose counters are in counter_sums */
     uint64_t concurrency;     /* sum, over counted calls, of regions with counters open in the process at their end */
     const uint64_t *histogram;     /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
@@ -536,8 +535,8 @@ typedef struct netprof_regions {
     netprof_mode mode;
     int64_t wall_ns, elapsed_ns;   /* when the first region began, and since when */
     uint64_t threads, mismatched;  /* mismatched: ends of what was not the innermost open region */
-    uint64_t dropped;              /* begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without memory;
-                                      calls of a signal handler amid another call */
+    uint64_t dropped;              /* begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without
+                                      memory; calls of a signal handler amid another call */
     uint64_t overhead_ps;          /* measured: one empty begin/end pair, in picoseconds; never subtracted */
     int64_t sweep_ns;              /* of the counters: how long one reading takes */
     int64_t interval_ns;           /* sampler: between readings */
@@ -11483,7 +11482,8 @@ NETPROF_API void netprof_set_rank(int rank, int size)
 /* -- 7.21 regions: collecting and writing -- */
 
 /* A consistent copy of a node while its owner may go on. */
-static void netprof__node_read(netprof__node *n, netprof__tally *y, uint64_t *histogram, uint64_t *sums, size_t counters)
+static void netprof__node_read(netprof__node *n, netprof__tally *y, uint64_t *histogram, uint64_t *sums,
+                               size_t counters)
 {
     uint32_t sequence, *carries;
     size_t i;

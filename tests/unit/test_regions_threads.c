@@ -747,7 +747,8 @@ static void test_fork_among_threads(void **state)
 #endif
     assert_int_equal(run_part("fork_among_threads", "NETPROF_FLUSH=0.001"), 0);
     empty_place();
-    assert_int_equal(run_part("fork_among_threads", "NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.0005"), 0);
+    assert_int_equal(
+        run_part("fork_among_threads", "NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.0005"), 0);
 }
 
 /* A program that starts another one by exec: both have files. */
@@ -868,7 +869,8 @@ static void test_settings(void **state)
 {
     (void)state;
     assert_int_equal(run_part("every", "NETPROF_INTERVALL=3"), 0);
-    assert_string_equal(read_only_file(NULL).warning, "the environment variable NETPROF_INTERVALL is none of netprof's");
+    assert_string_equal(read_only_file(NULL).warning,
+                        "the environment variable NETPROF_INTERVALL is none of netprof's");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=slow"), 0);
     assert_string_equal(read_only_file(NULL).warning,
@@ -987,14 +989,22 @@ static const struct part {
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_workers, fresh_place),     cmocka_unit_test_setup(test_resets, fresh_place),
-        cmocka_unit_test_setup(test_spans, fresh_place),       cmocka_unit_test_setup(test_churn, fresh_place),
-        cmocka_unit_test_setup(test_late, fresh_place),        cmocka_unit_test_setup(test_handler, fresh_place),
-        cmocka_unit_test_setup(test_ends, fresh_place),        cmocka_unit_test_setup(test_every, fresh_place),
-        cmocka_unit_test_setup(test_fork, fresh_place),        cmocka_unit_test_setup(test_fork_among_threads, fresh_place),
-        cmocka_unit_test_setup(test_exec, fresh_place),        cmocka_unit_test_setup(test_kill, fresh_place),
-        cmocka_unit_test_setup(test_ranks, fresh_place),       cmocka_unit_test_setup(test_hostile_names, fresh_place),
-        cmocka_unit_test_setup(test_settings, fresh_place),    cmocka_unit_test_setup(test_many_names, fresh_place),
+        cmocka_unit_test_setup(test_workers, fresh_place),
+        cmocka_unit_test_setup(test_resets, fresh_place),
+        cmocka_unit_test_setup(test_spans, fresh_place),
+        cmocka_unit_test_setup(test_churn, fresh_place),
+        cmocka_unit_test_setup(test_late, fresh_place),
+        cmocka_unit_test_setup(test_handler, fresh_place),
+        cmocka_unit_test_setup(test_ends, fresh_place),
+        cmocka_unit_test_setup(test_every, fresh_place),
+        cmocka_unit_test_setup(test_fork, fresh_place),
+        cmocka_unit_test_setup(test_fork_among_threads, fresh_place),
+        cmocka_unit_test_setup(test_exec, fresh_place),
+        cmocka_unit_test_setup(test_kill, fresh_place),
+        cmocka_unit_test_setup(test_ranks, fresh_place),
+        cmocka_unit_test_setup(test_hostile_names, fresh_place),
+        cmocka_unit_test_setup(test_settings, fresh_place),
+        cmocka_unit_test_setup(test_many_names, fresh_place),
         cmocka_unit_test_setup(test_allocations, fresh_place),
     };
     const char *tmp = getenv("TMPDIR");
