@@ -10084,11 +10084,11 @@ typedef struct netprof__thread {
     uint32_t number, node_count;
     int in_use;              /* by a living thread */
     uint64_t mismatched, dropped;
+    uint64_t mismatch;       /* the first: region that was ended << 32 | innermost region */
     netprof *np;             /* mode fast */
     netprof_snapshot snapshot;
     netprof__columns columns;
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
-    char mismatch[200];
 } netprof__thread;
 
 typedef struct netprof__region {
@@ -10621,19 +10621,12 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
     f[-1].inside += ns;
 }
 
-static const char *netprof__region_name(uint32_t region)
-{
-    struct netprof__regions_state *g = &netprof__regions_state;
-    return !region ? "nothing" : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name : "no region";
-}
-
 /* An end whose begin is further out ends what is open within; one without a begin is counted and left alone. */
 static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now)
 {
     uint32_t d = t->depth;
     if (!t->mismatched)
-        snprintf(t->mismatch, sizeof t->mismatch, "end of %.80s while %.80s is the innermost region",
-                 netprof__region_name(region), netprof__region_name(d ? t->frames[d].region : 0));
+        NETPROF__SET(t->mismatch, (uint64_t)region << 32 | (d ? t->frames[d].region : 0));
     NETPROF__ADD(t->mismatched, 1);
     while (d && t->frames[d].region != region)
         d--;
@@ -11580,6 +11573,12 @@ static char *netprof__collect_names(const struct netprof__regions_state *g, char
     return to;
 }
 
+static const char *netprof__region_name(uint32_t region)
+{
+    struct netprof__regions_state *g = &netprof__regions_state;
+    return !region ? "nothing" : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name : "no region";
+}
+
 #define NETPROF__WARNING_SIZE 200
 
 /* The warning: what was wrong at the start, else counters that failed, else the first mismatch. */
@@ -11592,8 +11591,11 @@ static void netprof__collect_warning(const struct netprof__regions_state *g, cha
         snprintf(to, NETPROF__WARNING_SIZE, "%llu readings of a counter failed: counter sums are lower bounds",
                  (unsigned long long)unread);
     for (t = g->threads; t && !*to; t = t->next)
-        if (NETPROF__GET(t->mismatched))
-            netprof__copy_text(to, NETPROF__WARNING_SIZE, t->mismatch);
+        if (NETPROF__GET(t->mismatched)) {
+            uint64_t both = NETPROF__GET(t->mismatch);
+            snprintf(to, NETPROF__WARNING_SIZE, "end of %.80s while %.80s is the innermost region",
+                     netprof__region_name((uint32_t)(both >> 32)), netprof__region_name((uint32_t)both));
+        }
 }
 
 static void netprof__collect_head(netprof_regions *r, const struct netprof__regions_state *g)
