@@ -668,6 +668,17 @@ static int64_t netprof__clock(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* a - b without signed overflow: hostile files hold any two numbers. */
+static int64_t netprof__minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t netprof__plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 NETPROF_API const char *netprof_version(void)
 {
     return NETPROF_VERSION_STRING;
@@ -1415,7 +1426,8 @@ static void netprof__list_finish(netprof_list *list)
     size_t i;
     for (i = 0; i < s->pub.device_count; i++) {
         s->devices[i].facts = fact;
-        fact += s->devices[i].fact_count;
+        if (s->devices[i].fact_count)
+            fact += s->devices[i].fact_count;
     }
     s->pub.devices = s->devices;
     s->pub.counters = s->counters;
@@ -2819,8 +2831,8 @@ typedef struct netprof__pair {
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
     int64_t begin = s->device_begin_ns[device];
-    int64_t at = begin + (s->device_end_ns[device] - begin) / 2;
-    return by_wall ? s->wall_ns + (begin ? at - s->begin_ns : 0) : at;
+    int64_t at = netprof__plus(begin, netprof__minus(s->device_end_ns[device], begin) / 2);
+    return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
@@ -2828,9 +2840,9 @@ static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     if (a->stamps_ns[i] && b->stamps_ns[k])
-        return b->stamps_ns[k] - a->stamps_ns[i];
-    return netprof__read_at(b, b->schema->counters[k].device, pair->by_wall) -
-           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall);
+        return netprof__minus(b->stamps_ns[k], a->stamps_ns[i]);
+    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
+                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
@@ -3001,10 +3013,10 @@ static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *
 static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    int64_t x = netprof__minus(a->end_ns, a->begin_ns), y = netprof__minus(b->end_ns, b->begin_ns);
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns = pair->by_wall ? b->wall_ns - a->wall_ns : b->begin_ns - a->begin_ns;
+    d->interval_ns = pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
 }
 
@@ -3198,17 +3210,6 @@ static void netprof__put_varint(netprof__buffer *b, uint64_t v)
 static void netprof__put_signed(netprof__buffer *b, int64_t v)
 {
     netprof__put_varint(b, netprof__zigzag(v));
-}
-
-/* a - b without signed overflow: hostile files hold any two numbers. */
-static int64_t netprof__minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t netprof__plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 static void netprof__put_text(netprof__buffer *b, const char *text)
