@@ -427,6 +427,35 @@ static void same_name_in_two_sources(void **state)
     netprof_snapshot_free(&b);
 }
 
+// Devices of one name in one source (a careless source of one's own, a hostile file): no overflow, and every value of
+// the second snapshot has its row.
+static void repeated_device_names(void **state)
+{
+    (void)state;
+    static const struct row before_rows[] = {{"s", "d", "x", NETPROF_KIND_COUNTER, 64, 1, 0, 1},
+                                             {"s", "d", "y", NETPROF_KIND_COUNTER, 64, 1, 0, 1},
+                                             {"s", "d", "z", NETPROF_KIND_COUNTER, 64, 1, 0, 1}};
+    netprof_snapshot a = snapshot_of(schema_of_rows(before_rows, 3, NULL, NULL)), b;
+    netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema;
+    netprof_delta d = NETPROF_ZERO;
+    netprof_build_source(list, "s");
+    for (int i = 0; i < 200; i++) {
+        netprof_list_device(list, "d", 1, 0);
+        netprof_list_counter(list, &(netprof_counter){.name = "a", .unit = ""});
+    }
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    b = snapshot_of(schema);
+    assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+    assert_int_equal(d.schema->device_count, 200);
+    assert_int_equal(d.flags[0], NETPROF_FLAG_NEW);
+    assert_int_equal(d.flags[1], NETPROF_FLAG_GONE);
+    assert_int_equal(netprof_diff(&b, &a, NULL, &d, NULL), NETPROF_OK);
+    netprof_delta_free(&d);
+    netprof_snapshot_free(&a);
+    netprof_snapshot_free(&b);
+}
+
 static void recreated_device_is_a_reset(void **state)
 {
     (void)state;
@@ -532,6 +561,7 @@ int main(void)
         cmocka_unit_test(skipped_in_one),
         cmocka_unit_test(counters_and_devices_come_and_go),
         cmocka_unit_test(same_name_in_two_sources),
+        cmocka_unit_test(repeated_device_names),
         cmocka_unit_test(recreated_device_is_a_reset),
         cmocka_unit_test(trap_stale_baseline_after_reboot),
         cmocka_unit_test(nothing_at_all),

@@ -1,4 +1,13 @@
 // The .netprof file: what is written is read, what is damaged is said, what is whole is kept.
+#include <stddef.h>
+
+static void *counted_resize(void *pointer, size_t size);
+static void counted_free(void *pointer);
+
+#define NETPROF_MALLOC(size)           counted_resize(NULL, size)
+#define NETPROF_REALLOC(pointer, size) counted_resize(pointer, size)
+#define NETPROF_FREE(pointer)          counted_free(pointer)
+#define _GNU_SOURCE
 #define NETPROF_IMPLEMENTATION
 #define NETPROF_STATIC
 #include "netprof.h"
@@ -6,8 +15,30 @@
 #include "generate.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
+
+/* -- how much netprof.h holds -- */
+
+static size_t held, most_held;
+
+static void *counted_resize(void *pointer, size_t size)
+{
+    size_t *block = pointer ? (size_t *)pointer - 2 : NULL, old = block ? *block : 0;
+    block = realloc(block, size + 16);
+    if (!block) return NULL;
+    held += size - old;
+    if (held + (old ? old : 0) > most_held) most_held = held + old; // while it moves, both are there
+    *block = size;
+    return block + 2;
+}
+
+static void counted_free(void *pointer)
+{
+    size_t *block = pointer ? (size_t *)pointer - 2 : NULL;
+    if (!block) return;
+    held -= *block;
+    free(block);
+}
 
 /* -- chunks, by the description and with another CRC than netprof.h's -- */
 
@@ -289,7 +320,8 @@ static int form_of_snapshot(const unsigned char *chunk, size_t *schema)
     return *p;
 }
 
-static void check_round_trip(const struct things *things)
+// What was read, written again, is the same to the byte; but for wild stamps, which are thinned out otherwise.
+static void check_round_trip(const struct things *things, int wild)
 {
     struct sink file = {0}, again = {0};
     const netprof_snapshot *keys[64] = {NULL};
@@ -319,8 +351,10 @@ static void check_round_trip(const struct things *things)
         free(exact);
     }
     write_things(&back, &again);
-    assert_int_equal(again.size, file.size);
-    assert_memory_equal(again.data, file.data, file.size);
+    if (!wild) {
+        assert_int_equal(again.size, file.size);
+        assert_memory_equal(again.data, file.data, file.size);
+    }
     things_free(&back);
     sink_free(&file);
     sink_free(&again);
@@ -331,7 +365,7 @@ static void round_trips(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 120; seed++) {
         struct things things = generate_things(seed, 60, 12, seed % 3 == 0);
-        check_round_trip(&things);
+        check_round_trip(&things, seed % 3 == 0);
         things_free(&things);
     }
 }
@@ -341,7 +375,7 @@ static void round_trips_beyond_the_second_key(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct things things = generate_things(1000 + seed, 12, 210, 0);
-        check_round_trip(&things);
+        check_round_trip(&things, 0);
         things_free(&things);
     }
 }
@@ -351,7 +385,7 @@ static void round_trips_of_long_lists(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct things things = generate_things(2000 + seed, 700, 6, 0);
-        check_round_trip(&things);
+        check_round_trip(&things, 0);
         things_free(&things);
     }
 }
@@ -376,7 +410,7 @@ static void names_that_count_on(void **state)
     netprof_snapshot s = snapshot_of(schema);
     for (size_t i = 0; i < COUNT(names); i++) s.values[i] = i * i;
     things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
-    check_round_trip(&things);
+    check_round_trip(&things, 0);
     things_free(&things);
 }
 
@@ -782,13 +816,6 @@ static void put_counting_list(struct sink *list, const char *name, uint64_t n)
     put_varint(list, n);
 }
 
-static size_t peak_kib(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (size_t)usage.ru_maxrss;
-}
-
 static void put_snapshot_of_zeros(struct sink *file, uint64_t counters)
 {
     struct sink p = {0};
@@ -893,9 +920,9 @@ static void memory_bomb(void **state)
     put_counting_list(&list, name, 100000); // 10 GB of names
     for (uint64_t i = 0; i < 5; i++) put_schema(&file, i, &list, 1);
     append_chunk(&file, "FACT", "\x01k\x01v", 4);
-    size_t before = peak_kib();
+    most_held = held;
     struct things got = read_data(file.data, file.size, &limits);
-    assert_true(peak_kib() - before < 4 * 16 * 1024);
+    assert_true(most_held < (size_t)32 << 20); // with what a growing array leaves behind
     assert_int_equal(got.damages, 5);
     assert_int_equal(got.count, 6);
     things_free(&got);
@@ -905,21 +932,31 @@ static void memory_bomb(void **state)
     append_header(&file);
     put_counting_list(&list, "c0", 50000);
     for (uint64_t i = 0; i < 50; i++) put_schema(&file, i, &list, 1);
-    before = peak_kib();
+    most_held = held;
     got = read_data(file.data, file.size, &limits);
-    assert_true(peak_kib() - before < 4 * 16 * 1024);
+    assert_true(most_held < (size_t)32 << 20); // with what a growing array leaves behind
     assert_true(got.damages >= 45 && got.damages < 50);
     things_free(&got);
     sink_free(&list);
     sink_free(&file);
 }
 
-// A hundred thousand counters of one name are one file of 200 KB, and a moment's work.
+// A hundred thousand counters of one name, as a driver might list them or a hostile file: a moment's work.
 static void many_equal_names(void **state)
 {
     (void)state;
     struct sink file = {0}, list = {0};
     const uint64_t n = 100000;
+    const netprof_schema *schema;
+    netprof_list *built = netprof_build_begin(NULL);
+    netprof_list_device(built, "d", 0, 0);
+    for (uint64_t i = 0; i < n; i++) netprof_list_counter(built, &(netprof_counter){.name = "", .unit = ""});
+    assert_int_equal(netprof_build_end(built, &schema, NULL), NETPROF_OK);
+    assert_int_equal(schema->counter_count, n);
+    assert_string_equal(schema->counters[1].name, "#2");
+    assert_string_equal(schema->counters[n - 1].name, "#100000");
+    netprof_schema_release(schema);
+    // in a file, where names are different, it is damage
     append_header(&file);
     put_varint(&list, n);
     for (uint64_t i = 0; i < n; i++) {
@@ -929,11 +966,9 @@ static void many_equal_names(void **state)
     put_varint(&list, 0);
     put_varint(&list, n);
     put_schema(&file, 0, &list, 1);
-    put_snapshot_of_zeros(&file, n);
     struct things got = read_data(file.data, file.size, NULL);
-    assert_int_equal(got.damages, 0);
-    assert_int_equal(got.all[0].snapshot.schema->counter_count, n);
-    assert_string_equal(got.all[0].snapshot.schema->counters[n - 1].name, "#100000");
+    assert_int_equal(got.damages, 1);
+    assert_int_equal(got.count, 1);
     things_free(&got);
     sink_free(&file);
     sink_free(&list);
