@@ -3027,8 +3027,2181 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     return failed;
 }
 
-/* @FILES@ */
-/* @JSON@ */
+/* -- 7.16 the file format .netprof, version 1 --
+
+   Integers are little-endian; "varint" is LEB128 (7 bits a byte, low first, at most 10 bytes); "signed" is a varint of
+   the zigzag code (0, -1, 1, -2 ...); "text" is a varint length and that many bytes, UTF-8 by habit, not by force.
+
+   File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (1), u16 zero, u32 0x01020304.
+   Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
+            Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
+            place where a known tag starts a chunk whose checksum is right.
+   "FACT" = text key, text value: about the run (command, job, exit status).
+   "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
+            fact    text key, text value
+            source  text name, u8 status, varint errno, text path, varint number of devices that follow for it
+            class   text unit, u8 kind, u8 width, varint scale, varint flags
+            list    varint n, n names, then runs (varint class, varint length) until they cover n. A name is varint t:
+                    t = 0: the previous name with its decimal ending plus one; else the first t - 1 bytes of the
+                    previous name and a text
+            device  text name, varint identity, varint flags, varint list, varint fact count, facts
+   "SNAP" = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns, varint stamp_error_ns,
+            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file;
+            then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
+            then statuses in runs (varint length, u8 status, u8 errno);
+            then values, of counters with status ok or saturated only: form 0: in the zero code (a varint; after a 0
+            comes a varint of how many more zeros follow); form 1: varint number of changes, each varint unchanged
+            counters skipped, signed change;
+            then stamps, of counters with a value and flag STAMPED only: varint number of those that are followed by
+            no stamp, their positions (varint skipped); of the rest: form 0: all; form 1: anchors only, which are the
+            changed ones, the first and the last of each device, and those of a list (varint number, varint skipped
+            each); what lies between anchors of a device is interpolated by position. For each device with a stamp:
+            signed first - wall_ns, signed step, then for each further one: signed difference from the previous plus
+            step times the distance in positions.
+   "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
+            after status) as (varint length, 3 x u8); then in the zero code, one column after the other: before;
+            zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed - interval).
+   "END " = varint number of chunks before it: the file was closed properly. */
+
+#define NETPROF__FILE_VERSION 1
+#define NETPROF__KEY_EVERY 64 /* snapshots: what a damaged key costs at most */
+
+static const unsigned char netprof__file_magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', 0x0d, 0x0a};
+
+static uint64_t netprof__zigzag(int64_t v)
+{
+    return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+static int64_t netprof__unzigzag(uint64_t v)
+{
+    return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
+}
+
+static void netprof__crc_table(uint32_t *table)
+{
+    uint32_t i, c;
+    int k;
+    for (i = 0; i < 256; i++) {
+        for (c = i, k = 0; k < 8; k++)
+            c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
+        table[i] = c;
+    }
+}
+
+static uint32_t netprof__crc(const uint32_t *table, uint32_t crc, const unsigned char *data, size_t size)
+{
+    crc = ~crc;
+    while (size--)
+        crc = table[(crc ^ *data++) & 255] ^ crc >> 8;
+    return ~crc;
+}
+
+static void netprof__put_le(unsigned char *to, uint64_t v, int bytes)
+{
+    int i;
+    for (i = 0; i < bytes; i++)
+        to[i] = (unsigned char)(v >> 8 * i);
+}
+
+static uint64_t netprof__get_le(const unsigned char *from, int bytes)
+{
+    uint64_t v = 0;
+    int i;
+    for (i = 0; i < bytes; i++)
+        v |= (uint64_t)from[i] << 8 * i;
+    return v;
+}
+
+/* A growing buffer; after a failed allocation everything is dropped and `failed` stays set. */
+typedef struct netprof__buffer {
+    netprof_alloc alloc;
+    unsigned char *data;
+    size_t size, capacity;
+    uint64_t zeros; /* of the zero code, not written yet */
+    int failed;
+} netprof__buffer;
+
+static void netprof__put(netprof__buffer *b, const void *data, size_t size)
+{
+    if (b->failed || !netprof__grow(&b->alloc, &b->data, &b->capacity, b->size + size, 1)) {
+        b->failed = 1;
+        return;
+    }
+    if (size)
+        memcpy(b->data + b->size, data, size);
+    b->size += size;
+}
+
+static void netprof__put_byte(netprof__buffer *b, unsigned v)
+{
+    unsigned char byte = (unsigned char)v;
+    netprof__put(b, &byte, 1);
+}
+
+static void netprof__put_varint(netprof__buffer *b, uint64_t v)
+{
+    unsigned char bytes[10];
+    size_t n = 0;
+    while (v >= 128) {
+        bytes[n++] = (unsigned char)(v | 128);
+        v >>= 7;
+    }
+    bytes[n++] = (unsigned char)v;
+    netprof__put(b, bytes, n);
+}
+
+static void netprof__put_signed(netprof__buffer *b, int64_t v)
+{
+    netprof__put_varint(b, netprof__zigzag(v));
+}
+
+/* a - b without signed overflow: hostile files hold any two numbers. */
+static int64_t netprof__minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t netprof__plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static void netprof__put_text(netprof__buffer *b, const char *text)
+{
+    size_t n = strlen(text);
+    netprof__put_varint(b, n);
+    netprof__put(b, text, n);
+}
+
+static void netprof__zero_code_end(netprof__buffer *b)
+{
+    if (b->zeros) {
+        netprof__put_byte(b, 0);
+        netprof__put_varint(b, b->zeros - 1);
+        b->zeros = 0;
+    }
+}
+
+static void netprof__zero_code(netprof__buffer *b, uint64_t v)
+{
+    if (!v) {
+        b->zeros++;
+        return;
+    }
+    netprof__zero_code_end(b);
+    netprof__put_varint(b, v);
+}
+
+/* -- writing: schemas -- */
+
+static void netprof__put_facts(netprof__buffer *b, const netprof_fact *facts, size_t count)
+{
+    size_t i;
+    netprof__put_varint(b, count);
+    for (i = 0; i < count; i++) {
+        netprof__put_text(b, facts[i].key);
+        netprof__put_text(b, facts[i].value);
+    }
+}
+
+static int netprof__same_class(const netprof_counter *a, const netprof_counter *b)
+{
+    return a->kind == b->kind && a->width == b->width && a->scale == b->scale && a->flags == b->flags &&
+           strcmp(a->unit, b->unit) == 0;
+}
+
+static int netprof__same_list(const netprof_schema *s, const netprof_device *a, const netprof_device *b)
+{
+    size_t i;
+    if (a->count != b->count)
+        return 0;
+    for (i = 0; i < a->count; i++) {
+        const netprof_counter *x = &s->counters[a->first + i], *y = &s->counters[b->first + i];
+        if (!netprof__same_class(x, y) || strcmp(x->name, y->name) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Adds one to the decimal ending of a name; 0 when there is none or it has a leading zero (01). */
+static int netprof__next_name(char *name, size_t size)
+{
+    size_t n = strlen(name), first = n;
+    while (first && netprof__digit(name[first - 1]))
+        first--;
+    if (first == n || (name[first] == '0' && n - first > 1) || n + 1 >= size)
+        return 0;
+    for (; n > first; n--) {
+        if (name[n - 1] != '9') {
+            name[n - 1]++;
+            return 1;
+        }
+        name[n - 1] = '0';
+    }
+    memmove(name + first + 1, name + first, strlen(name + first) + 1);
+    name[first] = '1';
+    return 1;
+}
+
+static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
+{
+    char next[512];
+    const char *previous = "";
+    size_t i, shared;
+    for (i = 0; i < count; i++) {
+        netprof__copy_text(next, sizeof next, previous);
+        if (strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) &&
+            strcmp(next, c[i].name) == 0) {
+            netprof__put_byte(b, 0);
+        } else {
+            for (shared = 0; previous[shared] && previous[shared] == c[i].name[shared]; shared++)
+                continue;
+            netprof__put_varint(b, shared + 1);
+            netprof__put_text(b, c[i].name + shared);
+        }
+        previous = c[i].name;
+    }
+}
+
+/* The classes of a schema (unit, kind, ...), as one counter that stands for each. */
+typedef struct netprof__classes {
+    const netprof_counter **rows;
+    size_t count, capacity;
+} netprof__classes;
+
+static size_t netprof__class_of(const netprof__classes *classes, const netprof_counter *c)
+{
+    size_t i = 0;
+    while (i < classes->count && !netprof__same_class(classes->rows[i], c))
+        i++;
+    return i;
+}
+
+static void netprof__put_list(netprof__buffer *b, const netprof__classes *classes, const netprof_counter *c,
+                              size_t count)
+{
+    size_t i, run;
+    netprof__put_varint(b, count);
+    netprof__put_names(b, c, count);
+    for (i = 0; i < count; i += run) {
+        for (run = 1; i + run < count && netprof__same_class(&c[i], &c[i + run]); run++)
+            continue;
+        netprof__put_varint(b, netprof__class_of(classes, &c[i]));
+        netprof__put_varint(b, run);
+    }
+}
+
+/* Which list each device has: lists[k] is the first device with list k, of_device[i] the list of device i. */
+static size_t netprof__find_lists(const netprof_schema *s, size_t *lists, size_t *of_device)
+{
+    size_t count = 0, i, k;
+    for (i = 0; i < s->device_count; i++) {
+        for (k = 0; k < count && !netprof__same_list(s, &s->devices[lists[k]], &s->devices[i]); k++)
+            continue;
+        of_device[i] = k;
+        if (k == count)
+            lists[count++] = i;
+    }
+    return count;
+}
+
+static int netprof__find_classes(const netprof_alloc *a, const netprof_schema *s, const size_t *lists, size_t count,
+                                 netprof__classes *classes)
+{
+    size_t i, k;
+    for (i = 0; i < count; i++) {
+        const netprof_device *d = &s->devices[lists[i]];
+        for (k = d->first; k < (size_t)d->first + d->count; k++) {
+            if (netprof__class_of(classes, &s->counters[k]) < classes->count)
+                continue;
+            if (!netprof__grow(a, &classes->rows, &classes->capacity, classes->count + 1, sizeof *classes->rows))
+                return 0;
+            classes->rows[classes->count++] = &s->counters[k];
+        }
+    }
+    return 1;
+}
+
+static void netprof__put_schema_head(netprof__buffer *b, const netprof_schema *s, size_t number)
+{
+    size_t i;
+    netprof__put_varint(b, number);
+    netprof__put_facts(b, s->facts, s->fact_count);
+    netprof__put_varint(b, s->source_count);
+    for (i = 0; i < s->source_count; i++) {
+        netprof__put_text(b, s->sources[i].name);
+        netprof__put_byte(b, s->sources[i].status);
+        netprof__put_varint(b, (uint64_t)s->sources[i].sys_errno);
+        netprof__put_text(b, s->sources[i].path);
+        netprof__put_varint(b, s->sources[i].device_count);
+    }
+}
+
+static void netprof__put_classes(netprof__buffer *b, const netprof__classes *classes)
+{
+    size_t i;
+    netprof__put_varint(b, classes->count);
+    for (i = 0; i < classes->count; i++) {
+        const netprof_counter *c = classes->rows[i];
+        netprof__put_text(b, c->unit);
+        netprof__put_byte(b, c->kind);
+        netprof__put_byte(b, c->width);
+        netprof__put_varint(b, c->scale);
+        netprof__put_varint(b, c->flags);
+    }
+}
+
+static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, size_t number)
+{
+    size_t *lists = (size_t *)netprof__resize(&b->alloc, NULL, 2 * s->device_count * sizeof *lists);
+    netprof__classes classes;
+    size_t count, i;
+    memset(&classes, 0, sizeof classes);
+    if (!lists) {
+        b->failed = 1;
+        return;
+    }
+    count = netprof__find_lists(s, lists, lists + s->device_count);
+    if (!netprof__find_classes(&b->alloc, s, lists, count, &classes))
+        b->failed = 1;
+    netprof__put_schema_head(b, s, number);
+    netprof__put_classes(b, &classes);
+    netprof__put_varint(b, count);
+    for (i = 0; i < count; i++) {
+        const netprof_device *d = &s->devices[lists[i]];
+        netprof__put_list(b, &classes, s->counters + d->first, d->count);
+    }
+    netprof__put_varint(b, s->device_count);
+    for (i = 0; i < s->device_count; i++) {
+        const netprof_device *d = &s->devices[i];
+        netprof__put_text(b, d->name);
+        netprof__put_varint(b, d->identity);
+        netprof__put_varint(b, d->flags);
+        netprof__put_varint(b, lists[s->device_count + i]);
+        netprof__put_facts(b, d->facts, d->fact_count);
+    }
+    netprof__release(&b->alloc, classes.rows);
+    netprof__release(&b->alloc, lists);
+}
+
+/* -- writing: snapshots -- */
+
+static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s)
+{
+    size_t n = s->schema->counter_count, i, run;
+    for (i = 0; i < n; i += run) {
+        for (run = 1; i + run < n && s->status[i + run] == s->status[i] && s->errnos[i + run] == s->errnos[i]; run++)
+            continue;
+        netprof__put_varint(b, run);
+        netprof__put_byte(b, s->status[i]);
+        netprof__put_byte(b, s->errnos[i]);
+    }
+}
+
+static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key)
+{
+    size_t n = s->schema->counter_count, i, changes = 0;
+    uint64_t skipped = 0;
+    for (i = 0; i < n; i++) {
+        if (!netprof__has_value(s->status[i]))
+            continue;
+        if (!key)
+            netprof__zero_code(b, s->values[i]);
+        else
+            changes += s->values[i] != key->values[i];
+    }
+    netprof__zero_code_end(b);
+    if (!key)
+        return;
+    netprof__put_varint(b, changes);
+    for (i = 0; i < n; i++) {
+        if (!netprof__has_value(s->status[i]))
+            continue;
+        if (s->values[i] == key->values[i]) {
+            skipped++;
+            continue;
+        }
+        netprof__put_varint(b, skipped);
+        netprof__put_signed(b, (int64_t)(s->values[i] - key->values[i]));
+        skipped = 0;
+    }
+}
+
+static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
+{
+    return netprof__has_value(s->status[i]) && (s->schema->counters[i].flags & NETPROF_STAMPED);
+}
+
+/* Marks of stamps, one byte a counter. */
+#define NETPROF__STAMPED_HERE 1 /* has a stamp */
+#define NETPROF__ANCHOR 2       /* and it is in the file */
+#define NETPROF__LISTED 4       /* because the list says so */
+
+/* Positions of a device's stamps run from 0; calls are in order. */
+typedef struct netprof__line {
+    int64_t first, previous, step;
+    uint64_t at; /* position of the previous one */
+    int started;
+} netprof__line;
+
+/* Marks what has a stamp and, of these, the first and last of each device and what changed. */
+static void netprof__mark_anchors(const netprof_snapshot *s, const netprof_snapshot *key, uint8_t *marks)
+{
+    size_t d, i, last;
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        last = NETPROF_NONE;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            marks[i] = 0;
+            if (!netprof__may_be_stamped(s, i) || !s->stamps_ns[i])
+                continue;
+            marks[i] = NETPROF__STAMPED_HERE;
+            if (!key || last == NETPROF_NONE || s->values[i] != key->values[i])
+                marks[i] |= NETPROF__ANCHOR;
+            last = i;
+        }
+        if (last != NETPROF_NONE)
+            marks[last] |= NETPROF__ANCHOR;
+    }
+}
+
+/* The mean step of a device's stamps: a reading takes about as long as the next. */
+static int64_t netprof__mean_step(const netprof_snapshot *s, const netprof_device *d, const uint8_t *marks)
+{
+    int64_t first = 0, last = 0, n = 0;
+    size_t i;
+    for (i = d->first; i < (size_t)d->first + d->count; i++) {
+        if (!(marks[i] & NETPROF__STAMPED_HERE))
+            continue;
+        if (!n++)
+            first = s->stamps_ns[i];
+        last = s->stamps_ns[i];
+    }
+    return n > 1 ? netprof__minus(last, first) / (n - 1) : 0;
+}
+
+/* A reader that was interrupted: both sides of the jump become anchors, or the stamps between would be far off. */
+static void netprof__mark_jumps(const netprof_snapshot *s, uint8_t *marks)
+{
+    size_t d, i, last;
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        int64_t limit = netprof__plus(netprof__mean_step(s, device, marks), 50000);
+        last = NETPROF_NONE;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!(marks[i] & NETPROF__STAMPED_HERE))
+                continue;
+            if (last != NETPROF_NONE && netprof__minus(s->stamps_ns[i], s->stamps_ns[last]) > limit) {
+                marks[i] |= marks[i] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
+                marks[last] |= marks[last] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
+            }
+            last = i;
+        }
+    }
+}
+
+/* The stamp at position `at` between two anchors. */
+static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to, uint64_t at)
+{
+    double part = (double)(at - from) / (double)(to - from);
+    return netprof__plus(a, (int64_t)(part * (double)netprof__minus(b, a)));
+}
+
+/* Fills what lies between two anchors of a device; with `error`, compares instead of filling. */
+static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to, int64_t *error)
+{
+    uint64_t n = 0, at = 0;
+    size_t i;
+    for (i = from; i < to; i++)
+        n += marks[i] & NETPROF__STAMPED_HERE;
+    for (i = from + 1; i < to; i++) {
+        int64_t guess, off;
+        if (!(marks[i] & NETPROF__STAMPED_HERE))
+            continue;
+        guess = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
+        off = netprof__minus(s->stamps_ns[i], guess);
+        if (error)
+            *error = off > *error ? off : -off > *error ? -off : *error;
+        else
+            s->stamps_ns[i] = guess;
+    }
+}
+
+static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks, int64_t *error)
+{
+    size_t d, i, last;
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        last = NETPROF_NONE;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!(marks[i] & NETPROF__ANCHOR))
+                continue;
+            if (last != NETPROF_NONE)
+                netprof__interpolate(s, marks, last, i, error);
+            last = i;
+        }
+    }
+}
+
+/* Writes the positions, among the counters that `in` selects, of those that `mark` selects. */
+static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks, int unstamped)
+{
+    size_t n = s->schema->counter_count, i, count = 0, pass;
+    for (pass = 0; pass < 2; pass++) {
+        uint64_t skipped = 0;
+        if (pass)
+            netprof__put_varint(b, count);
+        for (i = 0; i < n; i++) {
+            int hit;
+            if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE))
+                continue;
+            hit = unstamped ? !(marks[i] & NETPROF__STAMPED_HERE) : (marks[i] & NETPROF__LISTED) != 0;
+            if (hit && pass)
+                netprof__put_varint(b, skipped);
+            count += hit && !pass;
+            skipped = hit ? 0 : skipped + 1;
+        }
+    }
+}
+
+static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks, int thinned)
+{
+    size_t d, i;
+    netprof__put_positions(b, s, marks, 1);
+    if (thinned)
+        netprof__put_positions(b, s, marks, 0);
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        int64_t step = netprof__mean_step(s, device, marks), previous = 0;
+        uint64_t distance = 0;
+        int started = 0;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            distance += marks[i] & NETPROF__STAMPED_HERE;
+            if (!(marks[i] & NETPROF__ANCHOR))
+                continue;
+            if (!started++) {
+                netprof__put_signed(b, netprof__minus(s->stamps_ns[i], s->wall_ns));
+                netprof__put_signed(b, step);
+            } else {
+                int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
+                netprof__put_signed(b, netprof__minus(s->stamps_ns[i], guess));
+            }
+            previous = s->stamps_ns[i];
+            distance = 0;
+        }
+    }
+}
+
+static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key,
+                                  size_t number, uint8_t *marks)
+{
+    int64_t error = s->stamp_error_ns;
+    netprof_snapshot seen = *s; /* only compared with, in netprof__interpolate() */
+    size_t d;
+    netprof__mark_anchors(s, key, marks);
+    if (key) {
+        netprof__mark_jumps(s, marks);
+        netprof__interpolate_all(&seen, marks, &error);
+    }
+    netprof__put_varint(b, number);
+    netprof__put_varint(b, (uint64_t)s->set);
+    netprof__put_signed(b, s->wall_ns);
+    netprof__put_signed(b, s->begin_ns);
+    netprof__put_varint(b, (uint64_t)netprof__minus(s->end_ns, s->begin_ns));
+    netprof__put_varint(b, (uint64_t)error);
+    netprof__put_byte(b, key != NULL);
+    for (d = 0; d < s->schema->device_count; d++) {
+        netprof__put_signed(b, netprof__minus(s->device_begin_ns[d], s->begin_ns));
+        netprof__put_signed(b, netprof__minus(s->device_end_ns[d], s->device_begin_ns[d]));
+    }
+    netprof__put_statuses(b, s);
+    netprof__put_values(b, s, key);
+    netprof__put_stamps(b, s, marks, key != NULL);
+}
+
+static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_t number)
+{
+    size_t n = d->schema->counter_count, i, run, column;
+    netprof__put_varint(b, number);
+    netprof__put_signed(b, d->wall_begin_ns);
+    netprof__put_signed(b, d->wall_end_ns);
+    netprof__put_signed(b, d->interval_ns);
+    netprof__put_varint(b, (uint64_t)d->sweep_ns);
+    for (i = 0; i < n; i += run) {
+        for (run = 1; i + run < n && d->flags[i + run] == d->flags[i] &&
+                      d->before_status[i + run] == d->before_status[i] &&
+                      d->after_status[i + run] == d->after_status[i];
+             run++)
+            continue;
+        netprof__put_varint(b, run);
+        netprof__put_byte(b, d->flags[i]);
+        netprof__put_byte(b, d->before_status[i]);
+        netprof__put_byte(b, d->after_status[i]);
+    }
+    for (column = 0; column < 4; column++) {
+        for (i = 0; i < n; i++) {
+            uint64_t step = d->after[i] - d->before[i];
+            netprof__zero_code(b, column == 0   ? d->before[i]
+                                  : column == 1 ? netprof__zigzag((int64_t)step)
+                                  : column == 2 ? netprof__zigzag((int64_t)(d->values[i] - step))
+                                                : netprof__zigzag(netprof__minus(d->elapsed_ns[i], d->interval_ns)));
+        }
+        netprof__zero_code_end(b);
+    }
+}
+
+/* -- the writer -- */
+
+typedef struct netprof__written {
+    const netprof_schema *schema;
+    netprof_snapshot key;
+    unsigned since_key;
+} netprof__written;
+
+struct netprof_writer {
+    netprof_alloc alloc;
+    netprof_write_fn write;
+    void *user;
+    int fd;                /* -1: write() takes it */
+    char *path, *temporary; /* temporary: NULL when live */
+    netprof__buffer buffer;
+    netprof__written *schemas;
+    size_t schema_count, schema_capacity;
+    uint64_t chunks;
+    netprof_error error;   /* the first failure: sticks */
+    uint32_t crc[256];
+};
+
+static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
+{
+    if (error)
+        *error = w->error;
+    return w->error.code;
+}
+
+static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *data, size_t size)
+{
+    int failed = 0;
+    if (w->write) {
+        failed = w->write(w->user, data, size);
+    } else {
+        while (size && !failed) {
+            ssize_t n = NETPROF_OS_WRITE(w->fd, data, size);
+            if (n < 0 && errno == EINTR)
+                continue;
+            if (n <= 0)
+                failed = n < 0 ? errno : ENOSPC;
+            else {
+                data += n;
+                size -= (size_t)n;
+            }
+        }
+    }
+    if (failed)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write");
+    return w->error.code;
+}
+
+/* Room for the chunk's head, then the payload. */
+static void netprof__chunk_begin(netprof_writer *w, const char *tag)
+{
+    w->buffer.size = 0;
+    netprof__put(&w->buffer, tag, 4);
+    netprof__put(&w->buffer, "\0\0\0\0\0\0\0", 8);
+}
+
+static netprof_err netprof__chunk_end(netprof_writer *w)
+{
+    netprof__buffer *b = &w->buffer;
+    uint32_t crc;
+    if (b->failed)
+        return netprof__no_memory(&w->error);
+    if (b->size - 12 > UINT32_MAX)
+        return netprof__fail(&w->error, NETPROF_ERR_LIMIT, 0, w->path, "a chunk would be larger than 4 GiB");
+    netprof__put_le(b->data + 4, b->size - 12, 4);
+    crc = netprof__crc(w->crc, 0, b->data, 8);
+    crc = netprof__crc(w->crc, crc, b->data + 12, b->size - 12);
+    netprof__put_le(b->data + 8, crc, 4);
+    w->chunks++;
+    return netprof__write_all(w, b->data, b->size);
+}
+
+static void netprof__writer_free(netprof_writer *w)
+{
+    netprof_alloc a = w->alloc;
+    size_t i;
+    for (i = 0; i < w->schema_count; i++) {
+        netprof_snapshot_free(&w->schemas[i].key);
+        netprof_schema_release(w->schemas[i].schema);
+    }
+    if (w->fd >= 0)
+        NETPROF_OS_CLOSE(w->fd);
+    netprof__release(&a, w->schemas);
+    netprof__release(&a, w->buffer.data);
+    netprof__release(&a, w->path);
+    netprof__release(&a, w->temporary);
+    netprof__release(&a, w);
+}
+
+static netprof_writer *netprof__writer_make(void)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof_writer *w = (netprof_writer *)netprof__zalloc(&a, sizeof *w);
+    if (!w)
+        return NULL;
+    w->alloc = w->buffer.alloc = a;
+    w->fd = -1;
+    netprof__crc_table(w->crc);
+    return w;
+}
+
+static netprof_err netprof__write_header(netprof_writer *w)
+{
+    unsigned char header[16];
+    memcpy(header, netprof__file_magic, 8);
+    netprof__put_le(header + 8, NETPROF__FILE_VERSION, 2);
+    netprof__put_le(header + 10, 0, 2);
+    netprof__put_le(header + 12, 0x01020304, 4);
+    return netprof__write_all(w, header, sizeof header);
+}
+
+/* A temporary name beside the file, unless it is live or no ordinary file (a pipe, /dev/stdout). */
+static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
+{
+    size_t size = strlen(path) + 48;
+    const char *name = path;
+    struct stat st;
+    int flags = O_TRUNC | O_APPEND;
+    w->path = netprof__strdup(&w->alloc, path);
+    if (!w->path)
+        return netprof__no_memory(&w->error);
+    if (!live && !(stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+        w->temporary = (char *)netprof__resize(&w->alloc, NULL, size);
+        if (!w->temporary)
+            return netprof__no_memory(&w->error);
+        snprintf(w->temporary, size, "%s.%ld-%lx.tmp", path, (long)getpid(), (unsigned long)(uintptr_t)w);
+        unlink(w->temporary);
+        name = w->temporary;
+        flags = O_EXCL;
+    }
+    do
+        w->fd = NETPROF_OS_CREATE(name, flags);
+    while (w->fd < 0 && errno == EINTR);
+    if (w->fd < 0) {
+        netprof__fail(&w->error, NETPROF_ERR_IO, errno, path, "cannot create the file");
+        netprof__release(&w->alloc, w->temporary);
+        w->temporary = NULL;
+        return w->error.code;
+    }
+    return NETPROF_OK;
+}
+
+static netprof_err netprof__writer_ready(netprof_writer *w, netprof_writer **out, netprof_error *error)
+{
+    netprof_err failed = w->error.code ? w->error.code : netprof__write_header(w);
+    if (failed) {
+        netprof__writer_failed(w, error);
+        netprof_writer_close(w, 0, NULL);
+        return failed;
+    }
+    *out = w;
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error)
+{
+    netprof_writer *w;
+    if (!out || !path || !*path)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
+    *out = NULL;
+    w = netprof__writer_make();
+    if (!w)
+        return netprof__no_memory(error);
+    netprof__writer_create(w, path, live);
+    return netprof__writer_ready(w, out, error);
+}
+
+NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
+                                               netprof_error *error)
+{
+    netprof_writer *w;
+    if (!out || !write)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no function to write with");
+    *out = NULL;
+    w = netprof__writer_make();
+    if (!w)
+        return netprof__no_memory(error);
+    w->write = write;
+    w->user = user;
+    return netprof__writer_ready(w, out, error);
+}
+
+NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, const char *value, netprof_error *error)
+{
+    if (!w || !key || !value)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a fact needs a key and a value");
+    if (w->error.code)
+        return netprof__writer_failed(w, error);
+    netprof__chunk_begin(w, "FACT");
+    netprof__put_text(&w->buffer, key);
+    netprof__put_text(&w->buffer, value);
+    return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+}
+
+/* The schema's number in the file, written first if it is new; NETPROF_NONE on failure. */
+static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *schema)
+{
+    netprof__written *row;
+    size_t i;
+    for (i = 0; i < w->schema_count; i++)
+        if (w->schemas[i].schema == schema || netprof__same_schema(w->schemas[i].schema, schema))
+            return i;
+    if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1, sizeof *w->schemas)) {
+        netprof__no_memory(&w->error);
+        return NETPROF_NONE;
+    }
+    netprof__chunk_begin(w, "SCHM");
+    netprof__put_schema(&w->buffer, schema, w->schema_count);
+    if (netprof__chunk_end(w))
+        return NETPROF_NONE;
+    row = &w->schemas[w->schema_count++];
+    memset(row, 0, sizeof *row);
+    netprof_schema_retain(schema);
+    row->schema = schema;
+    return w->schema_count - 1;
+}
+
+NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s, netprof_error *error)
+{
+    netprof__written *row;
+    uint8_t *marks;
+    size_t number;
+    int is_key;
+    if (!w || !s || !s->schema)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
+    if (w->error.code || (number = netprof__write_schema(w, s->schema)) == NETPROF_NONE)
+        return netprof__writer_failed(w, error);
+    row = &w->schemas[number];
+    is_key = !row->key.schema || row->key.set != s->set || row->since_key + 1 >= NETPROF__KEY_EVERY;
+    marks = (uint8_t *)netprof__resize(&w->alloc, NULL, s->schema->counter_count);
+    if (!marks) {
+        netprof__no_memory(&w->error);
+        return netprof__writer_failed(w, error);
+    }
+    netprof__chunk_begin(w, "SNAP");
+    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, number, marks);
+    netprof__release(&w->alloc, marks);
+    if (!netprof__chunk_end(w) && is_key)
+        netprof_snapshot_copy(&row->key, s, &w->error);
+    row->since_key = is_key ? 0 : row->since_key + 1;
+    return w->error.code ? netprof__writer_failed(w, error) : NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_delta *d, netprof_error *error)
+{
+    size_t number;
+    if (!w || !d || !d->schema)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no delta");
+    if (w->error.code || (number = netprof__write_schema(w, d->schema)) == NETPROF_NONE)
+        return netprof__writer_failed(w, error);
+    netprof__chunk_begin(w, "DIFF");
+    netprof__put_delta(&w->buffer, d, number);
+    return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+}
+
+/* The name only when every byte is on disk. */
+static void netprof__writer_publish(netprof_writer *w)
+{
+    int fd = w->fd;
+    if (fd < 0)
+        return;
+    w->fd = -1;
+    if (w->temporary && NETPROF_OS_FSYNC(fd) != 0 && errno != EINVAL && errno != ENOSYS)
+        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
+    if (NETPROF_OS_CLOSE(fd) != 0 && errno != EINTR && !w->error.code)
+        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
+    if (w->temporary && !w->error.code && NETPROF_OS_RENAME(w->temporary, w->path) != 0)
+        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot give the file its name");
+}
+
+NETPROF_API netprof_err netprof_writer_close(netprof_writer *w, int keep, netprof_error *error)
+{
+    netprof_err failed;
+    if (!w)
+        return NETPROF_OK;
+    if (keep && !w->error.code) {
+        uint64_t before = w->chunks;
+        netprof__chunk_begin(w, "END ");
+        netprof__put_varint(&w->buffer, before);
+        netprof__chunk_end(w);
+    }
+    if (keep && !w->error.code)
+        netprof__writer_publish(w);
+    if (w->temporary && (!keep || w->error.code))
+        unlink(w->temporary);
+    failed = w->error.code;
+    if (failed)
+        netprof__writer_failed(w, error);
+    netprof__writer_free(w);
+    return failed;
+}
+
+NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
+                                          netprof_error *error)
+{
+    netprof_writer *w;
+    netprof_err failed = netprof_writer_open(&w, path, 0, error), ended;
+    size_t i;
+    if (failed)
+        return failed;
+    for (i = 0; i < count && !failed; i++)
+        failed = netprof_write_snapshot(w, &snapshots[i], error);
+    ended = netprof_writer_close(w, !failed, failed ? NULL : error);
+    return failed ? failed : ended;
+}
+
+/* -- the reader -- */
+
+/* Bytes still to be decoded; `bad` sticks. */
+typedef struct netprof__cursor {
+    const unsigned char *at, *end;
+    uint64_t zeros; /* of the zero code, still to come */
+    int bad;
+} netprof__cursor;
+
+static unsigned netprof__take_byte(netprof__cursor *c)
+{
+    if (c->at >= c->end) {
+        c->bad = 1;
+        return 0;
+    }
+    return *c->at++;
+}
+
+static uint64_t netprof__take_varint(netprof__cursor *c)
+{
+    uint64_t v = 0;
+    int shift;
+    for (shift = 0; shift < 70; shift += 7) {
+        uint64_t byte = netprof__take_byte(c);
+        if (shift == 63 && byte > 1)
+            break;
+        v |= (byte & 127) << shift;
+        if (byte < 128)
+            return v;
+    }
+    c->bad = 1;
+    return 0;
+}
+
+static int64_t netprof__take_signed(netprof__cursor *c)
+{
+    return netprof__unzigzag(netprof__take_varint(c));
+}
+
+static uint64_t netprof__take_zero_code(netprof__cursor *c)
+{
+    uint64_t v;
+    if (c->zeros) {
+        c->zeros--;
+        return 0;
+    }
+    v = netprof__take_varint(c);
+    if (!v)
+        c->zeros = netprof__take_varint(c);
+    return v;
+}
+
+/* A count of things that take at least one byte each: more than there are bytes is damage. */
+static size_t netprof__take_count(netprof__cursor *c)
+{
+    uint64_t v = netprof__take_varint(c);
+    if (v > (uint64_t)(c->end - c->at)) {
+        c->bad = 1;
+        return 0;
+    }
+    return (size_t)v;
+}
+
+typedef struct netprof__read_schema {
+    const netprof_schema *schema; /* NULL: damaged, or not there */
+    netprof_snapshot key;
+    int has_key;
+} netprof__read_schema;
+
+struct netprof_reader {
+    netprof_alloc alloc;
+    netprof_limits limits;
+    const unsigned char *data;
+    unsigned char *owned;
+    char *path;
+    size_t size, at;
+    uint64_t memory, chunks;
+    netprof__read_schema *schemas;
+    size_t schema_count, schema_capacity;
+    netprof_snapshot snapshot;
+    netprof_delta delta;
+    netprof_fact fact;
+    char *texts;         /* of the fact, and scratch of names */
+    size_t texts_capacity;
+    uint8_t *marks;
+    size_t marks_capacity;
+    char damage[200];
+    int ended;
+    uint32_t crc[256];
+};
+
+/* Copies a text to scratch at `from`; 0 bytes within end it early. Returns where the next may go, 0 on failure. */
+static size_t netprof__take_text(netprof_reader *r, netprof__cursor *c, size_t from)
+{
+    size_t n = netprof__take_count(c);
+    if (c->bad || !netprof__grow(&r->alloc, &r->texts, &r->texts_capacity, from + n + 1, 1)) {
+        c->bad = 1;
+        return 0;
+    }
+    if (n)
+        memcpy(r->texts + from, c->at, n);
+    r->texts[from + n] = 0;
+    c->at += n;
+    return from + n + 1;
+}
+
+static void netprof__take_facts(netprof_reader *r, netprof__cursor *c, netprof_list *list, int of_device)
+{
+    size_t n = netprof__take_count(c), i, value;
+    for (i = 0; i < n && !c->bad; i++) {
+        value = netprof__take_text(r, c, 0);
+        if (!value || !netprof__take_text(r, c, value))
+            return;
+        if (of_device)
+            netprof_list_fact(list, r->texts, r->texts + value);
+        else
+            netprof_build_fact(list, r->texts, r->texts + value);
+    }
+}
+
+/* The parts of a schema chunk on the way to a list: where each counter list begins, and how long it is. */
+typedef struct netprof__schema_parts {
+    netprof_counter *classes; /* unit points into `units` */
+    char **units;
+    size_t class_count;
+    netprof_counter *counters; /* of all lists, one behind the other; name is an offset into `names` */
+    size_t *name_at;
+    size_t counter_count, counter_capacity, name_at_capacity;
+    char *names;
+    size_t names_size, names_capacity;
+    size_t *list_first, *list_length;
+    size_t list_count;
+    uint64_t *source_devices;
+    size_t source_count;
+} netprof__schema_parts;
+
+static void netprof__schema_parts_free(const netprof_alloc *a, netprof__schema_parts *p)
+{
+    size_t i;
+    for (i = 0; p->units && i < p->class_count; i++)
+        netprof__release(a, p->units[i]);
+    netprof__release(a, p->units);
+    netprof__release(a, p->classes);
+    netprof__release(a, p->counters);
+    netprof__release(a, p->name_at);
+    netprof__release(a, p->names);
+    netprof__release(a, p->list_first);
+    netprof__release(a, p->list_length);
+    netprof__release(a, p->source_devices);
+}
+
+static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
+{
+    size_t n = netprof__take_count(c), i;
+    p->classes = (netprof_counter *)netprof__zalloc(&r->alloc, n * sizeof *p->classes);
+    p->units = (char **)netprof__zalloc(&r->alloc, n * sizeof *p->units);
+    if (!p->classes || !p->units) {
+        c->bad = 1;
+        return;
+    }
+    p->class_count = n;
+    for (i = 0; i < n && !c->bad; i++) {
+        if (!netprof__take_text(r, c, 0))
+            return;
+        p->units[i] = netprof__strdup(&r->alloc, r->texts);
+        c->bad |= !p->units[i];
+        p->classes[i].unit = p->units[i];
+        p->classes[i].kind = (uint8_t)netprof__take_byte(c);
+        p->classes[i].width = (uint8_t)netprof__take_byte(c);
+        p->classes[i].scale = (uint16_t)netprof__take_varint(c);
+        p->classes[i].flags = (uint16_t)netprof__take_varint(c);
+        c->bad |= p->classes[i].kind > NETPROF_KIND_HISTOGRAM || p->classes[i].width > 64;
+    }
+}
+
+/* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE. */
+static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous)
+{
+    const char *before = previous == NETPROF_NONE ? "" : p->names + previous;
+    size_t length = strlen(before), at = p->names_size, shared;
+    uint64_t t = netprof__take_varint(c);
+    if (c->bad || (t && t - 1 > length)) {
+        c->bad = 1;
+        return NETPROF_NONE;
+    }
+    shared = t ? (size_t)(t - 1) : length;
+    if (t && !netprof__take_text(r, c, 0))
+        return NETPROF_NONE;
+    if (!netprof__grow(&r->alloc, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
+        c->bad = 1;
+        return NETPROF_NONE;
+    }
+    if (shared)
+        memcpy(p->names + at, p->names + previous, shared);
+    p->names[at + shared] = 0;
+    if (t)
+        strcpy(p->names + at + shared, r->texts);
+    else if (!netprof__next_name(p->names + at, shared + 3))
+        c->bad = 1;
+    p->names_size = at + strlen(p->names + at) + 1;
+    return at;
+}
+
+static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
+{
+    size_t n = netprof__take_count(c), first = p->counter_count, i, previous = NETPROF_NONE;
+    p->list_first[number] = first;
+    p->list_length[number] = n;
+    if (c->bad || first + n > r->limits.max_counters ||
+        !netprof__grow(&r->alloc, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
+        !netprof__grow(&r->alloc, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
+        c->bad = 1;
+        return;
+    }
+    p->counter_count = first + n;
+    for (i = first; i < first + n && !c->bad; i++)
+        previous = p->name_at[i] = netprof__take_name(r, c, p, previous);
+    for (i = first; i < first + n && !c->bad;) {
+        uint64_t class_number = netprof__take_varint(c), run = netprof__take_varint(c);
+        if (class_number >= p->class_count || !run || run > first + n - i) {
+            c->bad = 1;
+            return;
+        }
+        while (run--)
+            p->counters[i++] = p->classes[class_number];
+    }
+}
+
+static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof__cursor *kept,
+                                  netprof__schema_parts *p)
+{
+    size_t i;
+    *kept = *c; /* read a second time with the devices: a source's row comes before its devices */
+    p->source_count = netprof__take_count(c);
+    p->source_devices = (uint64_t *)netprof__zalloc(&r->alloc, p->source_count * sizeof *p->source_devices);
+    c->bad |= !p->source_devices;
+    for (i = 0; i < p->source_count && !c->bad; i++) {
+        netprof__take_text(r, c, 0);
+        c->bad |= netprof__take_byte(c) > NETPROF_STATUS_UNREADABLE;
+        netprof__take_varint(c);
+        netprof__take_text(r, c, 0);
+        p->source_devices[i] = netprof__take_varint(c);
+    }
+}
+
+static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
+{
+    size_t i, n = netprof__take_count(c);
+    p->list_first = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_first);
+    p->list_length = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_length);
+    if (!p->list_first || !p->list_length) {
+        c->bad = 1;
+        return;
+    }
+    p->list_count = n;
+    for (i = 0; i < n && !c->bad; i++)
+        netprof__take_list(r, c, p, i);
+}
+
+static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_list *list,
+                                 const netprof__schema_parts *p)
+{
+    uint64_t identity, flags, number;
+    size_t i;
+    if (!netprof__take_text(r, c, 0))
+        return;
+    identity = netprof__take_varint(c);
+    flags = netprof__take_varint(c);
+    number = netprof__take_varint(c);
+    if (c->bad || number >= p->list_count ||
+        list->schema->pub.counter_count + p->list_length[number] > r->limits.max_counters) {
+        c->bad = 1;
+        return;
+    }
+    netprof_list_device(list, r->texts, identity, (unsigned)flags);
+    netprof__take_facts(r, c, list, 1);
+    for (i = p->list_first[number]; i < p->list_first[number] + p->list_length[number] && !c->bad; i++) {
+        netprof_counter counter = p->counters[i];
+        counter.name = p->names + p->name_at[i];
+        c->bad |= netprof_list_counter(list, &counter) == NETPROF_NONE;
+    }
+}
+
+/* The rows of sources, each followed by its devices. */
+static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources, netprof_list *list,
+                                  const netprof__schema_parts *p)
+{
+    size_t total = netprof__take_count(c), done = 0, i;
+    uint64_t k;
+    netprof__take_count(sources);
+    c->bad |= total > r->limits.max_devices;
+    for (i = 0; i < p->source_count && !c->bad; i++) {
+        netprof_status status;
+        int sys_errno;
+        netprof__take_text(r, sources, 0);
+        netprof_build_source(list, r->texts);
+        status = (netprof_status)netprof__take_byte(sources);
+        sys_errno = (int)netprof__take_varint(sources);
+        netprof__take_text(r, sources, 0);
+        netprof_list_state(list, status, sys_errno, r->texts);
+        netprof__take_varint(sources);
+        for (k = 0; k < p->source_devices[i] && !c->bad; k++, done++)
+            netprof__take_device(r, c, list, p);
+    }
+    c->bad |= done != total || sources->bad;
+}
+
+static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cursor *c, size_t *number)
+{
+    netprof_list *list = netprof__list_make(&r->alloc);
+    const netprof_schema *schema = NULL;
+    netprof__schema_parts p;
+    netprof__cursor sources;
+    memset(&p, 0, sizeof p);
+    if (!list)
+        return NULL;
+    *number = (size_t)netprof__take_varint(c);
+    netprof__take_facts(r, c, list, 0);
+    if (!c->bad)
+        netprof__take_sources(r, c, &sources, &p);
+    if (!c->bad)
+        netprof__take_classes(r, c, &p);
+    if (!c->bad)
+        netprof__take_lists(r, c, &p);
+    if (!c->bad)
+        netprof__take_devices(r, c, &sources, list, &p);
+    netprof__schema_parts_free(&r->alloc, &p);
+    if (c->bad) {
+        netprof__list_free(list);
+        return NULL;
+    }
+    return netprof_build_end(list, &schema, NULL) ? NULL : schema;
+}
+
+/* -- reading snapshots -- */
+
+static void netprof__take_statuses(netprof__cursor *c, netprof_snapshot *s)
+{
+    size_t n = s->schema->counter_count, i = 0;
+    while (i < n && !c->bad) {
+        uint64_t run = netprof__take_varint(c);
+        unsigned status = netprof__take_byte(c), sys_errno = netprof__take_byte(c);
+        if (!run || run > n - i || status > NETPROF_STATUS_UNREADABLE) {
+            c->bad = 1;
+            return;
+        }
+        memset(s->status + i, (int)status, (size_t)run);
+        memset(s->errnos + i, (int)sys_errno, (size_t)run);
+        i += (size_t)run;
+    }
+}
+
+static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const netprof_snapshot *key,
+                                 uint8_t *changed)
+{
+    size_t n = s->schema->counter_count, i, changes = 0;
+    uint64_t skip = 0;
+    c->zeros = 0;
+    if (key) {
+        changes = netprof__take_count(c);
+        skip = changes ? netprof__take_varint(c) : 0;
+    }
+    for (i = 0; i < n && !c->bad; i++) {
+        changed[i] = 0;
+        if (!netprof__has_value(s->status[i]))
+            continue;
+        if (!key) {
+            s->values[i] = netprof__take_zero_code(c);
+        } else if (!changes || skip) {
+            s->values[i] = key->values[i];
+            skip -= changes != 0;
+        } else {
+            s->values[i] = key->values[i] + (uint64_t)netprof__take_signed(c);
+            changed[i] = 1;
+            skip = --changes ? netprof__take_varint(c) : 0;
+        }
+    }
+    c->bad |= changes != 0 || c->zeros != 0;
+}
+
+/* The counterpart of netprof__put_positions(). */
+static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int unstamped)
+{
+    size_t n = s->schema->counter_count, i, count = netprof__take_count(c);
+    uint64_t skip = count ? netprof__take_varint(c) : 0;
+    for (i = 0; i < n && !c->bad && count; i++) {
+        if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE))
+            continue;
+        if (skip) {
+            skip--;
+            continue;
+        }
+        marks[i] = (uint8_t)(unstamped ? marks[i] & ~NETPROF__STAMPED_HERE : marks[i] | NETPROF__ANCHOR);
+        skip = --count ? netprof__take_varint(c) : 0;
+    }
+    c->bad |= count != 0;
+}
+
+/* Which stamps are in the file: `marks` comes in with 1 for each changed value. */
+static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int thinned)
+{
+    size_t d, i, last;
+    for (i = 0; i < s->schema->counter_count; i++) {
+        int may = netprof__may_be_stamped(s, i);
+        marks[i] = (uint8_t)(!may ? 0 : marks[i] || !thinned ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
+                                                             : NETPROF__STAMPED_HERE);
+    }
+    netprof__take_positions(c, s, marks, 1);
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        last = NETPROF_NONE;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!(marks[i] & NETPROF__STAMPED_HERE)) {
+                marks[i] = 0;
+                continue;
+            }
+            if (last == NETPROF_NONE)
+                marks[i] |= NETPROF__ANCHOR;
+            last = i;
+        }
+        if (last != NETPROF_NONE)
+            marks[last] |= NETPROF__ANCHOR;
+    }
+    if (thinned)
+        netprof__take_positions(c, s, marks, 0);
+}
+
+static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const uint8_t *marks)
+{
+    size_t d, i;
+    for (d = 0; d < s->schema->device_count && !c->bad; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        int64_t previous = 0, step = 0;
+        uint64_t distance = 0;
+        int started = 0;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            distance += marks[i] & NETPROF__STAMPED_HERE;
+            if (!(marks[i] & NETPROF__ANCHOR))
+                continue;
+            if (!started++) {
+                previous = netprof__plus(s->wall_ns, netprof__take_signed(c));
+                step = netprof__take_signed(c);
+            } else {
+                int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
+                previous = netprof__plus(guess, netprof__take_signed(c));
+            }
+            s->stamps_ns[i] = previous;
+            distance = 0;
+        }
+    }
+}
+
+/* 1 when the reader may hold so many more bytes. */
+static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
+{
+    if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes)
+        return 0;
+    r->memory += bytes;
+    return 1;
+}
+
+static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__cursor *c, size_t *number)
+{
+    *number = (size_t)netprof__take_varint(c);
+    return !c->bad && *number < r->schema_count ? r->schemas[*number].schema : NULL;
+}
+
+/* NULL, or what is wrong with the chunk. */
+static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
+{
+    netprof_snapshot *s = &r->snapshot;
+    const netprof_snapshot *key = NULL;
+    size_t number, d;
+    const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    if (!schema)
+        return "a snapshot whose schema is lost";
+    if (!netprof__grow(&r->alloc, &r->marks, &r->marks_capacity, schema->counter_count + 1, 1) ||
+        netprof_snapshot_make(s, schema, NULL))
+        return "a snapshot: out of memory";
+    s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    s->wall_ns = netprof__take_signed(c);
+    s->begin_ns = netprof__take_signed(c);
+    s->end_ns = netprof__plus(s->begin_ns, (int64_t)netprof__take_varint(c));
+    s->stamp_error_ns = (int64_t)netprof__take_varint(c);
+    if (netprof__take_byte(c)) {
+        if (!r->schemas[number].has_key)
+            return "a snapshot whose key snapshot is lost";
+        key = &r->schemas[number].key;
+    }
+    for (d = 0; d < schema->device_count; d++) {
+        s->device_begin_ns[d] = netprof__plus(s->begin_ns, netprof__take_signed(c));
+        s->device_end_ns[d] = netprof__plus(s->device_begin_ns[d], netprof__take_signed(c));
+    }
+    netprof__take_statuses(c, s);
+    netprof__take_values(c, s, key, r->marks);
+    if (c->bad)
+        return "a snapshot that does not decode";
+    netprof__take_anchors(c, s, r->marks, key != NULL);
+    netprof__take_stamps(c, s, r->marks);
+    if (c->bad)
+        return "a snapshot that does not decode";
+    if (key)
+        netprof__interpolate_all(s, r->marks, NULL);
+    s->not_ok = netprof__count_not_ok(s);
+    if (!key) {
+        netprof__read_schema *row = &r->schemas[number];
+        row->has_key = netprof_snapshot_copy(&row->key, s, NULL) == NETPROF_OK;
+    }
+    return NULL;
+}
+
+static void netprof__take_delta_columns(netprof__cursor *c, netprof_delta *d)
+{
+    size_t n = d->schema->counter_count, i, column;
+    for (column = 0; column < 4; column++) {
+        c->zeros = 0;
+        for (i = 0; i < n && !c->bad; i++) {
+            uint64_t v = netprof__take_zero_code(c), signed_v = (uint64_t)netprof__unzigzag(v);
+            switch (column) {
+            case 0: d->before[i] = v; break;
+            case 1: d->after[i] = d->before[i] + signed_v; break;
+            case 2: d->values[i] = d->after[i] - d->before[i] + signed_v; break;
+            default: d->elapsed_ns[i] = netprof__plus(d->interval_ns, (int64_t)signed_v); break;
+            }
+        }
+        c->bad |= c->zeros != 0;
+    }
+}
+
+static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
+{
+    netprof_delta *d = &r->delta;
+    size_t number, i = 0, n;
+    const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    if (!schema)
+        return "a delta whose schema is lost";
+    if (netprof__delta_room(d, schema, NULL))
+        return "a delta: out of memory";
+    d->wall_begin_ns = netprof__take_signed(c);
+    d->wall_end_ns = netprof__take_signed(c);
+    d->interval_ns = netprof__take_signed(c);
+    d->sweep_ns = (int64_t)netprof__take_varint(c);
+    for (n = schema->counter_count; i < n && !c->bad;) {
+        uint64_t run = netprof__take_varint(c);
+        unsigned flag = netprof__take_byte(c), before = netprof__take_byte(c), after = netprof__take_byte(c);
+        if (!run || run > n - i || flag > NETPROF_FLAG_UNKNOWN || before > NETPROF_STATUS_UNREADABLE ||
+            after > NETPROF_STATUS_UNREADABLE)
+            return "a delta that does not decode";
+        memset(d->flags + i, (int)flag, (size_t)run);
+        memset(d->before_status + i, (int)before, (size_t)run);
+        memset(d->after_status + i, (int)after, (size_t)run);
+        i += (size_t)run;
+    }
+    netprof__take_delta_columns(c, d);
+    return c->bad ? "a delta that does not decode" : NULL;
+}
+
+/* Keeps a schema under its number; a hole before it stands for lost ones. */
+static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
+{
+    size_t number = 0;
+    const netprof_schema *schema = netprof__take_schema(r, c, &number);
+    if (!schema)
+        return "a schema that does not decode, or is over the limits";
+    if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
+        !netprof__reader_may_hold(r, 100 * (schema->counter_count + schema->device_count + 10)) ||
+        !netprof__grow(&r->alloc, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
+        netprof_schema_release(schema);
+        return "a schema with a wrong number, or over the limits";
+    }
+    while (r->schema_count <= number)
+        memset(&r->schemas[r->schema_count++], 0, sizeof *r->schemas);
+    r->schemas[number].schema = schema;
+    return NULL;
+}
+
+static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
+{
+    size_t value = netprof__take_text(r, c, 0);
+    if (!value || !netprof__take_text(r, c, value))
+        return "a fact that does not decode";
+    r->fact.key = r->texts;
+    r->fact.value = r->texts + value;
+    return NULL;
+}
+
+static const struct netprof__chunk_kind {
+    char tag[5];
+    netprof_item_type type; /* NETPROF_ITEM_END: not delivered */
+    const char *(*take)(netprof_reader *r, netprof__cursor *c);
+} netprof__chunk_types[] = {{"FACT", NETPROF_ITEM_FACT, netprof__take_fact},
+                            {"SCHM", NETPROF_ITEM_END, netprof__keep_schema},
+                            {"SNAP", NETPROF_ITEM_SNAPSHOT, netprof__take_snapshot},
+                            {"DIFF", NETPROF_ITEM_DELTA, netprof__take_delta},
+                            {"END ", NETPROF_ITEM_END, NULL}};
+
+static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char *tag)
+{
+    size_t i;
+    for (i = 0; i < sizeof netprof__chunk_types / sizeof *netprof__chunk_types; i++)
+        if (memcmp(tag, netprof__chunk_types[i].tag, 4) == 0)
+            return &netprof__chunk_types[i];
+    return NULL;
+}
+
+/* Length of the whole chunk at `at`, or 0 when there is none whose checksum is right. */
+static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
+{
+    const unsigned char *p = r->data + at;
+    uint64_t length;
+    uint32_t crc;
+    if (r->size - at < 12)
+        return 0;
+    length = netprof__get_le(p + 4, 4);
+    if (length > r->size - at - 12)
+        return 0;
+    crc = netprof__crc(r->crc, 0, p, 8);
+    crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
+    return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
+}
+
+/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. */
+static size_t netprof__resync(const netprof_reader *r)
+{
+    size_t at;
+    for (at = r->at + 1; at + 12 <= r->size; at++)
+        if (netprof__chunk_type(r->data + at) && netprof__chunk_at(r, at))
+            return at;
+    return r->size;
+}
+
+static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
+{
+    item->type = NETPROF_ITEM_DAMAGE;
+    item->offset = r->at;
+    item->size = size;
+    snprintf(r->damage, sizeof r->damage, "%s", text);
+    item->text = r->damage;
+    r->at += size;
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
+{
+    if (!r || !item)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
+    memset(item, 0, sizeof *item);
+    while (r->at < r->size) {
+        const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+        size_t size = netprof__chunk_at(r, r->at);
+        netprof__cursor c;
+        const char *wrong;
+        if (!size)
+            return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
+        memset(&c, 0, sizeof c);
+        c.at = r->data + r->at + 12;
+        c.end = r->data + r->at + size;
+        r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
+        r->chunks++;
+        wrong = type && type->take ? type->take(r, &c) : NULL;
+        if (wrong)
+            return netprof__item_damage(r, item, size, wrong);
+        item->offset = r->at;
+        item->size = size;
+        r->at += size;
+        if (type && type->type != NETPROF_ITEM_END) {
+            item->type = type->type;
+            item->fact = type->type == NETPROF_ITEM_FACT ? &r->fact : NULL;
+            item->snapshot = type->type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+            item->delta = type->type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
+            return NETPROF_OK;
+        }
+    }
+    item->offset = r->size;
+    item->complete = r->ended;
+    return NETPROF_OK;
+}
+
+NETPROF_API void netprof_reader_close(netprof_reader *r)
+{
+    netprof_alloc a;
+    size_t i;
+    if (!r)
+        return;
+    a = r->alloc;
+    for (i = 0; i < r->schema_count; i++) {
+        netprof_snapshot_free(&r->schemas[i].key);
+        netprof_schema_release(r->schemas[i].schema);
+    }
+    netprof_snapshot_free(&r->snapshot);
+    netprof_delta_free(&r->delta);
+    netprof__release(&a, r->schemas);
+    netprof__release(&a, r->texts);
+    netprof__release(&a, r->marks);
+    netprof__release(&a, r->owned);
+    netprof__release(&a, r->path);
+    netprof__release(&a, r);
+}
+
+static netprof_reader *netprof__reader_make(const netprof_limits *limits)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof_reader *r = (netprof_reader *)netprof__zalloc(&a, sizeof *r);
+    if (!r)
+        return NULL;
+    r->alloc = a;
+    if (limits)
+        r->limits = *limits;
+    if (!r->limits.max_counters)
+        r->limits.max_counters = (uint64_t)4 << 20;
+    if (!r->limits.max_devices)
+        r->limits.max_devices = (uint64_t)64 << 10;
+    if (!r->limits.max_memory)
+        r->limits.max_memory = (uint64_t)1 << 30;
+    netprof__crc_table(r->crc);
+    return r;
+}
+
+static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error)
+{
+    if (r->size < 16 || memcmp(r->data, netprof__file_magic, 8) != 0)
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "not a .netprof file (its first bytes are others)");
+    if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
+        return netprof__fail(error, NETPROF_ERR_VERSION, 0, r->path, "written by a later netprof");
+    if (netprof__get_le(r->data + 12, 4) != 0x01020304)
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "bytes in the wrong order");
+    r->at = 16;
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
+                                                   const netprof_limits *limits, netprof_error *error)
+{
+    netprof_reader *r;
+    netprof_err failed;
+    if (!out || (!data && size))
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no data");
+    *out = NULL;
+    r = netprof__reader_make(limits);
+    if (!r)
+        return netprof__no_memory(error);
+    r->data = (const unsigned char *)data;
+    r->size = size;
+    failed = netprof__check_header(r, error);
+    if (failed)
+        netprof_reader_close(r);
+    else
+        *out = r;
+    return failed;
+}
+
+/* The whole file into memory: it is compact, and a file that grows meanwhile just ends where it ended. */
+static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *error)
+{
+    size_t capacity = 0;
+    ssize_t n;
+    for (;;) {
+        if (r->size + 1 > r->limits.max_memory)
+            return netprof__fail(error, NETPROF_ERR_LIMIT, 0, r->path, "larger than the limit on memory");
+        if (!netprof__grow(&r->alloc, &r->owned, &capacity, r->size + 65536, 1))
+            return netprof__no_memory(error);
+        n = NETPROF_OS_READ(fd, r->owned + r->size, capacity - r->size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
+        if (n == 0)
+            break;
+        r->size += (size_t)n;
+    }
+    r->data = r->owned;
+    r->memory = r->size;
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
+                                            netprof_error *error)
+{
+    netprof_reader *r;
+    netprof_err failed;
+    int fd;
+    if (!out || !path)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
+    *out = NULL;
+    r = netprof__reader_make(limits);
+    if (!r || !(r->path = netprof__strdup(&r->alloc, path))) {
+        netprof_reader_close(r);
+        return netprof__no_memory(error);
+    }
+    do
+        fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        failed = netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open");
+    } else {
+        failed = netprof__read_file(r, fd, error);
+        NETPROF_OS_CLOSE(fd);
+        if (!failed)
+            failed = netprof__check_header(r, error);
+    }
+    if (failed)
+        netprof_reader_close(r);
+    else
+        *out = r;
+    return failed;
+}
+
+/* -- 7.17 JSON --
+
+   {"format":"netprof","version":1,"facts":{KEY:VALUE},
+    "schemas":[{"facts":{},"sources":[{"name","status","errno","path","devices"}],
+                "devices":[{"source","name","identity","physical","virtual","facts":{},
+                            "counters":[{"name","unit","kind","width","scale","flags":["fast",...]}]}]}],
+    "snapshots":[{"schema":INDEX,"set":"all"|"fast","begin_ns","end_ns","wall_ns","stamp_error_ns",
+                  "devices":[{"device","source","begin_ns","end_ns","values":{NAME:VALUE|null},
+                              "stamps_ns":[...],"not_ok":{NAME:[STATUS,ERRNO]}}]}],
+    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns",
+               "devices":[{"device","source","counters":{NAME:{"before","after","value","flag","elapsed_ns",
+                           "before_status","after_status"}}}]}]}
+
+   Numbers are whole and exact: values go to 2^64 - 1, beyond what readers with doubles keep (option u64_strings).
+   Members of "counters", "values", "stamps_ns" are in the schema's order; "stamps_ns" (0 = none) stands only where the
+   device stamps; "not_ok" only where something has no value or is saturated. */
+
+#ifndef NETPROF_NO_JSON
+
+typedef struct netprof__json {
+    netprof_write_fn write;
+    void *user;
+    size_t used;
+    int failed, u64_strings;
+    char data[4096];
+} netprof__json;
+
+static void netprof__json_flush(netprof__json *j)
+{
+    if (!j->failed && j->used)
+        j->failed = j->write(j->user, j->data, j->used);
+    j->used = 0;
+}
+
+static void netprof__json_bytes(netprof__json *j, const char *data, size_t size)
+{
+    while (size) {
+        size_t n = sizeof j->data - j->used < size ? sizeof j->data - j->used : size;
+        memcpy(j->data + j->used, data, n);
+        j->used += n;
+        data += n;
+        size -= n;
+        if (j->used == sizeof j->data)
+            netprof__json_flush(j);
+    }
+}
+
+static void netprof__json_raw(netprof__json *j, const char *text)
+{
+    netprof__json_bytes(j, text, strlen(text));
+}
+
+/* Length of the UTF-8 sequence at p (RFC 3629), 0 when it is none. */
+static size_t netprof__utf8(const unsigned char *p)
+{
+    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+    size_t i;
+    for (i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
+        (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || p[0] > 0xf4)))
+        return 0;
+    return n;
+}
+
+/* A string; bytes that are no UTF-8 become U+FFFD. */
+static void netprof__json_text(netprof__json *j, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    char escaped[8];
+    netprof__json_raw(j, "\"");
+    while (*p) {
+        size_t n = netprof__utf8(p);
+        if (!n) {
+            netprof__json_raw(j, "\\ufffd");
+            n = 1;
+        } else if (*p == '"' || *p == '\\' || *p < 0x20 || *p == 0x7f) {
+            snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p);
+            netprof__json_raw(j, escaped);
+        } else {
+            netprof__json_bytes(j, (const char *)p, n);
+        }
+        p += n;
+    }
+    netprof__json_raw(j, "\"");
+}
+
+static void netprof__json_u64(netprof__json *j, uint64_t v, int negative)
+{
+    char text[24];
+    size_t at = sizeof text;
+    do
+        text[--at] = (char)('0' + v % 10);
+    while (v /= 10);
+    if (negative)
+        text[--at] = '-';
+    netprof__json_bytes(j, text + at, sizeof text - at);
+}
+
+static void netprof__json_i64(netprof__json *j, int64_t v)
+{
+    netprof__json_u64(j, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0);
+}
+
+/* A counter's value: signed ones with their sign. */
+static void netprof__json_value(netprof__json *j, const netprof_counter *c, uint64_t v)
+{
+    if (j->u64_strings)
+        netprof__json_raw(j, "\"");
+    if (c->flags & NETPROF_SIGNED)
+        netprof__json_i64(j, (int64_t)v);
+    else
+        netprof__json_u64(j, v, 0);
+    if (j->u64_strings)
+        netprof__json_raw(j, "\"");
+}
+
+/* ,"key": — the first member of an object is written by hand. */
+static void netprof__json_key(netprof__json *j, const char *key)
+{
+    netprof__json_raw(j, ",");
+    netprof__json_text(j, key);
+    netprof__json_raw(j, ":");
+}
+
+static void netprof__json_member_text(netprof__json *j, const char *key, const char *value)
+{
+    netprof__json_key(j, key);
+    netprof__json_text(j, value);
+}
+
+static void netprof__json_member_i64(netprof__json *j, const char *key, int64_t value)
+{
+    netprof__json_key(j, key);
+    netprof__json_i64(j, value);
+}
+
+static void netprof__json_facts(netprof__json *j, const netprof_fact *facts, size_t count)
+{
+    size_t i;
+    netprof__json_raw(j, "{");
+    for (i = 0; i < count; i++) {
+        if (i)
+            netprof__json_raw(j, ",");
+        netprof__json_text(j, facts[i].key);
+        netprof__json_raw(j, ":");
+        netprof__json_text(j, facts[i].value);
+    }
+    netprof__json_raw(j, "}");
+}
+
+static void netprof__json_flags(netprof__json *j, unsigned flags)
+{
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } rows[] = {{NETPROF_FAST, "fast"},
+                {NETPROF_SIGNED, "signed"},
+                {NETPROF_SATURATES, "saturates"},
+                {NETPROF_STAMPED, "stamped"},
+                {NETPROF_SLOW_REFRESH, "slow-refresh"}};
+    const char *comma = "";
+    size_t i;
+    netprof__json_raw(j, "[");
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!(flags & rows[i].flag))
+            continue;
+        netprof__json_raw(j, comma);
+        netprof__json_text(j, rows[i].name);
+        comma = ",";
+    }
+    netprof__json_raw(j, "]");
+}
+
+static void netprof__json_counter(netprof__json *j, const netprof_counter *c)
+{
+    netprof__json_raw(j, "{\"name\":");
+    netprof__json_text(j, c->name);
+    netprof__json_member_text(j, "unit", c->unit);
+    netprof__json_member_text(j, "kind", netprof_kind_name((netprof_kind)c->kind));
+    netprof__json_member_i64(j, "width", c->width);
+    netprof__json_member_i64(j, "scale", c->scale);
+    netprof__json_key(j, "flags");
+    netprof__json_flags(j, c->flags);
+    netprof__json_raw(j, "}");
+}
+
+static void netprof__json_sources(netprof__json *j, const netprof_schema *s)
+{
+    size_t i;
+    netprof__json_raw(j, "[");
+    for (i = 0; i < s->source_count; i++) {
+        netprof__json_raw(j, i ? ",\n{\"name\":" : "\n{\"name\":");
+        netprof__json_text(j, s->sources[i].name);
+        netprof__json_member_text(j, "status", netprof_status_name(s->sources[i].status));
+        netprof__json_member_i64(j, "errno", s->sources[i].sys_errno);
+        netprof__json_member_text(j, "path", s->sources[i].path);
+        netprof__json_member_i64(j, "devices", s->sources[i].device_count);
+        netprof__json_raw(j, "}");
+    }
+    netprof__json_raw(j, "]");
+}
+
+static void netprof__json_device(netprof__json *j, const netprof_schema *s, const netprof_device *d)
+{
+    size_t i;
+    netprof__json_raw(j, "{\"source\":");
+    netprof__json_text(j, d->source);
+    netprof__json_member_text(j, "name", d->name);
+    netprof__json_key(j, "identity");
+    netprof__json_u64(j, d->identity, 0);
+    netprof__json_key(j, "physical");
+    netprof__json_raw(j, d->flags & NETPROF_DEVICE_PHYSICAL ? "true" : "false");
+    netprof__json_key(j, "virtual");
+    netprof__json_raw(j, d->flags & NETPROF_DEVICE_VIRTUAL ? "true" : "false");
+    netprof__json_key(j, "facts");
+    netprof__json_facts(j, d->facts, d->fact_count);
+    netprof__json_key(j, "counters");
+    netprof__json_raw(j, "[");
+    for (i = 0; i < d->count; i++) {
+        netprof__json_raw(j, i ? ",\n" : "\n");
+        netprof__json_counter(j, &s->counters[d->first + i]);
+    }
+    netprof__json_raw(j, "]}");
+}
+
+static void netprof__json_schema(netprof__json *j, const netprof_schema *s)
+{
+    size_t i;
+    netprof__json_raw(j, "{\"facts\":");
+    netprof__json_facts(j, s->facts, s->fact_count);
+    netprof__json_key(j, "sources");
+    netprof__json_sources(j, s);
+    netprof__json_key(j, "devices");
+    netprof__json_raw(j, "[");
+    for (i = 0; i < s->device_count; i++) {
+        netprof__json_raw(j, i ? ",\n" : "\n");
+        netprof__json_device(j, s, &s->devices[i]);
+    }
+    netprof__json_raw(j, "]}");
+}
+
+static void netprof__json_values(netprof__json *j, const netprof_snapshot *s, const netprof_device *d)
+{
+    size_t i;
+    netprof__json_raw(j, "{");
+    for (i = d->first; i < (size_t)d->first + d->count; i++) {
+        netprof__json_raw(j, i > d->first ? ",\n" : "\n");
+        netprof__json_text(j, s->schema->counters[i].name);
+        netprof__json_raw(j, ":");
+        if (netprof__has_value(s->status[i]))
+            netprof__json_value(j, &s->schema->counters[i], s->values[i]);
+        else
+            netprof__json_raw(j, "null");
+    }
+    netprof__json_raw(j, "}");
+}
+
+static void netprof__json_stamps(netprof__json *j, const netprof_snapshot *s, const netprof_device *d)
+{
+    size_t i, any = 0;
+    for (i = d->first; i < (size_t)d->first + d->count; i++)
+        any |= s->stamps_ns[i] != 0;
+    if (!any)
+        return;
+    netprof__json_key(j, "stamps_ns");
+    netprof__json_raw(j, "[");
+    for (i = d->first; i < (size_t)d->first + d->count; i++) {
+        if (i > d->first)
+            netprof__json_raw(j, ",");
+        netprof__json_i64(j, s->stamps_ns[i]);
+    }
+    netprof__json_raw(j, "]");
+}
+
+static void netprof__json_not_ok(netprof__json *j, const netprof_snapshot *s, const netprof_device *d)
+{
+    size_t i, any = 0;
+    for (i = d->first; i < (size_t)d->first + d->count; i++) {
+        if (s->status[i] == NETPROF_STATUS_OK)
+            continue;
+        if (!any++) {
+            netprof__json_key(j, "not_ok");
+            netprof__json_raw(j, "{");
+        } else {
+            netprof__json_raw(j, ",");
+        }
+        netprof__json_text(j, s->schema->counters[i].name);
+        netprof__json_raw(j, ":[");
+        netprof__json_text(j, netprof_status_name((netprof_status)s->status[i]));
+        netprof__json_raw(j, ",");
+        netprof__json_u64(j, s->errnos[i], 0);
+        netprof__json_raw(j, "]");
+    }
+    if (any)
+        netprof__json_raw(j, "}");
+}
+
+static void netprof__json_snapshot(netprof__json *j, const netprof_snapshot *s, size_t number)
+{
+    size_t i;
+    netprof__json_raw(j, "{\"schema\":");
+    netprof__json_u64(j, number, 0);
+    netprof__json_member_text(j, "set", s->set == NETPROF_SET_FAST ? "fast" : "all");
+    netprof__json_member_i64(j, "begin_ns", s->begin_ns);
+    netprof__json_member_i64(j, "end_ns", s->end_ns);
+    netprof__json_member_i64(j, "wall_ns", s->wall_ns);
+    netprof__json_member_i64(j, "stamp_error_ns", s->stamp_error_ns);
+    netprof__json_key(j, "devices");
+    netprof__json_raw(j, "[");
+    for (i = 0; i < s->schema->device_count; i++) {
+        const netprof_device *d = &s->schema->devices[i];
+        netprof__json_raw(j, i ? ",\n{\"device\":" : "\n{\"device\":");
+        netprof__json_text(j, d->name);
+        netprof__json_member_text(j, "source", d->source);
+        netprof__json_member_i64(j, "begin_ns", s->device_begin_ns[i]);
+        netprof__json_member_i64(j, "end_ns", s->device_end_ns[i]);
+        netprof__json_key(j, "values");
+        netprof__json_values(j, s, d);
+        netprof__json_stamps(j, s, d);
+        netprof__json_not_ok(j, s, d);
+        netprof__json_raw(j, "}");
+    }
+    netprof__json_raw(j, "]}");
+}
+
+static void netprof__json_delta_row(netprof__json *j, const netprof_delta *d, size_t i)
+{
+    const netprof_counter *c = &d->schema->counters[i];
+    netprof__json_text(j, c->name);
+    netprof__json_raw(j, ":{\"before\":");
+    netprof__json_value(j, c, d->before[i]);
+    netprof__json_key(j, "after");
+    netprof__json_value(j, c, d->after[i]);
+    netprof__json_key(j, "value");
+    netprof__json_value(j, c, d->values[i]);
+    netprof__json_member_text(j, "flag", netprof_flag_name((netprof_flag)d->flags[i]));
+    netprof__json_member_i64(j, "elapsed_ns", d->elapsed_ns[i]);
+    netprof__json_member_text(j, "before_status", netprof_status_name((netprof_status)d->before_status[i]));
+    netprof__json_member_text(j, "after_status", netprof_status_name((netprof_status)d->after_status[i]));
+    netprof__json_raw(j, "}");
+}
+
+static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t number)
+{
+    size_t i, k;
+    netprof__json_raw(j, "{\"schema\":");
+    netprof__json_u64(j, number, 0);
+    netprof__json_member_i64(j, "wall_begin_ns", d->wall_begin_ns);
+    netprof__json_member_i64(j, "wall_end_ns", d->wall_end_ns);
+    netprof__json_member_i64(j, "interval_ns", d->interval_ns);
+    netprof__json_member_i64(j, "sweep_ns", d->sweep_ns);
+    netprof__json_key(j, "devices");
+    netprof__json_raw(j, "[");
+    for (i = 0; i < d->schema->device_count; i++) {
+        const netprof_device *device = &d->schema->devices[i];
+        netprof__json_raw(j, i ? ",\n{\"device\":" : "\n{\"device\":");
+        netprof__json_text(j, device->name);
+        netprof__json_member_text(j, "source", device->source);
+        netprof__json_key(j, "counters");
+        netprof__json_raw(j, "{");
+        for (k = device->first; k < (size_t)device->first + device->count; k++) {
+            netprof__json_raw(j, k > device->first ? ",\n" : "\n");
+            netprof__json_delta_row(j, d, k);
+        }
+        netprof__json_raw(j, "}}");
+    }
+    netprof__json_raw(j, "]}");
+}
+
+/* The schema of the i-th thing: snapshots first, then deltas. */
+static const netprof_schema *netprof__json_schema_of(const netprof_json *what, size_t i)
+{
+    return i < what->snapshot_count ? what->snapshots[i].schema : what->deltas[i - what->snapshot_count].schema;
+}
+
+/* Its number: how many different schemas come before the first use of the same one. */
+static size_t netprof__json_number(const netprof_json *what, size_t i)
+{
+    size_t number = 0, k, m;
+    for (k = 0; netprof__json_schema_of(what, k) != netprof__json_schema_of(what, i); k++) {
+        for (m = 0; netprof__json_schema_of(what, m) != netprof__json_schema_of(what, k); m++)
+            continue;
+        number += m == k;
+    }
+    return number;
+}
+
+static void netprof__json_schemas(netprof__json *j, const netprof_json *what)
+{
+    size_t i, m, written = 0;
+    for (i = 0; i < what->snapshot_count + what->delta_count; i++) {
+        for (m = 0; netprof__json_schema_of(what, m) != netprof__json_schema_of(what, i); m++)
+            continue;
+        if (m < i)
+            continue;
+        netprof__json_raw(j, written++ ? ",\n" : "\n");
+        netprof__json_schema(j, netprof__json_schema_of(what, i));
+    }
+}
+
+NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_write_fn write, void *user,
+                                           netprof_error *error)
+{
+    netprof__json j;
+    size_t i;
+    if (!what || !write)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to write, or nowhere");
+    j.write = write;
+    j.user = user;
+    j.used = 0;
+    j.failed = 0;
+    j.u64_strings = what->u64_strings;
+    netprof__json_raw(&j, "{\"format\":\"netprof\",\"version\":1,\"facts\":");
+    netprof__json_facts(&j, what->facts, what->fact_count);
+    netprof__json_raw(&j, ",\n\"schemas\":[");
+    netprof__json_schemas(&j, what);
+    netprof__json_raw(&j, "],\n\"snapshots\":[");
+    for (i = 0; i < what->snapshot_count; i++) {
+        netprof__json_raw(&j, i ? ",\n" : "\n");
+        netprof__json_snapshot(&j, &what->snapshots[i], netprof__json_number(what, i));
+    }
+    netprof__json_raw(&j, "],\n\"deltas\":[");
+    for (i = 0; i < what->delta_count; i++) {
+        netprof__json_raw(&j, i ? ",\n" : "\n");
+        netprof__json_delta(&j, &what->deltas[i], netprof__json_number(what, what->snapshot_count + i));
+    }
+    netprof__json_raw(&j, "]}\n");
+    netprof__json_flush(&j);
+    return j.failed ? netprof__fail(error, NETPROF_ERR_IO, j.failed, NULL, "cannot write") : NETPROF_OK;
+}
+
+#endif /* NETPROF_NO_JSON */
 
 #ifdef __cplusplus
 }
