@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 
 enum exit_code {
     EXIT_DONE = 0,
