@@ -2129,6 +2129,27 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
     netprof__names_free(&names);
 }
 
+/* Drivers without device/net: the interface whose device is the same PCI function. */
+static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name, size_t size)
+{
+    netprof__names names;
+    struct stat mine, other;
+    char path[1024];
+    size_t i;
+    if (stat(device, &mine) != 0)
+        return;
+    snprintf(path, sizeof path, "%s/sys/class/net", list->root);
+    netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    for (i = 0; i < names.count && !*name; i++) {
+        snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
+        if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
+            netprof__copy_text(name, size, names.names[i]);
+    }
+    if (*name)
+        netprof_list_fact(list, "netdev", name);
+    netprof__names_free(&names);
+}
+
 static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char *device)
 {
     /* C1 first, C2 where it differs: the first that can be read is taken */
@@ -2159,6 +2180,8 @@ static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char
     netprof__pci_facts(list, device);
     netprof__path(path, sizeof path, device, "/net");
     netprof__fact_from_first_entry(list, &cxi->files.alloc, "netdev", path, name, sizeof name);
+    if (!*name)
+        netprof__cxi_find_netdev(cxi, list, device, name, sizeof name);
     if (*name) {
         snprintf(path, sizeof path, "/net/%s/address", name);
         netprof__fact_from_file(list, "mac", device, path);
@@ -2786,20 +2809,35 @@ static int netprof__has_value(uint8_t status)
     return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
 }
 
-/* Time between two readings of a counter: the device's own stamps where both have one, else the middles of the
-   stretches in which the device was read. */
-static int64_t netprof__elapsed(const netprof_snapshot *a, size_t i, const netprof_snapshot *b, size_t k)
+/* Two snapshots on the way to a delta. */
+typedef struct netprof__pair {
+    const netprof_snapshot *a, *b;
+    int by_wall; /* their monotonic clocks have nothing in common (another boot, or none kept) */
+} netprof__pair;
+
+/* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
+static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
-    uint32_t d = a->schema->counters[i].device, e = b->schema->counters[k].device;
+    int64_t begin = s->device_begin_ns[device];
+    int64_t at = begin + (s->device_end_ns[device] - begin) / 2;
+    return by_wall ? s->wall_ns + (begin ? at - s->begin_ns : 0) : at;
+}
+
+/* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
+static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
+{
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     if (a->stamps_ns[i] && b->stamps_ns[k])
         return b->stamps_ns[k] - a->stamps_ns[i];
-    return (b->device_begin_ns[e] + b->device_end_ns[e]) / 2 - (a->device_begin_ns[d] + a->device_end_ns[d]) / 2;
+    return netprof__read_at(b, b->schema->counters[k].device, pair->by_wall) -
+           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall);
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
-static void netprof__delta_row(netprof_delta *d, size_t r, const netprof_snapshot *a, size_t i,
-                               const netprof_snapshot *b, size_t k, int recreated)
+static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
+                               int recreated)
 {
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     int was = i != NETPROF_NONE && a->status[i] != NETPROF_STATUS_SKIPPED;
     int is = k != NETPROF_NONE && b->status[k] != NETPROF_STATUS_SKIPPED;
     d->before_status[r] = was ? a->status[i] : (uint8_t)NETPROF_STATUS_SKIPPED;
@@ -2812,7 +2850,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof_snapsho
         d->flags[r] = (uint8_t)(is ? NETPROF_FLAG_NEW : was ? NETPROF_FLAG_GONE : NETPROF_FLAG_UNKNOWN);
         return;
     }
-    d->elapsed_ns[r] = netprof__elapsed(a, i, b, k);
+    d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
     if (!netprof__has_value(a->status[i]) || !netprof__has_value(b->status[k])) {
         d->flags[r] = NETPROF_FLAG_UNKNOWN;
         return;
@@ -2948,59 +2986,55 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
     return netprof_build_end(list, out, error);
 }
 
-static netprof_err netprof__same_node(const netprof_schema *a, const netprof_schema *b, netprof_error *error)
+/* Whether both have the fact, and differ. */
+static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
+                                 size_t size)
 {
-    static const char *const keys[] = {"host", "boot_id"};
-    size_t i;
-    for (i = 0; i < 2; i++) {
-        const char *x = netprof_fact_of(a->facts, a->fact_count, keys[i]);
-        const char *y = netprof_fact_of(b->facts, b->fact_count, keys[i]);
-        char text[160];
-        if (!x || !y || strcmp(x, y) == 0)
-            continue;
-        snprintf(text, sizeof text, "%s differs: %.60s and %.60s", keys[i], x, y);
-        return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
-    }
-    return NETPROF_OK;
+    const char *x = netprof_fact_of(a->facts, a->fact_count, key);
+    const char *y = netprof_fact_of(b->facts, b->fact_count, key);
+    if (!x || !y || strcmp(x, y) == 0)
+        return 0;
+    snprintf(text, size, "%s differs: %.60s and %.60s", key, x, y);
+    return 1;
 }
 
-static void netprof__delta_times(netprof_delta *d, const netprof_snapshot *a, const netprof_snapshot *b)
+static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns = b->begin_ns - a->begin_ns;
+    d->interval_ns = pair->by_wall ? b->wall_ns - a->wall_ns : b->begin_ns - a->begin_ns;
     d->sweep_ns = x > y ? x : y;
 }
 
 /* Rows when the layouts differ: the joined schema's counters are looked up in both. */
-static void netprof__delta_joined(netprof_delta *d, const netprof_snapshot *a, const netprof_snapshot *b,
-                                  size_t *in_a, size_t *in_b, uint8_t *recreated)
+static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
+                                  uint8_t *recreated)
 {
     size_t i;
-    netprof__match(b->schema, d->schema, in_b, recreated);
-    netprof__match(a->schema, d->schema, in_a, recreated);
+    netprof__match(pair->b->schema, d->schema, in_b, recreated);
+    netprof__match(pair->a->schema, d->schema, in_a, recreated);
     for (i = 0; i < d->schema->counter_count; i++)
-        netprof__delta_row(d, i, a, in_a[i], b, in_b[i], recreated[d->schema->counters[i].device]);
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
 }
 
-static netprof_err netprof__diff_different(const netprof_snapshot *a, const netprof_snapshot *b, netprof_delta *d,
-                                           netprof_error *error)
+static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_delta *d, netprof_error *error)
 {
-    const netprof_alloc *alloc = &netprof__schema_of(b->schema)->alloc;
-    size_t total = a->schema->counter_count + b->schema->counter_count;
-    size_t devices = a->schema->device_count + b->schema->device_count;
+    const netprof_schema *from = pair->a->schema, *to = pair->b->schema, *joined = NULL;
+    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
+    size_t total = from->counter_count + to->counter_count;
+    size_t devices = from->device_count + to->device_count;
     size_t *where = (size_t *)netprof__resize(alloc, NULL, 2 * total * sizeof *where + devices);
-    const netprof_schema *joined = NULL;
     netprof_err failed;
     if (!where)
         return netprof__no_memory(error);
-    netprof__match(b->schema, a->schema, where, (uint8_t *)(where + 2 * total));
-    failed = netprof__join(a->schema, b->schema, where, &joined, error);
+    netprof__match(to, from, where, (uint8_t *)(where + 2 * total));
+    failed = netprof__join(from, to, where, &joined, error);
     if (!failed)
         failed = netprof__delta_room(d, joined, error);
     if (!failed)
-        netprof__delta_joined(d, a, b, where, where + total, (uint8_t *)(where + 2 * total));
+        netprof__delta_joined(d, pair, where, where + total, (uint8_t *)(where + 2 * total));
     netprof_schema_release(joined);
     netprof__release(alloc, where);
     return failed;
@@ -3009,21 +3043,29 @@ static netprof_err netprof__diff_different(const netprof_snapshot *a, const netp
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta, netprof_error *error)
 {
+    netprof__pair pair;
     netprof_err failed;
+    char text[160];
+    int foreign;
     size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
-    if (!(options && options->force) && netprof__same_node(before->schema, after->schema, error))
-        return NETPROF_ERR_MISMATCH;
+    foreign = netprof__facts_differ(before->schema, after->schema, "host", text, sizeof text) ||
+              netprof__facts_differ(before->schema, after->schema, "boot_id", text, sizeof text);
+    if (foreign && !(options && options->force))
+        return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
+    pair.a = before;
+    pair.b = after;
+    pair.by_wall = foreign || !before->begin_ns || !after->begin_ns;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
         for (i = 0; !failed && i < after->schema->counter_count; i++)
-            netprof__delta_row(delta, i, before, i, after, i, 0);
+            netprof__delta_row(delta, i, &pair, i, i, 0);
     } else {
-        failed = netprof__diff_different(before, after, delta, error);
+        failed = netprof__diff_different(&pair, delta, error);
     }
     if (!failed)
-        netprof__delta_times(delta, before, after);
+        netprof__delta_times(delta, &pair);
     return failed;
 }
 
@@ -3041,9 +3083,9 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
             fact    text key, text value
             source  text name, u8 status, varint errno, text path, varint number of devices that follow for it
             class   text unit, u8 kind, u8 width, varint scale, varint flags
-            list    varint n, n names, then runs (varint class, varint length) until they cover n. A name is varint t:
-                    t = 0: the previous name with its decimal ending plus one; else the first t - 1 bytes of the
-                    previous name and a text
+            list    varint n, n names, then runs (varint class, varint length) until they cover n. Names: varint t;
+                    t = 0: varint m, m + 1 names follow that are each the one before with its decimal ending plus
+                    one; else one name: the first t - 1 bytes of the previous one and a text
             device  text name, varint identity, varint flags, varint list, varint fact count, facts
    "SNAP" = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns, varint stamp_error_ns,
             u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file;
@@ -3054,10 +3096,12 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
             counters skipped, signed change;
             then stamps, of counters with a value and flag STAMPED only: varint number of those that are followed by
             no stamp, their positions (varint skipped); of the rest: form 0: all; form 1: anchors only, which are the
-            changed ones, the first and the last of each device, and those of a list (varint number, varint skipped
-            each); what lies between anchors of a device is interpolated by position. For each device with a stamp:
-            signed first - wall_ns, signed step, then for each further one: signed difference from the previous plus
-            step times the distance in positions.
+            changed ones, of each device the first, the last and every 64th, and those of a list (varint number,
+            varint skipped each); what lies between anchors of a device is interpolated by position. For each device
+            with a stamp: signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
+            its difference from (the previous plus step times the distance in positions), in Rice code, bits low
+            first, padded with zeros to a byte at the end of the device: z >> k ones, a zero, the k low bits of z;
+            or, where z >> k is 40 or more, 40 ones and the 64 bits of z.
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
             after status) as (varint length, 3 x u8); then in the zero code, one column after the other: before;
             zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed - interval).
@@ -3174,6 +3218,41 @@ static void netprof__put_text(netprof__buffer *b, const char *text)
     netprof__put(b, text, n);
 }
 
+/* Bits, low first, on their way to a buffer or from one. */
+typedef struct netprof__bits {
+    uint64_t word;
+    unsigned used;
+} netprof__bits;
+
+static void netprof__put_bits(netprof__buffer *b, netprof__bits *bits, uint64_t v, unsigned count)
+{
+    while (count) {
+        unsigned n = count < 8 ? count : 8;
+        bits->word |= (v & ((1u << n) - 1)) << bits->used;
+        bits->used += n;
+        v >>= n;
+        count -= n;
+        if (bits->used >= 8) {
+            netprof__put_byte(b, (unsigned)(bits->word & 255));
+            bits->word >>= 8;
+            bits->used -= 8;
+        }
+    }
+}
+
+#define NETPROF__RICE_LONGEST 40 /* ones; more is written plainly */
+
+static void netprof__put_rice(netprof__buffer *b, netprof__bits *bits, uint64_t z, unsigned k)
+{
+    if (z >> k >= NETPROF__RICE_LONGEST) {
+        netprof__put_bits(b, bits, UINT64_MAX, NETPROF__RICE_LONGEST);
+        netprof__put_bits(b, bits, z, 64);
+        return;
+    }
+    netprof__put_bits(b, bits, ((uint64_t)1 << (z >> k)) - 1, (unsigned)(z >> k) + 1);
+    netprof__put_bits(b, bits, z, k);
+}
+
 static void netprof__zero_code_end(netprof__buffer *b)
 {
     if (b->zeros) {
@@ -3244,23 +3323,31 @@ static int netprof__next_name(char *name, size_t size)
     return 1;
 }
 
-static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
+static int netprof__follows(const char *previous, const char *name)
 {
     char next[512];
+    netprof__copy_text(next, sizeof next, previous);
+    return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) && strcmp(next, name) == 0;
+}
+
+static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
+{
     const char *previous = "";
-    size_t i, shared;
-    for (i = 0; i < count; i++) {
-        netprof__copy_text(next, sizeof next, previous);
-        if (strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) &&
-            strcmp(next, c[i].name) == 0) {
+    size_t i, shared, run;
+    for (i = 0; i < count; i += run) {
+        for (run = 0; i + run < count && netprof__follows(run ? c[i + run - 1].name : previous, c[i + run].name); run++)
+            continue;
+        if (run) {
             netprof__put_byte(b, 0);
+            netprof__put_varint(b, run - 1);
         } else {
             for (shared = 0; previous[shared] && previous[shared] == c[i].name[shared]; shared++)
                 continue;
             netprof__put_varint(b, shared + 1);
             netprof__put_text(b, c[i].name + shared);
+            run = 1;
         }
-        previous = c[i].name;
+        previous = c[i + run - 1].name;
     }
 }
 
@@ -3438,32 +3525,40 @@ static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
 #define NETPROF__ANCHOR 2       /* and it is in the file */
 #define NETPROF__LISTED 4       /* because the list says so */
 
-/* Positions of a device's stamps run from 0; calls are in order. */
-typedef struct netprof__line {
-    int64_t first, previous, step;
-    uint64_t at; /* position of the previous one */
-    int started;
-} netprof__line;
+#define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the interpolation's error small */
 
-/* Marks what has a stamp and, of these, the first and last of each device and what changed. */
-static void netprof__mark_anchors(const netprof_snapshot *s, const netprof_snapshot *key, uint8_t *marks)
+/* The anchors that need not be listed, given which counters have a stamp: a writer and a reader agree on them. */
+static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
 {
-    size_t d, i, last;
+    size_t d, i, last, n;
     for (d = 0; d < s->schema->device_count; d++) {
         const netprof_device *device = &s->schema->devices[d];
         last = NETPROF_NONE;
+        n = 0;
         for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            marks[i] = 0;
-            if (!netprof__may_be_stamped(s, i) || !s->stamps_ns[i])
+            if (!(marks[i] & NETPROF__STAMPED_HERE)) {
+                marks[i] = 0;
                 continue;
-            marks[i] = NETPROF__STAMPED_HERE;
-            if (!key || last == NETPROF_NONE || s->values[i] != key->values[i])
+            }
+            if (n++ % NETPROF__ANCHOR_EVERY == 0)
                 marks[i] |= NETPROF__ANCHOR;
             last = i;
         }
         if (last != NETPROF_NONE)
             marks[last] |= NETPROF__ANCHOR;
     }
+}
+
+/* Marks what has a stamp, and the anchors among them but for the listed ones. */
+static void netprof__mark_anchors(const netprof_snapshot *s, const netprof_snapshot *key, uint8_t *marks)
+{
+    size_t i;
+    for (i = 0; i < s->schema->counter_count; i++) {
+        int is = netprof__may_be_stamped(s, i) && s->stamps_ns[i];
+        int anchor = !key || s->values[i] != key->values[i];
+        marks[i] = (uint8_t)(!is ? 0 : anchor ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR : NETPROF__STAMPED_HERE);
+    }
+    netprof__mark_regular(s, marks);
 }
 
 /* The mean step of a device's stamps: a reading takes about as long as the next. */
@@ -3565,32 +3660,72 @@ static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s
     }
 }
 
+/* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
+static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i, uint64_t *distance)
+{
+    *distance = 0;
+    for (; i < (size_t)d->first + d->count; i++) {
+        *distance += marks[i] & NETPROF__STAMPED_HERE;
+        if (marks[i] & NETPROF__ANCHOR)
+            break;
+    }
+    return i;
+}
+
+/* What the Rice code holds: how far the stamp at i is from where the previous one and the step put it. */
+static uint64_t netprof__stamp_residual(const netprof_snapshot *s, size_t i, int64_t previous, int64_t step,
+                                        uint64_t distance)
+{
+    int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
+    return netprof__zigzag(netprof__minus(s->stamps_ns[i], guess));
+}
+
+/* About the logarithm of the typical residual: outliers are weighed down. */
+static unsigned netprof__rice_parameter(const netprof_snapshot *s, const netprof_device *d, const uint8_t *marks,
+                                        int64_t step)
+{
+    uint64_t distance, n = 0, bits = 0;
+    size_t previous = netprof__next_anchor(d, marks, d->first, &distance), i;
+    while ((i = netprof__next_anchor(d, marks, previous + 1, &distance)) < (size_t)d->first + d->count) {
+        uint64_t z = netprof__stamp_residual(s, i, s->stamps_ns[previous], step, distance);
+        for (n++; z; z >>= 1)
+            bits++;
+        previous = i;
+    }
+    bits = n ? bits / n : 0;
+    return bits > 57 ? 57 : (unsigned)bits;
+}
+
+static void netprof__put_device_stamps(netprof__buffer *b, const netprof_snapshot *s, const netprof_device *d,
+                                       const uint8_t *marks)
+{
+    int64_t step = netprof__mean_step(s, d, marks);
+    size_t end = (size_t)d->first + d->count, i, previous;
+    netprof__bits bits = {0, 0};
+    uint64_t distance;
+    unsigned k;
+    previous = netprof__next_anchor(d, marks, d->first, &distance);
+    if (previous == end)
+        return;
+    k = netprof__rice_parameter(s, d, marks, step);
+    netprof__put_signed(b, netprof__minus(s->stamps_ns[previous], s->wall_ns));
+    netprof__put_signed(b, step);
+    netprof__put_byte(b, k);
+    while ((i = netprof__next_anchor(d, marks, previous + 1, &distance)) < end) {
+        netprof__put_rice(b, &bits, netprof__stamp_residual(s, i, s->stamps_ns[previous], step, distance), k);
+        previous = i;
+    }
+    netprof__put_bits(b, &bits, 0, (8 - bits.used) % 8);
+}
+
 static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks, int thinned)
 {
-    size_t d, i;
+    size_t d;
     netprof__put_positions(b, s, marks, 1);
     if (thinned)
         netprof__put_positions(b, s, marks, 0);
-    for (d = 0; d < s->schema->device_count; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        int64_t step = netprof__mean_step(s, device, marks), previous = 0;
-        uint64_t distance = 0;
-        int started = 0;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            distance += marks[i] & NETPROF__STAMPED_HERE;
-            if (!(marks[i] & NETPROF__ANCHOR))
-                continue;
-            if (!started++) {
-                netprof__put_signed(b, netprof__minus(s->stamps_ns[i], s->wall_ns));
-                netprof__put_signed(b, step);
-            } else {
-                int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
-                netprof__put_signed(b, netprof__minus(s->stamps_ns[i], guess));
-            }
-            previous = s->stamps_ns[i];
-            distance = 0;
-        }
-    }
+    for (d = 0; d < s->schema->device_count; d++)
+        netprof__put_device_stamps(b, s, &s->schema->devices[d], marks);
 }
 
 static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key,
@@ -4136,20 +4271,19 @@ static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof
     }
 }
 
-/* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE. */
-static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous)
+/* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE.
+   `run`: how many more names just count on. */
+static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous,
+                                 uint64_t *run)
 {
     const char *before = previous == NETPROF_NONE ? "" : p->names + previous;
     size_t length = strlen(before), at = p->names_size, shared;
-    uint64_t t = netprof__take_varint(c);
-    if (c->bad || (t && t - 1 > length)) {
-        c->bad = 1;
-        return NETPROF_NONE;
-    }
+    uint64_t t = *run ? 0 : netprof__take_varint(c);
+    if (!t)
+        *run = *run ? *run - 1 : netprof__take_varint(c);
     shared = t ? (size_t)(t - 1) : length;
-    if (t && !netprof__take_text(r, c, 0))
-        return NETPROF_NONE;
-    if (!netprof__grow(&r->alloc, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
+    if (c->bad || shared > length || (t && !netprof__take_text(r, c, 0)) ||
+        !netprof__grow(&r->alloc, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
         c->bad = 1;
         return NETPROF_NONE;
     }
@@ -4166,10 +4300,11 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
 
 static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
 {
-    size_t n = netprof__take_count(c), first = p->counter_count, i, previous = NETPROF_NONE;
+    uint64_t n = netprof__take_varint(c), run = 0; /* a run of names takes no byte each: the limit bounds n */
+    size_t first = p->counter_count, i, previous = NETPROF_NONE;
     p->list_first[number] = first;
-    p->list_length[number] = n;
-    if (c->bad || first + n > r->limits.max_counters ||
+    p->list_length[number] = (size_t)n;
+    if (c->bad || n > r->limits.max_counters || first + n > r->limits.max_counters ||
         !netprof__grow(&r->alloc, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
         !netprof__grow(&r->alloc, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
         c->bad = 1;
@@ -4177,9 +4312,11 @@ static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__s
     }
     p->counter_count = first + n;
     for (i = first; i < first + n && !c->bad; i++)
-        previous = p->name_at[i] = netprof__take_name(r, c, p, previous);
+        previous = p->name_at[i] = netprof__take_name(r, c, p, previous, &run);
+    c->bad |= run != 0;
     for (i = first; i < first + n && !c->bad;) {
-        uint64_t class_number = netprof__take_varint(c), run = netprof__take_varint(c);
+        uint64_t class_number = netprof__take_varint(c);
+        run = netprof__take_varint(c);
         if (class_number >= p->class_count || !run || run > first + n - i) {
             c->bad = 1;
             return;
@@ -4362,55 +4499,74 @@ static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *
 /* Which stamps are in the file: `marks` comes in with 1 for each changed value. */
 static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int thinned)
 {
-    size_t d, i, last;
+    size_t i;
     for (i = 0; i < s->schema->counter_count; i++) {
         int may = netprof__may_be_stamped(s, i);
         marks[i] = (uint8_t)(!may ? 0 : marks[i] || !thinned ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
                                                              : NETPROF__STAMPED_HERE);
     }
     netprof__take_positions(c, s, marks, 1);
-    for (d = 0; d < s->schema->device_count; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        last = NETPROF_NONE;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__STAMPED_HERE)) {
-                marks[i] = 0;
-                continue;
-            }
-            if (last == NETPROF_NONE)
-                marks[i] |= NETPROF__ANCHOR;
-            last = i;
-        }
-        if (last != NETPROF_NONE)
-            marks[last] |= NETPROF__ANCHOR;
-    }
+    netprof__mark_regular(s, marks);
     if (thinned)
         netprof__take_positions(c, s, marks, 0);
 }
 
+static uint64_t netprof__take_bits(netprof__cursor *c, netprof__bits *bits, unsigned count)
+{
+    uint64_t v = 0;
+    unsigned done = 0;
+    while (done < count) {
+        unsigned n;
+        if (!bits->used) {
+            bits->word = netprof__take_byte(c);
+            bits->used = 8;
+        }
+        n = count - done < bits->used ? count - done : bits->used;
+        v |= (bits->word & ((1u << n) - 1)) << done;
+        bits->word >>= n;
+        bits->used -= n;
+        done += n;
+    }
+    return v;
+}
+
+static uint64_t netprof__take_rice(netprof__cursor *c, netprof__bits *bits, unsigned k)
+{
+    uint64_t ones = 0;
+    while (ones < NETPROF__RICE_LONGEST && netprof__take_bits(c, bits, 1) && !c->bad)
+        ones++;
+    if (ones == NETPROF__RICE_LONGEST)
+        return netprof__take_bits(c, bits, 64);
+    return ones << k | netprof__take_bits(c, bits, k);
+}
+
+static void netprof__take_device_stamps(netprof__cursor *c, netprof_snapshot *s, const netprof_device *d,
+                                        const uint8_t *marks)
+{
+    size_t end = (size_t)d->first + d->count, i;
+    netprof__bits bits = {0, 0};
+    uint64_t distance;
+    int64_t stamp, step;
+    unsigned k;
+    i = netprof__next_anchor(d, marks, d->first, &distance);
+    if (i == end)
+        return;
+    stamp = s->stamps_ns[i] = netprof__plus(s->wall_ns, netprof__take_signed(c));
+    step = netprof__take_signed(c);
+    k = netprof__take_byte(c);
+    c->bad |= k > 57;
+    while (!c->bad && (i = netprof__next_anchor(d, marks, i + 1, &distance)) < end) {
+        stamp = netprof__plus(stamp, (int64_t)((uint64_t)step * distance));
+        stamp = netprof__plus(stamp, netprof__unzigzag(netprof__take_rice(c, &bits, k)));
+        s->stamps_ns[i] = stamp;
+    }
+}
+
 static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const uint8_t *marks)
 {
-    size_t d, i;
-    for (d = 0; d < s->schema->device_count && !c->bad; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        int64_t previous = 0, step = 0;
-        uint64_t distance = 0;
-        int started = 0;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            distance += marks[i] & NETPROF__STAMPED_HERE;
-            if (!(marks[i] & NETPROF__ANCHOR))
-                continue;
-            if (!started++) {
-                previous = netprof__plus(s->wall_ns, netprof__take_signed(c));
-                step = netprof__take_signed(c);
-            } else {
-                int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
-                previous = netprof__plus(guess, netprof__take_signed(c));
-            }
-            s->stamps_ns[i] = previous;
-            distance = 0;
-        }
-    }
+    size_t d;
+    for (d = 0; d < s->schema->device_count && !c->bad; d++)
+        netprof__take_device_stamps(c, s, &s->schema->devices[d], marks);
 }
 
 /* 1 when the reader may hold so many more bytes. */
