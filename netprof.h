@@ -4765,12 +4765,13 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
     while (r->at < r->size) {
-        const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+        const struct netprof__chunk_kind *type;
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
+        type = netprof__chunk_type(r->data + r->at);
         memset(&c, 0, sizeof c);
         c.at = r->data + r->at + 12;
         c.end = r->data + r->at + size;

@@ -23,7 +23,6 @@ static json_object *parse(const char *text, size_t size, size_t *stop, const cha
     *stop = 0;
     *reason = "no memory";
     if (!tokener) return NULL;
-    // Strict: a number that does not fit is an error, not the largest one that does.
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     while (*stop < size && !root) {
         size_t part = size - *stop < INT_MAX / 2 ? size - *stop : INT_MAX / 2;
@@ -70,6 +69,26 @@ static char *mend(const char *text, size_t stop, size_t *size)
     mended[safe] = 0;
     *size = safe;
     return mended;
+}
+
+// The parser takes a number beyond 64 bits for the largest one; say so.
+static void warn_of_large_numbers(dataset_input *in)
+{
+    static const char largest[] = "18446744073709551615";
+    bool quoted = false;
+    for (size_t i = 0; i < in->size; i++) {
+        size_t digits = 0;
+        if (in->data[i] == '"') quoted = !quoted;
+        if (in->data[i] == '\\' && quoted) i++;
+        if (quoted) continue;
+        while (i + digits < in->size && in->data[i + digits] >= '0' && in->data[i + digits] <= '9') digits++;
+        if (digits > 20 || (digits == 20 && memcmp(in->data + i, largest, 20) > 0)) {
+            in->run.complete = false;
+            dataset_warn(in, dataset_line_at(in, i), i, "a number beyond 64 bits was taken for the largest one");
+            return;
+        }
+        if (digits) i += digits - 1;
+    }
 }
 
 static netprof_err parse_input(dataset_input *in, json_object **root)
@@ -660,6 +679,7 @@ netprof_err dataset_read_json(dataset_input *in)
     in->run.complete = true;
     netprof_err err = parse_input(in, &root);
     if (err) return err;
+    warn_of_large_numbers(in);
     err = read_root(in, root);
     json_object_put(root);
     return err;
