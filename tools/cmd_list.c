@@ -57,9 +57,9 @@ static const struct {
 };
 enum { DEVICE_COLUMNS = sizeof device_columns / sizeof *device_columns };
 
-static const char *device_column(const netprof_device *d, size_t column)
+static const char *device_column(const netprof_device *d, size_t c)
 {
-    for (const char *const *key = device_columns[column].facts; *key; key++) {
+    for (const char *const *key = device_columns[c].facts; *key; key++) {
         const char *value = netprof_fact_of(d->facts, d->fact_count, *key);
         if (value) return value;
     }

@@ -179,18 +179,10 @@ static size_t count_chosen(const difference *d, const traffic *list, bool physic
     return n;
 }
 
-static void traffic_cells(table *t, const traffic *x)
-{
-    for (int way = IN; way <= OUT; way++) {
-        table_cell(t, PLAIN, number_si((double)x->bytes[way], "bytes"));
-        table_cell(t, PLAIN, isnan(x->byte_rate[way]) ? NULL : number_rate(x->byte_rate[way], "bytes"));
-        table_cell(t, PLAIN, number_si((double)x->packets[way], "packets"));
-    }
-}
-
 static void add_traffic(traffic *sum, const traffic *x)
 {
     for (int way = IN; way <= OUT; way++) {
+        sum->packets_known |= x->packets_known;
         sum->bytes[way] += x->bytes[way];
         sum->packets[way] += x->packets[way];
         if (!isnan(x->byte_rate[way])) sum->byte_rate[way] += x->byte_rate[way];
@@ -202,26 +194,26 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
     static const column columns[] = {{"", 0},
                                      {"RECEIVED", COLUMN_RIGHT},
                                      {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"PACKETS", COLUMN_RIGHT},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"SENT", COLUMN_RIGHT},
                                      {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"PACKETS", COLUMN_RIGHT},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"OF LINE RATE", COLUMN_RIGHT | COLUMN_LEAN}};
     const netprof_schema *schema = d->delta->schema;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    traffic sum = {0};
+    traffic sum = {.known = true};
     size_t added = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
         if (!chosen(d, &list[i], physical)) continue;
         table_cell(t, PLAIN, schema->devices[i].name);
-        traffic_cells(t, &list[i]);
+        print_traffic_cells(t, PLAIN, &list[i]);
         table_cell(t, PLAIN, isnan(list[i].share) ? NULL : number_share(list[i].share));
         add_traffic(&sum, &list[i]);
         added++;
     }
     if (physical && added > 1) {
         table_cell(t, BOLD, "together");
-        traffic_cells(t, &sum);
+        print_traffic_cells(t, BOLD, &sum);
         table_cell(t, PLAIN, NULL);
     }
     table_end(t, to, 2);

@@ -71,7 +71,7 @@ static json_object *traffic_json(const traffic *t)
     for (int way = IN; way <= OUT; way++) {
         add(o, names[way][0], json_u64(t->bytes[way]));
         add(o, names[way][1], json_number(t->byte_rate[way]));
-        add(o, names[way][2], json_u64(t->packets[way]));
+        add(o, names[way][2], t->packets_known ? json_u64(t->packets[way]) : NULL);
         add(o, names[way][3], json_number(t->packet_rate[way]));
     }
     add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number(t->line_rate) : NULL);
@@ -100,12 +100,12 @@ static json_object *device_json(const diff_view *view, const traffic *t)
 
 static json_object *devices_json(const diff_view *view)
 {
-    json_object *list = json_object_new_array();
-    traffic *traffic = summary_traffic(view->difference);
+    json_object *devices = json_object_new_array();
+    traffic *list = summary_traffic(view->difference);
     for (size_t i = 0; i < view->difference->delta->schema->device_count; i++)
-        json_object_array_add(list, device_json(view, &traffic[i]));
-    free(traffic);
-    return list;
+        json_object_array_add(devices, device_json(view, &list[i]));
+    free(list);
+    return devices;
 }
 
 // Counters with the device that they belong to: troubles, gauges, what is no plain difference.
@@ -199,8 +199,8 @@ static json_object *sums_json(const diff_view *view, size_t top)
 {
     difference_query query = {.groups = view->groups, .clock = DIFFERENCE_WITH_CLOCK};
     json_object *list = json_object_new_array();
-    size_t count;
-    whole_sum *sums = summary_sums(view->difference, &query, top, &count);
+    size_t row_count, *rows = must(difference_select(view->difference, &query, &row_count)), count;
+    whole_sum *sums = summary_sums(view->difference, rows, row_count, top, &count);
     for (size_t i = 0; i < count; i++) {
         json_object *o = json_object_new_object();
         json_text(o, "counter", sums[i].name);
@@ -215,6 +215,7 @@ static json_object *sums_json(const diff_view *view, size_t top)
         json_object_array_add(list, o);
     }
     free(sums);
+    free(rows);
     return list;
 }
 

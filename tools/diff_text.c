@@ -7,23 +7,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Sweeps blur the edges of the interval for counters without stamps of their own.
+static bool blurred(const difference *d)
+{
+    for (size_t i = 0; i < d->delta->schema->counter_count; i++)
+        if (d->rows[i].changed && !(d->delta->schema->counters[i].flags & NETPROF_STAMPED)) return true;
+    return false;
+}
+
 static void print_header(const diff_view *view)
 {
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     const dataset_run *run = &view->set->runs[view->set->run_count - 1];
-    double interval = (double)delta->interval_ns / 1e9, sweep = (double)delta->sweep_ns / 1e9;
-    const char *command = dataset_fact(run, "command");
-    heading(stdout, "%s%s%s over %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "A node",
-            delta->wall_begin_ns > 0 ? text_format(" from %s", number_time(delta->wall_begin_ns)) : "",
-            interval > 0 ? number_seconds(interval) : "an unknown time");
-    if (command) printf("command: %s\n", safe(command));
+    int64_t elapsed_ns = d->total.elapsed_ns ? d->total.elapsed_ns : delta->interval_ns;
+    double elapsed = (double)elapsed_ns / 1e9, sweep = (double)delta->sweep_ns / 1e9;
+    const char *line = dataset_fact(run, "command");
+    heading(stdout, "%s%s, %s, %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "Unnamed node",
+            number_time(delta->wall_begin_ns), elapsed > 0 ? number_seconds(elapsed) : "unknown time");
+    if (line) printf("command: %s\n", safe(line));
     printf("%zu of %zu counters of %zu device%s changed", d->total.changed, d->total.counters,
            delta->schema->device_count, delta->schema->device_count == 1 ? "" : "s");
     if (sweep > 0) printf("; a reading took %s", number_seconds(sweep));
-    if (sweep > 0 && interval > 0 && sweep / interval > 0.01)
-        printf(", so that rates may be off by %s", number_share(sweep / interval));
-    printf(".\n");
+    if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
+        printf(", so that rates may be off by %s", number_share(sweep / elapsed));
+    printf("\n");
+}
+
+static void traffic_line(table *t, const difference *d, const traffic *x)
+{
+    const netprof_device *device = &d->delta->schema->devices[x->device];
+    const difference_counts *counts = &d->devices[x->device];
+    colour c = device->flags & NETPROF_DEVICE_VIRTUAL ? DIM : PLAIN;
+    table_cell(t, c, device->name);
+    table_cell(t, c, device->source);
+    print_traffic_cells(t, c, x);
+    table_cell(t, c, isnan(x->share) || !x->known ? NULL : number_share(x->share));
+    table_cell(t, x->troubles ? WARNING : c, x->troubles ? number_exact(x->troubles) : NULL);
+    table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
+}
+
+static void print_traffic(const diff_view *view)
+{
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"SOURCE", 0},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"OF LINE RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"TROUBLES", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"CHANGED", COLUMN_RIGHT}};
+    const difference *d = view->difference;
+    size_t devices = d->delta->schema->device_count, quiet = 0;
+    traffic *list = summary_traffic(d);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < devices; i++) {
+        bool physical = d->delta->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL;
+        if (view->all || physical || d->devices[i].changed) traffic_line(t, d, &list[i]);
+        else quiet++;
+    }
+    heading(stdout, "Devices");
+    table_end(t, stdout, 0);
+    if (quiet) printf("... and %zu where nothing changed\n", quiet);
+    free(list);
 }
 
 // A cell of a row of counters: device, name, change, rate, flag.
@@ -49,20 +98,6 @@ enum { COUNTER_COLUMNS = sizeof counter_columns / sizeof *counter_columns };
 static void more_line(size_t shown, size_t there)
 {
     if (shown < there) printf("... and %zu more; --all shows them\n", there - shown);
-}
-
-static void print_troubles(const diff_view *view)
-{
-    enum { SHOWN = 15 };
-    size_t count, *rows = summary_troubles(view->difference, &count);
-    size_t shown = view->all || count <= SHOWN ? count : SHOWN;
-    if (count) heading(stdout, "Errors, drops and repetition");
-    table *t = table_begin(counter_columns, COUNTER_COLUMNS);
-    for (size_t i = 0; i < shown; i++)
-        counter_line(t, view, rows[i], true);
-    table_end(t, stdout, 0);
-    more_line(shown, count);
-    free(rows);
 }
 
 static void print_balance(const diff_view *view)
@@ -94,35 +129,68 @@ static void print_balance(const diff_view *view)
     free(list);
 }
 
-// The largest of each unit, summed over devices; where most of it was.
-static void print_sums(const diff_view *view, difference_clock clock, size_t top, const char *title)
+static void sum_line(table *t, const diff_view *view, const whole_sum *s, bool with_unit)
+{
+    table_cell(t, BOLD, !with_unit ? NULL : *s->unit ? s->unit : "unknown");
+    table_cell(t, PLAIN, s->name);
+    table_cell(t, PLAIN, number_si((double)s->value, s->unit));
+    table_cell(t, PLAIN, isnan(s->rate_per_s) ? NULL : number_rate(s->rate_per_s, s->unit));
+    if (s->devices > 1)
+        table_printf(t, PLAIN, "%s: %s, %zu devices", diff_device_name(view, s->most),
+                     number_share((double)view->difference->rows[s->most].magnitude / (double)s->value), s->devices);
+    else
+        table_cell(t, PLAIN, diff_device_name(view, s->most));
+    table_cell(t, DIM, s->entry ? s->entry->description : NULL);
+}
+
+// In a short text only these units stand; errors and the like have a list of their own.
+static bool is_leading(const char *unit)
+{
+    static const char *const units[] = {"bytes", "packets", "frames", "messages", "segments", "work requests", "cycles"};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i], unit) == 0) return true;
+    return false;
+}
+
+// Counters summed over devices, unit after unit, and where most of it was. Returns how many were left out.
+static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_count, size_t top, bool leading,
+                         const char *title)
 {
     static const column columns[] = {{"UNIT", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"DEVICES", COLUMN_RIGHT},
-                                     {"MOST ON", COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
-    const difference *d = view->difference;
-    difference_query query = {.clock = clock, .groups = view->groups};
-    size_t count;
-    whole_sum *sums = summary_sums(d, &query, top, &count);
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"MOST ON", COLUMN_LEAN},
+                                     {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    size_t count, left_out = 0;
+    const char *unit = NULL;
+    whole_sum *sums = summary_sums(view->difference, rows, row_count, top, &count);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
-        const whole_sum *s = &sums[i];
-        bool first = !i || strcmp(s->unit, sums[i - 1].unit) != 0;
-        table_cell(t, BOLD, !first ? NULL : *s->unit ? s->unit : "unknown");
-        table_cell(t, PLAIN, s->name);
-        table_cell(t, PLAIN, number_si((double)s->value, s->unit));
-        table_cell(t, PLAIN, isnan(s->rate_per_s) ? NULL : number_rate(s->rate_per_s, s->unit));
-        table_cell(t, PLAIN, number_exact(s->devices));
-        if (s->devices > 1)
-            table_printf(t, PLAIN, "%s (%s)", diff_device_name(view, s->most),
-                         number_share((double)d->rows[s->most].magnitude / (double)s->value));
-        else
-            table_cell(t, PLAIN, diff_device_name(view, s->most));
-        table_cell(t, DIM, s->entry ? s->entry->description : NULL);
+        if (leading && !is_leading(sums[i].unit)) {
+            left_out++;
+            continue;
+        }
+        sum_line(t, view, &sums[i], !unit || strcmp(unit, sums[i].unit) != 0);
+        unit = sums[i].unit;
     }
     if (table_lines(t)) heading(stdout, "%s", title);
     table_end(t, stdout, 0);
     free(sums);
+    return left_out;
+}
+
+static void print_troubles(const diff_view *view)
+{
+    size_t count, *rows = summary_troubles(view->difference, &count);
+    print_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops and repetition");
+    free(rows);
+}
+
+static void print_changed(const diff_view *view, difference_clock clock, size_t top, bool leading, const char *title)
+{
+    difference_query query = {.clock = clock, .groups = view->groups};
+    size_t count, *rows = must(difference_select(view->difference, &query, &count));
+    if (print_sums(view, rows, count, top, leading, title))
+        printf("... and other units; --all shows them, --top N the largest of each device\n");
+    free(rows);
 }
 
 // The largest of one device.
@@ -141,12 +209,21 @@ static void print_device(const diff_view *view, size_t device)
     free(rows);
 }
 
+static bool row_changed(const difference *d, const size_t *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cells[i] != DIFFERENCE_NONE && d->rows[cells[i]].changed) return true;
+    return false;
+}
+
 // Rows of counter names, columns of devices.
-static void print_device_table(const diff_view *view, const difference_table *table_, const char *title)
+static void print_device_table(const diff_view *view, const difference_table *table_, bool changed_only,
+                               const char *title)
 {
     const difference *d = view->difference;
     column *columns = must(calloc(table_->column_count + 2, sizeof *columns));
     char **titles = must(calloc(table_->column_count + 1, sizeof *titles));
+    size_t left_out = 0;
     columns[0] = (column){"COUNTER", 0};
     for (size_t c = 0; c < table_->column_count; c++) {
         titles[c] = must(strdup(safe(d->delta->schema->devices[table_->devices[c]].name)));
@@ -157,6 +234,10 @@ static void print_device_table(const diff_view *view, const difference_table *ta
     for (size_t r = 0; r < table_->row_count; r++) {
         const size_t *cells = &table_->cells[r * table_->column_count];
         const char *unit = "";
+        if (changed_only && !row_changed(d, cells, table_->column_count)) {
+            left_out++;
+            continue;
+        }
         table_cell(t, PLAIN, table_->names[r]);
         for (size_t c = 0; c < table_->column_count; c++) {
             const difference_row *row = cells[c] == DIFFERENCE_NONE ? NULL : &d->rows[cells[c]];
@@ -166,6 +247,7 @@ static void print_device_table(const diff_view *view, const difference_table *ta
         table_cell(t, PLAIN, unit);
     }
     if (table_lines(t)) heading(stdout, "%s", title);
+    if (table_lines(t) && left_out) printf("(%zu more did not change)\n", left_out);
     table_end(t, stdout, 0);
     for (size_t c = 0; c < table_->column_count; c++) free(titles[c]);
     free(titles);
@@ -177,15 +259,8 @@ static void print_important(const diff_view *view)
     difference_table table_ = {0};
     netprof_error error;
     if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) must(NULL);
-    if (table_.column_count) print_device_table(view, &table_, "Counters that net_prof calls important");
+    if (table_.column_count) print_device_table(view, &table_, !view->all, "Key counters of Cassini NICs");
     difference_table_free(&table_);
-}
-
-static bool table_changed(const difference *d, const difference_table *table_)
-{
-    for (size_t i = 0; i < table_->row_count * table_->column_count; i++)
-        if (table_->cells[i] != DIFFERENCE_NONE && d->rows[table_->cells[i]].changed) return true;
-    return false;
 }
 
 static void print_groups(const diff_view *view)
@@ -196,9 +271,9 @@ static void print_groups(const diff_view *view)
         netprof_error error;
         if (view->groups && !(view->groups >> i & 1)) continue;
         if (difference_table_of_group(view->difference, i, &table_, &error)) must(NULL);
-        if (table_.column_count && (view->groups || table_changed(view->difference, &table_))) {
+        if (table_.column_count) {
             char *title = text_format("%s: %s.", g->name, g->description);
-            print_device_table(view, &table_, title);
+            print_device_table(view, &table_, !view->groups, title);
             free(title);
         }
         difference_table_free(&table_);
@@ -207,7 +282,7 @@ static void print_groups(const diff_view *view)
 
 static void print_gauges(const diff_view *view)
 {
-    enum { SHOWN = 8 };
+    enum { SHOWN = 5 };
     static const column columns[] = {{"DEVICE", 0}, {"GAUGE", 0}, {"BEFORE", COLUMN_RIGHT}, {"AFTER", COLUMN_RIGHT},
                                      {"UNIT", COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     const difference *d = view->difference;
@@ -286,16 +361,13 @@ void diff_print_text(const diff_view *view)
         print_quality(view);
         return;
     }
-    traffic *traffic = summary_traffic(d);
-    heading(stdout, "Traffic");
-    if (!print_traffic(stdout, d, traffic, true, 0)) printf("no devices\n");
-    free(traffic);
+    print_traffic(view);
     print_troubles(view);
     print_balance(view);
-    if (!lists) print_sums(view, DIFFERENCE_WITHOUT_CLOCK, 3, "Changed most, by unit (sums over devices; --top N: by device)");
+    if (!lists) print_changed(view, DIFFERENCE_WITHOUT_CLOCK, 3, true, "Changed most, summed over devices");
     for (size_t i = 0; lists && i < d->delta->schema->device_count; i++)
         print_device(view, i);
-    if (!view->raw) print_sums(view, DIFFERENCE_ONLY_CLOCK, view->all ? 0 : 2, "Tell time only, not traffic");
+    if (!view->raw) print_changed(view, DIFFERENCE_ONLY_CLOCK, view->all ? 0 : 1, false, "Time, not traffic");
     print_important(view);
     if (view->all) print_groups(view);
     if (!view->raw) print_gauges(view);

@@ -122,13 +122,13 @@ static int wrong_option(const command *c, poptContext context, int result)
 static int run_command(const command *c, int argc, const char **argv)
 {
     static int help_wanted;
-    const struct poptOption table[] = {
+    const struct poptOption all[] = {
         {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)c->options, 0, NULL, NULL},
         {"help", 'h', POPT_ARG_NONE, &help_wanted, 0, NULL, NULL},
         POPT_TABLEEND,
     };
     message_command(c->name, c->json);
-    poptContext context = must(poptGetContext("netprof", argc, argv, table, c->popt_flags));
+    poptContext context = must(poptGetContext("netprof", argc, argv, all, c->popt_flags));
     int result = poptGetNextOpt(context), code;
     if (help_wanted) {
         print_help(c, stdout);

@@ -28,9 +28,9 @@ static bool is_table(const struct poptOption *o)
     return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE;
 }
 
-void options_print(const struct poptOption *table, FILE *to)
+void options_print(const struct poptOption *options, FILE *to)
 {
-    for (const struct poptOption *o = table; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !is_end(o); o++) {
         char label[64];
         if (is_table(o)) {
             if (o->descrip) fprintf(to, "%s\n", o->descrip);
@@ -45,9 +45,9 @@ void options_print(const struct poptOption *table, FILE *to)
     }
 }
 
-void options_list(const struct poptOption *table)
+void options_list(const struct poptOption *options)
 {
-    for (const struct poptOption *o = table; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !is_end(o); o++) {
         if (is_table(o))
             options_list(o->arg);
         else if (o->longName)
@@ -56,10 +56,10 @@ void options_list(const struct poptOption *table)
     }
 }
 
-static size_t long_names(const struct poptOption *table, const char **names, size_t room)
+static size_t long_names(const struct poptOption *options, const char **names, size_t room)
 {
     size_t n = 0;
-    for (const struct poptOption *o = table; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !is_end(o); o++) {
         if (is_table(o))
             n += long_names(o->arg, names + n, room - n);
         else if (o->longName && n < room)
@@ -68,11 +68,11 @@ static size_t long_names(const struct poptOption *table, const char **names, siz
     return n;
 }
 
-const char *options_nearest(const struct poptOption *table, const char *option)
+const char *options_nearest(const struct poptOption *options, const char *option)
 {
     static char found[64];
     const char *names[64] = {"help"};
-    long_names(table, names + 1, sizeof names / sizeof *names - 2);
+    long_names(options, names + 1, sizeof names / sizeof *names - 2);
     char *name = must(strndup(option + strspn(option, "-"), strcspn(option + strspn(option, "-"), "=")));
     const char *near = nearest(name, names);
     if (near) snprintf(found, sizeof found, "--%s", near);
@@ -80,9 +80,9 @@ const char *options_nearest(const struct poptOption *table, const char *option)
     return near ? found : NULL;
 }
 
-void options_free(const struct poptOption *table)
+void options_free(const struct poptOption *options)
 {
-    for (const struct poptOption *o = table; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !is_end(o); o++) {
         switch (o->argInfo & POPT_ARG_MASK) {
         case POPT_ARG_INCLUDE_TABLE: options_free(o->arg); break;
         case POPT_ARG_STRING:

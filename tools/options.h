@@ -7,13 +7,13 @@
 enum { OPTION_COLUMN = 22 }; // width of "-o, --output=FILE" in a help text
 
 // The lines of a help text.
-void options_print(const struct poptOption *table, FILE *to);
+void options_print(const struct poptOption *options, FILE *to);
 // For shell completion, one a line: "--set", a tab, and what it takes: nothing, or FILE, DIR, all|fast, ...
-void options_list(const struct poptOption *table);
+void options_list(const struct poptOption *options);
 // The option ("--set") most like a wrong one, or NULL.
-const char *options_nearest(const struct poptOption *table, const char *option);
-// Frees the strings and lists that the table's options hold.
-void options_free(const struct poptOption *table);
+const char *options_nearest(const struct poptOption *options, const char *option);
+// Frees the strings and lists that the options hold.
+void options_free(const struct poptOption *options);
 
 // ---- what to read: --root, --pid, --sources, --include, --exclude, --fast-set, --threads, --hold, --max-fds ----
 

@@ -119,12 +119,12 @@ static void set_width(table *t, FILE *to)
 // Lines as the library made them, without the blanks that it leaves at their ends.
 static void print_indented(FILE *to, const char *text, int indent)
 {
-    for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
-        const char *last = end;
-        while (last > text && last[-1] == ' ') last--;
-        fprintf(to, "%*s%.*s\n", indent, "", (int)(last - text), text);
+    while (*text) {
+        size_t length = strcspn(text, "\n"), shown = length;
+        while (shown && text[shown - 1] == ' ') shown--;
+        fprintf(to, "%*s%.*s\n", indent, "", (int)shown, text);
+        text += length + (text[length] == '\n');
     }
-    if (*text) fprintf(to, "%*s%s\n", indent, "", text);
 }
 
 void table_end(table *t, FILE *to, int indent)

@@ -24,10 +24,29 @@ static uint64_t trouble_group_bits(void)
     return bits;
 }
 
+// What healthy hardware counts all the time: repaired errors.
+static const struct {
+    const char *source, *pattern;
+} harmless[] = {
+    {"cxi", "hni_pcs_fecl_errors_*"}, {"cxi", "mb_crmc_rd_error_*"}, {"cxi", "*_cor_err*"}, {"netdev", "rx_nohandler"},
+};
+
+static bool is_harmless(const difference *d, size_t counter)
+{
+    const netprof_schema *schema = d->delta->schema;
+    const netprof_counter *c = &schema->counters[counter];
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (strcmp(harmless[i].source, schema->devices[c->device].source) == 0 &&
+            catalog_glob(harmless[i].pattern, c->name))
+            return true;
+    return false;
+}
+
 bool summary_is_trouble(const difference *d, size_t counter)
 {
     const difference_row *row = &d->rows[counter];
     if (row->entry && row->entry->marks & CATALOG_UNUSABLE) return false;
+    if (is_harmless(d, counter)) return false;
     if (row->entry && row->entry->groups & trouble_group_bits()) return true;
     for (size_t i = 0; i < sizeof trouble_units / sizeof *trouble_units; i++)
         if (strcmp(row->unit, trouble_units[i]) == 0) return true;
@@ -69,6 +88,7 @@ static void add_role(traffic *t, const difference_row *row, uint64_t value)
         uint64_t *sum = roles[i].bytes ? &t->bytes[roles[i].way] : &t->packets[roles[i].way];
         double *rate = roles[i].bytes ? &t->byte_rate[roles[i].way] : &t->packet_rate[roles[i].way];
         t->known = true;
+        if (!roles[i].bytes) t->packets_known = true;
         if (value < *sum) continue; // two counters of the same: the one that saw more
         *sum = value;
         *rate = row->rate_per_s;
@@ -171,9 +191,8 @@ static size_t keep_top(whole_sum *sums, size_t count, size_t top)
     return kept;
 }
 
-whole_sum *summary_sums(const difference *d, const difference_query *query, size_t top, size_t *count)
+whole_sum *summary_sums(const difference *d, const size_t *rows, size_t n, size_t top, size_t *count)
 {
-    size_t n, *rows = must(difference_select(d, query, &n));
     whole_sum *sums = must(calloc(n + 1, sizeof *sums));
     lookup index = {0};
     *count = 0;
@@ -185,7 +204,6 @@ whole_sum *summary_sums(const difference *d, const difference_query *query, size
         }
     }
     lookup_free(&index);
-    free(rows);
     qsort(sums, *count, sizeof *sums, compare_sums);
     *count = keep_top(sums, *count, top);
     return sums;
@@ -193,47 +211,13 @@ whole_sum *summary_sums(const difference *d, const difference_query *query, size
 
 // ---- text ----
 
-static const char *rate_or_empty(double value, const char *unit)
+void print_traffic_cells(table *t, colour c, const traffic *x)
 {
-    return isnan(value) ? "" : number_rate(value, unit);
-}
-
-static void traffic_line(table *t, const difference *d, const traffic *x)
-{
-    const netprof_device *device = &d->delta->schema->devices[x->device];
-    const difference_counts *counts = &d->devices[x->device];
-    colour c = device->flags & NETPROF_DEVICE_PHYSICAL ? PLAIN : DIM;
-    table_cell(t, c, device->name);
-    table_cell(t, c, device->source);
     for (int way = IN; way <= OUT; way++) {
         table_cell(t, c, x->known ? number_si((double)x->bytes[way], "bytes") : NULL);
-        table_cell(t, c, x->known ? rate_or_empty(x->byte_rate[way], "bytes") : NULL);
-        table_cell(t, c, x->known ? number_si((double)x->packets[way], "packets") : NULL);
+        table_cell(t, c, x->known && !isnan(x->byte_rate[way]) ? number_rate(x->byte_rate[way], "bytes") : NULL);
+        table_cell(t, c, x->packets_known ? number_si((double)x->packets[way], "packets") : NULL);
     }
-    table_cell(t, c, isnan(x->share) || !x->known ? NULL : number_share(x->share));
-    table_cell(t, x->troubles ? WARNING : c, x->troubles ? number_exact(x->troubles) : NULL);
-    table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
-}
-
-size_t print_traffic(FILE *to, const difference *d, const traffic *list, bool all, int indent)
-{
-    static const column columns[] = {{"DEVICE", 0},
-                                     {"SOURCE", 0},
-                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"OF LINE RATE", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"TROUBLES", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"CHANGED", COLUMN_RIGHT}};
-    table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < d->delta->schema->device_count; i++)
-        if (all || traffic_moved(&list[i]) || list[i].troubles) traffic_line(t, d, &list[i]);
-    size_t lines = table_lines(t);
-    table_end(t, to, indent);
-    return lines;
 }
 
 const char *delta_text(const difference_row *row)

@@ -10,7 +10,7 @@ enum { IN = 0, OUT = 1 };
 // One device's traffic, from the counters that the catalog marks as its bytes and packets.
 typedef struct traffic {
     size_t device;                // index in the delta's schema
-    bool known;                   // there are such counters, with a value
+    bool known, packets_known;    // there are such counters, with a value
     bool repeated;                // another device counts the same bytes: listed, never added
     uint64_t bytes[2], packets[2];
     double byte_rate[2], packet_rate[2]; // per second; NAN when unknown
@@ -18,6 +18,8 @@ typedef struct traffic {
     double share;                 // of the line rate, the busier way; NAN when unknown
     size_t troubles;              // how many counters of trouble changed
 } traffic;
+
+enum { TRAFFIC_CELLS = 6 }; // received: bytes, rate, packets; sent: likewise
 
 // One for each device, in the schema's order; free() it.
 traffic *summary_traffic(const difference *d);
@@ -40,13 +42,13 @@ typedef struct whole_sum {
     size_t first, devices, most; // counter indexes: the first and the largest
 } whole_sum;
 
-// The `top` largest of each unit (0: all), unit after unit; counters and histogram buckets. free() it.
-whole_sum *summary_sums(const difference *d, const difference_query *query, size_t top, size_t *count);
+// The `top` largest of each unit (0: all), unit after unit; of the counters in rows. free() it.
+whole_sum *summary_sums(const difference *d, const size_t *rows, size_t row_count, size_t top, size_t *count);
 
 // ---- parts of a text ----
 
-// The table of devices with traffic (all: also of those without). Returns how many lines there are.
-size_t print_traffic(FILE *to, const difference *d, const traffic *traffic, bool all, int indent);
+// The cells of RECEIVED, RATE, PACKETS, SENT, RATE, PACKETS, or empty ones.
+void print_traffic_cells(table *t, colour c, const traffic *x);
 // The difference as people read it: "-3", "1234567".
 const char *delta_text(const difference_row *row);
 const char *rate_text(const difference_row *row); // "" when there is none
