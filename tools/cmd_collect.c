@@ -4,6 +4,7 @@
 #include "output.h"
 #include "record.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,17 +42,21 @@ static int take_one(collection *c)
     return EXIT_DONE;
 }
 
-// Until there are enough, or a signal ends it. Whatever came until then is kept.
-static int take_all(collection *c)
+// Signals are held from before the file appears, so that it always ends properly.
+static bool start_clock(collection *c)
 {
     sigset_t signals;
-    struct signalfd_siginfo info;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    if (!ticker_open(&c->clock, wanted == 1 ? 0 : c->interval_ns, &signals))
-        return fail(EXIT_FILE, "no timer: the system is out of descriptors");
+    return ticker_open(&c->clock, wanted == 1 ? 0 : c->interval_ns, &signals);
+}
+
+// Until there are enough, or a signal ends it. Whatever came until then is kept.
+static int take_all(collection *c)
+{
+    struct signalfd_siginfo info;
     int code = take_one(c);
     while (!code && (!wanted || c->taken < wanted) && ticker_wait(&c->clock, &info) == 0) code = take_one(c);
     if (!code && c->taken < wanted) {
@@ -87,6 +92,7 @@ static int check(collection *c)
 
 static int collect(collection *c)
 {
+    if (!start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
     c->to = recorder_open(output, wanted == 0);
     if (!c->to) return EXIT_FILE;
     recorder_job(c->to);
@@ -95,19 +101,19 @@ static int collect(collection *c)
     if (c->interval_ns && wanted != 1) recorder_number(c->to, "interval_ns", c->interval_ns);
     if (c->clock.missed) recorder_number(c->to, "missed_ticks", (int64_t)c->clock.missed);
     int closed = recorder_close(c->to, c->taken > 0);
-    ticker_close(&c->clock);
     return code > EXIT_WORTH_FAILING || !closed ? code : closed;
 }
 
 static int run(const char **arguments, size_t count)
 {
-    collection c = {.clock = {.timer = -1, .signals = -1}};
+    collection c = {0};
     if (count) return fail_usage("%s: unexpected argument", safe(arguments[0]));
     int code = check(&c);
     if (code) return code;
     code = reading_open(&c.np, NULL);
     if (code == EXIT_NOTHING) code = reading_nothing(c.np);
     else if (!code) code = collect(&c);
+    ticker_close(&c.clock);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
     return code ? code : output_close();
@@ -121,7 +127,7 @@ const command command_collect = {
             "and grows). Counters that cannot be read are kept as such, with the reason. In FILE, %h is the host, %j the\n"
             "job, %r the rank and %p the process.",
     .examples = "netprof collect -o before.netprof\n"
-                "netprof collect -o node.json --include 'hsn*,cxi*'\n"
+                "netprof collect -o node.json --include 'lo,eth*,hsn*,cxi*'\n"
                 "netprof collect -o series.netprof --set fast --count 5 --interval 100ms",
     .exits = "0 done, 1 interrupted before the last snapshot, 2 wrong usage, 3 FILE could not be written,\n"
              "4 nothing to read on this node.",

@@ -68,6 +68,8 @@ static int compare(diff_view *view, const char **paths, size_t count)
     netprof_error error;
     int code = inputs_read(view->set, paths, count, &how);
     if (code) return code;
+    if (count == 1 && view->set->runs[0].snapshot_count < 2 && !view->set->runs[0].delta_count)
+        return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
     if (!difference_of_dataset(view->difference, view->set, force, &error)) return EXIT_DONE;
     if (error.code == NETPROF_ERR_MISMATCH)
         return fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(paths[0]),

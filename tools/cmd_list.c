@@ -8,6 +8,7 @@
 #include <string.h>
 
 static int want_sources, want_devices, want_counters, as_csv, as_json;
+static bool chosen_only; // patterns were given: devices of which none matches are left out
 
 static const struct poptOption options[] = {
     {"devices", 'd', POPT_ARG_NONE, &want_devices, 0, "devices with all their facts", NULL},
@@ -41,6 +42,11 @@ static bool has_value(const node *n, size_t i)
     return n->snapshot.status[i] == NETPROF_STATUS_OK || n->snapshot.status[i] == NETPROF_STATUS_SATURATED;
 }
 
+static bool is_shown(const node *n, size_t device)
+{
+    return n->schema->devices[device].count || !chosen_only;
+}
+
 // ---- the columns of the overview of devices: the first fact that is there ----
 
 static const struct {
@@ -61,7 +67,7 @@ static const char *device_column(const netprof_device *d, size_t c)
 {
     for (const char *const *key = device_columns[c].facts; *key; key++) {
         const char *value = netprof_fact_of(d->facts, d->fact_count, *key);
-        if (value) return value;
+        if (value && strcmp(value, "-1") != 0) return value; // no NUMA node, no speed
     }
     return NULL;
 }
@@ -72,7 +78,7 @@ static const char *speed_text(const char *value)
     static char text[32];
     char *end;
     double mbps = value ? strtod(value, &end) : 0;
-    if (!value || *end || mbps <= 0) return value && mbps < 0 ? NULL : value;
+    if (!value || *end || mbps <= 0) return value;
     if (mbps >= 1000) snprintf(text, sizeof text, "%g Gb/s", mbps / 1000);
     else snprintf(text, sizeof text, "%g Mb/s", mbps);
     return text;
@@ -131,6 +137,7 @@ static void text_device_overview(const node *n)
     table *t = table_begin(columns, 6 + DEVICE_COLUMNS);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
+        if (!is_shown(n, i)) continue;
         table_cell(t, PLAIN, d->name);
         table_cell(t, PLAIN, d->source);
         table_cell(t, PLAIN, device_type(d));
@@ -152,7 +159,7 @@ static void text_device_facts(const node *n)
     table *t = table_begin(columns, 3);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
-        for (uint32_t f = 0; f < d->fact_count; f++) {
+        for (uint32_t f = 0; f < d->fact_count && is_shown(n, i); f++) {
             table_cell(t, PLAIN, f ? NULL : d->name);
             table_cell(t, PLAIN, d->facts[f].key);
             table_cell(t, PLAIN, d->facts[f].value);
@@ -308,7 +315,7 @@ static void print_json(const node *n)
     for (size_t i = 0; i < n->schema->source_count; i++)
         json_object_array_add(sources, json_source(n->schema, &n->schema->sources[i]));
     for (size_t i = 0; i < n->schema->device_count; i++)
-        json_object_array_add(devices, json_device(n, i));
+        if (is_shown(n, i)) json_object_array_add(devices, json_device(n, i));
     json_object_object_add(o, "sources", sources);
     json_object_object_add(o, "devices", devices);
     if (want_counters) {
@@ -349,6 +356,7 @@ static void csv_devices(const node *n)
     csv_end(stdout);
     for (size_t i = 0; i < n->schema->device_count; i++) {
         const netprof_device *d = &n->schema->devices[i];
+        if (!is_shown(n, i)) continue;
         csv_cell(stdout, d->name);
         csv_cell(stdout, d->source);
         csv_cell(stdout, device_type(d));
@@ -414,6 +422,7 @@ static void choose_parts(const char **globs, size_t count)
     for (size_t i = 0; i < count && !want_devices; i++)
         if (strchr(globs[i], '/')) want_counters = 1;
     if (count && !want_counters) want_devices = 1;
+    chosen_only = count > 0;
     want_sources = !want_devices && !want_counters;
 }
 

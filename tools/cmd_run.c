@@ -250,8 +250,9 @@ static void summary_text(FILE *to, const execution *e, const difference *d)
     if (!d->delta) return;
     traffic *list = summary_traffic(d);
     bool physical = count_chosen(d, list, true) > 0;
-    if (physical || count_chosen(d, list, false)) summary_devices(to, d, list, physical);
-    else fprintf(to, "  no network traffic meanwhile\n");
+    bool moved = physical || count_chosen(d, list, false);
+    if (!physical) fprintf(to, moved ? "  nothing through physical ports; within the node:\n" : "  no network traffic\n");
+    if (moved) summary_devices(to, d, list, physical);
     summary_troubles_text(to, d);
     free(list);
 }
@@ -363,7 +364,7 @@ static int open_all(execution *e)
 
 static int run(const char **arguments, size_t count)
 {
-    execution e = {.words = arguments, .clock = {.timer = -1, .signals = -1}};
+    execution e = {.words = arguments};
     int code = check(&e, count);
     if (code) return code;
     e.line = shell_line(arguments);
@@ -379,7 +380,7 @@ static int run(const char **arguments, size_t count)
         if (!quiet) summarize(&e);
     }
     recorder_close(e.to, started);
-    if (e.clock.signals >= 0) ticker_close(&e.clock);
+    ticker_close(&e.clock);
     netprof_snapshot_free(&e.before);
     netprof_snapshot_free(&e.after);
     netprof_snapshot_free(&e.between);

@@ -18,7 +18,7 @@ void message_command(const char *name, const int *json)
 
 static void message(const char *text)
 {
-    fflush(stdout); // what was printed before stands before
+    if (!ferror(stdout)) fflush(stdout); // what was printed before stands before
     fprintf(stderr, "netprof%s%s: %s\n", current_command ? " " : "", current_command ? current_command : "", text);
 }
 

@@ -1,11 +1,13 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <libsmartcols.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +16,20 @@
 
 static bool is_utf8;
 
+// A standard stream that is closed would be taken by the next file that is opened. A placeholder that refuses to be
+// used holds its number; programs that are started do not inherit it.
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int got = open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+        if (got >= 0 && got != fd) close(got);
+    }
+}
+
 void output_init(void)
 {
+    hold_standard_streams();
     setlocale(LC_CTYPE, ""); // nothing else: numbers keep their point
     is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
@@ -27,13 +41,14 @@ bool output_utf8(void)
 
 int output_close(void)
 {
-    bool failed = ferror(stdout) != 0;
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) != 0;
     errno = 0;
     // A standard output that was closed from the beginning matters only to those who print.
-    if (fclose(stdout) && !(errno == EBADF && !failed && ftell(stdout) <= 0)) failed = true;
+    if (fclose(stdout) && (pending || errno != EBADF)) failed = true;
     int error = errno;
     if (!failed) return EXIT_DONE;
-    return fail(EXIT_FILE, "standard output: %s", error ? strerror(error) : "write failed");
+    warn("standard output: %s", error ? strerror(error) : "write failed");
+    return EXIT_FILE;
 }
 
 bool output_colour(FILE *to)

@@ -192,7 +192,7 @@ int recorder_close(recorder *r, bool keep)
 
 bool ticker_open(ticker *t, int64_t interval_ns, const sigset_t *signals)
 {
-    *t = (ticker){.timer = -1};
+    *t = (ticker){.timer = -1, .open = true};
     sigprocmask(SIG_BLOCK, signals, &t->old_mask);
     t->signals = signalfd(-1, signals, SFD_CLOEXEC);
     if (t->signals < 0) return false;
@@ -224,7 +224,7 @@ int ticker_wait(ticker *t, struct signalfd_siginfo *info)
 
 void ticker_close(ticker *t)
 {
+    if (!t->open) return;
     if (t->timer >= 0) close(t->timer);
     if (t->signals >= 0) close(t->signals);
-    sigprocmask(SIG_SETMASK, &t->old_mask, NULL);
 }

@@ -31,12 +31,13 @@ typedef struct ticker {
     int timer, signals; // descriptors
     uint64_t missed;    // ticks that passed while nobody waited
     sigset_t old_mask;
+    bool open;
 } ticker;
 
-// interval_ns 0: no ticks. The signals stay blocked until ticker_close().
+// interval_ns 0: no ticks. The signals stay blocked for good: one that comes late must not cost the exit status.
 bool ticker_open(ticker *t, int64_t interval_ns, const sigset_t *signals);
 // Waits. 0: a tick; else the signal's number.
 int ticker_wait(ticker *t, struct signalfd_siginfo *info);
-void ticker_close(ticker *t);
+void ticker_close(ticker *t); // a zeroed one, too
 
 #endif
