@@ -351,7 +351,7 @@ static int open_all(execution *e)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    e->to = output ? recorder_open(output, true) : NULL;
+    e->to = output ? recorder_open(output, e->interval_ns > 0) : NULL;
     if (output && !e->to) return EXIT_FILE;
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);

@@ -14,6 +14,7 @@ struct recorder {
     char *path;
     netprof_error error; // the first; later calls do nothing
     netprof_writer *writer;
+    bool live;
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -113,6 +114,7 @@ recorder *recorder_open(const char *path, bool live)
 {
     recorder *r = must(calloc(1, sizeof *r));
     r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
+    r->live = live;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
     if (r->is_json || !netprof_writer_open(&r->writer, r->path, live, &r->error)) return r;
     fail_error(r->path, &r->error);
@@ -172,6 +174,7 @@ int recorder_close(recorder *r, bool keep)
     if (r->writer) {
         netprof_error error = {.code = NETPROF_OK};
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
+        if (r->live && !keep) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {
         code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);

@@ -19,6 +19,14 @@ status_of() {
     echo "$status"
 }
 
+# refute COMMAND…: succeeds when the command fails. (A bare "! command" never fails a test.)
+refute() {
+    if "$@"; then
+        echo "unexpected: $*"
+        return 1
+    fi
+}
+
 # make_nic ROOT NAME COUNTER=VALUE…: a Cassini NIC with so many telemetry files, stamped one second after the epoch.
 make_nic() {
     local telemetry=$1/sys/class/cxi/$2/device/telemetry pair

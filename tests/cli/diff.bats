@@ -71,7 +71,7 @@ of() { # COUNTER FILTER, of all.json
     netprof diff before.netprof after.netprof --group cxierrstats >out
     grep -q '^CxiErrStats: ' out
     grep -Eq '^pct_spt_timeouts +3 +' out
-    ! grep -q hni_sts_rx_ok_octets out
+    refute grep -q hni_sts_rx_ok_octets out
     netprof diff --group list | grep -Eq '^CxiLinkReliability +cxi '
     netprof diff before.netprof after.netprof --csv >out.csv
     [ "$(wc -l <out.csv)" -eq 7 ]

@@ -176,7 +176,7 @@ END
         if command -v man >/dev/null; then
             run env MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
             [ "$status" -eq 0 ]
-            ! grep -i 'warning\|error:' <<<"$(env MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"
+            refute grep -i 'warning\|error:' <<<"$(env MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"
         fi
         [ -z "$command" ] && continue
         while IFS=$'\t' read -r option takes; do

@@ -16,9 +16,9 @@ setup() {
 
 # No control character but the line's end, no invalid UTF-8, no character that reorders.
 clean() {
-    ! LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' "$1"
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' "$1"
     iconv -f UTF-8 -t UTF-8 "$1" >/dev/null
-    ! grep -qP '\x{202e}' "$1"
+    refute grep -qP '\x{202e}' "$1"
 }
 
 @test "text never sends control characters" {
@@ -80,7 +80,7 @@ END
 @test "without UTF-8 nothing beyond ASCII is sent" {
     make_nic tree cxi1 $'caf\u00e9=1'
     LC_ALL=C netprof list --root tree --counters >out
-    ! LC_ALL=C grep -qP '[\x80-\xff]' out
+    refute env LC_ALL=C grep -qP '[\x80-\xff]' out
     grep -qF 'caf\u{e9}' out
     netprof list --root tree --counters >out
     grep -q 'café' out
@@ -90,11 +90,11 @@ END
     command -v script >/dev/null || skip 'no script(1)'
     make_nic fine cxi0 plain=1
     netprof list --root fine >out
-    ! grep -q $'\033' out
+    refute grep -q $'\033' out
     TERM=xterm script -qec 'netprof list --root fine' /dev/null >out </dev/null
     grep -q $'\033\[' out
     NO_COLOR=1 TERM=xterm script -qec 'netprof list --root fine' /dev/null >out </dev/null
-    ! grep -q $'\033\[' out
+    refute grep -q $'\033\[' out
     TERM=dumb script -qec 'netprof list --root fine' /dev/null >out </dev/null
-    ! grep -q $'\033\[' out
+    refute grep -q $'\033\[' out
 }

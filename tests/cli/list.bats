@@ -38,7 +38,7 @@ setup() {
 @test "patterns choose devices or counters" {
     netprof list --root node cxi1 >out
     grep -q '^cxi1 ' out
-    ! grep -q '^cxi0 ' out
+    refute grep -q '^cxi0 ' out
     grep -Eq ' pci +[0-9a-f:.]+$' out
     netprof list --root node 'cxi0/hni_sts_*_ok_octets' >out
     [ "$(grep -c '^cxi0 ' out)" = 2 ]

@@ -27,6 +27,7 @@ setup() {
     echo text >file
     [ "$(status_of netprof run -o x.netprof -- ./file)" = 126 ]
     [ "$(status_of netprof run -- .)" = 126 ]
+    [ "$(status_of netprof run -o x.netprof --interval 1s -- no-such-command)" = 127 ]
     [ ! -e x.netprof ]
 }
 
