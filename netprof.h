@@ -1416,7 +1416,8 @@ static void netprof__list_finish(netprof_list *list)
     size_t i;
     for (i = 0; i < s->pub.device_count; i++) {
         s->devices[i].facts = fact;
-        fact += s->devices[i].fact_count;
+        if (fact)
+            fact += s->devices[i].fact_count;
     }
     s->pub.devices = s->devices;
     s->pub.counters = s->counters;
@@ -7581,7 +7582,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__put_varint(b, count);
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
-        netprof__put_list(b, &classes, s->counters + d->first, d->count);
+        netprof__put_list(b, &classes, d->count ? s->counters + d->first : NULL, d->count);
     }
     netprof__put_varint(b, s->device_count);
     for (i = 0; i < s->device_count; i++) {

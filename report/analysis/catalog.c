@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "catalog.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,8 @@ static const struct {
     const char *source;
     const char *const *lines;
 } counter_tables[] = {
-    {"cxi", catalog_cxi_lines},       {"cxi", catalog_cxi_retry_lines}, {"netdev", catalog_netdev_lines},
-    {"rdma", catalog_rdma_lines},     {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
+    {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_retry_lines}, {"netdev", catalog_netdev_lines},
+    {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
     {"tcp", catalog_tcp_lines},
 };
 enum { TABLES = sizeof counter_tables / sizeof *counter_tables };
@@ -33,10 +32,17 @@ static const struct {
     const char *name;
     uint32_t bit;
 } mark_names[] = {
-    {"clock_only", CATALOG_CLOCK_ONLY}, {"unusable", CATALOG_UNUSABLE},       {"unreliable", CATALOG_UNRELIABLE},
-    {"overcounts", CATALOG_OVERCOUNTS}, {"undercounts", CATALOG_UNDERCOUNTS}, {"important", CATALOG_IMPORTANT},
-    {"fast", CATALOG_FAST},             {"tx_bytes", CATALOG_TX_BYTES},       {"rx_bytes", CATALOG_RX_BYTES},
-    {"tx_packets", CATALOG_TX_PACKETS}, {"rx_packets", CATALOG_RX_PACKETS},
+    {"clock_only", CATALOG_CLOCK_ONLY},
+    {"unusable", CATALOG_UNUSABLE},
+    {"unreliable", CATALOG_UNRELIABLE},
+    {"overcounts", CATALOG_OVERCOUNTS},
+    {"undercounts", CATALOG_UNDERCOUNTS},
+    {"important", CATALOG_IMPORTANT},
+    {"fast", CATALOG_FAST},
+    {"tx_bytes", CATALOG_TX_BYTES},
+    {"rx_bytes", CATALOG_RX_BYTES},
+    {"tx_packets", CATALOG_TX_PACKETS},
+    {"rx_packets", CATALOG_RX_PACKETS},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 
@@ -44,8 +50,9 @@ enum { MAX_FIELDS = 12, MAX_GROUPS = 64 };
 
 // Columns of the counter tables, found by their names in the first line.
 enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, COLUMNS };
-static const char *const column_names[COLUMNS] = {
-    "name", "groups", "unit", "kind", "description", "width_bits", "note", "asic", "width_bits_c2_if_different"};
+static const char *const column_names[COLUMNS] = {"name", "groups",      "unit",
+                                                  "kind", "description", "width_bits",
+                                                  "note", "asic",        "width_bits_c2_if_different"};
 
 static struct {
     netprof_err failed;
@@ -83,15 +90,18 @@ bool catalog_glob(const char *pattern, const char *text)
             return false;
         }
     }
-    while (*pattern == '*') pattern++;
+    while (*pattern == '*')
+        pattern++;
     return !*pattern;
 }
 
 static size_t hash_name(const char *source, const char *name)
 {
     uint64_t h = 14695981039346656037u; // FNV-1a
-    for (; *source; source++) h = (h ^ (unsigned char)*source) * 1099511628211u;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+    for (; *source; source++)
+        h = (h ^ (unsigned char)*source) * 1099511628211u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 1099511628211u;
     return (size_t)(h ^ h >> 32);
 }
 
@@ -112,7 +122,8 @@ static uint32_t *slot_of(const char *source, const char *name)
 static size_t count_lines(const char *const *lines, size_t *bytes)
 {
     size_t n = 0;
-    for (; lines[n]; n++) *bytes += strlen(lines[n]) + 1;
+    for (; lines[n]; n++)
+        *bytes += strlen(lines[n]) + 1;
     return n;
 }
 
@@ -134,7 +145,8 @@ static void split(const char *line, char **at, const char *fields[MAX_FIELDS])
         }
         *to++ = 0;
         if (!*line) {
-            for (size_t k = i + 1; k < MAX_FIELDS; k++) fields[k] = to - 1;
+            for (size_t k = i + 1; k < MAX_FIELDS; k++)
+                fields[k] = to - 1;
             break;
         }
         line++;
@@ -148,7 +160,8 @@ static uint64_t groups_of(const char *list)
     while (*list) {
         size_t n = strcspn(list, ";");
         for (size_t i = 0; i < catalog.group_count; i++)
-            if (strncmp(catalog.groups[i].name, list, n) == 0 && !catalog.groups[i].name[n]) bits |= (uint64_t)1 << i;
+            if (strncmp(catalog.groups[i].name, list, n) == 0 && !catalog.groups[i].name[n])
+                bits |= (uint64_t)1 << i;
         list += n + (list[n] == ';');
     }
     return bits;
@@ -198,7 +211,8 @@ static void load_counters(const char *source, const char *const *lines, char **a
     }
     while (*++lines) {
         split(*lines, at, fields);
-        for (size_t c = 0; c < COLUMNS; c++) value[c] = where[c] < MAX_FIELDS ? fields[where[c]] : "";
+        for (size_t c = 0; c < COLUMNS; c++)
+            value[c] = where[c] < MAX_FIELDS ? fields[where[c]] : "";
         add_entry(source, value);
     }
 }
@@ -206,7 +220,8 @@ static void load_counters(const char *source, const char *const *lines, char **a
 static void load_groups(char **at)
 {
     const char *f[MAX_FIELDS];
-    for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS; line++) {
+    for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS;
+         line++) {
         split(*line, at, f);
         catalog.groups[catalog.group_count++] = (catalog_group){f[0], f[1], f[2], f[3]};
     }
@@ -251,11 +266,13 @@ static void load_marks(char **at)
 static void unpack(void)
 {
     size_t rows = 0, bytes = 0, size = 64;
-    for (size_t i = 0; i < TABLES; i++) rows += count_lines(counter_tables[i].lines, &bytes);
+    for (size_t i = 0; i < TABLES; i++)
+        rows += count_lines(counter_tables[i].lines, &bytes);
     count_lines(catalog_groups_lines, &bytes);
     count_lines(catalog_units_lines, &bytes);
     count_lines(catalog_marks_lines, &bytes);
-    while (size < 2 * rows) size *= 2;
+    while (size < 2 * rows)
+        size *= 2;
     catalog.slot_mask = size - 1;
     catalog.text = malloc(bytes);
     catalog.entries = calloc(rows, sizeof *catalog.entries);
@@ -268,7 +285,8 @@ static void unpack(void)
     char *at = catalog.text;
     load_groups(&at);
     load_units(&at);
-    for (size_t i = 0; i < TABLES; i++) load_counters(counter_tables[i].source, counter_tables[i].lines, &at);
+    for (size_t i = 0; i < TABLES; i++)
+        load_counters(counter_tables[i].source, counter_tables[i].lines, &at);
     load_marks(&at);
 }
 
@@ -282,7 +300,10 @@ netprof_err catalog_init(netprof_error *error)
     return catalog.failed;
 }
 
-static bool ready(void) { return catalog_init(NULL) == NETPROF_OK; }
+static bool ready(void)
+{
+    return catalog_init(NULL) == NETPROF_OK;
+}
 
 // ---- looking up ----
 
@@ -326,18 +347,26 @@ size_t catalog_unit_rank(const char *unit)
 {
     size_t i = 0;
     if (!ready()) return 0;
-    while (i < catalog.unit_count && strcmp(catalog.units[i], unit) != 0) i++;
+    while (i < catalog.unit_count && strcmp(catalog.units[i], unit) != 0)
+        i++;
     return i;
 }
 
 // ---- net_prof's order ----
 
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c & 0x80);
+}
+
 int catalog_name_compare(const char *a, const char *b)
 {
     const char *x = a, *y = b;
     for (;; x++, y++) {
-        while (*x && !isalnum((unsigned char)*x)) x++;
-        while (*y && !isalnum((unsigned char)*y)) y++;
+        while (*x && !is_letter_or_digit(*x))
+            x++;
+        while (*y && !is_letter_or_digit(*y))
+            y++;
         if (*x != *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
         if (!*x) return strcmp(a, b);
     }

@@ -1,11 +1,11 @@
 // What is known about counters: unit, kind, width, groups, description and reliability, as data.
 //
-// The tables are the files catalog_*.csv beside this one; they are compiled in. A row names a counter or a glob
-// pattern ('*', '?'); an exact name wins over a pattern, an earlier pattern over a later one.
+// The tables are the files catalog_*.csv beside this one; they are compiled in. A row names a counter or a
+// glob pattern ('*', '?'); an exact name wins over a pattern, an earlier pattern over a later one.
 //
-// Thread rule: any. The tables are unpacked by the first call of any function here (about a millisecond) and never
-// change afterwards; what is returned is valid until the process ends. Without memory for them every look-up finds
-// nothing; catalog_init() tells.
+// Thread rule: any. The tables are unpacked by the first call of any function here (about a millisecond) and
+// never change afterwards; what is returned is valid until the process ends. Without memory for them every
+// look-up finds nothing; catalog_init() tells.
 #ifndef NETPROF_CATALOG_H
 #define NETPROF_CATALOG_H
 
@@ -27,7 +27,7 @@
 #define CATALOG_RX_PACKETS  0x0400u
 #define CATALOG_CASSINI_2   0x0800u // only Cassini-2 has it
 #define CATALOG_PATTERN     0x1000u // the row is a pattern: what it says holds for a family of counters
-#define CATALOG_BAD (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
+#define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {
     const char *source;      // "cxi"
@@ -64,13 +64,14 @@ size_t catalog_group_find(const char *name); // letter case is ignored; CATALOG_
 // Name of a single mark ("clock_only"); "" for none.
 const char *catalog_mark_name(uint32_t mark);
 
-// Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come last.
+// Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come
+// last.
 size_t catalog_unit_rank(const char *unit);
 
 // net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.
 int catalog_name_compare(const char *a, const char *b);
-// The Cassini-1 counters in that order, and a counter's place in it (net_prof's metric id), 1 for the first; 0 for a
-// counter that Cassini-1 does not have.
+// The Cassini-1 counters in that order, and a counter's place in it (net_prof's metric id), 1 for the first;
+// 0 for a counter that Cassini-1 does not have.
 const char *const *catalog_cassini_1_names(size_t *count);
 size_t catalog_metric_id(const char *name);
 

@@ -77,7 +77,8 @@ static void put_char(sink *out, char c)
 
 static void put(sink *out, const char *text)
 {
-    while (*text) put_char(out, *text++);
+    while (*text)
+        put_char(out, *text++);
 }
 
 static void put_format(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -106,7 +107,10 @@ static void put_value(sink *out, const netprof_counter *counter, uint64_t value)
         put_format(out, "%" PRIu64, value);
 }
 
-static bool has_value(uint8_t status) { return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED; }
+static bool has_value(uint8_t status)
+{
+    return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
+}
 
 // ---- CSV ----
 
@@ -115,7 +119,8 @@ static void put_field(sink *out, const char *text)
 {
     bool quote = *text == ' ';
     for (const char *c = text; *c; c++)
-        quote = quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
+        quote =
+            quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
     if (!quote) {
         put(out, text);
         return;
@@ -137,7 +142,8 @@ static void put_csv_row(sink *out, const dataset_run *run, const netprof_snapsho
         put_field(out, texts[k]);
         put_char(out, ',');
     }
-    put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number, s->wall_ns);
+    put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number,
+               s->wall_ns);
     if (s->stamps_ns[i]) put_format(out, "%" PRId64, s->stamps_ns[i]);
     put_char(out, ',');
     if (has_value(s->status[i])) put_value(out, counter, s->values[i]);
@@ -202,14 +208,17 @@ static void put_group_list(sink *out, const catalog_entry *entry, enum net_prof_
     for (size_t i = 0; entry && (group = catalog_group_at(i)); i++) {
         if (!(entry->groups & (uint64_t)1 << i)) continue;
         put(out, comma);
-        put_json_text(out, what == GROUPS ? group->name : what == DESCRIPTIONS ? entry->description : entry->unit);
+        put_json_text(out, what == GROUPS         ? group->name
+                           : what == DESCRIPTIONS ? entry->description
+                                                  : entry->unit);
         comma = ", ";
     }
     if (!*comma) put_json_text(out, none[what]);
     put_char(out, ']');
 }
 
-static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface, size_t id)
+static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface,
+                               size_t id)
 {
     const netprof_counter *counter = &s->schema->counters[i];
     const catalog_entry *entry = catalog_find("cxi", counter->name);
@@ -218,7 +227,8 @@ static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, u
     put_json_text(out, counter->name);
     put(out, ", \"value\": ");
     put_value(out, counter, s->values[i]);
-    put_format(out, ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
+    put_format(out,
+               ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
                stamp % 1000000000);
     put_iso_time(out, stamp);
     put_group_list(out, entry, GROUPS);
@@ -276,7 +286,8 @@ static netprof_err pick_snapshot(const dataset *set, size_t wanted, const netpro
             if (++number == wanted || !*found) *found = &set->runs[r].snapshots[n];
     if (wanted > number || !number) return fail(error, NETPROF_ERR_ARG, "there are %zu snapshots", number);
     if (!wanted && number > 1)
-        return fail(error, NETPROF_ERR_ARG, "net_prof's JSON holds one snapshot and there are %zu: choose one", number);
+        return fail(error, NETPROF_ERR_ARG,
+                    "net_prof's JSON holds one snapshot and there are %zu: choose one", number);
     return NETPROF_OK;
 }
 
@@ -301,7 +312,8 @@ static netprof_err write_net_prof(const dataset *set, const convert_options *opt
         written += put_net_prof_device(out, s, &s->schema->devices[d], order, &comma);
     put(out, "\n ]\n}\n");
     free(order);
-    for (size_t i = 0; i < s->schema->counter_count; i++) values += has_value(s->status[i]);
+    for (size_t i = 0; i < s->schema->counter_count; i++)
+        values += has_value(s->status[i]);
     if (options->left_out) *options->left_out = values - written;
     if (!written) return fail(error, NETPROF_ERR_ARG, "no Cassini device; net_prof's JSON knows no others");
     return sink_end(out, error);
@@ -310,8 +322,8 @@ static netprof_err write_net_prof(const dataset *set, const convert_options *opt
 // ---- netprof's own formats ----
 
 // Everything of all runs in three arrays; shallow copies.
-static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write, void *user,
-                              netprof_error *error)
+static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write,
+                              void *user, netprof_error *error)
 {
     size_t facts = 0, snapshots = 0, deltas = 0;
     for (size_t r = 0; r < set->run_count; r++) {
@@ -329,11 +341,15 @@ static netprof_err write_json(const dataset *set, const convert_options *options
     bool room = all_facts && all_snapshots && all_deltas;
     for (size_t r = 0; room && r < set->run_count; r++) {
         const dataset_run *run = &set->runs[r];
-        for (size_t i = 0; i < run->fact_count; i++) all_facts[what.fact_count++] = run->facts[i];
-        for (size_t i = 0; i < run->snapshot_count; i++) all_snapshots[what.snapshot_count++] = run->snapshots[i];
-        for (size_t i = 0; i < run->delta_count; i++) all_deltas[what.delta_count++] = run->deltas[i];
+        for (size_t i = 0; i < run->fact_count; i++)
+            all_facts[what.fact_count++] = run->facts[i];
+        for (size_t i = 0; i < run->snapshot_count; i++)
+            all_snapshots[what.snapshot_count++] = run->snapshots[i];
+        for (size_t i = 0; i < run->delta_count; i++)
+            all_deltas[what.delta_count++] = run->deltas[i];
     }
-    netprof_err err = room ? netprof_write_json(&what, write, user, error) : fail(error, NETPROF_ERR_NOMEM, "no memory");
+    netprof_err err =
+        room ? netprof_write_json(&what, write, user, error) : fail(error, NETPROF_ERR_NOMEM, "no memory");
     free(all_facts);
     free(all_snapshots);
     free(all_deltas);
@@ -347,7 +363,8 @@ static netprof_err write_run(netprof_writer *writer, const dataset_run *run, net
         err = netprof_write_fact(writer, run->facts[i].key, run->facts[i].value, error);
     for (size_t i = 0; i < run->snapshot_count && !err; i++)
         err = netprof_write_snapshot(writer, &run->snapshots[i], error);
-    for (size_t i = 0; i < run->delta_count && !err; i++) err = netprof_write_delta(writer, &run->deltas[i], error);
+    for (size_t i = 0; i < run->delta_count && !err; i++)
+        err = netprof_write_delta(writer, &run->deltas[i], error);
     return err;
 }
 
@@ -356,7 +373,8 @@ static netprof_err write_netprof(const dataset *set, netprof_write_fn write, voi
     netprof_writer *writer;
     netprof_err err = netprof_writer_open_fn(&writer, write, user, error), closed;
     if (err) return err;
-    for (size_t r = 0; r < set->run_count && !err; r++) err = write_run(writer, &set->runs[r], error);
+    for (size_t r = 0; r < set->run_count && !err; r++)
+        err = write_run(writer, &set->runs[r], error);
     closed = netprof_writer_close(writer, !err, err ? NULL : error);
     return err ? err : closed;
 }
@@ -415,8 +433,9 @@ netprof_err convert_to_file(const dataset *set, convert_format format, const con
     char *name = NULL;
     errno = 0;
     FILE *file = open_beside(path, &name);
-    netprof_err err = file ? convert_write(set, format, options, write_to_file, file, error)
-                           : fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
+    netprof_err err = file
+                          ? convert_write(set, format, options, write_to_file, file, error)
+                          : fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
     if (file) {
         bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
         written = fclose(file) == 0 && written;

@@ -48,7 +48,8 @@ void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char 
 netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, const char *format, ...)
 {
     if (!in->error) return code;
-    *in->error = (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0, .offset = line};
+    *in->error =
+        (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0, .offset = line};
     snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
     va_list arguments;
     va_start(arguments, format);
@@ -57,12 +58,16 @@ netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, con
     return code;
 }
 
-static netprof_err no_memory(dataset_input *in) { return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory"); }
+static netprof_err no_memory(dataset_input *in)
+{
+    return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory");
+}
 
 uint64_t dataset_line_at(const dataset_input *in, size_t offset)
 {
     uint64_t line = 1;
-    for (size_t i = 0; i < offset && i < in->size; i++) line += in->data[i] == '\n';
+    for (size_t i = 0; i < offset && i < in->size; i++)
+        line += in->data[i] == '\n';
     return line;
 }
 
@@ -173,8 +178,10 @@ static netprof_err copy_delta(dataset_input *in, const netprof_delta *from)
 
 static void free_run(dataset_run *run)
 {
-    for (size_t i = 0; i < run->snapshot_count; i++) netprof_snapshot_free(&run->snapshots[i]);
-    for (size_t i = 0; i < run->delta_count; i++) free_delta(&run->deltas[i]);
+    for (size_t i = 0; i < run->snapshot_count; i++)
+        netprof_snapshot_free(&run->snapshots[i]);
+    for (size_t i = 0; i < run->delta_count; i++)
+        free_delta(&run->deltas[i]);
     for (size_t i = 0; i < run->fact_count; i++) {
         free((char *)run->facts[i].key);
         free((char *)run->facts[i].value);
@@ -188,7 +195,8 @@ static void free_run(dataset_run *run)
 void dataset_free(dataset *set)
 {
     if (!set) return;
-    for (size_t i = 0; i < set->run_count; i++) free_run(&set->runs[i]);
+    for (size_t i = 0; i < set->run_count; i++)
+        free_run(&set->runs[i]);
     for (size_t i = 0; i < set->warning_count; i++) {
         free(set->warnings[i].path);
         free(set->warnings[i].text);
@@ -264,7 +272,8 @@ static bool is_netprof(const void *data, size_t size)
 static bool is_stamped(const char *text, size_t size)
 {
     size_t i = 0;
-    while (i < size && text[i] >= '0' && text[i] <= '9') i++;
+    while (i < size && text[i] >= '0' && text[i] <= '9')
+        i++;
     return i > 0 && i + 1 < size && text[i] == '@' && text[i + 1] >= '0' && text[i + 1] <= '9';
 }
 
@@ -272,7 +281,8 @@ dataset_format dataset_recognise(const void *data, size_t size)
 {
     const char *text = data;
     if (is_netprof(data, size)) return DATASET_NETPROF;
-    while (size && strchr(" \t\r\n", *text) && *text) text++, size--;
+    while (size && strchr(" \t\r\n", *text) && *text)
+        text++, size--;
     if (is_stamped(text, size)) return DATASET_NET_PROF_TEXT;
     if (!size || (*text != '{' && *text != '[')) return DATASET_UNKNOWN;
     // Which of the two is told by their first words; the JSON reader looks closer.
@@ -285,7 +295,8 @@ dataset_format dataset_recognise(const void *data, size_t size)
 
 const char *dataset_format_name(dataset_format format)
 {
-    static const char *const names[] = {"unknown", ".netprof", "netprof JSON", "net_prof JSON", "net_prof text"};
+    static const char *const names[] = {"unknown", ".netprof", "netprof JSON", "net_prof JSON",
+                                        "net_prof text"};
     return (size_t)format < sizeof names / sizeof *names ? names[format] : "unknown";
 }
 
@@ -333,8 +344,9 @@ static netprof_err read_input(dataset_input *in)
     case DATASET_UNKNOWN: break;
     }
     if (!in->size) return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "empty");
-    return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
-                        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
+    return dataset_fail(
+        in, NETPROF_ERR_FORMAT, 0,
+        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
 }
 
 static netprof_err add_run(dataset_input *in)
@@ -356,7 +368,8 @@ static netprof_err add_run(dataset_input *in)
     if (err) {
         free_run(&in->run);
         // The engine's own errors do not know the name of the file.
-        if (in->error && !in->error->path[0]) snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
+        if (in->error && !in->error->path[0])
+            snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
         return err;
     }
     const char *host = dataset_fact(&in->run, "host");
@@ -372,7 +385,8 @@ static netprof_err begin(dataset_input *in, dataset *set, const char *path, cons
     *in = (dataset_input){.set = set, .path = path, .options = options ? options : &defaults, .error = error};
     if (error) *error = (netprof_error){0};
     in->room = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
-    if (in->options->end_zero) return dataset_fail(in, NETPROF_ERR_ARG, 0, "dataset_options was never initialised");
+    if (in->options->end_zero)
+        return dataset_fail(in, NETPROF_ERR_ARG, 0, "dataset_options was never initialised");
     return NETPROF_OK;
 }
 

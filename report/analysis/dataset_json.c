@@ -11,7 +11,10 @@
 
 enum { MAX_DEPTH = 32, MAX_SOURCES = 1024, MAX_INTERFACE = 1 << 20, JSON_VERSION = 1 };
 
-static netprof_err no_memory(dataset_input *in) { return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory"); }
+static netprof_err no_memory(dataset_input *in)
+{
+    return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory");
+}
 
 // ---- the text ----
 
@@ -36,8 +39,8 @@ static json_object *parse(const char *text, size_t size, size_t *stop, const cha
     return root;
 }
 
-// The part before `stop` that is whole, with the brackets closed that were open: free() it. What a cut file still
-// tells is in there.
+// The part before `stop` that is whole, with the brackets closed that were open: free() it. What a cut file
+// still tells is in there.
 static char *mend(const char *text, size_t stop, size_t *size)
 {
     char stack[MAX_DEPTH];
@@ -65,7 +68,8 @@ static char *mend(const char *text, size_t stop, size_t *size)
     char *mended = malloc(safe + safe_depth + 1);
     if (!mended) return NULL;
     memcpy(mended, text, safe);
-    while (safe_depth) mended[safe++] = stack[--safe_depth];
+    while (safe_depth)
+        mended[safe++] = stack[--safe_depth];
     mended[safe] = 0;
     *size = safe;
     return mended;
@@ -81,10 +85,12 @@ static void warn_of_large_numbers(dataset_input *in)
         if (in->data[i] == '"') quoted = !quoted;
         if (in->data[i] == '\\' && quoted) i++;
         if (quoted) continue;
-        while (i + digits < in->size && in->data[i + digits] >= '0' && in->data[i + digits] <= '9') digits++;
+        while (i + digits < in->size && in->data[i + digits] >= '0' && in->data[i + digits] <= '9')
+            digits++;
         if (digits > 20 || (digits == 20 && memcmp(in->data + i, largest, 20) > 0)) {
             in->run.complete = false;
-            dataset_warn(in, dataset_line_at(in, i), i, "a number beyond 64 bits was taken for the largest one");
+            dataset_warn(in, dataset_line_at(in, i), i,
+                         "a number beyond 64 bits was taken for the largest one");
             return;
         }
         if (digits) i += digits - 1;
@@ -101,7 +107,8 @@ static netprof_err parse_input(dataset_input *in, json_object **root)
     if (mended) *root = parse(mended, size, &ignored, &unused);
     free(mended);
     uint64_t line = dataset_line_at(in, stop);
-    if (!*root) return dataset_fail(in, NETPROF_ERR_PARSE, line, "line %llu: %s", (unsigned long long)line, reason);
+    if (!*root)
+        return dataset_fail(in, NETPROF_ERR_PARSE, line, "line %llu: %s", (unsigned long long)line, reason);
     in->run.complete = false;
     dataset_warn(in, line, stop, "%s; what comes before was used", reason);
     return NETPROF_OK;
@@ -112,7 +119,8 @@ static netprof_err parse_input(dataset_input *in, json_object **root)
 static json_object *member(json_object *object, const char *key, json_type type)
 {
     json_object *value;
-    if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value)) return NULL;
+    if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value))
+        return NULL;
     return json_object_is_type(value, type) ? value : NULL;
 }
 
@@ -122,7 +130,10 @@ static const char *text_of(json_object *object, const char *key)
     return value ? json_object_get_string(value) : "";
 }
 
-static size_t length_of(json_object *array) { return array ? json_object_array_length(array) : 0; }
+static size_t length_of(json_object *array)
+{
+    return array ? json_object_array_length(array) : 0;
+}
 
 // A whole number, or a string of one (writers avoid numbers beyond 2^53 for readers that keep doubles).
 static bool to_u64(json_object *value, uint64_t *number)
@@ -155,16 +166,17 @@ static bool flag_of(json_object *object, const char *key)
 }
 
 // The number whose name it is; `none` when nobody has that name.
-#define NUMBER_OF_NAME(type, name_function, name, last, none)                                                         \
-    do {                                                                                                              \
-        for (int i = 0; i <= (int)(last); i++)                                                                        \
-            if (strcmp(name_function((type)i), name) == 0) return (type)i;                                            \
-        return none;                                                                                                  \
+#define NUMBER_OF_NAME(type, name_function, name, last, none)                                                \
+    do {                                                                                                     \
+        for (int i = 0; i <= (int)(last); i++)                                                               \
+            if (strcmp(name_function((type)i), name) == 0) return (type)i;                                   \
+        return none;                                                                                         \
     } while (0)
 
 static netprof_status status_named(const char *name)
 {
-    NUMBER_OF_NAME(netprof_status, netprof_status_name, name, NETPROF_STATUS_UNREADABLE, NETPROF_STATUS_UNREADABLE);
+    NUMBER_OF_NAME(netprof_status, netprof_status_name, name, NETPROF_STATUS_UNREADABLE,
+                   NETPROF_STATUS_UNREADABLE);
 }
 
 static netprof_kind kind_named(const char *name)
@@ -244,15 +256,19 @@ typedef void (*fact_function)(netprof_list *build, const char *key, const char *
 static void list_facts(netprof_list *build, json_object *facts, fact_function add)
 {
     if (!facts) return;
-    json_object_object_foreach(facts, key, value)
+    struct json_object_iter at;
+    json_object_object_foreachC(facts, at)
     {
+        const char *key = at.key;
+        json_object *value = at.val;
         if (value) add(build, key, json_object_get_string(value));
     }
 }
 
 // The devices of one source, or with `name` NULL those whose source has no row of its own.
-static netprof_err list_devices(dataset_input *in, netprof_list *build, json_object *devices, const char *name,
-                                bool *taken, json_schema *s, size_t *device_count, size_t *counter_count)
+static netprof_err list_devices(dataset_input *in, netprof_list *build, json_object *devices,
+                                const char *name, bool *taken, json_schema *s, size_t *device_count,
+                                size_t *counter_count)
 {
     const char *source = name;
     for (size_t i = 0; i < length_of(devices); i++) {
@@ -296,7 +312,8 @@ static netprof_err list_sources(dataset_input *in, netprof_list *build, json_obj
 static size_t source_index(const netprof_schema *schema, const char *name)
 {
     size_t i = 0;
-    while (i < schema->source_count && strcmp(schema->sources[i].name, name) != 0) i++;
+    while (i < schema->source_count && strcmp(schema->sources[i].name, name) != 0)
+        i++;
     return i;
 }
 
@@ -304,7 +321,8 @@ static netprof_err read_schema(dataset_input *in, json_object *text, json_schema
 {
     netprof_list *build = netprof_build_begin(in->error);
     if (!build) return no_memory(in);
-    netprof_err err = list_sources(in, build, text, s), ended = netprof_build_end(build, &s->schema, in->error);
+    netprof_err err = list_sources(in, build, text, s),
+                ended = netprof_build_end(build, &s->schema, in->error);
     if (err || ended) return err ? err : ended;
     for (size_t d = 0; d < s->schema->device_count; d++) {
         const netprof_device *device = &s->schema->devices[d];
@@ -325,10 +343,13 @@ typedef struct json_schemas {
 static const json_schema *schema_of(dataset_input *in, json_object *item, const json_schemas *schemas,
                                     const char *what, size_t index)
 {
-    int64_t number = int_of(item, "schema");
+    int64_t number = member(item, "schema", json_type_int) ? int_of(item, "schema") : -1;
     if (number >= 0 && (uint64_t)number < schemas->count) return &schemas->rows[number];
     in->run.complete = false;
-    dataset_warn(in, 0, 0, "%s %zu: there is no schema %lld", what, index + 1, (long long)number);
+    if (number < 0)
+        dataset_warn(in, 0, 0, "%s %zu: expected an object with a \"schema\"", what, index + 1);
+    else
+        dataset_warn(in, 0, 0, "%s %zu: there is no schema %lld", what, index + 1, (long long)number);
     return NULL;
 }
 
@@ -358,10 +379,14 @@ static void read_values(dataset_input *in, const json_schema *s, size_t device, 
     json_object *stamps = member(item, "stamps_ns", json_type_array);
     size_t position = 0;
     if (!values) return;
-    json_object_object_foreach(values, name, value)
+    struct json_object_iter at;
+    json_object_object_foreachC(values, at)
     {
+        const char *name = at.key;
+        json_object *value = at.val;
         size_t k = lookup_find(&s->counters, device, name);
-        json_object *stamp = position < length_of(stamps) ? json_object_array_get_idx(stamps, position) : NULL;
+        json_object *stamp =
+            position < length_of(stamps) ? json_object_array_get_idx(stamps, position) : NULL;
         uint64_t stamp_ns;
         position++;
         if (k == LOOKUP_NONE) {
@@ -386,8 +411,11 @@ static void read_not_ok(dataset_input *in, const json_schema *s, size_t device, 
 {
     json_object *list = member(item, "not_ok", json_type_object);
     if (!list) return;
-    json_object_object_foreach(list, name, why)
+    struct json_object_iter at;
+    json_object_object_foreachC(list, at)
     {
+        const char *name = at.key;
+        json_object *why = at.val;
         size_t k = lookup_find(&s->counters, device, name);
         if (k == LOOKUP_NONE || !json_object_is_type(why, json_type_array) || !length_of(why)) {
             warn_of_counter(in, s, device, name, "expected a counter and [status, errno]");
@@ -402,7 +430,8 @@ static void read_not_ok(dataset_input *in, const json_schema *s, size_t device, 
     }
 }
 
-static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *item, netprof_snapshot *snapshot)
+static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *item,
+                          netprof_snapshot *snapshot)
 {
     json_object *devices = member(item, "devices", json_type_array);
     snapshot->begin_ns = int_of(item, "begin_ns");
@@ -420,7 +449,8 @@ static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *
         read_not_ok(in, s, device, d, snapshot);
     }
     for (size_t k = 0; k < s->schema->counter_count; k++)
-        snapshot->not_ok += snapshot->status[k] != NETPROF_STATUS_OK && snapshot->status[k] != NETPROF_STATUS_SKIPPED &&
+        snapshot->not_ok += snapshot->status[k] != NETPROF_STATUS_OK &&
+                            snapshot->status[k] != NETPROF_STATUS_SKIPPED &&
                             snapshot->status[k] != NETPROF_STATUS_SATURATED;
 }
 
@@ -441,8 +471,8 @@ static netprof_err read_snapshots(dataset_input *in, json_object *root, const js
     return err;
 }
 
-// {"before": 1, "after": 3, "value": 2, "flag": "ok", "elapsed_ns": 5}, and "before_status" and "after_status",
-// which say why there may be no value.
+// {"before": 1, "after": 3, "value": 2, "flag": "ok", "elapsed_ns": 5}, and "before_status" and
+// "after_status", which say why there may be no value.
 static void read_change(json_object *change, netprof_delta *delta, size_t k)
 {
     static const char *const status_keys[] = {"before_status", "after_status"};
@@ -453,9 +483,12 @@ static void read_change(json_object *change, netprof_delta *delta, size_t k)
     for (int i = 0; i < 2; i++) {
         bool readable = json_object_object_get_ex(change, keys[i], &number) && to_u64(number, value[i]);
         const char *name = text_of(change, status_keys[i]);
-        *status[i] = (uint8_t)(*name ? status_named(name) : readable ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED);
+        *status[i] = (uint8_t)(*name      ? status_named(name)
+                               : readable ? NETPROF_STATUS_OK
+                                          : NETPROF_STATUS_SKIPPED);
     }
-    if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k])) delta->values[k] = 0;
+    if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k]))
+        delta->values[k] = 0;
     delta->flags[k] = (uint8_t)flag_named(text_of(change, "flag"));
     delta->elapsed_ns[k] = int_of(change, "elapsed_ns");
 }
@@ -473,8 +506,11 @@ static void fill_delta(dataset_input *in, const json_schema *s, json_object *ite
         json_object *changes = member(d, "counters", json_type_object);
         size_t device = device_of(in, d, s);
         if (device == LOOKUP_NONE || !changes) continue;
-        json_object_object_foreach(changes, name, change)
+        struct json_object_iter at;
+        json_object_object_foreachC(changes, at)
         {
+            const char *name = at.key;
+            json_object *change = at.val;
             size_t k = lookup_find(&s->counters, device, name);
             if (k == LOOKUP_NONE || !json_object_is_type(change, json_type_object))
                 warn_of_counter(in, s, device, name, "expected a counter of the schema and its change");
@@ -539,7 +575,8 @@ static const char *counter_name(json_object *entry)
 {
     static const char *const keys[] = {"counter_name", "metric_name", "name"};
     const char *name = "";
-    for (size_t i = 0; i < sizeof keys / sizeof *keys && !*name; i++) name = text_of(entry, keys[i]);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !*name; i++)
+        name = text_of(entry, keys[i]);
     return name;
 }
 
@@ -550,7 +587,8 @@ static const char *fault_of(json_object *entry, reading *r)
     r->name = counter_name(entry);
     if (!*r->name) return "no counter_name";
     if (interface < 1 || interface > MAX_INTERFACE) return "expected an interface, 1 for the first";
-    if (!json_object_object_get_ex(entry, "value", &value) || !to_u64(value, &r->value)) return "expected a whole value";
+    if (!json_object_object_get_ex(entry, "value", &value) || !to_u64(value, &r->value))
+        return "expected a whole value";
     r->interface = (size_t)interface;
     r->stamp_ns = stamp_of(entry);
     return NULL;
@@ -626,8 +664,11 @@ static netprof_err read_facts(dataset_input *in, json_object *facts)
 {
     netprof_err err = NETPROF_OK;
     if (!facts) return err;
-    json_object_object_foreach(facts, key, value)
+    struct json_object_iter at;
+    json_object_object_foreachC(facts, at)
     {
+        const char *key = at.key;
+        json_object *value = at.val;
         if (value && !err) err = dataset_add_fact(in, key, json_object_get_string(value));
     }
     return err;
@@ -638,8 +679,8 @@ static netprof_err read_own(dataset_input *in, json_object *root)
     json_object *list = member(root, "schemas", json_type_array);
     int64_t version = int_of(root, "version");
     if (version > JSON_VERSION)
-        return dataset_fail(in, NETPROF_ERR_VERSION, 0, "version %lld; this program reads up to %d", (long long)version,
-                            JSON_VERSION);
+        return dataset_fail(in, NETPROF_ERR_VERSION, 0, "version %lld; this program reads up to %d",
+                            (long long)version, JSON_VERSION);
     json_schemas schemas = {calloc(length_of(list) + 1, sizeof *schemas.rows), 0};
     if (!schemas.rows) return no_memory(in);
     netprof_err err = read_facts(in, member(root, "facts", json_type_object));
@@ -649,7 +690,8 @@ static netprof_err read_own(dataset_input *in, json_object *root)
     }
     if (!err) err = read_snapshots(in, root, &schemas);
     if (!err) err = read_deltas(in, root, &schemas);
-    for (size_t i = 0; i < schemas.count; i++) json_schema_free(&schemas.rows[i]);
+    for (size_t i = 0; i < schemas.count; i++)
+        json_schema_free(&schemas.rows[i]);
     free(schemas.rows);
     return err;
 }
@@ -664,7 +706,8 @@ static netprof_err read_root(dataset_input *in, json_object *root)
         return read_own(in, root);
     }
     if (*format)
-        return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "JSON of format %.40s; expected netprof's snapshots", format);
+        return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "JSON of format %.40s; expected netprof's snapshots",
+                            format);
     if (!counters)
         return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
                             "expected \"format\": \"netprof\" (netprof), or a list \"counters\" (net_prof)");

@@ -1,5 +1,5 @@
-// net_prof's raw text: the telemetry files of a node one after another, a line each, NIC after NIC, in the order of
-// `ls`. Position alone tells which counter a line is; interface n is cxi(n-1).
+// net_prof's raw text: the telemetry files of a node one after another, a line each, NIC after NIC, in the
+// order of `ls`. Position alone tells which counter a line is; interface n is cxi(n-1).
 #include "dataset_private.h"
 
 #include "catalog.h"
@@ -44,7 +44,8 @@ static netprof_err names_from_file(dataset_input *in, names *list)
         if (next) *next++ = 0;
         number++;
         size_t end = strlen(line);
-        while (end && strchr(" \t\r", line[end - 1])) line[--end] = 0;
+        while (end && strchr(" \t\r", line[end - 1]))
+            line[--end] = 0;
         char *word = strrchr(line, ' ');
         word = word ? word + 1 : line;
         if (!*word) continue;
@@ -54,10 +55,11 @@ static netprof_err names_from_file(dataset_input *in, names *list)
         else if (*place != LOOKUP_NONE)
             err = dataset_fail(&file, NETPROF_ERR_PARSE, number, "the name %.60s is there twice", word);
         else
-            list->name[*place = list->count++] = word;
+            list->name[ *place = list->count++] = word;
     }
     lookup_free(&seen);
-    if (!err && !list->count) err = dataset_fail(&file, NETPROF_ERR_PARSE, 0, "expected a counter name on each line");
+    if (!err && !list->count)
+        err = dataset_fail(&file, NETPROF_ERR_PARSE, 0, "expected a counter name on each line");
     return err;
 }
 
@@ -73,7 +75,8 @@ static netprof_err names_of_cassini_2(dataset_input *in, names *list)
     const char *const *first = catalog_cassini_1_names(&count);
     const catalog_entry *e;
     size_t all = count;
-    for (size_t i = 0; (e = catalog_at(i)); i++) all += (e->marks & CATALOG_CASSINI_2) != 0;
+    for (size_t i = 0; (e = catalog_at(i)); i++)
+        all += (e->marks & CATALOG_CASSINI_2) != 0;
     list->name = malloc((all + 1) * sizeof *list->name);
     if (!list->name) return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory");
     if (count) memcpy(list->name, first, count * sizeof *first);
@@ -102,8 +105,8 @@ static netprof_err choose_names(dataset_input *in, size_t lines, names *list)
 
 // ---- lines ----
 
-// "value@seconds.nanoseconds", nine digits behind the point as the driver writes them: a cut line is not mistaken
-// for a whole one.
+// "value@seconds.nanoseconds", nine digits behind the point as the driver writes them: a cut line is not
+// mistaken for a whole one.
 static bool parse_digits(const char **at, const char *end, uint64_t *value)
 {
     const char *from = *at;
@@ -139,19 +142,22 @@ static const char *line_end(const char *at, const char *end, const char **next)
 static size_t count_lines(const char *at, const char *end)
 {
     size_t lines = 0;
-    for (; at < end; lines++) line_end(at, end, &at);
+    for (; at < end; lines++)
+        line_end(at, end, &at);
     return lines;
 }
 
 static const char *trim_end(const char *from, const char *end)
 {
-    while (end > from && strchr("\r\n \t", end[-1]) && end[-1]) end--;
+    while (end > from && strchr("\r\n \t", end[-1]) && end[-1])
+        end--;
     return end;
 }
 
 // ---- the snapshot ----
 
-static netprof_err make_schema(dataset_input *in, const names *list, size_t devices, const netprof_schema **schema)
+static netprof_err make_schema(dataset_input *in, const names *list, size_t devices,
+                               const netprof_schema **schema)
 {
     netprof_counter *counters = malloc(list->count * sizeof *counters);
     netprof_list *build = counters ? netprof_build_begin(in->error) : NULL;
@@ -159,13 +165,15 @@ static netprof_err make_schema(dataset_input *in, const names *list, size_t devi
         free(counters);
         return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory");
     }
-    for (size_t i = 0; i < list->count; i++) counters[i] = dataset_cassini_counter(list->name[i]);
+    for (size_t i = 0; i < list->count; i++)
+        counters[i] = dataset_cassini_counter(list->name[i]);
     netprof_build_source(build, "cxi");
     for (size_t d = 0; d < devices; d++) {
         char name[32];
         snprintf(name, sizeof name, "cxi%zu", d);
         netprof_list_device(build, name, 0, NETPROF_DEVICE_PHYSICAL);
-        for (size_t i = 0; i < list->count; i++) netprof_list_counter(build, &counters[i]);
+        for (size_t i = 0; i < list->count; i++)
+            netprof_list_counter(build, &counters[i]);
     }
     free(counters);
     return netprof_build_end(build, schema, in->error);
@@ -186,8 +194,8 @@ static void read_lines(dataset_input *in, const char *at, const char *end, netpr
         snapshot->errnos[i] = EBADMSG;
         snapshot->not_ok++;
         in->run.complete = false;
-        dataset_warn(in, i + 1, 0, "expected value@seconds.nanoseconds for %s of %s", schema->counters[i].name,
-                     schema->devices[schema->counters[i].device].name);
+        dataset_warn(in, i + 1, 0, "expected value@seconds.nanoseconds for %s of %s",
+                     schema->counters[i].name, schema->devices[schema->counters[i].device].name);
     }
     for (; i < schema->counter_count; i++) {
         snapshot->status[i] = NETPROF_STATUS_ABSENT;
@@ -201,7 +209,8 @@ static void warn_of_partial(dataset_input *in, const names *list, size_t lines)
     if (!more) return;
     in->run.complete = false;
     dataset_warn(in, lines, 0,
-                 "%zu lines: expected a multiple of %zu, one for each name of %s; there are %zu whole NICs and %zu lines "
+                 "%zu lines: expected a multiple of %zu, one for each name of %s; there are %zu whole NICs "
+                 "and %zu lines "
                  "of one more",
                  lines, list->count, list->origin, whole, more);
 }
@@ -209,7 +218,8 @@ static void warn_of_partial(dataset_input *in, const names *list, size_t lines)
 netprof_err dataset_read_net_prof_text(dataset_input *in)
 {
     const char *at = in->data, *end = trim_end(at, at + in->size);
-    while (at < end && strchr(" \t\r\n", *at)) at++;
+    while (at < end && strchr(" \t\r\n", *at))
+        at++;
     size_t lines = count_lines(at, end);
     names list = {0};
     const netprof_schema *schema = NULL;

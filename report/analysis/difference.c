@@ -17,7 +17,10 @@ static netprof_err fail(netprof_error *error, netprof_err code, const char *text
     return code;
 }
 
-static netprof_err no_memory(netprof_error *error) { return fail(error, NETPROF_ERR_NOMEM, "no memory"); }
+static netprof_err no_memory(netprof_error *error)
+{
+    return fail(error, NETPROF_ERR_NOMEM, "no memory");
+}
 
 static bool is_gauge(const netprof_counter *counter)
 {
@@ -58,7 +61,8 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
     }
     row.changed = row.raw_magnitude || row.magnitude;
     if (!is_gauge(counter) && delta->elapsed_ns[i] > 0)
-        row.rate_per_s = (double)row.magnitude / ((double)delta->elapsed_ns[i] / 1e9) * (row.negative ? -1 : 1);
+        row.rate_per_s =
+            (double)row.magnitude / ((double)delta->elapsed_ns[i] / 1e9) * (row.negative ? -1 : 1);
     return row;
 }
 
@@ -94,8 +98,8 @@ netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netpr
     return fill(d, error);
 }
 
-netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
-                                    bool force, netprof_error *error)
+netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before,
+                                    const netprof_snapshot *after, bool force, netprof_error *error)
 {
     netprof_diff_options options = {.force = force};
     difference_free(d);
@@ -117,8 +121,8 @@ netprof_err difference_of_dataset(difference *d, const dataset *set, bool force,
     else if (!first->snapshot_count || !last->snapshot_count)
         err = fail(error, NETPROF_ERR_ARG, "no snapshot; expected one in each file");
     else
-        err = difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1], force,
-                                      error);
+        err = difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1],
+                                      force, error);
     if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
     return err;
 }
@@ -174,7 +178,8 @@ static sort_key key_of(const difference *d, difference_order order, size_t i)
     const difference_row *row = &d->rows[i];
     const netprof_counter *counter = &d->delta->schema->counters[i];
     if (order == DIFFERENCE_RAW) return (sort_key){0, 0, "", row->raw_magnitude, counter->name, i};
-    return (sort_key){counter->device, catalog_unit_rank(row->unit), row->unit, row->magnitude, counter->name, i};
+    return (sort_key){
+        counter->device, catalog_unit_rank(row->unit), row->unit, row->magnitude, counter->name, i};
 }
 
 // Keeps the first `top` of each device and unit, or of everything.
@@ -224,7 +229,7 @@ static int compare_names(const void *a, const void *b)
 static bool belongs(const difference *d, const char *source, uint64_t groups, uint32_t marks, size_t i)
 {
     const catalog_entry *entry = d->rows[i].entry;
-    return entry && strcmp(entry->source, source) == 0 && (entry->groups & groups || entry->marks & marks);
+    return entry && (entry->groups & groups || entry->marks & marks) && strcmp(entry->source, source) == 0;
 }
 
 // Collects the names of rows (each once) and the columns.
@@ -239,13 +244,14 @@ static bool table_frame(const difference *d, const char *source, uint64_t groups
             if (!belongs(d, source, groups, marks, i)) continue;
             size_t *place = lookup_put(rows, 0, schema->counters[i].name);
             if (!place) return false;
-            if (*place == LOOKUP_NONE) table->names[*place = table->row_count++] = schema->counters[i].name;
+            if (*place == LOOKUP_NONE) table->names[ *place = table->row_count++] = schema->counters[i].name;
             any = true;
         }
         if (any) table->devices[table->column_count++] = device;
     }
     qsort(table->names, table->row_count, sizeof *table->names, compare_names);
-    for (size_t r = 0; r < table->row_count; r++) *lookup_put(rows, 0, table->names[r]) = r;
+    for (size_t r = 0; r < table->row_count; r++)
+        *lookup_put(rows, 0, table->names[r]) = r;
     return true;
 }
 
@@ -253,12 +259,14 @@ static void table_cells(const difference *d, const char *source, uint64_t groups
                         difference_table *table, const lookup *rows)
 {
     const netprof_schema *schema = d->delta->schema;
-    for (size_t i = 0; i < table->row_count * table->column_count; i++) table->cells[i] = DIFFERENCE_NONE;
+    for (size_t i = 0; i < table->row_count * table->column_count; i++)
+        table->cells[i] = DIFFERENCE_NONE;
     for (size_t column = 0; column < table->column_count; column++) {
         const netprof_device *device = &schema->devices[table->devices[column]];
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
             if (belongs(d, source, groups, marks, i))
-                table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] = i;
+                table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] =
+                    i;
     }
 }
 
@@ -310,19 +318,26 @@ void difference_table_free(difference_table *table)
 static bool can_add(const difference *d, size_t i)
 {
     const netprof_counter *counter = &d->delta->schema->counters[i];
-    return d->delta->schema->devices[counter->device].flags & NETPROF_DEVICE_PHYSICAL && d->rows[i].compared &&
-           !is_gauge(counter) && !d->rows[i].negative;
+    return d->delta->schema->devices[counter->device].flags & NETPROF_DEVICE_PHYSICAL &&
+           d->rows[i].compared && !is_gauge(counter) && !d->rows[i].negative;
 }
 
-static uint64_t add_up(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
 
 // Unknown rates are left out; nothing but unknown ones stays unknown.
-static double add_rates(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
+static double add_rates(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
 
 static size_t source_number(const netprof_schema *schema, const char *source)
 {
     size_t i = 0;
-    while (i < schema->source_count && strcmp(schema->sources[i].name, source) != 0) i++;
+    while (i < schema->source_count && strcmp(schema->sources[i].name, source) != 0)
+        i++;
     return i;
 }
 
@@ -375,10 +390,15 @@ difference_sum *difference_sums(const difference *d, size_t *count_out)
     }
     if (keys && sorted) {
         for (size_t i = 0; i < found; i++)
-            keys[i] = (sort_key){source_number(schema, sums[i].source), catalog_unit_rank(sums[i].unit), sums[i].unit,
-                                 sums[i].value, sums[i].name, i};
+            keys[i] = (sort_key){source_number(schema, sums[i].source),
+                                 catalog_unit_rank(sums[i].unit),
+                                 sums[i].unit,
+                                 sums[i].value,
+                                 sums[i].name,
+                                 i};
         qsort(keys, found, sizeof *keys, compare_keys);
-        for (size_t i = 0; i < found; i++) sorted[i] = sums[keys[i].index];
+        for (size_t i = 0; i < found; i++)
+            sorted[i] = sums[keys[i].index];
         *count_out = found;
     } else {
         free(sorted);
@@ -390,8 +410,8 @@ difference_sum *difference_sums(const difference *d, size_t *count_out)
     return sorted;
 }
 
-// The device's counter with this role. A device may have two (older and newer kernels' names): the first with a
-// difference counts, in the catalog's order.
+// The device's counter with this role. A device may have two (older and newer kernels' names): the first with
+// a difference counts, in the catalog's order.
 static size_t counter_with_role(const difference *d, size_t device, uint32_t role)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];
@@ -435,7 +455,8 @@ difference_balance *difference_balances(const difference *d, size_t *count_out)
     *count_out = 0;
     if (!balances) return NULL;
     for (size_t s = 0; s < schema->source_count; s++) {
-        bool again = source_number(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
+        bool again =
+            source_number(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
         for (size_t r = 0; r < 2 && !again; r++) {
             difference_balance b = balance_of(d, schema->sources[s].name, roles[r]);
             if (b.devices) balances[(*count_out)++] = b;

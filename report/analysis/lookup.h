@@ -18,9 +18,11 @@ typedef struct lookup {
     size_t count, mask;
 } lookup;
 
-// Where the index of the key is kept, LOOKUP_NONE for a new key; NULL without memory. Valid until the next put.
+// Where the index of the key is kept, LOOKUP_NONE for a new key; NULL without memory. Valid until the next
+// put.
 size_t *lookup_put(lookup *table, size_t number, const char *name);
-size_t lookup_find(const lookup *table, size_t number, const char *name); // LOOKUP_NONE when there is no such key
+size_t lookup_find(const lookup *table, size_t number,
+                   const char *name); // LOOKUP_NONE when there is no such key
 void lookup_free(lookup *table);
 
 #endif

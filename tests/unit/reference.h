@@ -1,4 +1,5 @@
-// Where the reference data is that does not come from this project: NETPROF_SHARED, or shared/ beside the source tree.
+// Where the reference data is that does not come from this project: NETPROF_SHARED, or shared/ beside the
+// source tree.
 #ifndef NETPROF_TESTS_REFERENCE_H
 #define NETPROF_TESTS_REFERENCE_H
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#define NETPROF_IMPLEMENTATION // for its own short table of the Cassini counters
 #include "catalog.h"
 #include "reference.h"
 
@@ -42,11 +43,13 @@ static void knows_a_counter_and_all_its_groups(void **state)
     assert_string_equal(e->unit, "lookups");
     assert_int_equal(e->kind, NETPROF_KIND_COUNTER);
     assert_int_equal(e->width, 56);
-    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiTranslationUnit") && !in_group(e, "CxiErrStats"));
+    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiTranslationUnit") &&
+                !in_group(e, "CxiErrStats"));
     assert_true(e->marks & CATALOG_FAST && !(e->marks & CATALOG_CLOCK_ONLY));
 
     e = found("cxi", "parbs_tarb_pi_posted_blocked_cnt");
-    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiWritesToHost") && in_group(e, "CxiCongestion"));
+    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiWritesToHost") &&
+                in_group(e, "CxiCongestion"));
     assert_string_equal(e->unit, "cycles");
     assert_null(catalog_find("cxi", "parbs_tarb_pi_posted_blocked_cnt_x"));
     assert_null(catalog_find("netdev", "parbs_tarb_pi_posted_blocked_cnt"));
@@ -61,14 +64,17 @@ static void group_sizes(void **state)
     static const struct {
         const char *name;
         size_t size;
-    } groups[] = {{"CxiPerfStats", 49},     {"CxiErrStats", 10},        {"CxiOpCommands", 40},
-                  {"CxiOpPackets", 40},     {"CxiDmaEngine", 102},      {"CxiWritesToHost", 4},
-                  {"CxiLatencyHist", 48},   {"CxiMessageMatchingPooled", 38}, {"CxiTranslationUnit", 23},
-                  {"CxiCongestion", 21},    {"CxiPctReqRespTracking", 8},     {"CxiLinkReliability", 5}};
+    } groups[] = {{"CxiPerfStats", 49},         {"CxiErrStats", 10},
+                  {"CxiOpCommands", 40},        {"CxiOpPackets", 40},
+                  {"CxiDmaEngine", 102},        {"CxiWritesToHost", 4},
+                  {"CxiLatencyHist", 48},       {"CxiMessageMatchingPooled", 38},
+                  {"CxiTranslationUnit", 23},   {"CxiCongestion", 21},
+                  {"CxiPctReqRespTracking", 8}, {"CxiLinkReliability", 5}};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         size_t size = 0;
         const catalog_entry *e;
-        for (size_t i = 0; (e = catalog_at(i)); i++) size += in_group(e, groups[g].name);
+        for (size_t i = 0; (e = catalog_at(i)); i++)
+            size += in_group(e, groups[g].name);
         if (size != groups[g].size) fail_msg("%s has %zu", groups[g].name, size);
         assert_true(*catalog_group_at(catalog_group_find(groups[g].name))->description);
     }
@@ -80,7 +86,8 @@ static size_t count_marked(const char *source, uint32_t mark)
 {
     size_t n = 0;
     const catalog_entry *e;
-    for (size_t i = 0; (e = catalog_at(i)); i++) n += e->marks & mark && strcmp(e->source, source) == 0;
+    for (size_t i = 0; (e = catalog_at(i)); i++)
+        n += e->marks & mark && strcmp(e->source, source) == 0;
     return n;
 }
 
@@ -120,6 +127,26 @@ static void kinds_and_widths(void **state)
     assert_int_equal(other_width, 13);
     assert_int_equal(found("cxi", "pct_req_rsp_latency_31")->kind, NETPROF_KIND_HISTOGRAM);
     assert_int_equal(found("cxi", "mb_cfg_event_cnts_ovf_cnt")->width, 16);
+}
+
+// netprof.h knows kinds and widths by a table of prefixes; the catalog has a row for each name.
+static void the_header_agrees(void **state)
+{
+    (void)state;
+    const catalog_entry *e;
+    for (size_t i = 0; (e = catalog_at(i)); i++) {
+        if (strcmp(e->source, "cxi") != 0 || strchr(e->name, ':')) continue;
+        netprof_counter c;
+        netprof__cxi_describe(&c, e->name);
+        bool fast = c.flags & NETPROF_FAST;
+        if (c.kind != e->kind)
+            fail_msg("%s: the header says %s", e->name, netprof_kind_name((netprof_kind)c.kind));
+        if (c.width != e->width)
+            fail_msg("%s: the header says %d bits, the catalog %d", e->name, c.width, e->width);
+        if (fast != !!(e->marks & CATALOG_FAST)) fail_msg("%s: fast in one of the two", e->name);
+        if (c.unit && *c.unit && strcmp(c.unit, e->unit) != 0)
+            fail_msg("%s: the header says %s", e->name, c.unit);
+    }
 }
 
 static void patterns_stand_in_for_names(void **state)
@@ -181,7 +208,8 @@ static void net_prof_order(void **state)
     assert_string_equal(names[0], "atu_ats_dynamic_state_change_cntr");
     assert_true(catalog_name_compare("hni_rx_ok_64", "hni_rx_ok_65_to_127") < 0);
     assert_true(catalog_name_compare("a_b", "ab") != 0 && catalog_name_compare("a_b", "a_b") == 0);
-    assert_int_equal(catalog_metric_id("atu_cache_evictions"), 17); // net_prof's numbers of its important metrics
+    assert_int_equal(catalog_metric_id("atu_cache_evictions"),
+                     17); // net_prof's numbers of its important metrics
     assert_int_equal(catalog_metric_id("hni_rx_paused_0"), 564);
     assert_int_equal(catalog_metric_id("pct_trs_rsp_nack_drops"), 1724);
     assert_int_equal(catalog_metric_id("tou_tou_oxe_num_idles"), 1889);
@@ -217,6 +245,7 @@ int main(void)
         cmocka_unit_test(group_sizes),
         cmocka_unit_test(marks),
         cmocka_unit_test(kinds_and_widths),
+        cmocka_unit_test(the_header_agrees),
         cmocka_unit_test(patterns_stand_in_for_names),
         cmocka_unit_test(units_have_an_order),
         cmocka_unit_test(every_mark_hits),
