@@ -2179,6 +2179,27 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
     netprof__names_free(&names);
 }
 
+/* Drivers without device/net: the interface whose device is the same PCI function. */
+static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name, size_t size)
+{
+    netprof__names names;
+    struct stat mine, other;
+    char path[1024];
+    size_t i;
+    if (stat(device, &mine) != 0)
+        return;
+    snprintf(path, sizeof path, "%s/sys/class/net", list->root);
+    netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    for (i = 0; i < names.count && !*name; i++) {
+        snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
+        if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
+            netprof__copy_text(name, size, names.names[i]);
+    }
+    if (*name)
+        netprof_list_fact(list, "netdev", name);
+    netprof__names_free(&names);
+}
+
 static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char *device)
 {
     /* C1 first, C2 where it differs: the first that can be read is taken */
@@ -2209,6 +2230,8 @@ static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char
     netprof__pci_facts(list, device);
     netprof__path(path, sizeof path, device, "/net");
     netprof__fact_from_first_entry(list, &cxi->files.alloc, "netdev", path, name, sizeof name);
+    if (!*name)
+        netprof__cxi_find_netdev(cxi, list, device, name, sizeof name);
     if (*name) {
         snprintf(path, sizeof path, "/net/%s/address", name);
         netprof__fact_from_file(list, "mac", device, path);
@@ -2845,20 +2868,35 @@ static int netprof__has_value(uint8_t status)
     return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
 }
 
-/* Time between two readings of a counter: the device's own stamps where both have one, else the middles of the
-   stretches in which the device was read. */
-static int64_t netprof__elapsed(const netprof_snapshot *a, size_t i, const netprof_snapshot *b, size_t k)
+/* Two snapshots on the way to a delta. */
+typedef struct netprof__pair {
+    const netprof_snapshot *a, *b;
+    int by_wall; /* their monotonic clocks have nothing in common (another boot, or none kept) */
+} netprof__pair;
+
+/* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
+static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
-    uint32_t d = a->schema->counters[i].device, e = b->schema->counters[k].device;
+    int64_t begin = s->device_begin_ns[device];
+    int64_t at = begin + (s->device_end_ns[device] - begin) / 2;
+    return by_wall ? s->wall_ns + (begin ? at - s->begin_ns : 0) : at;
+}
+
+/* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
+static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
+{
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     if (a->stamps_ns[i] && b->stamps_ns[k])
         return b->stamps_ns[k] - a->stamps_ns[i];
-    return (b->device_begin_ns[e] + b->device_end_ns[e]) / 2 - (a->device_begin_ns[d] + a->device_end_ns[d]) / 2;
+    return netprof__read_at(b, b->schema->counters[k].device, pair->by_wall) -
+           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall);
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
-static void netprof__delta_row(netprof_delta *d, size_t r, const netprof_snapshot *a, size_t i,
-                               const netprof_snapshot *b, size_t k, int recreated)
+static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
+                               int recreated)
 {
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     int was = i != NETPROF_NONE && a->status[i] != NETPROF_STATUS_SKIPPED;
     int is = k != NETPROF_NONE && b->status[k] != NETPROF_STATUS_SKIPPED;
     d->before_status[r] = was ? a->status[i] : (uint8_t)NETPROF_STATUS_SKIPPED;
@@ -2871,7 +2909,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof_snapsho
         d->flags[r] = (uint8_t)(is ? NETPROF_FLAG_NEW : was ? NETPROF_FLAG_GONE : NETPROF_FLAG_UNKNOWN);
         return;
     }
-    d->elapsed_ns[r] = netprof__elapsed(a, i, b, k);
+    d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
     if (!netprof__has_value(a->status[i]) || !netprof__has_value(b->status[k])) {
         d->flags[r] = NETPROF_FLAG_UNKNOWN;
         return;
@@ -3007,59 +3045,55 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
     return netprof_build_end(list, out, error);
 }
 
-static netprof_err netprof__same_node(const netprof_schema *a, const netprof_schema *b, netprof_error *error)
+/* Whether both have the fact, and differ. */
+static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
+                                 size_t size)
 {
-    static const char *const keys[] = {"host", "boot_id"};
-    size_t i;
-    for (i = 0; i < 2; i++) {
-        const char *x = netprof_fact_of(a->facts, a->fact_count, keys[i]);
-        const char *y = netprof_fact_of(b->facts, b->fact_count, keys[i]);
-        char text[160];
-        if (!x || !y || strcmp(x, y) == 0)
-            continue;
-        snprintf(text, sizeof text, "%s differs: %.60s and %.60s", keys[i], x, y);
-        return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
-    }
-    return NETPROF_OK;
+    const char *x = netprof_fact_of(a->facts, a->fact_count, key);
+    const char *y = netprof_fact_of(b->facts, b->fact_count, key);
+    if (!x || !y || strcmp(x, y) == 0)
+        return 0;
+    snprintf(text, size, "%s differs: %.60s and %.60s", key, x, y);
+    return 1;
 }
 
-static void netprof__delta_times(netprof_delta *d, const netprof_snapshot *a, const netprof_snapshot *b)
+static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
+    const netprof_snapshot *a = pair->a, *b = pair->b;
     int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns = b->begin_ns - a->begin_ns;
+    d->interval_ns = pair->by_wall ? b->wall_ns - a->wall_ns : b->begin_ns - a->begin_ns;
     d->sweep_ns = x > y ? x : y;
 }
 
 /* Rows when the layouts differ: the joined schema's counters are looked up in both. */
-static void netprof__delta_joined(netprof_delta *d, const netprof_snapshot *a, const netprof_snapshot *b,
-                                  size_t *in_a, size_t *in_b, uint8_t *recreated)
+static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
+                                  uint8_t *recreated)
 {
     size_t i;
-    netprof__match(b->schema, d->schema, in_b, recreated);
-    netprof__match(a->schema, d->schema, in_a, recreated);
+    netprof__match(pair->b->schema, d->schema, in_b, recreated);
+    netprof__match(pair->a->schema, d->schema, in_a, recreated);
     for (i = 0; i < d->schema->counter_count; i++)
-        netprof__delta_row(d, i, a, in_a[i], b, in_b[i], recreated[d->schema->counters[i].device]);
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
 }
 
-static netprof_err netprof__diff_different(const netprof_snapshot *a, const netprof_snapshot *b, netprof_delta *d,
-                                           netprof_error *error)
+static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_delta *d, netprof_error *error)
 {
-    const netprof_alloc *alloc = &netprof__schema_of(b->schema)->alloc;
-    size_t total = a->schema->counter_count + b->schema->counter_count;
-    size_t devices = a->schema->device_count + b->schema->device_count;
+    const netprof_schema *from = pair->a->schema, *to = pair->b->schema, *joined = NULL;
+    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
+    size_t total = from->counter_count + to->counter_count;
+    size_t devices = from->device_count + to->device_count;
     size_t *where = (size_t *)netprof__resize(alloc, NULL, 2 * total * sizeof *where + devices);
-    const netprof_schema *joined = NULL;
     netprof_err failed;
     if (!where)
         return netprof__no_memory(error);
-    netprof__match(b->schema, a->schema, where, (uint8_t *)(where + 2 * total));
-    failed = netprof__join(a->schema, b->schema, where, &joined, error);
+    netprof__match(to, from, where, (uint8_t *)(where + 2 * total));
+    failed = netprof__join(from, to, where, &joined, error);
     if (!failed)
         failed = netprof__delta_room(d, joined, error);
     if (!failed)
-        netprof__delta_joined(d, a, b, where, where + total, (uint8_t *)(where + 2 * total));
+        netprof__delta_joined(d, pair, where, where + total, (uint8_t *)(where + 2 * total));
     netprof_schema_release(joined);
     netprof__release(alloc, where);
     return failed;
@@ -3068,21 +3102,29 @@ static netprof_err netprof__diff_different(const netprof_snapshot *a, const netp
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta, netprof_error *error)
 {
+    netprof__pair pair;
     netprof_err failed;
+    char text[160];
+    int foreign;
     size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
-    if (!(options && options->force) && netprof__same_node(before->schema, after->schema, error))
-        return NETPROF_ERR_MISMATCH;
+    foreign = netprof__facts_differ(before->schema, after->schema, "host", text, sizeof text) ||
+              netprof__facts_differ(before->schema, after->schema, "boot_id", text, sizeof text);
+    if (foreign && !(options && options->force))
+        return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
+    pair.a = before;
+    pair.b = after;
+    pair.by_wall = foreign || !before->begin_ns || !after->begin_ns;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
         for (i = 0; !failed && i < after->schema->counter_count; i++)
-            netprof__delta_row(delta, i, before, i, after, i, 0);
+            netprof__delta_row(delta, i, &pair, i, i, 0);
     } else {
-        failed = netprof__diff_different(before, after, delta, error);
+        failed = netprof__diff_different(&pair, delta, error);
     }
     if (!failed)
-        netprof__delta_times(delta, before, after);
+        netprof__delta_times(delta, &pair);
     return failed;
 }
 
