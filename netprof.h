@@ -475,6 +475,7 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1072,7 +1073,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     size_t i;
     snprintf(name, sizeof name, "%s/%s", device, counter);
     for (i = 0; i < filter->count; i++, pattern += strlen(pattern) + 1)
-        if (fnmatch(pattern, strchr(pattern, '/') ? name : device, 0) == 0 || fnmatch(pattern, name, 0) == 0)
+        if (fnmatch(pattern, device, 0) == 0 || fnmatch(pattern, name, 0) == 0) /* a device may be "mlx5_0/1" */
             return 1;
     return 0;
 }
@@ -1418,7 +1419,8 @@ static void netprof__list_finish(netprof_list *list)
     size_t i;
     for (i = 0; i < s->pub.device_count; i++) {
         s->devices[i].facts = fact;
-        fact += s->devices[i].fact_count;
+        if (fact) /* NULL + 0 is undefined in C */
+            fact += s->devices[i].fact_count;
     }
     s->pub.devices = s->devices;
     s->pub.counters = s->counters;
@@ -1652,7 +1654,7 @@ static netprof_err netprof__group_find_fast(netprof__files *files, netprof__grou
    they are opened at the first reading. */
 static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g, const netprof_list *list)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter + g->first;
+    const netprof_counter *c;
     size_t i;
     if (!g->count)
         return NETPROF_OK;
@@ -1663,6 +1665,7 @@ static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g,
     g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
     if (!g->fds)
         return NETPROF_ERR_NOMEM;
+    c = list->schema->counters + list->source_first_counter + g->first;
     for (i = 0; i < g->count; i++) {
         int wanted = files->hold == NETPROF_HOLD_ALL || (c[i].flags & NETPROF_FAST);
         g->fds[i] = wanted && *files->fd_budget > 0 ? NETPROF__CLOSED : NETPROF__LOOSE;
@@ -1859,6 +1862,7 @@ struct netprof {
     char *root; /* "" or without its final '/' */
     int pid, threads, no_rescan;
     int fd_budget;
+    int torn; /* a discovery failed half-way: the sources no longer fit the schema */
     netprof__filter include, exclude, fast;
     netprof__part *parts;
     size_t part_count, part_capacity;
@@ -2327,15 +2331,1601 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
 
 /* @NETDEV@ */
 /* @ETHTOOL@ */
-/* @RDMA@ */
-/* @IP@ */
-/* @TCP@ */
-/* @USER@ */
+/* -- 7.12 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband --
+
+   A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
+   counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
+   agent: data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own
+   list. A RoCE port shares its wire with the netdev that its fact names: totals are made within a source,
+   never across sources. */
+
+static const struct netprof__rdma_row {
+    const char *name, *unit;
+    uint16_t scale, flags;
+    uint8_t width; /* 0: 64 or 32 bits, see netprof__rdma_is_wide() */
+} netprof__rdma_rows[] = {
+    {"port_xmit_data", "bytes", 4, NETPROF_FAST, 0},
+    {"port_rcv_data", "bytes", 4, NETPROF_FAST, 0},
+    {"port_xmit_packets", "packets", 1, NETPROF_FAST, 0},
+    {"port_rcv_packets", "packets", 1, NETPROF_FAST, 0},
+    {"port_xmit_data_64", "bytes", 4, NETPROF_FAST, 64},
+    {"port_rcv_data_64", "bytes", 4, NETPROF_FAST, 64},
+    {"port_xmit_packets_64", "packets", 1, NETPROF_FAST, 64},
+    {"port_rcv_packets_64", "packets", 1, NETPROF_FAST, 64},
+    {"unicast_xmit_packets", "packets", 1, 0, 64},
+    {"unicast_rcv_packets", "packets", 1, 0, 64},
+    {"multicast_xmit_packets", "packets", 1, 0, 64},
+    {"multicast_rcv_packets", "packets", 1, 0, 64},
+    {"port_unicast_xmit_packets", "packets", 1, 0, 64},
+    {"port_unicast_rcv_packets", "packets", 1, 0, 64},
+    {"port_multicast_xmit_packets", "packets", 1, 0, 64},
+    {"port_multicast_rcv_packets", "packets", 1, 0, 64},
+    {"port_xmit_wait", "ticks", 1, NETPROF_FAST | NETPROF_SATURATES, 32},
+    {"port_xmit_discards", "packets", 1, NETPROF_FAST | NETPROF_SATURATES, 16},
+    {"VL15_dropped", "packets", 1, NETPROF_SATURATES, 16},
+    {"symbol_error", "errors", 1, NETPROF_FAST | NETPROF_SATURATES, 16},
+    {"port_rcv_errors", "errors", 1, NETPROF_SATURATES, 16},
+    {"port_rcv_remote_physical_errors", "errors", 1, NETPROF_SATURATES, 16},
+    {"port_rcv_switch_relay_errors", "errors", 1, NETPROF_SATURATES, 16},
+    {"link_error_recovery", "events", 1, NETPROF_FAST | NETPROF_SATURATES, 8},
+    {"link_downed", "events", 1, NETPROF_FAST | NETPROF_SATURATES, 8},
+    {"port_xmit_constraint_errors", "errors", 1, NETPROF_SATURATES, 8},
+    {"port_rcv_constraint_errors", "errors", 1, NETPROF_SATURATES, 8},
+    {"local_link_integrity_errors", "errors", 1, NETPROF_SATURATES, 4},
+    {"excessive_buffer_overrun_errors", "errors", 1, NETPROF_SATURATES, 4},
+};
+
+/* hw_counters/ by the habits of the drivers' names: the first row that fits. Nobody tells their widths. */
+static const struct netprof__rdma_hw_row {
+    const char *pattern, *unit;
+    uint8_t kind;
+} netprof__rdma_hw_rows[] = {
+    {"active_*", "objects", NETPROF_KIND_GAUGE},
+    {"watermark_*", "objects", NETPROF_KIND_GAUGE},
+    {"*_bytes", "bytes", NETPROF_KIND_COUNTER},
+    {"*Octets", "bytes", NETPROF_KIND_COUNTER},
+    {"*_pkts", "packets", NETPROF_KIND_COUNTER},
+    {"*_packets", "packets", NETPROF_KIND_COUNTER},
+    {"*Pkts", "packets", NETPROF_KIND_COUNTER},
+    {"rx_drops", "packets", NETPROF_KIND_COUNTER},
+    {"np_*", "packets", NETPROF_KIND_COUNTER},
+    {"rp_cnp_*", "packets", NETPROF_KIND_COUNTER},
+    {"out_of_buffer", "packets", NETPROF_KIND_COUNTER},
+    {"out_of_sequence", "packets", NETPROF_KIND_COUNTER},
+    {"rx_icrc_encapsulated", "packets", NETPROF_KIND_COUNTER},
+    {"roce_slow_restart_cnps", "packets", NETPROF_KIND_COUNTER},
+    {"roce_*", "events", NETPROF_KIND_COUNTER},
+    {"*_events", "events", NETPROF_KIND_COUNTER},
+    {"*_exceeded", "events", NETPROF_KIND_COUNTER},
+    {"packet_seq_err", "events", NETPROF_KIND_COUNTER},
+    {"local_ack_timeout_err", "events", NETPROF_KIND_COUNTER},
+    {"implied_nak_seq_err", "events", NETPROF_KIND_COUNTER},
+    {"rnr_nak_retry_err", "events", NETPROF_KIND_COUNTER},
+    {"*_err", "errors", NETPROF_KIND_COUNTER},
+    {"*_error", "errors", NETPROF_KIND_COUNTER},
+    {"*_errors", "errors", NETPROF_KIND_COUNTER},
+    {"*_requests", "requests", NETPROF_KIND_COUNTER},
+    {"*_request", "requests", NETPROF_KIND_COUNTER},
+    {"rx_dct_connect", "requests", NETPROF_KIND_COUNTER},
+    {"*_wrs", "requests", NETPROF_KIND_COUNTER},
+    {"*_cmds", "commands", NETPROF_KIND_COUNTER},
+};
+
+static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
+                                                    "packet_seq_err",
+                                                    "local_ack_timeout_err",
+                                                    "rnr_nak_retry_err",
+                                                    "out_of_buffer",
+                                                    "np_cnp_sent",
+                                                    "np_ecn_marked_roce_packets",
+                                                    "rp_cnp_handled",
+                                                    "tx_bytes",
+                                                    "rx_bytes",
+                                                    "tx_pkts",
+                                                    "rx_pkts",
+                                                    "rx_drops",
+                                                    "retrans_bytes"};
+
+typedef struct netprof__rdma {
+    netprof__files files;
+    char class_path[512];
+    uint64_t signature;
+} netprof__rdma;
+
+/* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
+static void netprof__below(char *to, size_t size, const char *dir, const char *name)
+{
+    size_t a = strlen(dir), b = strlen(name);
+    if (a + b + 2 > size) {
+        *to = 0;
+        return;
+    }
+    memmove(to, dir, a);
+    to[a] = '/';
+    memcpy(to + a + 1, name, b + 1);
+}
+
+/* A pattern has at most one '*', at its begin or its end. */
+static int netprof__like(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern), m = strlen(name);
+    if (*pattern == '*') return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
+    if (n && pattern[n - 1] == '*') return strncmp(name, pattern, n - 1) == 0;
+    return strcmp(pattern, name) == 0;
+}
+
+/* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)", "0 GB/sec" in bits per second. 0 or errno. */
+static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per_s)
+{
+    const char *p = text, *end = text + size;
+    uint64_t whole, unit = 1000000000u, part = 0;
+    if (netprof__parse_digits(&p, end, &whole) || whole > UINT64_MAX / unit - 1)
+        return size ? EBADMSG : ENODATA;
+    if (p < end && *p == '.')
+        for (p++; p < end && netprof__digit(*p); p++) {
+            unit /= 10;
+            part += (uint64_t)(*p - '0') * unit;
+        }
+    while (p < end && *p == ' ')
+        p++;
+    if (end - p < 6 || *p != 'G' || (p[1] != 'b' && p[1] != 'B') || memcmp(p + 2, "/sec", 4) != 0)
+        return EBADMSG;
+    *bits_per_s = whole * 1000000000u + part;
+    return 0;
+}
+
+static void netprof__rdma_describe(netprof_counter *c, const char *name, int wide)
+{
+    size_t i;
+    for (i = 0; i < sizeof netprof__rdma_rows / sizeof *netprof__rdma_rows; i++) {
+        const struct netprof__rdma_row *row = &netprof__rdma_rows[i];
+        if (strcmp(name, row->name) != 0) continue;
+        c->unit = row->unit;
+        c->scale = row->scale;
+        c->flags = row->flags;
+        c->width = row->width;
+        if (!c->width) {
+            c->width = wide ? 64 : 32;
+            c->flags = (uint16_t)(c->flags | (wide ? 0 : NETPROF_SATURATES));
+        }
+    }
+}
+
+/* Omni-Path (hfi1) marks 32-bit counters in their names: "RxTIDFullEr,32". */
+static void netprof__rdma_describe_hw(netprof_counter *c, const char *name, int cached)
+{
+    const struct netprof__rdma_hw_row *row = netprof__rdma_hw_rows;
+    const struct netprof__rdma_hw_row *end = row + sizeof netprof__rdma_hw_rows / sizeof *row;
+    while (row < end && !netprof__like(row->pattern, name))
+        row++;
+    if (row < end) {
+        c->unit = row->unit;
+        c->kind = row->kind;
+    }
+    c->width = netprof__like("*,32", name) ? 32 : 0;
+    c->flags = (uint16_t)(cached ? NETPROF_SLOW_REFRESH : 0);
+    if (netprof__in_table(name, netprof__rdma_hw_fast,
+                          sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
+        c->flags = (uint16_t)(c->flags | NETPROF_FAST);
+}
+
+static void netprof__rdma_describe_state(netprof_counter *c, const char *name, int unused)
+{
+    (void)name;
+    (void)unused;
+    c->kind = NETPROF_KIND_STATE;
+}
+
+/* Data and packets of counters/ have 64 bits when the agent has the extended set (it then has unicast_*),
+   which a value beyond 32 bits proves as well. Else they are taken for 32 bits that stick: wrong only by a
+   flag, and only at the one value 4294967295. counters_ext/ proves nothing: there the wide ones are the files
+   of their own. */
+static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
+{
+    char path[1024], text[64];
+    size_t i;
+    for (i = 0; i < names->count; i++)
+        if (netprof__like("unicast_*", names->names[i])) return 1;
+    for (i = 0; i < 4; i++) { /* the first four rows */
+        uint64_t value = 0;
+        int64_t stamp;
+        ssize_t n;
+        netprof__below(path, sizeof path, dir, netprof__rdma_rows[i].name);
+        n = netprof__read_text(AT_FDCWD, path, text, sizeof text);
+        if (n > 0 && !netprof__parse_number(text, (size_t)n, &value, &stamp) && value > UINT32_MAX) return 1;
+    }
+    return 0;
+}
+
+/* One directory of counters of a port or adapter. */
+typedef struct netprof__rdma_dir {
+    const char *base, *name; /* "/sys/class/infiniband/mlx5_0/ports/1", "hw_counters" */
+    const netprof__names *files;
+    const netprof__names *taken[2]; /* names that other directories have used already */
+    netprof__parser parse;
+    void (*describe)(netprof_counter *c, const char *name, int detail);
+    int detail;
+} netprof__rdma_dir;
+
+static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
+{
+    size_t i;
+    for (i = 0; i < 2; i++)
+        if (d->taken[i] &&
+            netprof__in_table(name, (const char *const *)d->taken[i]->names, d->taken[i]->count))
+            return 1;
+    return 0;
+}
+
+/* Lists the free names, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
+static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d,
+                                       int taken)
+{
+    netprof__group *g = NULL;
+    char path[1024], name[512];
+    size_t i;
+    netprof__below(path, sizeof path, d->base, d->name);
+    for (i = 0; i < d->files->count; i++) {
+        netprof_counter c;
+        const char *file = d->files->names[i];
+        if (strcmp(file, "lifespan") == 0 || netprof__rdma_taken(d, file) != taken) continue;
+        if (!g && netprof__files_group(&rdma->files, path, d->parse, taken ? strlen(d->name) + 1 : 0, &g))
+            return NETPROF_ERR_NOMEM;
+        memset(&c, 0, sizeof c);
+        snprintf(name, sizeof name, "%s%s%s", taken ? d->name : "", taken ? "/" : "", file);
+        c.name = name;
+        d->describe(&c, file, d->detail);
+        netprof__group_counter(g, list, &c);
+    }
+    return g ? netprof__group_hold(&rdma->files, g, list) : NETPROF_OK;
+}
+
+static netprof_err netprof__rdma_groups(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d)
+{
+    netprof_err failed = netprof__rdma_group(rdma, list, d, 0);
+    return failed || !d->taken[0] ? failed : netprof__rdma_group(rdma, list, d, 1);
+}
+
+/* The names in base/name; a directory that is there but cannot be listed is told. -ENOMEM or 0. */
+static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const char *base, const char *name,
+                               netprof__names *out)
+{
+    char path[1024], key[64];
+    int failed;
+    netprof__below(path, sizeof path, base, name);
+    failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, out);
+    if (!failed || failed == -ENOMEM) return failed;
+    if (failed != -ENOENT && failed != -ENOTDIR) {
+        snprintf(key, sizeof key, "%s_error", name);
+        netprof_list_fact(list, key, strerror(-failed));
+        netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
+    }
+    return 0;
+}
+
+/* How long the driver hands out the same values: a fact, no counter. */
+static int netprof__rdma_lifespan(netprof_list *list, const char *base)
+{
+    char path[1024], text[32];
+    netprof__below(path, sizeof path, base, "hw_counters/lifespan");
+    if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0) return 0;
+    netprof_list_fact(list, "lifespan_ms", text);
+    return strcmp(text, "0") != 0;
+}
+
+static netprof_err netprof__rdma_hw(netprof__rdma *rdma, netprof_list *list, const char *base,
+                                    const netprof__names *files, const netprof__names *taken,
+                                    const netprof__names *taken_too)
+{
+    netprof__rdma_dir d;
+    memset(&d, 0, sizeof d);
+    d.base = base;
+    d.name = "hw_counters";
+    d.files = files;
+    d.taken[0] = taken;
+    d.taken[1] = taken_too;
+    d.parse = netprof__parse_number;
+    d.describe = netprof__rdma_describe_hw;
+    d.detail = netprof__rdma_lifespan(list, base);
+    return netprof__rdma_groups(rdma, list, &d);
+}
+
+static netprof_err netprof__rdma_counters(netprof__rdma *rdma, netprof_list *list, const char *base,
+                                          const netprof__names *files, const netprof__names *ext)
+{
+    netprof__rdma_dir d;
+    char path[1024];
+    netprof_err failed;
+    memset(&d, 0, sizeof d);
+    d.base = base;
+    d.name = "counters";
+    d.files = files;
+    d.parse = netprof__parse_number;
+    d.describe = netprof__rdma_describe;
+    netprof__below(path, sizeof path, base, "counters");
+    d.detail = files->count && netprof__rdma_is_wide(files, path);
+    failed = netprof__rdma_groups(rdma, list, &d);
+    d.name = "counters_ext";
+    d.files = ext;
+    d.taken[0] = files;
+    d.detail = 1;
+    return failed ? failed : netprof__rdma_groups(rdma, list, &d);
+}
+
+static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list, const char *base,
+                                        const netprof__names *files)
+{
+    netprof__names states;
+    netprof__rdma_dir d;
+    char *names[2];
+    size_t i;
+    memset(&states, 0, sizeof states);
+    memset(&d, 0, sizeof d);
+    states.names = names;
+    for (i = 0; i < files->count && states.count < 2; i++)
+        if (strcmp(files->names[i], "state") == 0 || strcmp(files->names[i], "phys_state") == 0)
+            names[states.count++] = files->names[i];
+    d.base = base;
+    d.name = ".";
+    d.files = &states;
+    d.parse = netprof__parse_state;
+    d.describe = netprof__rdma_describe_state;
+    return netprof__rdma_groups(rdma, list, &d);
+}
+
+/* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
+static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device,
+                                 const char *port_path, const char *port)
+{
+    netprof__names names;
+    char path[1024], file[1024], text[64];
+    const char *found = NULL;
+    size_t i;
+    netprof__below(path, sizeof path, port_path, "gid_attrs/ndevs/0");
+    if (netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0) {
+        netprof_list_fact(list, "netdev", text);
+        return;
+    }
+    netprof__below(path, sizeof path, device, "device/net");
+    if (netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names) == 0) {
+        for (i = 0; i < names.count && !found; i++) {
+            netprof__below(file, sizeof file, path, names.names[i]);
+            netprof__below(file, sizeof file, file, "dev_port");
+            if (netprof__read_line(AT_FDCWD, file, text, sizeof text) > 0 ? atoi(text) + 1 == atoi(port)
+                                                                          : names.count == 1)
+                found = names.names[i];
+        }
+        if (found) netprof_list_fact(list, "netdev", found);
+    }
+    netprof__names_free(&names);
+}
+
+static void netprof__rdma_device_facts(netprof_list *list, const char *device)
+{
+    static const char *const rows[][2] = {{"fw_ver", "/fw_ver"},       {"hca_type", "/hca_type"},
+                                          {"board_id", "/board_id"},   {"node_guid", "/node_guid"},
+                                          {"node_type", "/node_type"}, {"hw_rev", "/hw_rev"}};
+    char path[1024];
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        netprof__fact_from_file(list, rows[i][0], device, rows[i][1]);
+    netprof__fact_from_link(list, "driver", device, "/device/driver");
+    netprof__below(path, sizeof path, device, "device");
+    netprof__pci_facts(list, path);
+}
+
+static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
+{
+    static const char *const rows[][2] = {
+        {"link_layer", "/link_layer"}, {"rate", "/rate"}, {"lid", "/lid"}, {"sm_lid", "/sm_lid"}};
+    char path[1024], text[128];
+    uint64_t rate;
+    ssize_t n;
+    size_t i;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        netprof__fact_from_file(list, rows[i][0], port_path, rows[i][1]);
+    netprof__below(path, sizeof path, port_path, "rate");
+    n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
+    if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) &&
+        rate) { /* 0: a port that is down has no rate */
+        snprintf(text, sizeof text, "%llu", (unsigned long long)rate);
+        netprof_list_fact(list, "rate_bps", text);
+    }
+}
+
+/* An SR-IOV function's traffic is in its port's counters; rxe and siw ("parent") count that of a netdev. */
+static unsigned netprof__rdma_flags(const char *device)
+{
+    static const char *const signs[] = {"device/physfn", "parent"};
+    char path[1024];
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        netprof__below(path, sizeof path, device, signs[i]);
+        if (access(path, F_OK) == 0) return NETPROF_DEVICE_VIRTUAL;
+    }
+    return NETPROF_DEVICE_PHYSICAL;
+}
+
+static uint64_t netprof__inode_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
+                                      const char *device_name, const char *port)
+{
+    static const char *const dirs[] = {"", "counters", "counters_ext", "hw_counters"};
+    netprof__names names[4];
+    netprof_err failed;
+    char ports[800], path[896], name[320];
+    size_t i;
+    int no_memory = 0;
+    netprof__below(ports, sizeof ports, device, "ports");
+    netprof__below(path, sizeof path, ports, port);
+    netprof__below(name, sizeof name, device_name, port);
+    netprof_list_device(list, name, netprof__inode_of(path), netprof__rdma_flags(device));
+    netprof__rdma_port_facts(list, path);
+    netprof__rdma_netdev(rdma, list, device, path, port);
+    netprof__rdma_device_facts(list, device);
+    failed = netprof__files_device(&rdma->files);
+    for (i = 0; i < 4; i++)
+        no_memory |= netprof__rdma_names(rdma, list, path, dirs[i], &names[i]) != 0;
+    if (no_memory) failed = NETPROF_ERR_NOMEM;
+    if (!failed) failed = netprof__rdma_counters(rdma, list, path, &names[1], &names[2]);
+    if (!failed) failed = netprof__rdma_hw(rdma, list, path, &names[3], &names[1], &names[2]);
+    if (!failed) failed = netprof__rdma_states(rdma, list, path, &names[0]);
+    for (i = 0; i < 4; i++)
+        netprof__names_free(&names[i]);
+    return failed;
+}
+
+/* Counters of the adapter itself: hfi1, EFA, mlx4. It is no port: no total has them. */
+static netprof_err netprof__rdma_adapter(netprof__rdma *rdma, netprof_list *list, const char *device,
+                                         const char *device_name)
+{
+    netprof__names names;
+    netprof_err failed = NETPROF_OK;
+    char path[1024];
+    int result;
+    netprof__below(path, sizeof path, device, "hw_counters");
+    result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
+    if (result == -ENOMEM) failed = NETPROF_ERR_NOMEM;
+    if (!result && names.count) {
+        netprof_list_device(list, device_name, netprof__inode_of(device), 0);
+        netprof__rdma_device_facts(list, device);
+        failed = netprof__files_device(&rdma->files);
+        if (!failed) failed = netprof__rdma_hw(rdma, list, device, &names, NULL, NULL);
+    }
+    netprof__names_free(&names);
+    return failed;
+}
+
+static netprof_err netprof__rdma_device(netprof__rdma *rdma, netprof_list *list, const char *name)
+{
+    netprof__names ports;
+    netprof_err failed;
+    char device[768], path[1024];
+    size_t i;
+    int result;
+    netprof__below(device, sizeof device, rdma->class_path, name);
+    failed = netprof__rdma_adapter(rdma, list, device, name);
+    if (failed) return failed;
+    netprof__below(path, sizeof path, device, "ports");
+    result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &ports);
+    for (i = 0; !failed && !result && i < ports.count; i++)
+        failed = netprof__rdma_port(rdma, list, device, name, ports.names[i]);
+    netprof__names_free(&ports);
+    return result == -ENOMEM ? NETPROF_ERR_NOMEM : failed;
+}
+
+static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
+{
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof_err failed = NETPROF_OK;
+    netprof__names names;
+    size_t i;
+    int result;
+    netprof__files_clear(&rdma->files);
+    snprintf(rdma->class_path, sizeof rdma->class_path, "%s/sys/class/infiniband", list->root);
+    rdma->signature = netprof__dir_signature(rdma->class_path);
+    result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, rdma->class_path, &names);
+    if (result)
+        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result),
+                           -result, rdma->class_path);
+    for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
+        failed = netprof__rdma_device(rdma, list, names.names[i]);
+    netprof__names_free(&names);
+    return result == -ENOMEM ? NETPROF_ERR_NOMEM : failed;
+}
+
+static void netprof__rdma_read(void *user, size_t device, netprof_sweep *sweep)
+{
+    netprof__files_read(&((netprof__rdma *)user)->files, device, sweep);
+}
+
+static int netprof__rdma_changed(void *user)
+{
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    return netprof__dir_signature(rdma->class_path) != rdma->signature;
+}
+
+static void netprof__rdma_close(void *user)
+{
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof_alloc a = rdma->files.alloc;
+    netprof__files_clear(&rdma->files);
+    netprof__release(&a, rdma);
+}
+
+static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void **user)
+{
+    netprof__rdma *rdma = (netprof__rdma *)netprof__zalloc(&np->alloc, sizeof *rdma);
+    if (!rdma) return NETPROF_ERR_NOMEM;
+    rdma->files.alloc = np->alloc;
+    rdma->files.hold = np->hold;
+    rdma->files.fd_budget = &np->fd_budget;
+    source->discover = netprof__rdma_discover;
+    source->read = netprof__rdma_read;
+    source->changed = netprof__rdma_changed;
+    source->close = netprof__rdma_close;
+    *user = rdma;
+    return NETPROF_OK;
+}
+
+/* -- 7.13 source ip: the kernel's protocol counters, /proc/net --
+
+   snmp and netstat hold pairs of lines, names and values: a device for each protocol as the kernel prints it
+   ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their whole names
+   ("snmp6/Ip6InReceives"), sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in
+   32 bits for each CPU ("softnet/dropped/cpu3"): a sum of them would wrap unseen, so that summing is left to
+   the reader. Every value is found by its name; a column that is not there is absent. All of it is of one
+   network namespace, and of no device: no total has it. */
+
+/* One value of such a text. */
+typedef struct netprof__cell {
+    const char *group, *name; /* "Tcp", "InSegs": not terminated */
+    size_t group_size, name_size;
+    uint64_t key; /* stands for group and name (and CPU) */
+    uint64_t value;
+    unsigned cpu;
+    int negative;
+    int failed; /* 0, ENODATA: a name without a value, EBADMSG: not a number */
+} netprof__cell;
+
+/* A walk over a text: begin with p and end set and all else 0. */
+typedef struct netprof__cells {
+    const char *p, *end;
+    const char *names, *names_end, *values, *values_end; /* what is left of the lines at hand */
+    const char *group;
+    size_t group_size;
+    uint64_t group_key;
+    unsigned line, column, cpu;
+} netprof__cells;
+
+typedef int (*netprof__next_cell)(netprof__cells *cells, netprof__cell *cell); /* 0 at the end */
+
+static int netprof__word(const char **p, const char *end, const char **word, size_t *size)
+{
+    const char *q = *p;
+    while (q < end && (unsigned char)*q <= ' ')
+        q++;
+    *word = q;
+    while (q < end && (unsigned char)*q > ' ')
+        q++;
+    *size = (size_t)(q - *word);
+    *p = q;
+    return *size != 0;
+}
+
+static int netprof__line(netprof__cells *cells, const char **begin, const char **end)
+{
+    const char *newline;
+    if (cells->p == cells->end) return 0;
+    newline = (const char *)memchr(cells->p, '\n', (size_t)(cells->end - cells->p));
+    *begin = cells->p;
+    *end = newline ? newline : cells->end;
+    cells->p = newline ? newline + 1 : cells->end;
+    return 1;
+}
+
+/* "Tcp: ..." 0 when the line does not begin so. */
+static int netprof__group_word(const char **p, const char *end, const char **group, size_t *size)
+{
+    if (!netprof__word(p, end, group, size) || (*group)[*size - 1] != ':') return 0;
+    --*size;
+    return 1;
+}
+
+/* Eight bytes at a time: half of the text of netstat is names, and each sweep compares all of them. */
+static uint64_t netprof__mix_text(uint64_t h, const char *text, size_t size)
+{
+    uint64_t word;
+    for (; size >= 8; text += 8, size -= 8) {
+        memcpy(&word, text, 8);
+        h = (h ^ word) * 1099511628211u;
+        h ^= h >> 29;
+    }
+    for (word = size; size; size--)
+        word = word << 8 | (unsigned char)*text++;
+    h = (h ^ word) * 11400714819323198485u;
+    return h ^ h >> 32;
+}
+
+/* Takes the cell's value from *p. */
+static void netprof__cell_number(netprof__cell *cell, const char **p, const char *end)
+{
+    const char *word;
+    size_t size;
+    cell->value = 0;
+    cell->negative = 0;
+    cell->failed = ENODATA;
+    if (!netprof__word(p, end, &word, &size)) return;
+    end = word + size;
+    cell->negative = *word == '-';
+    word += cell->negative;
+    cell->failed = netprof__parse_digits(&word, end, &cell->value) || word != end ? EBADMSG : 0;
+    if (cell->negative) cell->value = ~cell->value + 1;
+}
+
+/* snmp, netstat: "Tcp: InSegs OutSegs" and "Tcp: 12 34". A header without its values is passed over. */
+static int netprof__take_pair(netprof__cells *c)
+{
+    const char *begin, *end, *group;
+    size_t size;
+    int have = 0;
+    while (netprof__line(c, &begin, &end)) {
+        if (!netprof__group_word(&begin, end, &group, &size)) {
+            have = 0;
+            continue;
+        }
+        if (have && size == c->group_size && memcmp(group, c->group, size) == 0) {
+            c->values = begin;
+            c->values_end = end;
+            c->group_key = netprof__mix_text(0, group, size);
+            return 1;
+        }
+        have = 1;
+        c->group = group;
+        c->group_size = size;
+        c->names = begin;
+        c->names_end = end;
+    }
+    c->names = c->names_end = c->p;
+    return 0;
+}
+
+static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
+{
+    while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size))
+        if (!netprof__take_pair(c)) return 0;
+    cell->group = c->group;
+    cell->group_size = c->group_size;
+    cell->cpu = 0;
+    cell->key = netprof__mix_text(c->group_key, cell->name, cell->name_size);
+    netprof__cell_number(cell, &c->values, c->values_end);
+    return 1;
+}
+
+/* sockstat: "TCP: inuse 35 orphan 0". */
+static int netprof__next_keyed(netprof__cells *c, netprof__cell *cell)
+{
+    while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size)) {
+        if (!netprof__line(c, &c->names, &c->names_end)) return 0;
+        if (!netprof__group_word(&c->names, c->names_end, &c->group, &c->group_size))
+            c->names = c->names_end;
+        else
+            c->group_key = netprof__mix_text(0, c->group, c->group_size);
+    }
+    cell->group = c->group;
+    cell->group_size = c->group_size;
+    cell->cpu = 0;
+    cell->key = netprof__mix_text(c->group_key, cell->name, cell->name_size);
+    netprof__cell_number(cell, &c->names, c->names_end);
+    return 1;
+}
+
+/* snmp6: "Ip6InReceives   92166". */
+static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
+{
+    const char *begin, *end;
+    do {
+        if (!netprof__line(c, &begin, &end)) return 0;
+    } while (!netprof__word(&begin, end, &cell->name, &cell->name_size));
+    cell->group = cell->name;
+    cell->group_size = 0;
+    cell->cpu = 0;
+    cell->key = netprof__mix_text(0, cell->name, cell->name_size);
+    netprof__cell_number(cell, &begin, end);
+    return 1;
+}
+
+/* softnet_seq_show() in net/core/net-procfs.c: 9, 10, 11, 13 or 15 columns, by the kernel's age. */
+static const char *const netprof__softnet_columns[] = {
+    "processed",     "dropped",      "time_squeeze", NULL,          NULL, NULL,         NULL,          NULL,
+    "cpu_collision", "received_rps", "flow_limit",   "backlog_len", NULL, "input_qlen", "process_qlen"};
+#define NETPROF__SOFTNET_CPU 12 /* the CPU's number: offline ones have no line */
+
+static int netprof__parse_hex(const char *p, size_t size, uint64_t *value)
+{
+    size_t i;
+    *value = 0;
+    for (i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)p[i], letter = (unsigned char)(c | 0x20);
+        if (c >= '0' && c <= '9')
+            *value = *value << 4 | (uint64_t)(c - '0');
+        else if (letter >= 'a' && letter <= 'f')
+            *value = *value << 4 | (uint64_t)(letter - 'a' + 10);
+        else
+            return EBADMSG;
+    }
+    return size && size <= 16 ? 0 : EBADMSG;
+}
+
+static int netprof__softnet_line(netprof__cells *c)
+{
+    const char *p, *word;
+    size_t size;
+    uint64_t cpu = 0;
+    unsigned column;
+    if (!netprof__line(c, &c->values, &c->values_end)) return 0;
+    p = c->values;
+    c->cpu = c->line++;
+    c->column = 0;
+    for (column = 0; netprof__word(&p, c->values_end, &word, &size); column++)
+        if (column == NETPROF__SOFTNET_CPU && !netprof__parse_hex(word, size, &cpu)) c->cpu = (unsigned)cpu;
+    return 1;
+}
+
+static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
+{
+    const size_t count = sizeof netprof__softnet_columns / sizeof *netprof__softnet_columns;
+    const char *word;
+    size_t size;
+    for (;;) {
+        if (!netprof__word(&c->values, c->values_end, &word, &size)) {
+            if (!netprof__softnet_line(c)) return 0;
+            continue;
+        }
+        if (c->column++ < count && netprof__softnet_columns[c->column - 1]) break;
+    }
+    cell->name = netprof__softnet_columns[c->column - 1];
+    cell->name_size = strlen(cell->name);
+    cell->group = cell->name;
+    cell->group_size = 0;
+    cell->cpu = c->cpu;
+    cell->key = (uint64_t)c->cpu << 8 | c->column;
+    cell->negative = 0;
+    cell->failed = netprof__parse_hex(word, size, &cell->value);
+    return 1;
+}
+
+/* The files. */
+static const struct netprof__ip_format {
+    const char *file, *device; /* NULL: each group is a device */
+    netprof__next_cell next;
+} netprof__ip_formats[] = {{"snmp", NULL, netprof__next_pair},
+                           {"netstat", NULL, netprof__next_pair},
+                           {"snmp6", "snmp6", netprof__next_named},
+                           {"softnet_stat", "softnet", netprof__next_softnet},
+                           {"sockstat", "sockstat", netprof__next_keyed},
+                           {"sockstat6", "sockstat6", netprof__next_keyed}};
+#define NETPROF__IP_FILES (sizeof netprof__ip_formats / sizeof *netprof__ip_formats)
+
+/* What the counters are; the first row that fits. Device NULL: any. */
+static const struct netprof__ip_row {
+    const char *device, *pattern, *unit;
+    uint8_t kind;
+    uint16_t flags;
+} netprof__ip_rows[] = {
+    {"Tcp", "RtoAlgorithm", "", NETPROF_KIND_STATE, 0},
+    {"Tcp", "RtoM*", "ms", NETPROF_KIND_GAUGE, 0},
+    {"Tcp", "MaxConn", "connections", NETPROF_KIND_GAUGE, NETPROF_SIGNED},
+    {"Tcp", "CurrEstab", "connections", NETPROF_KIND_GAUGE, 0},
+    {"Tcp", "InSegs", "segments", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Tcp", "OutSegs", "segments", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Tcp", "RetransSegs", "segments", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Tcp", "InErrs", "errors", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Tcp", "InCsumErrors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"Tcp", "OutRsts", "segments", NETPROF_KIND_COUNTER, 0},
+    {"Tcp", "*", "connections", NETPROF_KIND_COUNTER, 0},
+    {"Ip", "Forwarding", "", NETPROF_KIND_STATE, 0},
+    {"Ip", "DefaultTTL", "hops", NETPROF_KIND_GAUGE, 0},
+    {"Ip", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"Ip", "*", "packets", NETPROF_KIND_COUNTER, 0},
+    {"IpExt", "InOctets", "bytes", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"IpExt", "OutOctets", "bytes", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"IpExt", "*Octets", "bytes", NETPROF_KIND_COUNTER, 0},
+    {"IpExt", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"IpExt", "*", "packets", NETPROF_KIND_COUNTER, 0},
+    {"Udp", "InDatagrams", "datagrams", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Udp", "OutDatagrams", "datagrams", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Udp", "RcvbufErrors", "errors", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Udp", "SndbufErrors", "errors", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"Udp", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"Udp", "*", "datagrams", NETPROF_KIND_COUNTER, 0},
+    {"UdpLite", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"UdpLite", "*", "datagrams", NETPROF_KIND_COUNTER, 0},
+    {"Icmp", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"Icmp", "*", "messages", NETPROF_KIND_COUNTER, 0},
+    {"IcmpMsg", "*", "messages", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "ListenDrops", "connections", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"TcpExt", "ListenOverflows", "connections", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TW*", "connections", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPTimeouts", "events", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"TcpExt", "TCPLostRetransmit", "segments", NETPROF_KIND_COUNTER, NETPROF_FAST},
+    {"TcpExt", "*Chrono", "ms", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "*Retrans", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "*Drop", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "*Acks", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "DelayedACKs", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPHPHits", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPOFOQueue", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPRcvCoalesce", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPOrigDataSent", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "TCPDelivered*", "segments", NETPROF_KIND_COUNTER, 0},
+    {"TcpExt", "*", "events", NETPROF_KIND_COUNTER, 0},
+    {"MPTcpExt", "MPCurrEstab", "connections", NETPROF_KIND_GAUGE, 0},
+    {"MPTcpExt", "*", "events", NETPROF_KIND_COUNTER, 0},
+    {"snmp6", "*Octets", "bytes", NETPROF_KIND_COUNTER, 0},
+    {"snmp6", "*Errors", "errors", NETPROF_KIND_COUNTER, 0},
+    {"snmp6", "Ip6*", "packets", NETPROF_KIND_COUNTER, 0},
+    {"snmp6", "Icmp6*", "messages", NETPROF_KIND_COUNTER, 0},
+    {"snmp6", "Udp*", "datagrams", NETPROF_KIND_COUNTER, 0},
+    {"softnet", "backlog_len*", "packets", NETPROF_KIND_GAUGE, 0},
+    {"softnet", "input_qlen*", "packets", NETPROF_KIND_GAUGE, 0},
+    {"softnet", "process_qlen*", "packets", NETPROF_KIND_GAUGE, 0},
+    {"softnet", "time_squeeze*", "events", NETPROF_KIND_COUNTER, 0},
+    {"softnet", "cpu_collision*", "events", NETPROF_KIND_COUNTER, 0},
+    {"softnet", "received_rps*", "events", NETPROF_KIND_COUNTER, 0},
+    {"softnet", "*", "packets", NETPROF_KIND_COUNTER, 0},
+    {NULL, "*_mem", "bytes", NETPROF_KIND_GAUGE, 0}, /* sockstat, sockstat6; in pages */
+    {NULL, "*_memory", "bytes", NETPROF_KIND_GAUGE, 0},
+    {NULL, "FRAG*", "queues", NETPROF_KIND_GAUGE, 0},
+    {"sockstat", "*", "sockets", NETPROF_KIND_GAUGE, 0},
+    {"sockstat6", "*", "sockets", NETPROF_KIND_GAUGE, 0},
+};
+
+/* Where the values of a file go, in the order in which the file had them last. */
+typedef struct netprof__ip_slot {
+    uint64_t key;
+    size_t index;    /* NETPROF_NONE: dropped by a filter */
+    uint64_t factor; /* of the value, beside the counter's scale */
+} netprof__ip_slot;
+
+typedef struct netprof__ip_file {
+    int fd;
+    int hold, held; /* keep it open; taken from the budget */
+    char *text;
+    size_t capacity;
+    netprof__ip_slot *slots;
+    size_t slot_count, slot_capacity;
+    size_t first, count; /* in the source's own numbering */
+    int fast;            /* has counters of the fast set */
+} netprof__ip_file;
+
+typedef struct netprof__ip {
+    netprof *np;
+    char dir[512], netns_path[512], netns[64];
+    netprof__ip_file files[NETPROF__IP_FILES];
+} netprof__ip;
+
+/* Reads the file whole into its buffer. Returns the length or -errno; -EOVERFLOW: the buffer is too small. */
+static ssize_t netprof__ip_load(netprof__ip *ip, size_t index)
+{
+    netprof__ip_file *f = &ip->files[index];
+    char path[600];
+    size_t used = 0;
+    ssize_t n = 0;
+    if (f->fd < 0) {
+        netprof__below(path, sizeof path, ip->dir, netprof__ip_formats[index].file);
+        do
+            f->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
+        while (f->fd < 0 && errno == EINTR);
+        if (f->fd < 0) return -errno;
+    }
+    while (used < f->capacity) {
+        n = NETPROF_OS_PREAD(f->fd, f->text + used, f->capacity - used, (off_t)used);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        used += (size_t)n;
+    }
+    n = n < 0 ? -errno : used == f->capacity ? -EOVERFLOW : (ssize_t)used;
+    if (!f->hold || (n < 0 && n != -EOVERFLOW)) {
+        NETPROF_OS_CLOSE(f->fd);
+        f->fd = -1;
+    }
+    return n;
+}
+
+/* Likewise, making room: twice what is there, so that a sweep, which must not allocate, has enough. */
+static ssize_t netprof__ip_load_growing(netprof__ip *ip, size_t index)
+{
+    netprof__ip_file *f = &ip->files[index];
+    for (;;) {
+        ssize_t n = f->capacity ? netprof__ip_load(ip, index) : -EOVERFLOW;
+        size_t bigger = f->capacity ? 2 * f->capacity : 16384;
+        char *text;
+        if (n >= 0 && (size_t)n <= f->capacity / 2) return n;
+        if (n < 0 && n != -EOVERFLOW) return n;
+        text = bigger > (1u << 26) ? NULL : (char *)netprof__resize(&ip->np->alloc, f->text, bigger);
+        if (!text) return -ENOMEM;
+        f->text = text;
+        f->capacity = bigger;
+    }
+}
+
+static void netprof__ip_describe(netprof_counter *c, const char *device)
+{
+    const struct netprof__ip_row *row = netprof__ip_rows;
+    const struct netprof__ip_row *end = row + sizeof netprof__ip_rows / sizeof *row;
+    while (row < end &&
+           ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
+        row++;
+    c->width = strcmp(device, "softnet") == 0 ? 32 : 64;
+    if (row == end) return;
+    c->unit = row->unit;
+    c->kind = row->kind;
+    c->flags = row->flags;
+    if (netprof__like("*_mem", c->name) && sysconf(_SC_PAGESIZE) <= UINT16_MAX)
+        c->scale = (uint16_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Pages of 64 KiB do not fit the scale: their values are bytes all the same. */
+static uint64_t netprof__ip_factor(const netprof_counter *c)
+{
+    return netprof__like("*_mem", c->name) && !c->scale ? (uint64_t)sysconf(_SC_PAGESIZE) : 1;
+}
+
+/* "InSegs" of device Tcp, "TCP_inuse", "dropped/cpu3". */
+static void netprof__ip_name(const struct netprof__ip_format *format, const netprof__cell *cell, char *name,
+                             size_t size)
+{
+    int m = (int)(cell->group_size < 64 ? cell->group_size : 64),
+        n = (int)(cell->name_size < 128 ? cell->name_size : 128);
+    if (format->next == netprof__next_softnet)
+        snprintf(name, size, "%.*s/cpu%u", n, cell->name, cell->cpu);
+    else if (format->next == netprof__next_keyed)
+        snprintf(name, size, "%.*s_%.*s", m, cell->group, n, cell->name);
+    else
+        snprintf(name, size, "%.*s", n, cell->name);
+}
+
+static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list,
+                                    const struct netprof__ip_format *format, const netprof__cell *cell,
+                                    char *device, size_t size)
+{
+    const char *inode = strchr(ip->netns, '[');
+    if (format->device)
+        netprof__copy_text(device, size, format->device);
+    else
+        snprintf(device, size, "%.*s", (int)(cell->group_size < 64 ? cell->group_size : 64), cell->group);
+    netprof_list_device(list, device, inode ? strtoull(inode + 1, NULL, 10) : 0, 0);
+    netprof_list_fact(list, "file", format->file);
+    if (*ip->netns) netprof_list_fact(list, "netns", ip->netns);
+}
+
+static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, uint64_t key, size_t index,
+                                        uint64_t factor)
+{
+    if (!netprof__grow(&ip->np->alloc, &f->slots, &f->slot_capacity, f->slot_count + 1, sizeof *f->slots))
+        return NETPROF_ERR_NOMEM;
+    f->slots[f->slot_count].key = key;
+    f->slots[f->slot_count].factor = factor;
+    f->slots[f->slot_count++].index = index;
+    if (index == NETPROF_NONE) return NETPROF_OK;
+    if (!f->count++) f->first = index;
+    return NETPROF_OK;
+}
+
+/* Lists what the text holds: a new device wherever another group begins. */
+static netprof_err netprof__ip_list_file(netprof__ip *ip, netprof_list *list, size_t index, size_t size)
+{
+    const struct netprof__ip_format *format = &netprof__ip_formats[index];
+    netprof__ip_file *f = &ip->files[index];
+    netprof__cells cells;
+    netprof__cell cell;
+    const char *group = NULL;
+    char device[80], name[256];
+    memset(&cells, 0, sizeof cells);
+    cells.p = f->text;
+    cells.end = f->text + size;
+    while (format->next(&cells, &cell)) {
+        netprof_counter c;
+        size_t at;
+        if (!group || (!format->device && cell.group != group))
+            netprof__ip_list_device(ip, list, format, &cell, device, sizeof device);
+        group = cell.group;
+        memset(&c, 0, sizeof c);
+        netprof__ip_name(format, &cell, name, sizeof name);
+        c.name = name;
+        netprof__ip_describe(&c, device);
+        at = netprof_list_counter(list, &c);
+        if (netprof__ip_add_slot(ip, f, cell.key, at, netprof__ip_factor(&c))) return NETPROF_ERR_NOMEM;
+        if (at != NETPROF_NONE)
+            f->fast |= (list->schema->counters[list->source_first_counter + at].flags & NETPROF_FAST) != 0;
+    }
+    return NETPROF_OK;
+}
+
+static void netprof__ip_clear(netprof__ip *ip)
+{
+    size_t i;
+    for (i = 0; i < NETPROF__IP_FILES; i++) {
+        netprof__ip_file *f = &ip->files[i];
+        if (f->fd >= 0) NETPROF_OS_CLOSE(f->fd);
+        ip->np->fd_budget += f->held;
+        netprof__release(&ip->np->alloc, f->text);
+        netprof__release(&ip->np->alloc, f->slots);
+        memset(f, 0, sizeof *f);
+        f->fd = -1;
+    }
+}
+
+static void netprof__ip_read_netns(const netprof__ip *ip, char *text, size_t size)
+{
+    ssize_t n = readlink(ip->netns_path, text, size - 1);
+    text[n > 0 ? n : 0] = 0;
+}
+
+/* Under another root, PROC/net of a host's PROC is still the reader's own namespace: ask for process 1's. */
+static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
+{
+    char process[32];
+    if (ip->np->pid > 0)
+        snprintf(process, sizeof process, "%d/", ip->np->pid);
+    else
+        netprof__copy_text(process, sizeof process, *list->root ? "1/" : "");
+    snprintf(ip->dir, sizeof ip->dir, "%s/proc/%snet", list->root, process);
+    if (ip->np->pid <= 0 && *process && access(ip->dir, R_OK | X_OK) != 0) {
+        *process = 0;
+        snprintf(ip->dir, sizeof ip->dir, "%s/proc/net", list->root);
+    }
+    snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root,
+             *process ? process : "self/");
+    netprof__ip_read_netns(ip, ip->netns, sizeof ip->netns);
+}
+
+/* Held: within the budget, and never those of another process, which would outlive it. */
+static void netprof__ip_hold(netprof__ip *ip, netprof__ip_file *f)
+{
+    netprof_hold hold = ip->np->hold;
+    f->hold = f->held = f->count && ip->np->pid <= 0 && ip->np->fd_budget > 0 &&
+                        (hold == NETPROF_HOLD_ALL || (hold == NETPROF_HOLD_FAST && f->fast));
+    ip->np->fd_budget -= f->held;
+}
+
+static netprof_err netprof__ip_discover(void *user, netprof_list *list)
+{
+    netprof__ip *ip = (netprof__ip *)user;
+    size_t i;
+    int found = 0;
+    netprof__ip_clear(ip);
+    netprof__ip_choose(ip, list);
+    for (i = 0; i < NETPROF__IP_FILES; i++) {
+        ssize_t n = netprof__ip_load_growing(ip, i);
+        if (n == -ENOMEM || (n > 0 && netprof__ip_list_file(ip, list, i, (size_t)n)))
+            return NETPROF_ERR_NOMEM;
+        if (n < 0 && n != -ENOENT)
+            netprof_list_state(list, netprof_status_of_errno((int)-n), (int)-n, ip->dir);
+        found |= n >= 0;
+        netprof__ip_hold(ip, &ip->files[i]);
+    }
+    if (!found && !list->state_given) netprof_list_state(list, NETPROF_STATUS_ABSENT, ENOENT, ip->dir);
+    return NETPROF_OK;
+}
+
+/* Where the k-th value goes, or NULL. Other columns than last time: by name, and the next take looks anew. */
+static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
+{
+    size_t i;
+    if (k < f->slot_count && f->slots[k].key == key) return &f->slots[k];
+    *moved = 1;
+    for (i = 0; i < f->slot_count; i++)
+        if (f->slots[i].key == key) return &f->slots[i];
+    return NULL;
+}
+
+static int netprof__wanted(const netprof_sweep *sweep, size_t i)
+{
+    return sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST);
+}
+
+static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot, const netprof__cell *cell)
+{
+    size_t i = slot->index;
+    if (cell->failed == ENODATA) return; /* absent */
+    if (cell->failed || (cell->negative && !(sweep->counters[i].flags & NETPROF_SIGNED)))
+        netprof__set_failed(sweep, i, EBADMSG);
+    else
+        netprof__set_value(sweep, i, cell->value * slot->factor);
+}
+
+static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *sweep)
+{
+    netprof__ip_file *f = &ip->files[index];
+    netprof__cells cells;
+    netprof__cell cell;
+    ssize_t n = netprof__ip_load(ip, index);
+    size_t i, k = 0;
+    for (i = f->first; i < f->first + f->count; i++) {
+        if (!netprof__wanted(sweep, i)) continue;
+        sweep->status[i] = NETPROF_STATUS_ABSENT;
+        if (n < 0) netprof__set_failed(sweep, i, (int)-n);
+    }
+    sweep->stale |= n == -ENOENT || n == -EOVERFLOW;
+    memset(&cells, 0, sizeof cells);
+    cells.p = f->text;
+    cells.end = f->text + (n > 0 ? n : 0);
+    while (netprof__ip_formats[index].next(&cells, &cell)) {
+        const netprof__ip_slot *slot = netprof__ip_find(f, k++, cell.key, &sweep->stale);
+        if (slot && slot->index != NETPROF_NONE && netprof__wanted(sweep, slot->index))
+            netprof__ip_keep(sweep, slot, &cell);
+    }
+    sweep->stale |= n >= 0 && k != f->slot_count;
+}
+
+static void netprof__ip_read(void *user, size_t device, netprof_sweep *sweep)
+{
+    netprof__ip *ip = (netprof__ip *)user;
+    size_t i;
+    (void)device;
+    for (i = 0; i < NETPROF__IP_FILES; i++)
+        if (ip->files[i].count && (sweep->set != NETPROF_SET_FAST || ip->files[i].fast))
+            netprof__ip_read_file(ip, i, sweep);
+}
+
+/* The process went to another network namespace: held files still show the old one. */
+static int netprof__ip_changed(void *user)
+{
+    netprof__ip *ip = (netprof__ip *)user;
+    char netns[sizeof ip->netns];
+    netprof__ip_read_netns(ip, netns, sizeof netns);
+    return strcmp(netns, ip->netns) != 0;
+}
+
+static void netprof__ip_close(void *user)
+{
+    netprof__ip *ip = (netprof__ip *)user;
+    netprof_alloc a = ip->np->alloc;
+    netprof__ip_clear(ip);
+    netprof__release(&a, ip);
+}
+
+static netprof_err netprof__make_ip(netprof *np, netprof_source *source, void **user)
+{
+    netprof__ip *ip = (netprof__ip *)netprof__zalloc(&np->alloc, sizeof *ip);
+    size_t i;
+    if (!ip) return NETPROF_ERR_NOMEM;
+    ip->np = np;
+    for (i = 0; i < NETPROF__IP_FILES; i++)
+        ip->files[i].fd = -1;
+    source->flags = NETPROF_SOURCE_WHOLE; /* a file has several devices, and is read once */
+    source->discover = netprof__ip_discover;
+    source->read = netprof__ip_read;
+    source->changed = netprof__ip_changed;
+    source->close = netprof__ip_close;
+    *user = ip;
+    return NETPROF_OK;
+}
+
+/* -- 7.14 source tcp: TCP_INFO of sockets that the program hands over -- */
+
+static netprof_err netprof__add_part(netprof *np, const netprof_source *source, void *user);
+static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error);
+
+#define NETPROF__TCP_INFO 11 /* TCP_INFO of linux/tcp.h */
+
+/* struct tcp_info of linux/tcp.h: fields are only ever added at its end, and the kernel tells how much it
+   filled in. all_ones: this value means that there is none (no sample yet, no limit). */
+static const struct netprof__tcp_row {
+    const char *name, *unit;
+    uint16_t offset;
+    uint8_t size, kind;
+    uint16_t flags;
+    uint8_t all_ones;
+} netprof__tcp_rows[] = {
+    {"state", "", 0, 1, NETPROF_KIND_STATE, 0, 0},
+    {"ca_state", "", 1, 1, NETPROF_KIND_STATE, 0, 0},
+    {"retransmits", "segments", 2, 1, NETPROF_KIND_GAUGE, 0, 0},
+    {"probes", "segments", 3, 1, NETPROF_KIND_GAUGE, 0, 0},
+    {"backoff", "", 4, 1, NETPROF_KIND_GAUGE, 0, 0},
+    {"rto", "us", 8, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"ato", "us", 12, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"snd_mss", "bytes", 16, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rcv_mss", "bytes", 20, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"unacked", "segments", 24, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"sacked", "segments", 28, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"lost", "segments", 32, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"retrans", "segments", 36, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"fackets", "segments", 40, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"last_data_sent", "ms", 44, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"last_data_recv", "ms", 52, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"last_ack_recv", "ms", 56, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"pmtu", "bytes", 60, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rcv_ssthresh", "bytes", 64, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rtt", "us", 68, 4, NETPROF_KIND_GAUGE, NETPROF_FAST, 0},
+    {"rttvar", "us", 72, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"snd_ssthresh", "segments", 76, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"snd_cwnd", "segments", 80, 4, NETPROF_KIND_GAUGE, NETPROF_FAST, 0},
+    {"advmss", "bytes", 84, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"reordering", "segments", 88, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rcv_rtt", "us", 92, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rcv_space", "bytes", 96, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"total_retrans", "segments", 100, 4, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"pacing_rate", "bytes/s", 104, 8, NETPROF_KIND_GAUGE, 0, 1},
+    {"max_pacing_rate", "bytes/s", 112, 8, NETPROF_KIND_GAUGE, 0, 1},
+    {"bytes_acked", "bytes", 120, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"bytes_received", "bytes", 128, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"segs_out", "segments", 136, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"segs_in", "segments", 140, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"notsent_bytes", "bytes", 144, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"min_rtt", "us", 148, 4, NETPROF_KIND_GAUGE, 0, 1},
+    {"data_segs_in", "segments", 152, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"data_segs_out", "segments", 156, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"delivery_rate", "bytes/s", 160, 8, NETPROF_KIND_GAUGE, NETPROF_FAST, 0},
+    {"busy_time", "us", 168, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"rwnd_limited", "us", 176, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"sndbuf_limited", "us", 184, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"delivered", "segments", 192, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"delivered_ce", "segments", 196, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"bytes_sent", "bytes", 200, 8, NETPROF_KIND_COUNTER, 0, 0},
+    {"bytes_retrans", "bytes", 208, 8, NETPROF_KIND_COUNTER, NETPROF_FAST, 0},
+    {"dsack_dups", "segments", 216, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"reord_seen", "events", 220, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"rcv_ooopack", "segments", 224, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"snd_wnd", "bytes", 228, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rcv_wnd", "bytes", 232, 4, NETPROF_KIND_GAUGE, 0, 0},
+    {"rehash", "events", 236, 4, NETPROF_KIND_COUNTER, 0, 0},
+    {"total_rto", "events", 240, 2, NETPROF_KIND_COUNTER, 0, 0},
+    {"total_rto_recoveries", "events", 242, 2, NETPROF_KIND_COUNTER, 0, 0},
+    {"total_rto_time", "ms", 244, 4, NETPROF_KIND_COUNTER, 0, 0},
+};
+#define NETPROF__TCP_ROWS (sizeof netprof__tcp_rows / sizeof *netprof__tcp_rows)
+
+typedef struct netprof__socket {
+    int fd;
+    uint64_t inode; /* of the socket behind the number, when it was handed over */
+    char *name;     /* "tcp/NAME" */
+    size_t indices[NETPROF__TCP_ROWS];
+} netprof__socket;
+
+struct netprof__tcp {
+    netprof *np;
+    netprof__socket *sockets;
+    size_t count, capacity;
+};
+
+/* Inode of the socket behind a descriptor; 0 when it is none. */
+static uint64_t netprof__socket_inode(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
+}
+
+/* One field of a struct tcp_info of which `size` bytes are filled in. 0: not there, or says "none". */
+static int netprof__tcp_field(const struct netprof__tcp_row *row, const unsigned char *info, size_t size,
+                              uint64_t *value)
+{
+    uint16_t half;
+    uint32_t word;
+    if ((size_t)row->offset + row->size > size) return 0;
+    if (row->size == 8) {
+        memcpy(value, info + row->offset, 8);
+    } else if (row->size == 4) {
+        memcpy(&word, info + row->offset, 4);
+        *value = word;
+    } else if (row->size == 2) {
+        memcpy(&half, info + row->offset, 2);
+        *value = half;
+    } else {
+        *value = info[row->offset];
+    }
+    return !(row->all_ones && *value == UINT64_MAX >> (64 - 8 * row->size));
+}
+
+static netprof_err netprof__tcp_discover(void *user, netprof_list *list)
+{
+    struct netprof__tcp *tcp = (struct netprof__tcp *)user;
+    size_t i, k;
+    for (i = 0; i < tcp->count; i++) {
+        netprof__socket *s = &tcp->sockets[i];
+        netprof_list_device(list, s->name, s->inode, 0);
+        for (k = 0; k < NETPROF__TCP_ROWS; k++) {
+            const struct netprof__tcp_row *row = &netprof__tcp_rows[k];
+            netprof_counter c;
+            memset(&c, 0, sizeof c);
+            c.name = row->name;
+            c.unit = row->unit;
+            c.kind = row->kind;
+            c.flags = row->flags;
+            c.width = (uint8_t)(8 * row->size);
+            s->indices[k] = netprof_list_counter(list, &c);
+        }
+    }
+    return NETPROF_OK;
+}
+
+/* The identity is checked behind getsockopt(): whatever took over the number in between is noticed, too. */
+static void netprof__tcp_read(void *user, size_t device, netprof_sweep *sweep)
+{
+    const netprof__socket *s = &((struct netprof__tcp *)user)->sockets[device];
+    union {
+        uint64_t align;
+        unsigned char bytes[512];
+    } info;
+    socklen_t size = sizeof info;
+    int failed = NETPROF_OS_GETSOCKOPT(s->fd, IPPROTO_TCP, NETPROF__TCP_INFO, &info, &size) == 0 ? 0 : errno;
+    int gone = netprof__socket_inode(s->fd) != s->inode;
+    size_t k;
+    for (k = 0; k < NETPROF__TCP_ROWS; k++) {
+        size_t i = s->indices[k];
+        uint64_t value;
+        if (i == NETPROF_NONE || !netprof__wanted(sweep, i)) continue;
+        if (failed || gone)
+            netprof__set_failed(sweep, i, gone ? EBADF : failed);
+        else if (netprof__tcp_field(&netprof__tcp_rows[k], info.bytes, size, &value))
+            netprof__set_value(sweep, i, value);
+        else
+            sweep->status[i] = NETPROF_STATUS_ABSENT;
+        if (gone) sweep->status[i] = NETPROF_STATUS_VANISHED;
+    }
+}
+
+static void netprof__tcp_close(void *user)
+{
+    struct netprof__tcp *tcp = (struct netprof__tcp *)user;
+    netprof_alloc a = tcp->np->alloc;
+    size_t i;
+    for (i = 0; i < tcp->count; i++)
+        netprof__release(&a, tcp->sockets[i].name);
+    netprof__release(&a, tcp->sockets);
+    netprof__release(&a, tcp);
+}
+
+static void netprof__tcp_drop(struct netprof__tcp *tcp, size_t i)
+{
+    netprof__release(&tcp->np->alloc, tcp->sockets[i].name);
+    tcp->count--;
+    memmove(&tcp->sockets[i], &tcp->sockets[i + 1], (tcp->count - i) * sizeof *tcp->sockets);
+}
+
+/* The context's source tcp, made at its first use; NULL when out of memory. */
+static struct netprof__tcp *netprof__tcp_of(netprof *np)
+{
+    netprof_source source;
+    if (np->tcp) return np->tcp;
+    np->tcp = (struct netprof__tcp *)netprof__zalloc(&np->alloc, sizeof *np->tcp);
+    if (!np->tcp) return NULL;
+    np->tcp->np = np;
+    memset(&source, 0, sizeof source);
+    source.name = "tcp";
+    source.discover = netprof__tcp_discover;
+    source.read = netprof__tcp_read;
+    source.close = netprof__tcp_close;
+    if (netprof__add_part(np, &source, np->tcp)) {
+        netprof__release(&np->alloc, np->tcp);
+        np->tcp = NULL;
+    }
+    return np->tcp;
+}
+
+static netprof_err netprof__tcp_append(struct netprof__tcp *tcp, int fd, uint64_t inode, const char *name)
+{
+    const netprof_alloc *a = &tcp->np->alloc;
+    netprof__socket *s;
+    size_t n = strlen(name) + sizeof "tcp/";
+    if (!netprof__grow(a, &tcp->sockets, &tcp->capacity, tcp->count + 1, sizeof *tcp->sockets))
+        return NETPROF_ERR_NOMEM;
+    s = &tcp->sockets[tcp->count];
+    memset(s, 0, sizeof *s);
+    s->name = (char *)netprof__resize(a, NULL, n);
+    if (!s->name) return NETPROF_ERR_NOMEM;
+    snprintf(s->name, n, "tcp/%s", name);
+    s->fd = fd;
+    s->inode = inode;
+    tcp->count++;
+    return NETPROF_OK;
+}
+
+static int netprof__tcp_is(const netprof__socket *s, int fd, const char *name)
+{
+    return s->fd == fd || strcmp(s->name + strlen("tcp/"), name) == 0;
+}
+
+/* Sockets that are gone make way for a new one of their name or number; a live one does not. */
+static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name,
+                                         netprof_error *error)
+{
+    size_t i;
+    for (i = 0; i < tcp->count; i++) {
+        const netprof__socket *s = &tcp->sockets[i];
+        if (netprof__tcp_is(s, fd, name) && netprof__socket_inode(s->fd) == s->inode)
+            return netprof__fail(error, NETPROF_ERR_ARG, 0, name,
+                                 "this socket or this name was added before");
+    }
+    for (i = tcp->count; i-- > 0;)
+        if (netprof__tcp_is(&tcp->sockets[i], fd, name)) netprof__tcp_drop(tcp, i);
+    return NETPROF_OK;
+}
+
+NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error)
+{
+    unsigned char info[8];
+    socklen_t size = sizeof info;
+    struct netprof__tcp *tcp;
+    netprof_err failed;
+    if (!np || !name || !*name)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context or no name");
+    if (NETPROF_OS_GETSOCKOPT(fd, IPPROTO_TCP, NETPROF__TCP_INFO, info, &size) != 0)
+        return netprof__fail(error, NETPROF_ERR_IO, errno, name, "is not a TCP socket");
+    tcp = netprof__tcp_of(np);
+    if (!tcp) return netprof__no_memory(error);
+    failed = netprof__tcp_make_way(tcp, fd, name, error);
+    if (failed) return failed;
+    if (netprof__tcp_append(tcp, fd, netprof__socket_inode(fd), name)) {
+        np->torn = 1; /* some may have made way */
+        return netprof__no_memory(error);
+    }
+    failed = netprof__rescan_part(np, tcp, error);
+    if (failed) netprof__tcp_drop(tcp, tcp->count - 1);
+    return failed;
+}
+
+NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error)
+{
+    size_t i = 0;
+    if (!np) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
+    while (np->tcp && i < np->tcp->count && np->tcp->sockets[i].fd != fd)
+        i++;
+    if (!np->tcp || i == np->tcp->count)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "this socket was not added");
+    netprof__tcp_drop(np->tcp, i);
+    return netprof__rescan_part(np, np->tcp, error);
+}
+
+/* -- 7.15 source user: counters of the program itself --
+
+   In the fast set, too: the program would not have added what it does not want. One thread calls all of the
+   read functions, one after another, in the order of their devices. */
+
+typedef struct netprof__user_row {
+    char *device, *name, *unit;
+    uint8_t kind, width;
+    int (*read)(void *user, uint64_t *value);
+    void *user;
+    size_t index;
+} netprof__user_row;
+
+struct netprof__user {
+    netprof *np;
+    netprof__user_row *rows;
+    size_t count, capacity;
+};
+
+static void netprof__user_list(netprof_list *list, netprof__user_row *row)
+{
+    netprof_counter c;
+    memset(&c, 0, sizeof c);
+    c.name = row->name;
+    c.unit = row->unit;
+    c.kind = row->kind;
+    c.width = row->width;
+    c.flags = NETPROF_FAST;
+    row->index = netprof_list_counter(list, &c);
+}
+
+static netprof_err netprof__user_discover(void *user, netprof_list *list)
+{
+    struct netprof__user *u = (struct netprof__user *)user;
+    size_t i, k;
+    for (i = 0; i < u->count; i++) {
+        for (k = 0; k < i && strcmp(u->rows[k].device, u->rows[i].device) != 0; k++)
+            continue;
+        if (k < i) continue; /* listed with the first of its device */
+        netprof_list_device(list, u->rows[i].device, 0, 0);
+        for (; k < u->count; k++)
+            if (strcmp(u->rows[k].device, u->rows[i].device) == 0) netprof__user_list(list, &u->rows[k]);
+    }
+    return NETPROF_OK;
+}
+
+static void netprof__user_read(void *user, size_t device, netprof_sweep *sweep)
+{
+    struct netprof__user *u = (struct netprof__user *)user;
+    size_t i;
+    (void)device;
+    for (i = 0; i < u->count; i++) {
+        const netprof__user_row *row = &u->rows[i];
+        uint64_t value = 0;
+        int failed;
+        if (row->index == NETPROF_NONE || !netprof__wanted(sweep, row->index)) continue;
+        failed = row->read(row->user, &value);
+        if (failed)
+            netprof__set_failed(sweep, row->index, failed);
+        else
+            netprof__set_value(sweep, row->index, value);
+    }
+}
+
+static void netprof__user_drop_last(struct netprof__user *u)
+{
+    const netprof__user_row *row = &u->rows[--u->count];
+    netprof__release(&u->np->alloc, row->device);
+    netprof__release(&u->np->alloc, row->name);
+    netprof__release(&u->np->alloc, row->unit);
+}
+
+static void netprof__user_close(void *user)
+{
+    struct netprof__user *u = (struct netprof__user *)user;
+    netprof_alloc a = u->np->alloc;
+    while (u->count)
+        netprof__user_drop_last(u);
+    netprof__release(&a, u->rows);
+    netprof__release(&a, u);
+}
+
+static struct netprof__user *netprof__user_of(netprof *np)
+{
+    netprof_source source;
+    if (np->user) return np->user;
+    np->user = (struct netprof__user *)netprof__zalloc(&np->alloc, sizeof *np->user);
+    if (!np->user) return NULL;
+    np->user->np = np;
+    memset(&source, 0, sizeof source);
+    source.name = "user";
+    source.flags = NETPROF_SOURCE_WHOLE;
+    source.discover = netprof__user_discover;
+    source.read = netprof__user_read;
+    source.close = netprof__user_close;
+    if (netprof__add_part(np, &source, np->user)) {
+        netprof__release(&np->alloc, np->user);
+        np->user = NULL;
+    }
+    return np->user;
+}
+
+static netprof_err netprof__user_append(struct netprof__user *u, const netprof_user_counter *c)
+{
+    const netprof_alloc *a = &u->np->alloc;
+    netprof__user_row *row;
+    if (!netprof__grow(a, &u->rows, &u->capacity, u->count + 1, sizeof *u->rows)) return NETPROF_ERR_NOMEM;
+    row = &u->rows[u->count++];
+    memset(row, 0, sizeof *row);
+    row->device = netprof__strdup(a, c->device ? c->device : "program");
+    row->name = netprof__strdup(a, c->name);
+    row->unit = netprof__strdup(a, c->unit ? c->unit : "");
+    row->kind = (uint8_t)c->kind;
+    row->width = (uint8_t)c->width;
+    row->read = c->read;
+    row->user = c->user;
+    if (row->device && row->name && row->unit) return NETPROF_OK;
+    netprof__user_drop_last(u);
+    return NETPROF_ERR_NOMEM;
+}
+
+NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
+                                            netprof_error *error)
+{
+    struct netprof__user *u;
+    netprof_err failed;
+    if (!np || !counter || !counter->name || !*counter->name || !counter->read)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a counter needs a name and a read function");
+    if (counter->width < 0 || counter->width > 64 || (int)counter->kind < 0 ||
+        counter->kind > NETPROF_KIND_HISTOGRAM)
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
+    u = netprof__user_of(np);
+    if (!u || netprof__user_append(u, counter)) return netprof__no_memory(error);
+    failed = netprof__rescan_part(np, u, error);
+    if (failed) netprof__user_drop_last(u);
+    return failed;
+}
 
 static const struct {
     const char *name;
     netprof__maker make;
-} netprof__builtin[] = {{"cxi", netprof__make_cxi}};
+} netprof__builtin[] = {{"cxi", netprof__make_cxi}, {"rdma", netprof__make_rdma}, {"ip", netprof__make_ip}};
 
 static int netprof__count_entry(void *user, const char *name, uint64_t inode)
 {
@@ -2437,15 +4027,83 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
     netprof_err failed;
     if (!np)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
+    np->torn = 1;
     failed = netprof__discover(np, &fresh, error);
     if (failed)
         return failed;
+    np->torn = 0;
     if (np->schema && netprof__same_schema(np->schema, fresh)) {
         netprof_schema_release(fresh);
     } else {
         netprof_schema_release(np->schema);
         np->schema = fresh;
     }
+    return NETPROF_OK;
+}
+
+/* What the schema has of a part, as it is. */
+static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part,
+                                size_t source)
+{
+    size_t i, k;
+    for (i = part->first_device; i < part->first_device + part->device_count; i++) {
+        const netprof_device *d = &s->devices[i];
+        netprof_list_device(list, d->name, d->identity, d->flags);
+        for (k = 0; k < d->fact_count; k++)
+            netprof_list_fact(list, d->facts[k].key, d->facts[k].value);
+        for (k = d->first; k < (size_t)d->first + d->count; k++)
+            netprof_list_counter(list, &s->counters[k]);
+    }
+    netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno,
+                       s->sources[source].path);
+}
+
+/* Where each part's devices and counters are in a schema: each part has its row of sources. */
+static void netprof__place_parts(netprof *np, const netprof_schema *s)
+{
+    size_t i, k, counter = 0, device = 0;
+    for (i = 0; i < np->part_count; i++) {
+        netprof__part *part = &np->parts[i];
+        part->first_counter = counter;
+        part->first_device = device;
+        part->device_count = s->sources[i].device_count;
+        for (k = 0; k < part->device_count; k++)
+            counter += s->devices[device++].count;
+        part->counter_count = counter - part->first_counter;
+    }
+}
+
+/* Discovers one part anew and takes all others over from the schema: a program that adds a hundred counters
+   must not have every source enumerated a hundred times. */
+static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error)
+{
+    netprof_list *list = np->torn ? NULL : netprof__list_make(&np->alloc);
+    const netprof_schema *fresh;
+    netprof_err failed;
+    size_t i;
+    if (np->torn) return netprof_rescan(np, error);
+    if (!list) return netprof__no_memory(error);
+    np->torn = 1;
+    for (i = 0; i < np->schema->fact_count; i++)
+        netprof_build_fact(list, np->schema->facts[i].key, np->schema->facts[i].value);
+    for (i = 0; i < np->part_count && !list->failed; i++) {
+        int anew = np->parts[i].user == user;
+        netprof_build_source(list, np->parts[i].source.name);
+        list->root = np->root;
+        list->include = anew ? &np->include : NULL;
+        list->exclude = anew ? &np->exclude : NULL;
+        list->fast = anew ? &np->fast : NULL;
+        if (!anew)
+            netprof__list_again(list, np->schema, &np->parts[i], i);
+        else if (np->parts[i].source.discover(np->parts[i].user, list))
+            list->failed = NETPROF_ERR_NOMEM;
+    }
+    failed = netprof_build_end(list, &fresh, error);
+    if (failed) return failed;
+    netprof__place_parts(np, fresh);
+    netprof_schema_release(np->schema);
+    np->schema = fresh;
+    np->torn = 0;
     return NETPROF_OK;
 }
 
@@ -2715,6 +4373,8 @@ static void netprof__read_part(netprof__work *w, netprof__part *part, size_t dev
     size_t from = part->first_device + device, to = from + 1, i;
     netprof_sweep sweep;
     int64_t begin = netprof__clock(CLOCK_MONOTONIC), end;
+    if (!part->counter_count)
+        return;
     memset(&sweep, 0, sizeof sweep);
     sweep.set = w->set;
     sweep.count = part->counter_count;
@@ -2825,7 +4485,7 @@ NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, ne
     size_t i;
     if (!np || !snapshot || (set != NETPROF_SET_ALL && set != NETPROF_SET_FAST))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context, no snapshot or no such set");
-    if (!np->no_rescan && netprof__is_stale(np))
+    if (np->torn || (!np->no_rescan && netprof__is_stale(np)))
         failed = netprof_rescan(np, error);
     if (!failed)
         failed = netprof__sweep(np, snapshot, set, error);
@@ -3516,7 +5176,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__put_varint(b, count);
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
-        netprof__put_list(b, &classes, s->counters + d->first, d->count);
+        netprof__put_list(b, &classes, d->count ? s->counters + d->first : NULL, d->count);
     }
     netprof__put_varint(b, s->device_count);
     for (i = 0; i < s->device_count; i++) {
@@ -4824,12 +6484,13 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
     while (r->at < r->size) {
-        const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+        const struct netprof__chunk_kind *type;
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
+        type = netprof__chunk_type(r->data + r->at);
         memset(&c, 0, sizeof c);
         c.at = r->data + r->at + 12;
         c.end = r->data + r->at + size;

@@ -1,0 +1,80 @@
+// What is known about counters: unit, kind, width, groups, description and reliability, as data.
+//
+// The tables are the files catalog_*.csv beside this one; they are compiled in. A row names a counter or a
+// glob pattern ('*', '?'); an exact name wins over a pattern, an earlier pattern over a later one.
+//
+// Thread rule: any. The tables are unpacked by the first call of any function here (about a millisecond) and
+// never change afterwards; what is returned is valid until the process ends. Without memory for them every
+// look-up finds nothing; catalog_init() tells.
+#ifndef NETPROF_CATALOG_H
+#define NETPROF_CATALOG_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+
+// Marks of a counter.
+#define CATALOG_CLOCK_ONLY  0x0001u // grows with time whether or not there is traffic
+#define CATALOG_UNUSABLE    0x0002u // hardware erratum: the value means nothing
+#define CATALOG_UNRELIABLE  0x0004u // hardware erratum: wrong under conditions that the note names
+#define CATALOG_OVERCOUNTS  0x0008u
+#define CATALOG_UNDERCOUNTS 0x0010u
+#define CATALOG_IMPORTANT   0x0020u // one of the 16 that net_prof shows for every interface
+#define CATALOG_FAST        0x0040u // member of the source's fast set
+#define CATALOG_TX_BYTES    0x0080u // the device's bytes sent, ...
+#define CATALOG_RX_BYTES    0x0100u
+#define CATALOG_TX_PACKETS  0x0200u
+#define CATALOG_RX_PACKETS  0x0400u
+#define CATALOG_CASSINI_2   0x0800u // only Cassini-2 has it
+#define CATALOG_PATTERN     0x1000u // the row is a pattern: what it says holds for a family of counters
+#define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
+
+typedef struct catalog_entry {
+    const char *source;      // "cxi"
+    const char *name;        // or the pattern
+    const char *unit;        // as in catalog_units.csv; "" when unknown
+    const char *description; // "" when unknown
+    const char *note;        // about its reliability or meaning; "" when there is nothing to say
+    uint64_t groups;         // bit i: catalog_group_at(i)
+    uint32_t marks;
+    uint8_t kind;            // netprof_kind
+    uint8_t width;           // bits, 0 unknown; on Cassini-1 where the two differ
+    uint8_t width_cassini_2; // 0: as width
+} catalog_entry;
+
+typedef struct catalog_group {
+    const char *source;
+    const char *name;        // "CxiPerfStats"
+    const char *title;       // "performance"
+    const char *description; // one sentence
+} catalog_group;
+
+netprof_err catalog_init(netprof_error *error); // optional: unpacks the tables now
+
+// NULL when nothing is known.
+const catalog_entry *catalog_find(const char *source, const char *counter);
+// All rows, patterns included, in table order; NULL behind the last.
+const catalog_entry *catalog_at(size_t index);
+
+// Groups, NULL behind the last. A counter may be in several.
+const catalog_group *catalog_group_at(size_t index);
+#define CATALOG_NO_GROUP ((size_t)-1)
+size_t catalog_group_find(const char *name); // letter case is ignored; CATALOG_NO_GROUP when there is none
+
+// Name of a single mark ("clock_only"); "" for none.
+const char *catalog_mark_name(uint32_t mark);
+
+// Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come
+// last.
+size_t catalog_unit_rank(const char *unit);
+
+// net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.
+int catalog_name_compare(const char *a, const char *b);
+// The Cassini-1 counters in that order, and a counter's place in it (net_prof's metric id), 1 for the first;
+// 0 for a counter that Cassini-1 does not have.
+const char *const *catalog_cassini_1_names(size_t *count);
+size_t catalog_metric_id(const char *name);
+
+bool catalog_glob(const char *pattern, const char *text); // '*' and '?', over the whole text
+
+#endif

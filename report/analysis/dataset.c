@@ -1,0 +1,448 @@
+#define _POSIX_C_SOURCE 200809L // strdup
+#include "dataset_private.h"
+
+#include "catalog.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WARNINGS = 1000 };
+#define DEFAULT_MAX_BYTES ((uint64_t)1 << 30)
+
+// ---- arrays and messages ----
+
+// Makes room for one more element; capacities are powers of two, so the count tells when to grow.
+static bool grow(void *array_pointer, size_t count, size_t size)
+{
+    void *array;
+    memcpy(&array, array_pointer, sizeof array);
+    if (count & (count - 1)) return true; // between powers of two there is room
+    void *larger = realloc(array, (count ? 2 * count : 1) * size);
+    if (!larger) return false;
+    memcpy(array_pointer, &larger, sizeof larger);
+    return true;
+}
+
+void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char *format, ...)
+{
+    dataset *set = in->set;
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    dataset_warning warning = {strdup(in->path), line, offset, strdup(text)};
+    if (set->warning_count < MAX_WARNINGS && warning.path && warning.text &&
+        grow(&set->warnings, set->warning_count, sizeof warning)) {
+        set->warnings[set->warning_count++] = warning;
+        return;
+    }
+    set->warnings_dropped++;
+    free(warning.path);
+    free(warning.text);
+}
+
+netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, const char *format, ...)
+{
+    if (!in->error) return code;
+    *in->error =
+        (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0, .offset = line};
+    snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(in->error->text, sizeof in->error->text, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+static netprof_err no_memory(dataset_input *in)
+{
+    return dataset_fail(in, NETPROF_ERR_NOMEM, 0, "no memory");
+}
+
+uint64_t dataset_line_at(const dataset_input *in, size_t offset)
+{
+    uint64_t line = 1;
+    for (size_t i = 0; i < offset && i < in->size; i++)
+        line += in->data[i] == '\n';
+    return line;
+}
+
+// ---- what a run holds ----
+
+netprof_err dataset_add_fact(dataset_input *in, const char *key, const char *value)
+{
+    dataset_run *run = &in->run;
+    netprof_fact fact = {strdup(key), strdup(value)};
+    if (fact.key && fact.value && grow(&run->facts, run->fact_count, sizeof fact)) {
+        run->facts[run->fact_count++] = fact;
+        return NETPROF_OK;
+    }
+    free((char *)fact.key);
+    free((char *)fact.value);
+    return no_memory(in);
+}
+
+static uint64_t bytes_of(const netprof_schema *schema, size_t per_counter)
+{
+    return (uint64_t)schema->counter_count * per_counter + (uint64_t)schema->device_count * 16 + 256;
+}
+
+// Takes the bytes off what may be kept.
+static netprof_err reserve(dataset_input *in, uint64_t bytes)
+{
+    if (bytes > in->room)
+        return dataset_fail(in, NETPROF_ERR_LIMIT, 0, "more than the allowed memory (at snapshot %zu)",
+                            in->run.snapshot_count + 1);
+    in->room -= bytes;
+    return NETPROF_OK;
+}
+
+netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot)
+{
+    dataset_run *run = &in->run;
+    if (in->options->ends_only && run->snapshot_count == 2) {
+        netprof_snapshot_free(&run->snapshots[1]);
+        run->snapshots[1] = *snapshot;
+        run->skipped++;
+        return NETPROF_OK;
+    }
+    netprof_err err = reserve(in, bytes_of(snapshot->schema, 18));
+    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof *snapshot)) err = no_memory(in);
+    if (err)
+        netprof_snapshot_free(snapshot);
+    else
+        run->snapshots[run->snapshot_count++] = *snapshot;
+    return err;
+}
+
+static void free_delta(netprof_delta *delta)
+{
+    netprof_schema_release(delta->schema);
+    free(delta->memory);
+}
+
+netprof_err dataset_make_delta(dataset_input *in, netprof_delta *delta, const netprof_schema *schema)
+{
+    size_t n = schema->counter_count;
+    uint64_t *block = calloc(n + 1, 4 * sizeof *block + 3);
+    if (!block) return no_memory(in);
+    netprof_schema_retain(schema);
+    uint8_t *bytes = (uint8_t *)(block + 4 * n);
+    *delta = (netprof_delta){.schema = schema,
+                             .memory = block,
+                             .before = block,
+                             .after = block + n,
+                             .values = block + 2 * n,
+                             .elapsed_ns = (int64_t *)(block + 3 * n),
+                             .flags = bytes,
+                             .before_status = bytes + n,
+                             .after_status = bytes + 2 * n};
+    return NETPROF_OK;
+}
+
+netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta)
+{
+    dataset_run *run = &in->run;
+    netprof_err err = reserve(in, bytes_of(delta->schema, 35));
+    if (!err && !grow(&run->deltas, run->delta_count, sizeof *delta)) err = no_memory(in);
+    if (err)
+        free_delta(delta);
+    else
+        run->deltas[run->delta_count++] = *delta;
+    return err;
+}
+
+static netprof_err copy_delta(dataset_input *in, const netprof_delta *from)
+{
+    netprof_delta to;
+    size_t n = from->schema->counter_count;
+    netprof_err err = dataset_make_delta(in, &to, from->schema);
+    if (err) return err;
+    memcpy(to.before, from->before, n * sizeof *to.before);
+    memcpy(to.after, from->after, n * sizeof *to.after);
+    memcpy(to.values, from->values, n * sizeof *to.values);
+    memcpy(to.elapsed_ns, from->elapsed_ns, n * sizeof *to.elapsed_ns);
+    memcpy(to.flags, from->flags, n);
+    memcpy(to.before_status, from->before_status, n);
+    memcpy(to.after_status, from->after_status, n);
+    to.wall_begin_ns = from->wall_begin_ns;
+    to.wall_end_ns = from->wall_end_ns;
+    to.interval_ns = from->interval_ns;
+    to.sweep_ns = from->sweep_ns;
+    return dataset_add_delta(in, &to);
+}
+
+static void free_run(dataset_run *run)
+{
+    for (size_t i = 0; i < run->snapshot_count; i++)
+        netprof_snapshot_free(&run->snapshots[i]);
+    for (size_t i = 0; i < run->delta_count; i++)
+        free_delta(&run->deltas[i]);
+    for (size_t i = 0; i < run->fact_count; i++) {
+        free((char *)run->facts[i].key);
+        free((char *)run->facts[i].value);
+    }
+    free(run->snapshots);
+    free(run->deltas);
+    free(run->facts);
+    free(run->path);
+}
+
+void dataset_free(dataset *set)
+{
+    if (!set) return;
+    for (size_t i = 0; i < set->run_count; i++)
+        free_run(&set->runs[i]);
+    for (size_t i = 0; i < set->warning_count; i++) {
+        free(set->warnings[i].path);
+        free(set->warnings[i].text);
+    }
+    free(set->runs);
+    free(set->warnings);
+    *set = (dataset){0};
+}
+
+const char *dataset_fact(const dataset_run *run, const char *key)
+{
+    const char *value = netprof_fact_of(run->facts, run->fact_count, key);
+    const netprof_schema *schema = run->snapshot_count ? run->snapshots[0].schema
+                                   : run->delta_count  ? run->deltas[0].schema
+                                                       : NULL;
+    return value || !schema ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
+}
+
+// ---- .netprof ----
+
+static netprof_err take_item(dataset_input *in, const netprof_item *item)
+{
+    netprof_snapshot snapshot = NETPROF_ZERO;
+    netprof_err err;
+    switch (item->type) {
+    case NETPROF_ITEM_FACT: return dataset_add_fact(in, item->fact->key, item->fact->value);
+    case NETPROF_ITEM_SNAPSHOT:
+        err = netprof_snapshot_copy(&snapshot, item->snapshot, in->error);
+        return err ? err : dataset_add_snapshot(in, &snapshot);
+    case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
+    case NETPROF_ITEM_DAMAGE:
+        in->run.complete = false;
+        dataset_warn(in, 0, item->offset, "%s (%llu bytes)", item->text ? item->text : "damaged",
+                     (unsigned long long)item->size);
+        return NETPROF_OK;
+    case NETPROF_ITEM_END: in->run.complete = in->run.complete && item->complete; return NETPROF_OK;
+    }
+    return NETPROF_OK; // an item of a later version
+}
+
+static netprof_err read_netprof(dataset_input *in)
+{
+    netprof_reader *reader;
+    netprof_limits limits = {.max_memory = in->room};
+    netprof_err err = netprof_reader_open_memory(&reader, in->data, in->size, &limits, in->error);
+    if (err) return err;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    in->run.complete = true;
+    while (!err && item.type != NETPROF_ITEM_END) {
+        err = netprof_reader_next(reader, &item, in->error);
+        if (!err) err = take_item(in, &item);
+    }
+    netprof_reader_close(reader);
+    if (err == NETPROF_ERR_DAMAGED) {
+        in->run.complete = false;
+        dataset_warn(in, 0, in->size, "the rest of the file is lost");
+        err = NETPROF_OK;
+    }
+    return err;
+}
+
+// ---- any file ----
+
+static bool is_netprof(const void *data, size_t size)
+{
+    netprof_reader *reader = NULL;
+    netprof_err err = netprof_reader_open_memory(&reader, data, size, NULL, NULL);
+    if (!err) netprof_reader_close(reader);
+    return err == NETPROF_OK || err == NETPROF_ERR_VERSION;
+}
+
+// "123@456": what a telemetry file begins with.
+static bool is_stamped(const char *text, size_t size)
+{
+    size_t i = 0;
+    while (i < size && text[i] >= '0' && text[i] <= '9')
+        i++;
+    return i > 0 && i + 1 < size && text[i] == '@' && text[i + 1] >= '0' && text[i + 1] <= '9';
+}
+
+dataset_format dataset_recognise(const void *data, size_t size)
+{
+    const char *text = data;
+    if (is_netprof(data, size)) return DATASET_NETPROF;
+    while (size && strchr(" \t\r\n", *text) && *text)
+        text++, size--;
+    if (is_stamped(text, size)) return DATASET_NET_PROF_TEXT;
+    if (!size || (*text != '{' && *text != '[')) return DATASET_UNKNOWN;
+    // Which of the two is told by their first words; the JSON reader looks closer.
+    size_t near = size < 256 ? size : 256;
+    char head[257];
+    memcpy(head, text, near);
+    head[near] = 0;
+    return strstr(head, "\"netprof") ? DATASET_JSON : DATASET_NET_PROF_JSON;
+}
+
+const char *dataset_format_name(dataset_format format)
+{
+    static const char *const names[] = {"unknown", ".netprof", "netprof JSON", "net_prof JSON",
+                                        "net_prof text"};
+    return (size_t)format < sizeof names / sizeof *names ? names[format] : "unknown";
+}
+
+netprof_err dataset_slurp(dataset_input *in, const char *path, char **data, size_t *size)
+{
+    uint64_t limit = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!file) return dataset_fail(in, NETPROF_ERR_IO, 0, "%s", strerror(errno));
+    char *text = NULL;
+    size_t used = 0, capacity = 1 << 16;
+    netprof_err err = NETPROF_OK;
+    for (;;) {
+        char *larger = realloc(text, capacity);
+        if (!larger) {
+            err = no_memory(in);
+            break;
+        }
+        text = larger;
+        used += fread(text + used, 1, capacity - 1 - used, file);
+        if (ferror(file)) err = dataset_fail(in, NETPROF_ERR_IO, 0, "%s", strerror(errno));
+        if (used > limit)
+            err = dataset_fail(in, NETPROF_ERR_LIMIT, 0, "larger than %llu bytes", (unsigned long long)limit);
+        if (err || used < capacity - 1) break;
+        capacity *= 2;
+    }
+    if (file != stdin) fclose(file);
+    if (err) {
+        free(text);
+        return err;
+    }
+    text[used] = 0;
+    *data = text;
+    *size = used;
+    return NETPROF_OK;
+}
+
+static netprof_err read_input(dataset_input *in)
+{
+    in->run.format = dataset_recognise(in->data, in->size);
+    switch (in->run.format) {
+    case DATASET_NETPROF: return read_netprof(in);
+    case DATASET_JSON:
+    case DATASET_NET_PROF_JSON: return dataset_read_json(in);
+    case DATASET_NET_PROF_TEXT: return dataset_read_net_prof_text(in);
+    case DATASET_UNKNOWN: break;
+    }
+    if (!in->size) return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "empty");
+    return dataset_fail(
+        in, NETPROF_ERR_FORMAT, 0,
+        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
+}
+
+static netprof_err add_run(dataset_input *in)
+{
+    dataset *set = in->set;
+    if (in->size >= 3 && memcmp(in->data, "\xEF\xBB\xBF", 3) == 0) in->data += 3, in->size -= 3; // UTF-8 mark
+    netprof_err err = read_input(in);
+    // Too much to keep: what was kept so far is of use.
+    if (err == NETPROF_ERR_LIMIT && in->run.snapshot_count) {
+        dataset_warn(in, 0, 0, "the rest was left out: more than the allowed memory");
+        in->run.complete = false;
+        err = NETPROF_OK;
+    }
+    if (!err && !in->run.snapshot_count && !in->run.delta_count)
+        err = dataset_fail(in, NETPROF_ERR_PARSE, 0, "nothing usable in this %s file",
+                           dataset_format_name(in->run.format));
+    if (!err && (!grow(&set->runs, set->run_count, sizeof in->run) || !(in->run.path = strdup(in->path))))
+        err = no_memory(in);
+    if (err) {
+        free_run(&in->run);
+        // The engine's own errors do not know the name of the file.
+        if (in->error && !in->error->path[0])
+            snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
+        return err;
+    }
+    const char *host = dataset_fact(&in->run, "host");
+    in->run.host = host ? host : "";
+    set->runs[set->run_count++] = in->run;
+    return NETPROF_OK;
+}
+
+static netprof_err begin(dataset_input *in, dataset *set, const char *path, const dataset_options *options,
+                         netprof_error *error)
+{
+    static const dataset_options defaults = {0};
+    *in = (dataset_input){.set = set, .path = path, .options = options ? options : &defaults, .error = error};
+    if (error) *error = (netprof_error){0};
+    in->room = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
+    if (in->options->end_zero)
+        return dataset_fail(in, NETPROF_ERR_ARG, 0, "dataset_options was never initialised");
+    return NETPROF_OK;
+}
+
+netprof_err dataset_read_memory(dataset *set, const char *name, const void *data, size_t size,
+                                const dataset_options *options, netprof_error *error)
+{
+    dataset_input in;
+    netprof_err err = begin(&in, set, name, options, error);
+    if (err) return err;
+    in.data = data;
+    in.size = size;
+    return add_run(&in);
+}
+
+netprof_err dataset_read(dataset *set, const char *path, const dataset_options *options, netprof_error *error)
+{
+    dataset_input in;
+    char *data;
+    netprof_err err = begin(&in, set, path, options, error);
+    if (!err) err = dataset_slurp(&in, path, &data, &in.size);
+    if (err) return err;
+    in.data = data;
+    err = add_run(&in);
+    free(data);
+    return err;
+}
+
+// ---- for the readers of Cassini telemetry that others wrote ----
+
+netprof_counter dataset_cassini_counter(const char *name)
+{
+    netprof_counter counter = {.name = name, .unit = "", .width = 56, .flags = NETPROF_STAMPED};
+    const catalog_entry *entry = catalog_find("cxi", name);
+    if (!entry) return counter;
+    counter.unit = entry->unit;
+    counter.kind = entry->kind;
+    counter.width = entry->width;
+    if (entry->marks & CATALOG_FAST) counter.flags |= NETPROF_FAST;
+    return counter;
+}
+
+static void widen(int64_t stamp, int64_t *first, int64_t *last)
+{
+    if (!stamp) return;
+    if (!*first || stamp < *first) *first = stamp;
+    if (stamp > *last) *last = stamp;
+}
+
+void dataset_times_from_stamps(netprof_snapshot *snapshot)
+{
+    const netprof_schema *schema = snapshot->schema;
+    for (size_t i = 0; i < schema->counter_count; i++) {
+        size_t d = schema->counters[i].device;
+        if (snapshot->status[i] != NETPROF_STATUS_OK) continue;
+        widen(snapshot->stamps_ns[i], &snapshot->device_begin_ns[d], &snapshot->device_end_ns[d]);
+        widen(snapshot->stamps_ns[i], &snapshot->begin_ns, &snapshot->end_ns);
+    }
+    snapshot->wall_ns = snapshot->begin_ns;
+}

@@ -1,0 +1,80 @@
+// Data sets: what one or several files hold, in one shape, whatever program wrote them.
+//
+// A file is recognised by its content: .netprof, netprof's JSON, net_prof's JSON, or net_prof's raw text
+// (lines "value@seconds.nanoseconds"). What is wrong with a file becomes a warning with its place, and
+// everything that can be read is there; a file of which nothing can be used is an error.
+//
+// Thread rule: one thread at a time per data set.
+#ifndef NETPROF_DATASET_H
+#define NETPROF_DATASET_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+
+typedef enum dataset_format {
+    DATASET_UNKNOWN = 0,
+    DATASET_NETPROF,       // .netprof
+    DATASET_JSON,          // netprof's JSON
+    DATASET_NET_PROF_JSON, // written by net_prof's collect()
+    DATASET_NET_PROF_TEXT  // telemetry files one after another, as net_prof reads them
+} dataset_format;
+
+typedef struct dataset_warning {
+    char *path;
+    uint64_t line;   // 1 for the first; 0 when the format has none: then offset holds
+    uint64_t offset; // bytes
+    char *text;
+} dataset_warning;
+
+// What one file holds. Arrays are the data set's; they end with the data set.
+typedef struct dataset_run {
+    char *path;
+    dataset_format format;
+    const char *host;    // the node's name, "" when the file does not tell
+    bool complete;       // false: the file is cut or damaged, see the warnings
+    uint64_t skipped;    // snapshots that were left out (dataset_options.ends_only)
+    netprof_fact *facts; // of the run
+    size_t fact_count;
+    netprof_snapshot *snapshots; // in the order of the file; each has its schema
+    size_t snapshot_count;
+    netprof_delta *deltas;
+    size_t delta_count;
+} dataset_run;
+
+// Start from {0}; dataset_free() at the end.
+typedef struct dataset {
+    dataset_run *runs; // in the order of reading
+    size_t run_count;
+    dataset_warning *warnings;
+    size_t warning_count;
+    uint64_t warnings_dropped; // beyond the first thousand
+} dataset;
+
+// All zero = defaults.
+typedef struct dataset_options {
+    const char *names;  // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
+    int ends_only;      // 1: of the snapshots of a file keep only the first and the last
+    uint64_t max_bytes; // of one file, and of the snapshots kept of it; 0: 1 GiB
+    uint64_t end_zero;
+} dataset_options;
+
+// Adds what the file holds as one more run; "-" is the standard input. Errors leave the data set as it was,
+// but for warnings: _IO, _FORMAT (not a kind of file that is known), _PARSE (known, but nothing usable in
+// it), _LIMIT, _VERSION, _NOMEM; error->path and error->text tell, and error->offset is the line in a text
+// file.
+netprof_err dataset_read(dataset *set, const char *path, const dataset_options *options,
+                         netprof_error *error);
+// The same from memory; `name` stands for the path in messages.
+netprof_err dataset_read_memory(dataset *set, const char *name, const void *data, size_t size,
+                                const dataset_options *options, netprof_error *error);
+void dataset_free(dataset *set);
+
+// Which kind of file begins like this.
+dataset_format dataset_recognise(const void *data, size_t size);
+const char *dataset_format_name(dataset_format format); // ".netprof", "netprof JSON", ...
+
+// A fact of the run, or else of its first schema; NULL when there is none.
+const char *dataset_fact(const dataset_run *run, const char *key);
+
+#endif
