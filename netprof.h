@@ -1658,6 +1658,7 @@ static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g,
     size_t i;
     if (!g->count)
         return NETPROF_OK;
+    c = list->schema->counters + list->source_first_counter + g->first;
     if (netprof__group_find_fast(files, g, c))
         return NETPROF_ERR_NOMEM;
     if (files->hold == NETPROF_HOLD_NONE || *files->fd_budget <= 0)
@@ -1665,7 +1666,6 @@ static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g,
     g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
     if (!g->fds)
         return NETPROF_ERR_NOMEM;
-    c = list->schema->counters + list->source_first_counter + g->first;
     for (i = 0; i < g->count; i++) {
         int wanted = files->hold == NETPROF_HOLD_ALL || (c[i].flags & NETPROF_FAST);
         g->fds[i] = wanted && *files->fd_budget > 0 ? NETPROF__CLOSED : NETPROF__LOOSE;
