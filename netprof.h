@@ -471,6 +471,15 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #if defined(NETPROF_IMPLEMENTATION) && !defined(NETPROF_IMPLEMENTED)
 #define NETPROF_IMPLEMENTED
 
+/* The declarations alone came first, and with them <stdint.h>: glibc chose its features without ours. It may choose
+   again, for the headers that are still to come. */
+#if defined(__GLIBC__) && !defined(__USE_GNU)
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#undef _FEATURES_H
+#include <features.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -491,7 +500,7 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #ifndef NETPROF_NO_THREADS
 #include <pthread.h>
 #endif
-#if defined(__GLIBC__) && !defined(__USE_XOPEN2K8)
+#ifndef O_CLOEXEC
 #error "the file with NETPROF_IMPLEMENTATION must include netprof.h first, or define _GNU_SOURCE"
 #endif
 
