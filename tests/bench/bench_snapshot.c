@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 typedef struct files {
     const netprof_schema *schema;
     int *dirs;   /* [device] telemetry/ */
-    int *fds;    /* [counter], held ones */
+    int *fds;    /* [count], held ones */
+    size_t count;
     char **paths; /* [counter], full ones */
 } files;
 
@@ -64,22 +66,34 @@ static files *list_files(const char *include)
 
 /* -- the loops to compare with -- */
 
-static volatile uint64_t sink;
+static _Thread_local volatile uint64_t sink; /* what is read is used */
 
-static void *prepare_held(const void *with)
+static files *hold(files *f, unsigned flags)
 {
-    files *f = list_files(with);
     size_t i;
     bench_many_files();
     for (i = 0; f && i < f->schema->counter_count; i++) {
         const netprof_counter *c = &f->schema->counters[i];
-        f->fds[i] = openat(f->dirs[c->device], c->name, O_RDONLY | O_CLOEXEC);
-        if (f->fds[i] < 0) {
-            bench_cannot("cannot hold %zu files open: raise the hard limit (ulimit -Hn)", f->schema->counter_count);
+        if ((c->flags & flags) != flags)
+            continue;
+        f->fds[f->count] = openat(f->dirs[c->device], c->name, O_RDONLY | O_CLOEXEC);
+        if (f->fds[f->count++] < 0) {
+            bench_cannot("cannot hold %zu files open: raise the hard limit (ulimit -Hn), or --nics fewer",
+                         f->schema->counter_count);
             return NULL;
         }
     }
     return f;
+}
+
+static void *prepare_held(const void *with)
+{
+    return hold(list_files(with), 0);
+}
+
+static void *prepare_fast(const void *with)
+{
+    return hold(list_files(with), NETPROF_FAST);
 }
 
 static void *prepare_loose(const void *with)
@@ -100,38 +114,82 @@ static void *prepare_paths(const void *with)
     return f;
 }
 
-static int64_t once_pread(void *state)
+/* Part of the counters, for one thread or two. */
+typedef struct stretch {
+    const files *f;
+    size_t from, to;
+    int failed;
+} stretch;
+
+static void *pread_stretch(void *argument)
 {
-    const files *f = state;
-    int64_t begin = bench_now();
-    size_t i, n = f->schema->counter_count;
+    stretch *s = argument;
     uint64_t sum = 0;
     char text[96];
-    for (i = 0; i < n; i++) {
-        if (pread(f->fds[i], text, sizeof text, 0) <= 0)
-            return -1;
+    size_t i;
+    for (i = s->from; i < s->to; i++) {
+        s->failed |= pread(s->f->fds[i], text, sizeof text, 0) <= 0;
         sum += (unsigned char)text[0];
     }
     sink = sum;
-    return bench_now() - begin;
+    return NULL;
 }
 
-static int64_t once_fast_pread(void *state)
+static void *openat_stretch(void *argument)
 {
-    const files *f = state;
-    int64_t begin = bench_now();
-    size_t i, n = f->schema->counter_count;
+    stretch *s = argument;
     uint64_t sum = 0;
     char text[96];
-    for (i = 0; i < n; i++) {
-        if (!(f->schema->counters[i].flags & NETPROF_FAST))
-            continue;
-        if (pread(f->fds[i], text, sizeof text, 0) <= 0)
-            return -1;
+    size_t i;
+    for (i = s->from; i < s->to; i++) {
+        const netprof_counter *c = &s->f->schema->counters[i];
+        int fd = openat(s->f->dirs[c->device], c->name, O_RDONLY | O_CLOEXEC);
+        s->failed |= fd < 0 || read(fd, text, sizeof text) <= 0;
+        close(fd);
         sum += (unsigned char)text[0];
     }
     sink = sum;
-    return bench_now() - begin;
+    return NULL;
+}
+
+static int64_t once_alone(const files *f, size_t count, void *(*read_stretch)(void *))
+{
+    int64_t begin = bench_now();
+    stretch all = {f, 0, count, 0};
+    read_stretch(&all);
+    return all.failed ? -1 : bench_now() - begin;
+}
+
+static int64_t once_by_two(const files *f, size_t count, void *(*read_stretch)(void *))
+{
+    int64_t begin = bench_now();
+    stretch first = {f, 0, count / 2, 0}, second = {f, count / 2, count, 0};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, read_stretch, &second) != 0)
+        return -1;
+    read_stretch(&first);
+    pthread_join(thread, NULL);
+    return first.failed || second.failed ? -1 : bench_now() - begin;
+}
+
+static int64_t once_pread(void *state)
+{
+    return once_alone(state, ((const files *)state)->count, pread_stretch);
+}
+
+static int64_t once_pread_by_two(void *state)
+{
+    return once_by_two(state, ((const files *)state)->count, pread_stretch);
+}
+
+static int64_t once_openat(void *state)
+{
+    return once_alone(state, ((const files *)state)->schema->counter_count, openat_stretch);
+}
+
+static int64_t once_openat_by_two(void *state)
+{
+    return once_by_two(state, ((const files *)state)->schema->counter_count, openat_stretch);
 }
 
 /* The least that turns "value@seconds.nanoseconds" into numbers. */
@@ -139,10 +197,10 @@ static int64_t once_pread_parse(void *state)
 {
     const files *f = state;
     int64_t begin = bench_now();
-    size_t i, n = f->schema->counter_count;
+    size_t i;
     uint64_t sum = 0;
     char text[96];
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < f->count; i++) {
         uint64_t part[3] = {0, 0, 0};
         const char *p = text;
         int k = 0;
@@ -157,25 +215,6 @@ static int64_t once_pread_parse(void *state)
                 k++;
         }
         sum += part[0] + part[1] * 1000000000 + part[2];
-    }
-    sink = sum;
-    return bench_now() - begin;
-}
-
-static int64_t once_openat(void *state)
-{
-    const files *f = state;
-    int64_t begin = bench_now();
-    size_t i, n = f->schema->counter_count;
-    uint64_t sum = 0;
-    char text[96];
-    for (i = 0; i < n; i++) {
-        const netprof_counter *c = &f->schema->counters[i];
-        int fd = openat(f->dirs[c->device], c->name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || read(fd, text, sizeof text) <= 0)
-            return -1;
-        close(fd);
-        sum += (unsigned char)text[0];
     }
     sink = sum;
     return bench_now() - begin;
@@ -327,9 +366,11 @@ void bench_snapshot(void)
         {"netprof, held, 2 threads", prepare_take, once_take, &held_two, NULL},
         {"netprof, none held", prepare_take, once_take, &loose, NULL},
         {"netprof, none held, 2 threads", prepare_take, once_take, &loose_two, NULL},
+        {"bare pread, 2 threads", prepare_held, once_pread_by_two, NULL, NULL},
+        {"bare openat, 2 threads", prepare_loose, once_openat_by_two, NULL, NULL},
     };
     const bench_contestant smaller[] = {
-        {"bare pread, fast set", prepare_held, once_fast_pread, NULL, NULL},
+        {"bare pread, fast set", prepare_fast, once_pread, NULL, NULL},
         {"netprof, fast set", prepare_take, once_take, &fast, NULL},
         {"bare pread, one NIC", prepare_held, once_pread, "cxi0", NULL},
         {"netprof, one NIC, held", prepare_take, once_take, &held_one_nic, NULL},
@@ -361,10 +402,12 @@ void bench_snapshot(void)
     if (bench.cpu) {
         bench_skip("two threads", "--cpu adds up what both take");
     } else {
-        bench_round(by_threads, 4, bench.repeats, s);
-        bench_row("two threads, held", &s[1], n, "ns/counter", &s[0], 0);
+        bench_round(by_threads, 6, bench.repeats, s);
+        bench_row("two threads, all held", &s[1], n, "ns/counter", &s[0], 0);
+        bench_row("  beside two bare threads", &s[1], n, "ns/counter", &s[4], 0);
         bench_row("two threads, none held", &s[3], n, "ns/counter", &s[2], 0);
-        bench_samples_free(s, 4);
+        bench_row("  beside two bare threads", &s[3], n, "ns/counter", &s[5], 0);
+        bench_samples_free(s, 6);
     }
 
     bench_round(smaller, 6, bench.repeats, s);
