@@ -968,20 +968,23 @@ static uint64_t netprof__inode(int fd)
 
 /* -- 7.4 numbers in text -- */
 
-/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). */
+/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). Hot: 19 digits always fit. */
 static int netprof__parse_digits(const char **p, const char *end, uint64_t *value)
 {
-    const char *q = *p;
+    const char *q = *p, *safe = end - q > 19 ? q + 19 : end;
     uint64_t v = 0;
-    while (q < end && netprof__digit(*q) && q - *p < 19)
-        v = v * 10 + (uint64_t)(*q++ - '0');
+    unsigned digit;
+    while (q < safe && (digit = (unsigned)(unsigned char)*q - '0') < 10) {
+        v = v * 10 + digit;
+        q++;
+    }
     if (q == *p)
         return EBADMSG;
-    for (; q < end && netprof__digit(*q); q++) {
-        uint64_t d = (uint64_t)(*q - '0');
-        if (v > (UINT64_MAX - d) / 10)
+    for (; q - *p >= 19 && q < end && netprof__digit(*q); q++) {
+        digit = (unsigned)(*q - '0');
+        if (v > (UINT64_MAX - digit) / 10)
             return EBADMSG;
-        v = v * 10 + d;
+        v = v * 10 + digit;
     }
     *p = q;
     *value = v;
@@ -1547,6 +1550,8 @@ typedef struct netprof__group {
     int dirfd;           /* -1 when it could not be opened */
     int *fds;            /* [count], or NULL: none held */
     size_t first, count; /* in the source's own numbering */
+    uint32_t *fast;      /* [fast_count] which of them are in the fast set */
+    size_t fast_count;
     size_t promised;     /* taken from the budget */
     size_t skip;         /* bytes of the counter's name that are not the file's */
     netprof__parser parse;
@@ -1583,6 +1588,7 @@ static void netprof__files_clear(netprof__files *files)
         if (g->dirfd >= 0)
             NETPROF_OS_CLOSE(g->dirfd);
         netprof__release(&files->alloc, g->fds);
+        netprof__release(&files->alloc, g->fast);
         netprof__release(&files->alloc, g->path);
     }
     netprof__release(&files->alloc, files->groups);
@@ -1636,17 +1642,39 @@ static void netprof__group_counter(netprof__group *g, netprof_list *list, const 
     g->count++;
 }
 
-/* Decides which files of the group are held, within the budget; open them at the first reading. */
+/* Which counters of the group a fast sweep reads, so that it need not look at the others. */
+static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g, const netprof_counter *c)
+{
+    size_t i, n = 0;
+    for (i = 0; i < g->count; i++)
+        n += (c[i].flags & NETPROF_FAST) != 0;
+    if (!n)
+        return NETPROF_OK;
+    g->fast = (uint32_t *)netprof__resize(&files->alloc, NULL, n * sizeof *g->fast);
+    if (!g->fast)
+        return NETPROF_ERR_NOMEM;
+    for (i = 0; i < g->count; i++)
+        if (c[i].flags & NETPROF_FAST)
+            g->fast[g->fast_count++] = (uint32_t)i;
+    return NETPROF_OK;
+}
+
+/* Call once for each group, when its counters are listed: decides which of its files are held, within the budget;
+   they are opened at the first reading. */
 static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g, const netprof_list *list)
 {
     const netprof_counter *c;
     size_t i;
-    if (files->hold == NETPROF_HOLD_NONE || !g->count || *files->fd_budget <= 0)
+    if (!g->count)
+        return NETPROF_OK;
+    c = list->schema->counters + list->source_first_counter + g->first;
+    if (netprof__group_find_fast(files, g, c))
+        return NETPROF_ERR_NOMEM;
+    if (files->hold == NETPROF_HOLD_NONE || *files->fd_budget <= 0)
         return NETPROF_OK;
     g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
     if (!g->fds)
         return NETPROF_ERR_NOMEM;
-    c = list->schema->counters + list->source_first_counter + g->first;
     for (i = 0; i < g->count; i++) {
         int wanted = files->hold == NETPROF_HOLD_ALL || (c[i].flags & NETPROF_FAST);
         g->fds[i] = wanted && *files->fd_budget > 0 ? NETPROF__CLOSED : NETPROF__LOOSE;
@@ -1738,36 +1766,42 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
 /* The text of a counter is short; more than this is not a number. */
 #define NETPROF__NUMBER_TEXT 96
 
-static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+/* Reads counter k of the group; *looked: a vanished directory is looked for once in a sweep. */
+static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_t k, int *looked)
 {
     char text[NETPROF__NUMBER_TEXT];
-    int looked = 0; /* a vanished directory is looked for once in a sweep */
-    size_t k;
-    for (k = 0; k < g->count; k++) {
-        size_t i = g->first + k;
-        const netprof_counter *c = &sweep->counters[i];
-        int *held = g->fds ? &g->fds[k] : NULL;
-        uint64_t value;
-        ssize_t n;
-        int failed;
-        if (sweep->set == NETPROF_SET_FAST && !(c->flags & NETPROF_FAST))
-            continue;
-        n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !looked) {
-            looked = sweep->stale = 1;
-            if (netprof__group_reopen(g))
-                n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        }
-        if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
-            n = netprof__read_entry(g, NULL, c->name + g->skip, text, sizeof text);
-        failed = n < 0                  ? (int)-n
-                 : n == sizeof text     ? EBADMSG
-                                        : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
-        if (failed)
-            netprof__set_failed(sweep, i, failed);
-        else
-            netprof__set_value(sweep, i, value);
+    size_t i = g->first + k;
+    const char *file = sweep->counters[i].name + g->skip;
+    int *held = g->fds ? &g->fds[k] : NULL;
+    ssize_t n = netprof__read_entry(g, held, file, text, sizeof text);
+    uint64_t value;
+    int failed;
+    if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !*looked) {
+        *looked = sweep->stale = 1;
+        if (netprof__group_reopen(g))
+            n = netprof__read_entry(g, held, file, text, sizeof text);
     }
+    if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
+        n = netprof__read_entry(g, NULL, file, text, sizeof text);
+    failed = n < 0              ? (int)-n
+             : n == sizeof text ? EBADMSG
+                                : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
+    if (failed)
+        netprof__set_failed(sweep, i, failed);
+    else
+        netprof__set_value(sweep, i, value);
+}
+
+static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+{
+    size_t k;
+    int looked = 0;
+    if (sweep->set == NETPROF_SET_FAST)
+        for (k = 0; k < g->fast_count; k++)
+            netprof__read_counter(g, sweep, g->fast[k], &looked);
+    else
+        for (k = 0; k < g->count; k++)
+            netprof__read_counter(g, sweep, k, &looked);
 }
 
 static void netprof__files_read(netprof__files *files, size_t device, netprof_sweep *sweep)
@@ -2040,6 +2074,21 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
         c->flags = NETPROF_STAMPED | NETPROF_FAST;
 }
 
+/* The NICs of a node have the same items: what the previous one has at this place needs no second look-up. */
+static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
+{
+    const netprof__schema *s = list->schema;
+    const netprof_device *d = s->devices + s->pub.device_count - 1;
+    size_t at;
+    if (list->failed || s->pub.device_count < list->source_first_device + 2)
+        return 0;
+    at = (size_t)d[-1].first + d->count;
+    if (at >= d->first || strcmp(s->counters[at].name, name) != 0)
+        return 0;
+    *c = s->counters[at];
+    return 1;
+}
+
 static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list, const char *device_path)
 {
     netprof__group *g;
@@ -2059,7 +2108,8 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
         netprof_counter c;
         if (netprof__cxi_skipped(names.names[i]))
             continue;
-        netprof__cxi_describe(&c, names.names[i]);
+        if (!netprof__cxi_describe_alike(list, &c, names.names[i]))
+            netprof__cxi_describe(&c, names.names[i]);
         netprof__group_counter(g, list, &c);
     }
     if (failed != -ENOMEM && names.count && netprof__group_hold(&cxi->files, g, list))
@@ -6814,11 +6864,20 @@ static void netprof__run_workers(netprof__work *w, int threads)
 
 static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
 {
+    size_t n = s->schema->counter_count, i, end;
     uint32_t bad = 0;
-    size_t i;
-    for (i = 0; i < s->schema->counter_count; i++)
-        bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
-               s->status[i] != NETPROF_STATUS_SATURATED;
+    uint64_t eight;
+    for (i = 0; i < n; i = end) {
+        end = n - i < 8 ? n : i + 8;
+        eight = 2;
+        if (end == i + 8)
+            memcpy(&eight, s->status + i, 8);
+        if (!(eight & ~UINT64_C(0x0101010101010101))) /* all of them ok or skipped, as nearly always */
+            continue;
+        for (; i < end; i++)
+            bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
+                   s->status[i] != NETPROF_STATUS_SATURATED;
+    }
     return bad;
 }
 
