@@ -2095,10 +2095,11 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
 static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
 {
     const netprof__schema *s = list->schema;
-    const netprof_device *d = s->devices + s->pub.device_count - 1;
+    const netprof_device *d;
     size_t at;
     if (list->failed || s->pub.device_count < list->source_first_device + 2)
         return 0;
+    d = &s->devices[s->pub.device_count - 1];
     at = (size_t)d[-1].first + d->count;
     if (at >= d->first || strcmp(s->counters[at].name, name) != 0)
         return 0;
@@ -2201,8 +2202,11 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
                                            const char *dir, char *name, size_t size)
 {
     netprof__names names;
+    int failed = netprof__list_dir(a, AT_FDCWD, dir, &names);
     name[0] = 0;
-    if (netprof__list_dir(a, AT_FDCWD, dir, &names) == 0 && names.count) {
+    if (failed == -ENOMEM)
+        list->failed = NETPROF_ERR_NOMEM;
+    if (!failed && names.count) {
         netprof__copy_text(name, size, names.names[0]);
         netprof_list_fact(list, key, name);
     }
@@ -2219,7 +2223,8 @@ static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, cons
     if (stat(device, &mine) != 0)
         return;
     snprintf(path, sizeof path, "%s/sys/class/net", list->root);
-    netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names) == -ENOMEM)
+        list->failed = NETPROF_ERR_NOMEM;
     for (i = 0; i < names.count && !*name; i++) {
         snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
         if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
@@ -5130,13 +5135,16 @@ static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const 
     char path[1024], file[1024], text[64];
     const char *found = NULL;
     size_t i;
+    int failed;
     netprof__below(path, sizeof path, port_path, "gid_attrs/ndevs/0");
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0) {
         netprof_list_fact(list, "netdev", text);
         return;
     }
     netprof__below(path, sizeof path, device, "device/net");
-    if (netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names) == 0) {
+    failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
+    if (!failed) {
         for (i = 0; i < names.count && !found; i++) {
             netprof__below(file, sizeof file, path, names.names[i]);
             netprof__below(file, sizeof file, file, "dev_port");
@@ -6365,7 +6373,10 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
         counter->kind > NETPROF_KIND_HISTOGRAM)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
     u = netprof__user_of(np);
-    if (!u || netprof__user_append(u, counter)) return netprof__no_memory(error);
+    if (!u || netprof__user_append(u, counter)) {
+        np->torn = 1; /* the source may be new, and not in the schema */
+        return netprof__no_memory(error);
+    }
     failed = netprof__rescan_part(np, u, error);
     if (failed) netprof__user_drop_last(u);
     return failed;
@@ -6535,8 +6546,8 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
     netprof_err failed;
     size_t i;
     if (np->torn) return netprof_rescan(np, error);
-    if (!list) return netprof__no_memory(error);
     np->torn = 1;
+    if (!list) return netprof__no_memory(error);
     for (i = 0; i < np->schema->fact_count; i++)
         netprof_build_fact(list, np->schema->facts[i].key, np->schema->facts[i].value);
     for (i = 0; i < np->part_count && !list->failed; i++) {
@@ -8264,16 +8275,24 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_del
 /* The name only when every byte is on disk. */
 static void netprof__writer_publish(netprof_writer *w)
 {
-    int fd = w->fd;
+    int fd = w->fd, failed;
     if (fd < 0)
         return;
     w->fd = -1;
-    if (w->temporary && NETPROF_OS_FSYNC(fd) != 0 && errno != EINVAL && errno != ENOSYS)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
+    do
+        failed = w->temporary && NETPROF_OS_FSYNC(fd) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed && failed != EINVAL && failed != ENOSYS)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write to disk");
     if (NETPROF_OS_CLOSE(fd) != 0 && errno != EINTR && !w->error.code)
         netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
-    if (w->temporary && !w->error.code && NETPROF_OS_RENAME(w->temporary, w->path) != 0)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot give the file its name");
+    if (!w->temporary || w->error.code)
+        return;
+    do
+        failed = NETPROF_OS_RENAME(w->temporary, w->path) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot give the file its name");
 }
 
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *w, int keep, netprof_error *error)
