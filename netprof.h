@@ -8103,9 +8103,13 @@ static netprof_err netprof__write_header(netprof_writer *w)
 /* What is written in place, not replaced: a pipe, a device, and what only looks like a file, such as /dev/stdout. */
 static int netprof__in_place(const char *path)
 {
+    static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
     struct stat st;
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 ||
-           (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(path, names[i], strlen(names[i])) == 0)
+            return 1;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
 /* A name beside the file, no longer than a name may be. */
