@@ -245,7 +245,7 @@ typedef enum netprof_hold {
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
     const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
-    const char *include; /* comma list of globs on "device/counter"; one without '/' means the device;
+    const char *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
     const char *exclude; /* likewise; applied after include */
     const char *fast;    /* likewise: what the fast set is; NULL: the sources' own choice */
@@ -1093,7 +1093,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     size_t i;
     snprintf(name, sizeof name, "%s/%s", device, counter);
     for (i = 0; i < filter->count; i++, pattern += strlen(pattern) + 1)
-        if (fnmatch(pattern, device, 0) == 0 || fnmatch(pattern, name, 0) == 0) /* a device may be "mlx5_0/1" */
+        if (fnmatch(pattern, device, 0) == 0 || (strchr(pattern, '/') && fnmatch(pattern, name, 0) == 0))
             return 1;
     return 0;
 }
@@ -1752,6 +1752,22 @@ static ssize_t netprof__read_rest(int fd, char *text, size_t size, ssize_t got)
     return (ssize_t)used;
 }
 
+/* A file of the group, by its whole path while the directory is not open (no descriptor was left for it). */
+static int netprof__open_entry(const netprof__group *g, const char *file)
+{
+    const char *name = file;
+    char path[1400];
+    int fd;
+    if (g->dirfd < 0) {
+        snprintf(path, sizeof path, "%s/%s", g->path, file);
+        name = path;
+    }
+    do
+        fd = NETPROF_OS_OPENAT(g->dirfd < 0 ? AT_FDCWD : g->dirfd, name, O_RDONLY);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
 /* One file into text. Returns the length or -errno. Held descriptors are opened on first use; too many open files
    turns a held one into a loose one. */
 static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *file, char *text, size_t size)
@@ -1759,11 +1775,9 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
     int fd = held ? *held : NETPROF__LOOSE, fresh = fd < 0, failed;
     ssize_t n;
     if (fresh) {
-        fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
-        while (fd < 0 && errno == EINTR)
-            fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
+        fd = netprof__open_entry(g, file);
         if (fd < 0)
-            return -errno;
+            return fd;
     }
     n = fresh ? NETPROF_OS_READ(fd, text, size) : NETPROF_OS_PREAD(fd, text, size, 0);
     if (n < 0 && errno != EINTR)
@@ -1879,6 +1893,7 @@ typedef struct netprof__part {
     netprof_source source;
     void *user;
     size_t first_counter, counter_count, first_device, device_count;
+    uint32_t missing[2]; /* for each set: vanished values that looking again did not explain */
     int stale;
 } netprof__part;
 
@@ -2116,6 +2131,8 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     int failed;
     netprof__path(path, sizeof path, device_path, "/telemetry");
     failed = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -EMFILE || failed == -ENFILE)
+        cxi->signature = 0; /* the next take looks again */
     if (failed && failed != -ENOMEM) {
         netprof_list_fact(list, "telemetry_error", strerror(-failed));
         netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
@@ -6948,20 +6965,43 @@ static int netprof__is_stale(netprof *np)
     return stale;
 }
 
+static uint32_t netprof__count_vanished(const netprof_snapshot *s, const netprof__part *part)
+{
+    uint32_t n = 0;
+    size_t i;
+    for (i = part->first_counter; i < part->first_counter + part->counter_count; i++)
+        n += s->status[i] == NETPROF_STATUS_VANISHED;
+    return n;
+}
+
+/* Whether something came or went while we read. What is listed but can never be opened (a link to nowhere) is looked
+   for once, not again at every take. */
+static int netprof__stale_after(netprof *np, const netprof_snapshot *s)
+{
+    size_t i;
+    int stale = 0;
+    for (i = 0; i < np->part_count; i++) {
+        netprof__part *part = &np->parts[i];
+        uint32_t n = part->stale ? netprof__count_vanished(s, part) : 0;
+        if (n && n == part->missing[s->set])
+            part->stale = 0;
+        part->missing[s->set] = n;
+        stale |= part->stale;
+    }
+    return stale;
+}
+
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error)
 {
     const netprof_schema *before;
     netprof_err failed = NETPROF_OK;
-    size_t i;
     if (!np || !snapshot || (set != NETPROF_SET_ALL && set != NETPROF_SET_FAST))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context, no snapshot or no such set");
     if (np->torn || (!np->no_rescan && netprof__is_stale(np)))
         failed = netprof_rescan(np, error);
     if (!failed)
         failed = netprof__sweep(np, snapshot, set, error);
-    for (i = 0; i < np->part_count && !np->parts[i].stale; i++)
-        continue;
-    if (failed || np->no_rescan || i == np->part_count)
+    if (failed || np->no_rescan || !netprof__stale_after(np, snapshot))
         return failed;
     before = np->schema; /* something came or went while we read */
     failed = netprof_rescan(np, error);
