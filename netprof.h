@@ -471,6 +471,15 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #if defined(NETPROF_IMPLEMENTATION) && !defined(NETPROF_IMPLEMENTED)
 #define NETPROF_IMPLEMENTED
 
+/* The declarations alone came first, and with them <stdint.h>: glibc chose its features without ours. It may choose
+   again, for the headers that are still to come. */
+#if defined(__GLIBC__) && !defined(__USE_GNU)
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#undef _FEATURES_H
+#include <features.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -491,7 +500,7 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 #ifndef NETPROF_NO_THREADS
 #include <pthread.h>
 #endif
-#if defined(__GLIBC__) && !defined(__USE_XOPEN2K8)
+#ifndef O_CLOEXEC
 #error "the file with NETPROF_IMPLEMENTATION must include netprof.h first, or define _GNU_SOURCE"
 #endif
 
@@ -959,20 +968,23 @@ static uint64_t netprof__inode(int fd)
 
 /* -- 7.4 numbers in text -- */
 
-/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). */
+/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). Hot: 19 digits always fit. */
 static int netprof__parse_digits(const char **p, const char *end, uint64_t *value)
 {
-    const char *q = *p;
+    const char *q = *p, *safe = end - q > 19 ? q + 19 : end;
     uint64_t v = 0;
-    while (q < end && netprof__digit(*q) && q - *p < 19)
-        v = v * 10 + (uint64_t)(*q++ - '0');
+    unsigned digit;
+    while (q < safe && (digit = (unsigned)(unsigned char)*q - '0') < 10) {
+        v = v * 10 + digit;
+        q++;
+    }
     if (q == *p)
         return EBADMSG;
-    for (; q < end && netprof__digit(*q); q++) {
-        uint64_t d = (uint64_t)(*q - '0');
-        if (v > (UINT64_MAX - d) / 10)
+    for (; q - *p >= 19 && q < end && netprof__digit(*q); q++) {
+        digit = (unsigned)(*q - '0');
+        if (v > (UINT64_MAX - digit) / 10)
             return EBADMSG;
-        v = v * 10 + d;
+        v = v * 10 + digit;
     }
     *p = q;
     *value = v;
@@ -1416,7 +1428,7 @@ static void netprof__list_finish(netprof_list *list)
     size_t i;
     for (i = 0; i < s->pub.device_count; i++) {
         s->devices[i].facts = fact;
-        if (fact)
+        if (fact) /* NULL + 0 is undefined in C */
             fact += s->devices[i].fact_count;
     }
     s->pub.devices = s->devices;
@@ -1538,6 +1550,8 @@ typedef struct netprof__group {
     int dirfd;           /* -1 when it could not be opened */
     int *fds;            /* [count], or NULL: none held */
     size_t first, count; /* in the source's own numbering */
+    uint32_t *fast;      /* [fast_count] which of them are in the fast set */
+    size_t fast_count;
     size_t promised;     /* taken from the budget */
     size_t skip;         /* bytes of the counter's name that are not the file's */
     netprof__parser parse;
@@ -1574,6 +1588,7 @@ static void netprof__files_clear(netprof__files *files)
         if (g->dirfd >= 0)
             NETPROF_OS_CLOSE(g->dirfd);
         netprof__release(&files->alloc, g->fds);
+        netprof__release(&files->alloc, g->fast);
         netprof__release(&files->alloc, g->path);
     }
     netprof__release(&files->alloc, files->groups);
@@ -1627,12 +1642,35 @@ static void netprof__group_counter(netprof__group *g, netprof_list *list, const 
     g->count++;
 }
 
-/* Decides which files of the group are held, within the budget; open them at the first reading. */
+/* Which counters of the group a fast sweep reads, so that it need not look at the others. */
+static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g, const netprof_counter *c)
+{
+    size_t i, n = 0;
+    for (i = 0; i < g->count; i++)
+        n += (c[i].flags & NETPROF_FAST) != 0;
+    if (!n)
+        return NETPROF_OK;
+    g->fast = (uint32_t *)netprof__resize(&files->alloc, NULL, n * sizeof *g->fast);
+    if (!g->fast)
+        return NETPROF_ERR_NOMEM;
+    for (i = 0; i < g->count; i++)
+        if (c[i].flags & NETPROF_FAST)
+            g->fast[g->fast_count++] = (uint32_t)i;
+    return NETPROF_OK;
+}
+
+/* Call once for each group, when its counters are listed: decides which of its files are held, within the budget;
+   they are opened at the first reading. */
 static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g, const netprof_list *list)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter + g->first;
+    const netprof_counter *c;
     size_t i;
-    if (files->hold == NETPROF_HOLD_NONE || !g->count || *files->fd_budget <= 0)
+    if (!g->count)
+        return NETPROF_OK;
+    c = list->schema->counters + list->source_first_counter + g->first;
+    if (netprof__group_find_fast(files, g, c))
+        return NETPROF_ERR_NOMEM;
+    if (files->hold == NETPROF_HOLD_NONE || *files->fd_budget <= 0)
         return NETPROF_OK;
     g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
     if (!g->fds)
@@ -1728,36 +1766,42 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
 /* The text of a counter is short; more than this is not a number. */
 #define NETPROF__NUMBER_TEXT 96
 
-static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+/* Reads counter k of the group; *looked: a vanished directory is looked for once in a sweep. */
+static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_t k, int *looked)
 {
     char text[NETPROF__NUMBER_TEXT];
-    int looked = 0; /* a vanished directory is looked for once in a sweep */
-    size_t k;
-    for (k = 0; k < g->count; k++) {
-        size_t i = g->first + k;
-        const netprof_counter *c = &sweep->counters[i];
-        int *held = g->fds ? &g->fds[k] : NULL;
-        uint64_t value;
-        ssize_t n;
-        int failed;
-        if (sweep->set == NETPROF_SET_FAST && !(c->flags & NETPROF_FAST))
-            continue;
-        n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !looked) {
-            looked = sweep->stale = 1;
-            if (netprof__group_reopen(g))
-                n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        }
-        if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
-            n = netprof__read_entry(g, NULL, c->name + g->skip, text, sizeof text);
-        failed = n < 0                  ? (int)-n
-                 : n == sizeof text     ? EBADMSG
-                                        : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
-        if (failed)
-            netprof__set_failed(sweep, i, failed);
-        else
-            netprof__set_value(sweep, i, value);
+    size_t i = g->first + k;
+    const char *file = sweep->counters[i].name + g->skip;
+    int *held = g->fds ? &g->fds[k] : NULL;
+    ssize_t n = netprof__read_entry(g, held, file, text, sizeof text);
+    uint64_t value;
+    int failed;
+    if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !*looked) {
+        *looked = sweep->stale = 1;
+        if (netprof__group_reopen(g))
+            n = netprof__read_entry(g, held, file, text, sizeof text);
     }
+    if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
+        n = netprof__read_entry(g, NULL, file, text, sizeof text);
+    failed = n < 0              ? (int)-n
+             : n == sizeof text ? EBADMSG
+                                : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
+    if (failed)
+        netprof__set_failed(sweep, i, failed);
+    else
+        netprof__set_value(sweep, i, value);
+}
+
+static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+{
+    size_t k;
+    int looked = 0;
+    if (sweep->set == NETPROF_SET_FAST)
+        for (k = 0; k < g->fast_count; k++)
+            netprof__read_counter(g, sweep, g->fast[k], &looked);
+    else
+        for (k = 0; k < g->count; k++)
+            netprof__read_counter(g, sweep, k, &looked);
 }
 
 static void netprof__files_read(netprof__files *files, size_t device, netprof_sweep *sweep)
@@ -2030,6 +2074,21 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
         c->flags = NETPROF_STAMPED | NETPROF_FAST;
 }
 
+/* The NICs of a node have the same items: what the previous one has at this place needs no second look-up. */
+static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
+{
+    const netprof__schema *s = list->schema;
+    const netprof_device *d = s->devices + s->pub.device_count - 1;
+    size_t at;
+    if (list->failed || s->pub.device_count < list->source_first_device + 2)
+        return 0;
+    at = (size_t)d[-1].first + d->count;
+    if (at >= d->first || strcmp(s->counters[at].name, name) != 0)
+        return 0;
+    *c = s->counters[at];
+    return 1;
+}
+
 static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list, const char *device_path)
 {
     netprof__group *g;
@@ -2049,7 +2108,8 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
         netprof_counter c;
         if (netprof__cxi_skipped(names.names[i]))
             continue;
-        netprof__cxi_describe(&c, names.names[i]);
+        if (!netprof__cxi_describe_alike(list, &c, names.names[i]))
+            netprof__cxi_describe(&c, names.names[i]);
         netprof__group_counter(g, list, &c);
     }
     if (failed != -ENOMEM && names.count && netprof__group_hold(&cxi->files, g, list))
@@ -2350,9 +2410,8 @@ static const netprof__column netprof__procdev_merged[] = {
 
 /* ... and these are one statistic each under a shorter title. */
 static const char *const netprof__procdev_same[][2] = {
-    {"rx_errs", "rx_errors"},   {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"},
-    {"tx_errs", "tx_errors"},   {"tx_drop", "tx_dropped"},     {"tx_fifo", "tx_fifo_errors"},
-    {"tx_colls", "collisions"},
+    {"rx_errs", "rx_errors"},  {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"}, {"tx_errs", "tx_errors"},
+    {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
 };
 
 /* What discovery learns of one link. */
@@ -2366,7 +2425,8 @@ typedef struct netprof__link {
 /* What reading needs to know of one link; slots are in the order of the devices. */
 typedef struct netprof__netdev_slot {
     uint32_t ifindex, master;
-    uint32_t mask; /* the columns that were listed, one after another from `first` */
+    uint32_t mask;  /* the columns that were listed, one after another from `first` */
+    uint32_t fast;  /* those of them that are in the fast set */
     uint32_t round; /* of the last sweep that found it */
     size_t first;
     uint32_t carrier[3]; /* state, up count, down count */
@@ -2405,10 +2465,10 @@ typedef struct netprof__netdev {
     uint32_t round;
     int proc_used, live, by_netlink, out_of_memory;
     netprof__nl route;
-    int events;         /* socket of the group RTNLGRP_LINK, -1 when there is none */
-    int polled, dirty;  /* events were looked for in this take; links must be read again */
-    int no_stats_dump;  /* a kernel without RTM_GETSTATS */
-    size_t hint;        /* the slot that comes next in the kernel's order */
+    int events;        /* socket of the group RTNLGRP_LINK, -1 when there is none */
+    int polled, dirty; /* events were looked for in this take; links must be read again */
+    int no_stats_dump; /* a kernel without RTM_GETSTATS */
+    size_t hint;       /* the slot that comes next in the kernel's order */
 } netprof__netdev;
 
 /* -- what a link is -- */
@@ -2528,6 +2588,11 @@ static int netprof__link_settings(int fd, const char *name, uint32_t *speed, uns
 
 /* -- facts -- */
 
+/* RFC 2863, linux/if.h */
+static const char *const netprof__operstates[] = {"unknown", "notpresent", "down", "lowerlayerdown",
+                                                  "testing", "dormant",    "up"};
+#define NETPROF__OPERSTATES (sizeof netprof__operstates / sizeof *netprof__operstates)
+
 static void netprof__fact_number(netprof_list *list, const char *key, uint64_t value)
 {
     char text[24];
@@ -2601,12 +2666,14 @@ static void netprof__speed_facts(netprof_list *list, const char *dir, const char
     uint32_t speed = 0;
     unsigned duplex = 255;
     uint64_t number;
+    char text[32];
     if (fd >= 0 && netprof__link_settings(fd, name, &speed, &duplex) == 0) {
         netprof__fact_text(list, "duplex", duplex < 2 ? words[duplex] : "");
     } else if (*dir) {
         if (netprof__file_number(dir, "/speed", &number))
             speed = netprof__known_speed(number);
-        netprof__fact_from_file(list, "duplex", dir, "/duplex");
+        netprof__file_line(dir, "/duplex", text, sizeof text);
+        netprof__fact_text(list, "duplex", strcmp(text, "unknown") == 0 ? "" : text);
     }
     if (speed)
         netprof__fact_number(list, "speed_mbps", speed);
@@ -2630,8 +2697,6 @@ static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, c
 static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd, const netprof__link *link,
                                   const char *kind, const char *dir, const char *device, int ioctl_fd)
 {
-    static const char *const states[] = {"unknown", "notpresent", "down", "lowerlayerdown",
-                                         "testing", "dormant",    "up"}; /* RFC 2863, linux/if.h */
     const netprof__link *master = netprof__link_by_index(nd->links, nd->link_count, link->master);
     netprof_list_fact(list, "kind", kind);
     if (link->ifindex)
@@ -2641,8 +2706,8 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
     netprof__lower_fact(list, nd, link);
     if (link->has_mtu)
         netprof__fact_number(list, "mtu", link->mtu);
-    if (link->operstate < sizeof states / sizeof *states)
-        netprof_list_fact(list, "operstate", states[link->operstate]);
+    if (link->operstate < NETPROF__OPERSTATES)
+        netprof_list_fact(list, "operstate", netprof__operstates[link->operstate]);
     if (link->has_carrier)
         netprof__fact_number(list, "carrier", link->carrier);
     netprof__fact_text(list, "qdisc", link->qdisc);
@@ -2692,7 +2757,8 @@ static void netprof__column_counter(netprof_counter *c, const netprof__column *c
 }
 
 /* Lists a column of a slot; what is listed lies one after another. */
-static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit, const netprof_counter *c)
+static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit,
+                                  const netprof_counter *c)
 {
     size_t index = netprof_list_counter(list, c);
     if (index == NETPROF_NONE)
@@ -2700,6 +2766,8 @@ static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list
     if (!slot->mask)
         slot->first = index;
     slot->mask |= (uint32_t)1 << bit;
+    if (list->schema->counters[list->source_first_counter + index].flags & NETPROF_FAST)
+        slot->fast |= (uint32_t)1 << bit;
 }
 
 /* A statistic by its name: unit, kind and width from the tables; of an unknown one only that it counts. */
@@ -2956,8 +3024,8 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
         if (!nd->slots[i].from_proc || nd->slots[i].round == nd->round)
             continue;
         sweep->stale = 1;
-        netprof__slot_failed(&nd->slots[i], sweep,
-                             failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED, failed);
+        netprof__slot_failed(&nd->slots[i], sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED,
+                             failed);
     }
 }
 
@@ -2965,12 +3033,10 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 
 static int netprof__operstate_of(const char *word)
 {
-    static const char *const states[] = {"unknown", "notpresent", "down", "lowerlayerdown",
-                                         "testing", "dormant",    "up"};
-    int i;
-    for (i = 0; i < 7; i++)
-        if (strcmp(word, states[i]) == 0)
-            return i;
+    size_t i;
+    for (i = 0; i < NETPROF__OPERSTATES; i++)
+        if (strcmp(word, netprof__operstates[i]) == 0)
+            return (int)i;
     return UINT8_MAX;
 }
 
@@ -3317,8 +3383,8 @@ static void netprof__nl_request(unsigned char *request, size_t size, unsigned ty
 
 /* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. 0, or EBADMSG when there is not even an
    ifindex. Without statistics *count is 0. */
-static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex, const unsigned char **stats,
-                                size_t *count)
+static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex,
+                                const unsigned char **stats, size_t *count)
 {
     netprof__attr attr;
     size_t at = 12;
@@ -3352,8 +3418,8 @@ static void netprof__parse_linkinfo(const netprof__attr *info, netprof__link *li
 }
 
 /* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. 0 or EBADMSG. */
-static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link, const unsigned char **stats,
-                               size_t *count)
+static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link,
+                               const unsigned char **stats, size_t *count)
 {
     netprof__attr a;
     size_t at = 16;
@@ -3608,27 +3674,24 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
 static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep, const unsigned char *stats,
                                 size_t count)
 {
-    size_t i = slot->first, bit = 0;
-    if (sweep->set == NETPROF_SET_ALL && count >= NETPROF__STATS64 &&
-        (slot->mask & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
-        memcpy(sweep->values + i, stats, NETPROF__STATS64 * 8);
-        memset(sweep->status + i, NETPROF_STATUS_OK, NETPROF__STATS64);
-        i += NETPROF__STATS64;
-        bit = NETPROF__STATS64;
+    uint32_t todo = sweep->set == NETPROF_SET_FAST ? slot->fast : slot->mask;
+    if (count >= NETPROF__STATS64 && (todo & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
+        memcpy(sweep->values + slot->first, stats, NETPROF__STATS64 * 8);
+        memset(sweep->status + slot->first, NETPROF_STATUS_OK, NETPROF__STATS64);
+        todo &= ~NETPROF__STATS64_MASK;
     }
-    for (; bit < NETPROF__NETDEV_COLUMNS; bit++) {
-        if (!(slot->mask >> bit & 1))
-            continue;
-        if (sweep->set == NETPROF_SET_ALL || (sweep->counters[i].flags & NETPROF_FAST)) {
-            sweep->status[i] = NETPROF_STATUS_OK;
-            if (bit >= NETPROF__CARRIER)
-                sweep->values[i] = slot->carrier[bit - NETPROF__CARRIER];
-            else if (bit < count)
-                memcpy(&sweep->values[i], stats + 8 * bit, 8);
-            else
-                sweep->status[i] = NETPROF_STATUS_ABSENT;
-        }
-        i++;
+    for (; todo; todo &= todo - 1) {
+        size_t bit = (size_t)__builtin_ctz(todo);
+        uint32_t before = ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
+        uint32_t listed = slot->mask & before;
+        size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
+        sweep->status[i] = NETPROF_STATUS_OK;
+        if (bit >= NETPROF__CARRIER)
+            sweep->values[i] = slot->carrier[bit - NETPROF__CARRIER];
+        else if (bit < count)
+            memcpy(&sweep->values[i], stats + 8 * bit, 8);
+        else
+            sweep->status[i] = NETPROF_STATUS_ABSENT;
     }
 }
 
@@ -4028,7 +4091,8 @@ static void netprof__ethtool_driver_failed(const netprof__ethtool_device *d, net
 }
 
 /* The count is asked for before each reading: it changes with the number of queues, and then every column shifts. */
-static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
+static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d,
+                                         netprof_sweep *sweep)
 {
     uint32_t count, head[2];
     size_t i;
@@ -4175,9 +4239,8 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
             failed = netprof__parse_values(&attr, NETPROF__GROUP_PAUSE, visit, user);
         else if (command == 30 && attr.type == 5) /* FEC_GET_REPLY, ETHTOOL_A_FEC_STATS */
             failed = netprof__parse_values(&attr, NETPROF__GROUP_FEC, visit, user);
-        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: SQI, down count */
-            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0,
-                                          netprof__attr_u32(&attr));
+        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
+            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0, netprof__attr_u32(&attr));
     }
     return failed;
 }
@@ -4351,7 +4414,8 @@ static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_swee
     }
 }
 
-static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
+static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d,
+                                         netprof_sweep *sweep)
 {
     netprof__ethtool_reading reading;
     size_t ask;
@@ -4379,8 +4443,8 @@ static int netprof__ethtool_found(void *user, const netprof__ethtool_entry *entr
 {
     netprof__ethtool_device *d = ((netprof__ethtool_finding *)user)->device;
     (void)value;
-    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity,
-                       d->entry_count + 1, sizeof *d->entries))
+    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity, d->entry_count + 1,
+                       sizeof *d->entries))
         return ENOMEM;
     d->entries[d->entry_count++] = *entry;
     return 0;
@@ -4699,13 +4763,13 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
     return NETPROF_OK;
 }
 
-
 /* -- 7.12 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband --
 
    A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
-   counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management agent:
-   data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own list. A RoCE
-   port shares its wire with the netdev that its fact names: totals are made within a source, never across sources. */
+   counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
+   agent: data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own
+   list. A RoCE port shares its wire with the netdev that its fact names: totals are made within a source,
+   never across sources. */
 
 static const struct netprof__rdma_row {
     const char *name, *unit;
@@ -4743,7 +4807,7 @@ static const struct netprof__rdma_row {
     {"excessive_buffer_overrun_errors", "errors", 1, NETPROF_SATURATES, 4},
 };
 
-/* hw_counters/ by the habits of the drivers' names; the first row that fits. Widths are the drivers' secret. */
+/* hw_counters/ by the habits of the drivers' names: the first row that fits. Nobody tells their widths. */
 static const struct netprof__rdma_hw_row {
     const char *pattern, *unit;
     uint8_t kind;
@@ -4779,11 +4843,20 @@ static const struct netprof__rdma_hw_row {
     {"*_cmds", "commands", NETPROF_KIND_COUNTER},
 };
 
-static const char *const netprof__rdma_hw_fast[] = {
-    "out_of_sequence", "packet_seq_err", "local_ack_timeout_err",     "rnr_nak_retry_err",
-    "out_of_buffer",   "np_cnp_sent",    "np_ecn_marked_roce_packets", "rp_cnp_handled",
-    "tx_bytes",        "rx_bytes",       "tx_pkts",                    "rx_pkts",
-    "rx_drops",        "retrans_bytes"};
+static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
+                                                    "packet_seq_err",
+                                                    "local_ack_timeout_err",
+                                                    "rnr_nak_retry_err",
+                                                    "out_of_buffer",
+                                                    "np_cnp_sent",
+                                                    "np_ecn_marked_roce_packets",
+                                                    "rp_cnp_handled",
+                                                    "tx_bytes",
+                                                    "rx_bytes",
+                                                    "tx_pkts",
+                                                    "rx_pkts",
+                                                    "rx_drops",
+                                                    "retrans_bytes"};
 
 typedef struct netprof__rdma {
     netprof__files files;
@@ -4808,10 +4881,8 @@ static void netprof__below(char *to, size_t size, const char *dir, const char *n
 static int netprof__like(const char *pattern, const char *name)
 {
     size_t n = strlen(pattern), m = strlen(name);
-    if (*pattern == '*')
-        return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
-    if (n && pattern[n - 1] == '*')
-        return strncmp(name, pattern, n - 1) == 0;
+    if (*pattern == '*') return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
+    if (n && pattern[n - 1] == '*') return strncmp(name, pattern, n - 1) == 0;
     return strcmp(pattern, name) == 0;
 }
 
@@ -4840,8 +4911,7 @@ static void netprof__rdma_describe(netprof_counter *c, const char *name, int wid
     size_t i;
     for (i = 0; i < sizeof netprof__rdma_rows / sizeof *netprof__rdma_rows; i++) {
         const struct netprof__rdma_row *row = &netprof__rdma_rows[i];
-        if (strcmp(name, row->name) != 0)
-            continue;
+        if (strcmp(name, row->name) != 0) continue;
         c->unit = row->unit;
         c->scale = row->scale;
         c->flags = row->flags;
@@ -4866,7 +4936,8 @@ static void netprof__rdma_describe_hw(netprof_counter *c, const char *name, int 
     }
     c->width = netprof__like("*,32", name) ? 32 : 0;
     c->flags = (uint16_t)(cached ? NETPROF_SLOW_REFRESH : 0);
-    if (netprof__in_table(name, netprof__rdma_hw_fast, sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
+    if (netprof__in_table(name, netprof__rdma_hw_fast,
+                          sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
         c->flags = (uint16_t)(c->flags | NETPROF_FAST);
 }
 
@@ -4877,31 +4948,30 @@ static void netprof__rdma_describe_state(netprof_counter *c, const char *name, i
     c->kind = NETPROF_KIND_STATE;
 }
 
-/* Data and packets of counters/ have 64 bits when the agent has the extended set (it then has unicast_*), which a
-   value beyond 32 bits proves as well. Else they are taken for 32 bits that stick: wrong only by a flag, and only at
-   the one value 4294967295. counters_ext/ proves nothing: there the wide ones are the files of their own. */
+/* Data and packets of counters/ have 64 bits when the agent has the extended set (it then has unicast_*),
+   which a value beyond 32 bits proves as well. Else they are taken for 32 bits that stick: wrong only by a
+   flag, and only at the one value 4294967295. counters_ext/ proves nothing: there the wide ones are the files
+   of their own. */
 static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
 {
     char path[1024], text[64];
     size_t i;
     for (i = 0; i < names->count; i++)
-        if (netprof__like("unicast_*", names->names[i]))
-            return 1;
+        if (netprof__like("unicast_*", names->names[i])) return 1;
     for (i = 0; i < 4; i++) { /* the first four rows */
         uint64_t value = 0;
         int64_t stamp;
         ssize_t n;
         netprof__below(path, sizeof path, dir, netprof__rdma_rows[i].name);
         n = netprof__read_text(AT_FDCWD, path, text, sizeof text);
-        if (n > 0 && !netprof__parse_number(text, (size_t)n, &value, &stamp) && value > UINT32_MAX)
-            return 1;
+        if (n > 0 && !netprof__parse_number(text, (size_t)n, &value, &stamp) && value > UINT32_MAX) return 1;
     }
     return 0;
 }
 
 /* One directory of counters of a port or adapter. */
 typedef struct netprof__rdma_dir {
-    const char *base, *name;     /* "/sys/class/infiniband/mlx5_0/ports/1", "hw_counters" */
+    const char *base, *name; /* "/sys/class/infiniband/mlx5_0/ports/1", "hw_counters" */
     const netprof__names *files;
     const netprof__names *taken[2]; /* names that other directories have used already */
     netprof__parser parse;
@@ -4913,13 +4983,15 @@ static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
 {
     size_t i;
     for (i = 0; i < 2; i++)
-        if (d->taken[i] && netprof__in_table(name, (const char *const *)d->taken[i]->names, d->taken[i]->count))
+        if (d->taken[i] &&
+            netprof__in_table(name, (const char *const *)d->taken[i]->names, d->taken[i]->count))
             return 1;
     return 0;
 }
 
-/* Lists the names that are free, or those that are taken: as "hw_counters/NAME". A group has one way of naming. */
-static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d, int taken)
+/* Lists the free names, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
+static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d,
+                                       int taken)
 {
     netprof__group *g = NULL;
     char path[1024], name[512];
@@ -4928,8 +5000,7 @@ static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, 
     for (i = 0; i < d->files->count; i++) {
         netprof_counter c;
         const char *file = d->files->names[i];
-        if (strcmp(file, "lifespan") == 0 || netprof__rdma_taken(d, file) != taken)
-            continue;
+        if (strcmp(file, "lifespan") == 0 || netprof__rdma_taken(d, file) != taken) continue;
         if (!g && netprof__files_group(&rdma->files, path, d->parse, taken ? strlen(d->name) + 1 : 0, &g))
             return NETPROF_ERR_NOMEM;
         memset(&c, 0, sizeof c);
@@ -4955,8 +5026,7 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
     int failed;
     netprof__below(path, sizeof path, base, name);
     failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, out);
-    if (!failed || failed == -ENOMEM)
-        return failed;
+    if (!failed || failed == -ENOMEM) return failed;
     if (failed != -ENOENT && failed != -ENOTDIR) {
         snprintf(key, sizeof key, "%s_error", name);
         netprof_list_fact(list, key, strerror(-failed));
@@ -4965,13 +5035,12 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
     return 0;
 }
 
-/* How long the driver hands out the same values (1.2 in the kernel's sysfs-class-infiniband): a fact, no counter. */
+/* How long the driver hands out the same values: a fact, no counter. */
 static int netprof__rdma_lifespan(netprof_list *list, const char *base)
 {
     char path[1024], text[32];
     netprof__below(path, sizeof path, base, "hw_counters/lifespan");
-    if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0)
-        return 0;
+    if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0) return 0;
     netprof_list_fact(list, "lifespan_ms", text);
     return strcmp(text, "0") != 0;
 }
@@ -5036,9 +5105,9 @@ static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list,
     return netprof__rdma_groups(rdma, list, &d);
 }
 
-/* The interface on the same wire: the port's own word, else the one of the PCI function with this port's number. */
-static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device, const char *port_path,
-                                 const char *port)
+/* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
+static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device,
+                                 const char *port_path, const char *port)
 {
     netprof__names names;
     char path[1024], file[1024], text[64];
@@ -5055,11 +5124,10 @@ static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const 
             netprof__below(file, sizeof file, path, names.names[i]);
             netprof__below(file, sizeof file, file, "dev_port");
             if (netprof__read_line(AT_FDCWD, file, text, sizeof text) > 0 ? atoi(text) + 1 == atoi(port)
-                                                                         : names.count == 1)
+                                                                          : names.count == 1)
                 found = names.names[i];
         }
-        if (found)
-            netprof_list_fact(list, "netdev", found);
+        if (found) netprof_list_fact(list, "netdev", found);
     }
     netprof__names_free(&names);
 }
@@ -5090,7 +5158,8 @@ static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
         netprof__fact_from_file(list, rows[i][0], port_path, rows[i][1]);
     netprof__below(path, sizeof path, port_path, "rate");
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
-    if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) && rate) { /* 0: a port that is down has no rate */
+    if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) &&
+        rate) { /* 0: a port that is down has no rate */
         snprintf(text, sizeof text, "%llu", (unsigned long long)rate);
         netprof_list_fact(list, "rate_bps", text);
     }
@@ -5104,8 +5173,7 @@ static unsigned netprof__rdma_flags(const char *device)
     size_t i;
     for (i = 0; i < 2; i++) {
         netprof__below(path, sizeof path, device, signs[i]);
-        if (access(path, F_OK) == 0)
-            return NETPROF_DEVICE_VIRTUAL;
+        if (access(path, F_OK) == 0) return NETPROF_DEVICE_VIRTUAL;
     }
     return NETPROF_DEVICE_PHYSICAL;
 }
@@ -5135,14 +5203,10 @@ static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, c
     failed = netprof__files_device(&rdma->files);
     for (i = 0; i < 4; i++)
         no_memory |= netprof__rdma_names(rdma, list, path, dirs[i], &names[i]) != 0;
-    if (no_memory)
-        failed = NETPROF_ERR_NOMEM;
-    if (!failed)
-        failed = netprof__rdma_counters(rdma, list, path, &names[1], &names[2]);
-    if (!failed)
-        failed = netprof__rdma_hw(rdma, list, path, &names[3], &names[1], &names[2]);
-    if (!failed)
-        failed = netprof__rdma_states(rdma, list, path, &names[0]);
+    if (no_memory) failed = NETPROF_ERR_NOMEM;
+    if (!failed) failed = netprof__rdma_counters(rdma, list, path, &names[1], &names[2]);
+    if (!failed) failed = netprof__rdma_hw(rdma, list, path, &names[3], &names[1], &names[2]);
+    if (!failed) failed = netprof__rdma_states(rdma, list, path, &names[0]);
     for (i = 0; i < 4; i++)
         netprof__names_free(&names[i]);
     return failed;
@@ -5158,14 +5222,12 @@ static netprof_err netprof__rdma_adapter(netprof__rdma *rdma, netprof_list *list
     int result;
     netprof__below(path, sizeof path, device, "hw_counters");
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
-    if (result == -ENOMEM)
-        failed = NETPROF_ERR_NOMEM;
+    if (result == -ENOMEM) failed = NETPROF_ERR_NOMEM;
     if (!result && names.count) {
         netprof_list_device(list, device_name, netprof__inode_of(device), 0);
         netprof__rdma_device_facts(list, device);
         failed = netprof__files_device(&rdma->files);
-        if (!failed)
-            failed = netprof__rdma_hw(rdma, list, device, &names, NULL, NULL);
+        if (!failed) failed = netprof__rdma_hw(rdma, list, device, &names, NULL, NULL);
     }
     netprof__names_free(&names);
     return failed;
@@ -5180,8 +5242,7 @@ static netprof_err netprof__rdma_device(netprof__rdma *rdma, netprof_list *list,
     int result;
     netprof__below(device, sizeof device, rdma->class_path, name);
     failed = netprof__rdma_adapter(rdma, list, device, name);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     netprof__below(path, sizeof path, device, "ports");
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &ports);
     for (i = 0; !failed && !result && i < ports.count; i++)
@@ -5232,8 +5293,7 @@ static void netprof__rdma_close(void *user)
 static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void **user)
 {
     netprof__rdma *rdma = (netprof__rdma *)netprof__zalloc(&np->alloc, sizeof *rdma);
-    if (!rdma)
-        return NETPROF_ERR_NOMEM;
+    if (!rdma) return NETPROF_ERR_NOMEM;
     rdma->files.alloc = np->alloc;
     rdma->files.hold = np->hold;
     rdma->files.fd_budget = &np->fd_budget;
@@ -5249,20 +5309,20 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
 
    snmp and netstat hold pairs of lines, names and values: a device for each protocol as the kernel prints it
    ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their whole names
-   ("snmp6/Ip6InReceives"), sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in 32 bits
-   for each CPU ("softnet/dropped/cpu3"): a sum of them would wrap unseen, so that summing is left to the reader.
-   Every value is found by its name; a column that is not there is absent. All of it is of one network namespace, and
-   of no device: no total has it. */
+   ("snmp6/Ip6InReceives"), sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in
+   32 bits for each CPU ("softnet/dropped/cpu3"): a sum of them would wrap unseen, so that summing is left to
+   the reader. Every value is found by its name; a column that is not there is absent. All of it is of one
+   network namespace, and of no device: no total has it. */
 
 /* One value of such a text. */
 typedef struct netprof__cell {
     const char *group, *name; /* "Tcp", "InSegs": not terminated */
     size_t group_size, name_size;
-    uint64_t key;             /* stands for group and name (and CPU) */
+    uint64_t key; /* stands for group and name (and CPU) */
     uint64_t value;
     unsigned cpu;
     int negative;
-    int failed;               /* 0, ENODATA: a name without a value, EBADMSG: not a number */
+    int failed; /* 0, ENODATA: a name without a value, EBADMSG: not a number */
 } netprof__cell;
 
 /* A walk over a text: begin with p and end set and all else 0. */
@@ -5293,8 +5353,7 @@ static int netprof__word(const char **p, const char *end, const char **word, siz
 static int netprof__line(netprof__cells *cells, const char **begin, const char **end)
 {
     const char *newline;
-    if (cells->p == cells->end)
-        return 0;
+    if (cells->p == cells->end) return 0;
     newline = (const char *)memchr(cells->p, '\n', (size_t)(cells->end - cells->p));
     *begin = cells->p;
     *end = newline ? newline : cells->end;
@@ -5305,8 +5364,7 @@ static int netprof__line(netprof__cells *cells, const char **begin, const char *
 /* "Tcp: ..." 0 when the line does not begin so. */
 static int netprof__group_word(const char **p, const char *end, const char **group, size_t *size)
 {
-    if (!netprof__word(p, end, group, size) || (*group)[*size - 1] != ':')
-        return 0;
+    if (!netprof__word(p, end, group, size) || (*group)[*size - 1] != ':') return 0;
     --*size;
     return 1;
 }
@@ -5334,14 +5392,12 @@ static void netprof__cell_number(netprof__cell *cell, const char **p, const char
     cell->value = 0;
     cell->negative = 0;
     cell->failed = ENODATA;
-    if (!netprof__word(p, end, &word, &size))
-        return;
+    if (!netprof__word(p, end, &word, &size)) return;
     end = word + size;
     cell->negative = *word == '-';
     word += cell->negative;
     cell->failed = netprof__parse_digits(&word, end, &cell->value) || word != end ? EBADMSG : 0;
-    if (cell->negative)
-        cell->value = ~cell->value + 1;
+    if (cell->negative) cell->value = ~cell->value + 1;
 }
 
 /* snmp, netstat: "Tcp: InSegs OutSegs" and "Tcp: 12 34". A header without its values is passed over. */
@@ -5374,8 +5430,7 @@ static int netprof__take_pair(netprof__cells *c)
 static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
 {
     while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size))
-        if (!netprof__take_pair(c))
-            return 0;
+        if (!netprof__take_pair(c)) return 0;
     cell->group = c->group;
     cell->group_size = c->group_size;
     cell->cpu = 0;
@@ -5388,8 +5443,7 @@ static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
 static int netprof__next_keyed(netprof__cells *c, netprof__cell *cell)
 {
     while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size)) {
-        if (!netprof__line(c, &c->names, &c->names_end))
-            return 0;
+        if (!netprof__line(c, &c->names, &c->names_end)) return 0;
         if (!netprof__group_word(&c->names, c->names_end, &c->group, &c->group_size))
             c->names = c->names_end;
         else
@@ -5408,8 +5462,7 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
 {
     const char *begin, *end;
     do {
-        if (!netprof__line(c, &begin, &end))
-            return 0;
+        if (!netprof__line(c, &begin, &end)) return 0;
     } while (!netprof__word(&begin, end, &cell->name, &cell->name_size));
     cell->group = cell->name;
     cell->group_size = 0;
@@ -5419,11 +5472,11 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
     return 1;
 }
 
-/* net/core/net-procfs.c, softnet_seq_show(): 9, 10, 11, 13 or 15 columns by the kernel's age; 3 to 7 are always 0. */
+/* softnet_seq_show() in net/core/net-procfs.c: 9, 10, 11, 13 or 15 columns, by the kernel's age. */
 static const char *const netprof__softnet_columns[] = {
-    "processed",    "dropped",    "time_squeeze", NULL, NULL,        NULL,         NULL, NULL, "cpu_collision",
-    "received_rps", "flow_limit", "backlog_len",  NULL, "input_qlen", "process_qlen"};
-#define NETPROF__SOFTNET_CPU 12 /* the column with the CPU's number: lines of CPUs that are offline are missing */
+    "processed",     "dropped",      "time_squeeze", NULL,          NULL, NULL,         NULL,          NULL,
+    "cpu_collision", "received_rps", "flow_limit",   "backlog_len", NULL, "input_qlen", "process_qlen"};
+#define NETPROF__SOFTNET_CPU 12 /* the CPU's number: offline ones have no line */
 
 static int netprof__parse_hex(const char *p, size_t size, uint64_t *value)
 {
@@ -5447,14 +5500,12 @@ static int netprof__softnet_line(netprof__cells *c)
     size_t size;
     uint64_t cpu = 0;
     unsigned column;
-    if (!netprof__line(c, &c->values, &c->values_end))
-        return 0;
+    if (!netprof__line(c, &c->values, &c->values_end)) return 0;
     p = c->values;
     c->cpu = c->line++;
     c->column = 0;
     for (column = 0; netprof__word(&p, c->values_end, &word, &size); column++)
-        if (column == NETPROF__SOFTNET_CPU && !netprof__parse_hex(word, size, &cpu))
-            c->cpu = (unsigned)cpu;
+        if (column == NETPROF__SOFTNET_CPU && !netprof__parse_hex(word, size, &cpu)) c->cpu = (unsigned)cpu;
     return 1;
 }
 
@@ -5465,12 +5516,10 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
     size_t size;
     for (;;) {
         if (!netprof__word(&c->values, c->values_end, &word, &size)) {
-            if (!netprof__softnet_line(c))
-                return 0;
+            if (!netprof__softnet_line(c)) return 0;
             continue;
         }
-        if (c->column++ < count && netprof__softnet_columns[c->column - 1])
-            break;
+        if (c->column++ < count && netprof__softnet_columns[c->column - 1]) break;
     }
     cell->name = netprof__softnet_columns[c->column - 1];
     cell->name_size = strlen(cell->name);
@@ -5487,10 +5536,12 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
 static const struct netprof__ip_format {
     const char *file, *device; /* NULL: each group is a device */
     netprof__next_cell next;
-} netprof__ip_formats[] = {
-    {"snmp", NULL, netprof__next_pair},          {"netstat", NULL, netprof__next_pair},
-    {"snmp6", "snmp6", netprof__next_named},     {"softnet_stat", "softnet", netprof__next_softnet},
-    {"sockstat", "sockstat", netprof__next_keyed}, {"sockstat6", "sockstat6", netprof__next_keyed}};
+} netprof__ip_formats[] = {{"snmp", NULL, netprof__next_pair},
+                           {"netstat", NULL, netprof__next_pair},
+                           {"snmp6", "snmp6", netprof__next_named},
+                           {"softnet_stat", "softnet", netprof__next_softnet},
+                           {"sockstat", "sockstat", netprof__next_keyed},
+                           {"sockstat6", "sockstat6", netprof__next_keyed}};
 #define NETPROF__IP_FILES (sizeof netprof__ip_formats / sizeof *netprof__ip_formats)
 
 /* What the counters are; the first row that fits. Device NULL: any. */
@@ -5576,7 +5627,7 @@ typedef struct netprof__ip_slot {
 
 typedef struct netprof__ip_file {
     int fd;
-    int hold, held;      /* keep it open; taken from the budget */
+    int hold, held; /* keep it open; taken from the budget */
     char *text;
     size_t capacity;
     netprof__ip_slot *slots;
@@ -5603,15 +5654,12 @@ static ssize_t netprof__ip_load(netprof__ip *ip, size_t index)
         do
             f->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
         while (f->fd < 0 && errno == EINTR);
-        if (f->fd < 0)
-            return -errno;
+        if (f->fd < 0) return -errno;
     }
     while (used < f->capacity) {
         n = NETPROF_OS_PREAD(f->fd, f->text + used, f->capacity - used, (off_t)used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
         used += (size_t)n;
     }
     n = n < 0 ? -errno : used == f->capacity ? -EOVERFLOW : (ssize_t)used;
@@ -5630,13 +5678,10 @@ static ssize_t netprof__ip_load_growing(netprof__ip *ip, size_t index)
         ssize_t n = f->capacity ? netprof__ip_load(ip, index) : -EOVERFLOW;
         size_t bigger = f->capacity ? 2 * f->capacity : 16384;
         char *text;
-        if (n >= 0 && (size_t)n <= f->capacity / 2)
-            return n;
-        if (n < 0 && n != -EOVERFLOW)
-            return n;
+        if (n >= 0 && (size_t)n <= f->capacity / 2) return n;
+        if (n < 0 && n != -EOVERFLOW) return n;
         text = bigger > (1u << 26) ? NULL : (char *)netprof__resize(&ip->np->alloc, f->text, bigger);
-        if (!text)
-            return -ENOMEM;
+        if (!text) return -ENOMEM;
         f->text = text;
         f->capacity = bigger;
     }
@@ -5646,11 +5691,11 @@ static void netprof__ip_describe(netprof_counter *c, const char *device)
 {
     const struct netprof__ip_row *row = netprof__ip_rows;
     const struct netprof__ip_row *end = row + sizeof netprof__ip_rows / sizeof *row;
-    while (row < end && ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
+    while (row < end &&
+           ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
         row++;
     c->width = strcmp(device, "softnet") == 0 ? 32 : 64;
-    if (row == end)
-        return;
+    if (row == end) return;
     c->unit = row->unit;
     c->kind = row->kind;
     c->flags = row->flags;
@@ -5668,7 +5713,8 @@ static uint64_t netprof__ip_factor(const netprof_counter *c)
 static void netprof__ip_name(const struct netprof__ip_format *format, const netprof__cell *cell, char *name,
                              size_t size)
 {
-    int m = (int)(cell->group_size < 64 ? cell->group_size : 64), n = (int)(cell->name_size < 128 ? cell->name_size : 128);
+    int m = (int)(cell->group_size < 64 ? cell->group_size : 64),
+        n = (int)(cell->name_size < 128 ? cell->name_size : 128);
     if (format->next == netprof__next_softnet)
         snprintf(name, size, "%.*s/cpu%u", n, cell->name, cell->cpu);
     else if (format->next == netprof__next_keyed)
@@ -5677,8 +5723,9 @@ static void netprof__ip_name(const struct netprof__ip_format *format, const netp
         snprintf(name, size, "%.*s", n, cell->name);
 }
 
-static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list, const struct netprof__ip_format *format,
-                                    const netprof__cell *cell, char *device, size_t size)
+static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list,
+                                    const struct netprof__ip_format *format, const netprof__cell *cell,
+                                    char *device, size_t size)
 {
     const char *inode = strchr(ip->netns, '[');
     if (format->device)
@@ -5687,8 +5734,7 @@ static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list, const s
         snprintf(device, size, "%.*s", (int)(cell->group_size < 64 ? cell->group_size : 64), cell->group);
     netprof_list_device(list, device, inode ? strtoull(inode + 1, NULL, 10) : 0, 0);
     netprof_list_fact(list, "file", format->file);
-    if (*ip->netns)
-        netprof_list_fact(list, "netns", ip->netns);
+    if (*ip->netns) netprof_list_fact(list, "netns", ip->netns);
 }
 
 static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, uint64_t key, size_t index,
@@ -5699,10 +5745,8 @@ static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, ui
     f->slots[f->slot_count].key = key;
     f->slots[f->slot_count].factor = factor;
     f->slots[f->slot_count++].index = index;
-    if (index == NETPROF_NONE)
-        return NETPROF_OK;
-    if (!f->count++)
-        f->first = index;
+    if (index == NETPROF_NONE) return NETPROF_OK;
+    if (!f->count++) f->first = index;
     return NETPROF_OK;
 }
 
@@ -5729,8 +5773,7 @@ static netprof_err netprof__ip_list_file(netprof__ip *ip, netprof_list *list, si
         c.name = name;
         netprof__ip_describe(&c, device);
         at = netprof_list_counter(list, &c);
-        if (netprof__ip_add_slot(ip, f, cell.key, at, netprof__ip_factor(&c)))
-            return NETPROF_ERR_NOMEM;
+        if (netprof__ip_add_slot(ip, f, cell.key, at, netprof__ip_factor(&c))) return NETPROF_ERR_NOMEM;
         if (at != NETPROF_NONE)
             f->fast |= (list->schema->counters[list->source_first_counter + at].flags & NETPROF_FAST) != 0;
     }
@@ -5742,8 +5785,7 @@ static void netprof__ip_clear(netprof__ip *ip)
     size_t i;
     for (i = 0; i < NETPROF__IP_FILES; i++) {
         netprof__ip_file *f = &ip->files[i];
-        if (f->fd >= 0)
-            NETPROF_OS_CLOSE(f->fd);
+        if (f->fd >= 0) NETPROF_OS_CLOSE(f->fd);
         ip->np->fd_budget += f->held;
         netprof__release(&ip->np->alloc, f->text);
         netprof__release(&ip->np->alloc, f->slots);
@@ -5758,7 +5800,7 @@ static void netprof__ip_read_netns(const netprof__ip *ip, char *text, size_t siz
     text[n > 0 ? n : 0] = 0;
 }
 
-/* Under another root PROC/net leads to the reader's own namespace when PROC is the host's: process 1 has the host's. */
+/* Under another root, PROC/net of a host's PROC is still the reader's own namespace: ask for process 1's. */
 static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
 {
     char process[32];
@@ -5771,7 +5813,8 @@ static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
         *process = 0;
         snprintf(ip->dir, sizeof ip->dir, "%s/proc/net", list->root);
     }
-    snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root, *process ? process : "self/");
+    snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root,
+             *process ? process : "self/");
     netprof__ip_read_netns(ip, ip->netns, sizeof ip->netns);
 }
 
@@ -5800,8 +5843,7 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
         found |= n >= 0;
         netprof__ip_hold(ip, &ip->files[i]);
     }
-    if (!found && !list->state_given)
-        netprof_list_state(list, NETPROF_STATUS_ABSENT, ENOENT, ip->dir);
+    if (!found && !list->state_given) netprof_list_state(list, NETPROF_STATUS_ABSENT, ENOENT, ip->dir);
     return NETPROF_OK;
 }
 
@@ -5809,12 +5851,10 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
 static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
 {
     size_t i;
-    if (k < f->slot_count && f->slots[k].key == key)
-        return &f->slots[k];
+    if (k < f->slot_count && f->slots[k].key == key) return &f->slots[k];
     *moved = 1;
     for (i = 0; i < f->slot_count; i++)
-        if (f->slots[i].key == key)
-            return &f->slots[i];
+        if (f->slots[i].key == key) return &f->slots[i];
     return NULL;
 }
 
@@ -5826,8 +5866,7 @@ static int netprof__wanted(const netprof_sweep *sweep, size_t i)
 static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot, const netprof__cell *cell)
 {
     size_t i = slot->index;
-    if (cell->failed == ENODATA)
-        return; /* absent */
+    if (cell->failed == ENODATA) return; /* absent */
     if (cell->failed || (cell->negative && !(sweep->counters[i].flags & NETPROF_SIGNED)))
         netprof__set_failed(sweep, i, EBADMSG);
     else
@@ -5842,11 +5881,9 @@ static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *
     ssize_t n = netprof__ip_load(ip, index);
     size_t i, k = 0;
     for (i = f->first; i < f->first + f->count; i++) {
-        if (!netprof__wanted(sweep, i))
-            continue;
+        if (!netprof__wanted(sweep, i)) continue;
         sweep->status[i] = NETPROF_STATUS_ABSENT;
-        if (n < 0)
-            netprof__set_failed(sweep, i, (int)-n);
+        if (n < 0) netprof__set_failed(sweep, i, (int)-n);
     }
     sweep->stale |= n == -ENOENT || n == -EOVERFLOW;
     memset(&cells, 0, sizeof cells);
@@ -5891,8 +5928,7 @@ static netprof_err netprof__make_ip(netprof *np, netprof_source *source, void **
 {
     netprof__ip *ip = (netprof__ip *)netprof__zalloc(&np->alloc, sizeof *ip);
     size_t i;
-    if (!ip)
-        return NETPROF_ERR_NOMEM;
+    if (!ip) return NETPROF_ERR_NOMEM;
     ip->np = np;
     for (i = 0; i < NETPROF__IP_FILES; i++)
         ip->files[i].fd = -1;
@@ -5912,8 +5948,8 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
 
 #define NETPROF__TCP_INFO 11 /* TCP_INFO of linux/tcp.h */
 
-/* struct tcp_info of linux/tcp.h: fields are only ever added at its end, and the kernel tells how much it filled in.
-   all_ones: this value means that there is none (no sample yet, no limit). */
+/* struct tcp_info of linux/tcp.h: fields are only ever added at its end, and the kernel tells how much it
+   filled in. all_ones: this value means that there is none (no sample yet, no limit). */
 static const struct netprof__tcp_row {
     const char *name, *unit;
     uint16_t offset;
@@ -5999,14 +6035,13 @@ static uint64_t netprof__socket_inode(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
 }
 
-/* One field of a struct tcp_info of which `size` bytes are filled in. 0 when it is not there, or says "none". */
+/* One field of a struct tcp_info of which `size` bytes are filled in. 0: not there, or says "none". */
 static int netprof__tcp_field(const struct netprof__tcp_row *row, const unsigned char *info, size_t size,
                               uint64_t *value)
 {
     uint16_t half;
     uint32_t word;
-    if ((size_t)row->offset + row->size > size)
-        return 0;
+    if ((size_t)row->offset + row->size > size) return 0;
     if (row->size == 8) {
         memcpy(value, info + row->offset, 8);
     } else if (row->size == 4) {
@@ -6058,16 +6093,14 @@ static void netprof__tcp_read(void *user, size_t device, netprof_sweep *sweep)
     for (k = 0; k < NETPROF__TCP_ROWS; k++) {
         size_t i = s->indices[k];
         uint64_t value;
-        if (i == NETPROF_NONE || !netprof__wanted(sweep, i))
-            continue;
+        if (i == NETPROF_NONE || !netprof__wanted(sweep, i)) continue;
         if (failed || gone)
             netprof__set_failed(sweep, i, gone ? EBADF : failed);
         else if (netprof__tcp_field(&netprof__tcp_rows[k], info.bytes, size, &value))
             netprof__set_value(sweep, i, value);
         else
             sweep->status[i] = NETPROF_STATUS_ABSENT;
-        if (gone)
-            sweep->status[i] = NETPROF_STATUS_VANISHED;
+        if (gone) sweep->status[i] = NETPROF_STATUS_VANISHED;
     }
 }
 
@@ -6093,11 +6126,9 @@ static void netprof__tcp_drop(struct netprof__tcp *tcp, size_t i)
 static struct netprof__tcp *netprof__tcp_of(netprof *np)
 {
     netprof_source source;
-    if (np->tcp)
-        return np->tcp;
+    if (np->tcp) return np->tcp;
     np->tcp = (struct netprof__tcp *)netprof__zalloc(&np->alloc, sizeof *np->tcp);
-    if (!np->tcp)
-        return NULL;
+    if (!np->tcp) return NULL;
     np->tcp->np = np;
     memset(&source, 0, sizeof source);
     source.name = "tcp";
@@ -6121,8 +6152,7 @@ static netprof_err netprof__tcp_append(struct netprof__tcp *tcp, int fd, uint64_
     s = &tcp->sockets[tcp->count];
     memset(s, 0, sizeof *s);
     s->name = (char *)netprof__resize(a, NULL, n);
-    if (!s->name)
-        return NETPROF_ERR_NOMEM;
+    if (!s->name) return NETPROF_ERR_NOMEM;
     snprintf(s->name, n, "tcp/%s", name);
     s->fd = fd;
     s->inode = inode;
@@ -6136,17 +6166,18 @@ static int netprof__tcp_is(const netprof__socket *s, int fd, const char *name)
 }
 
 /* Sockets that are gone make way for a new one of their name or number; a live one does not. */
-static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name, netprof_error *error)
+static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name,
+                                         netprof_error *error)
 {
     size_t i;
     for (i = 0; i < tcp->count; i++) {
         const netprof__socket *s = &tcp->sockets[i];
         if (netprof__tcp_is(s, fd, name) && netprof__socket_inode(s->fd) == s->inode)
-            return netprof__fail(error, NETPROF_ERR_ARG, 0, name, "this socket or this name was added before");
+            return netprof__fail(error, NETPROF_ERR_ARG, 0, name,
+                                 "this socket or this name was added before");
     }
     for (i = tcp->count; i-- > 0;)
-        if (netprof__tcp_is(&tcp->sockets[i], fd, name))
-            netprof__tcp_drop(tcp, i);
+        if (netprof__tcp_is(&tcp->sockets[i], fd, name)) netprof__tcp_drop(tcp, i);
     return NETPROF_OK;
 }
 
@@ -6161,26 +6192,22 @@ NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name
     if (NETPROF_OS_GETSOCKOPT(fd, IPPROTO_TCP, NETPROF__TCP_INFO, info, &size) != 0)
         return netprof__fail(error, NETPROF_ERR_IO, errno, name, "is not a TCP socket");
     tcp = netprof__tcp_of(np);
-    if (!tcp)
-        return netprof__no_memory(error);
+    if (!tcp) return netprof__no_memory(error);
     failed = netprof__tcp_make_way(tcp, fd, name, error);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     if (netprof__tcp_append(tcp, fd, netprof__socket_inode(fd), name)) {
         np->torn = 1; /* some may have made way */
         return netprof__no_memory(error);
     }
     failed = netprof__rescan_part(np, tcp, error);
-    if (failed)
-        netprof__tcp_drop(tcp, tcp->count - 1);
+    if (failed) netprof__tcp_drop(tcp, tcp->count - 1);
     return failed;
 }
 
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error)
 {
     size_t i = 0;
-    if (!np)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
+    if (!np) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
     while (np->tcp && i < np->tcp->count && np->tcp->sockets[i].fd != fd)
         i++;
     if (!np->tcp || i == np->tcp->count)
@@ -6191,8 +6218,8 @@ NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error
 
 /* -- 7.15 source user: counters of the program itself --
 
-   In the fast set, too: the program would not have added what it does not want. One thread calls all of the read
-   functions, one after another, in the order of their devices. */
+   In the fast set, too: the program would not have added what it does not want. One thread calls all of the
+   read functions, one after another, in the order of their devices. */
 
 typedef struct netprof__user_row {
     char *device, *name, *unit;
@@ -6227,12 +6254,10 @@ static netprof_err netprof__user_discover(void *user, netprof_list *list)
     for (i = 0; i < u->count; i++) {
         for (k = 0; k < i && strcmp(u->rows[k].device, u->rows[i].device) != 0; k++)
             continue;
-        if (k < i)
-            continue; /* listed with the first of its device */
+        if (k < i) continue; /* listed with the first of its device */
         netprof_list_device(list, u->rows[i].device, 0, 0);
         for (; k < u->count; k++)
-            if (strcmp(u->rows[k].device, u->rows[i].device) == 0)
-                netprof__user_list(list, &u->rows[k]);
+            if (strcmp(u->rows[k].device, u->rows[i].device) == 0) netprof__user_list(list, &u->rows[k]);
     }
     return NETPROF_OK;
 }
@@ -6246,8 +6271,7 @@ static void netprof__user_read(void *user, size_t device, netprof_sweep *sweep)
         const netprof__user_row *row = &u->rows[i];
         uint64_t value = 0;
         int failed;
-        if (row->index == NETPROF_NONE || !netprof__wanted(sweep, row->index))
-            continue;
+        if (row->index == NETPROF_NONE || !netprof__wanted(sweep, row->index)) continue;
         failed = row->read(row->user, &value);
         if (failed)
             netprof__set_failed(sweep, row->index, failed);
@@ -6277,11 +6301,9 @@ static void netprof__user_close(void *user)
 static struct netprof__user *netprof__user_of(netprof *np)
 {
     netprof_source source;
-    if (np->user)
-        return np->user;
+    if (np->user) return np->user;
     np->user = (struct netprof__user *)netprof__zalloc(&np->alloc, sizeof *np->user);
-    if (!np->user)
-        return NULL;
+    if (!np->user) return NULL;
     np->user->np = np;
     memset(&source, 0, sizeof source);
     source.name = "user";
@@ -6300,8 +6322,7 @@ static netprof_err netprof__user_append(struct netprof__user *u, const netprof_u
 {
     const netprof_alloc *a = &u->np->alloc;
     netprof__user_row *row;
-    if (!netprof__grow(a, &u->rows, &u->capacity, u->count + 1, sizeof *u->rows))
-        return NETPROF_ERR_NOMEM;
+    if (!netprof__grow(a, &u->rows, &u->capacity, u->count + 1, sizeof *u->rows)) return NETPROF_ERR_NOMEM;
     row = &u->rows[u->count++];
     memset(row, 0, sizeof *row);
     row->device = netprof__strdup(a, c->device ? c->device : "program");
@@ -6311,13 +6332,13 @@ static netprof_err netprof__user_append(struct netprof__user *u, const netprof_u
     row->width = (uint8_t)c->width;
     row->read = c->read;
     row->user = c->user;
-    if (row->device && row->name && row->unit)
-        return NETPROF_OK;
+    if (row->device && row->name && row->unit) return NETPROF_OK;
     netprof__user_drop_last(u);
     return NETPROF_ERR_NOMEM;
 }
 
-NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter, netprof_error *error)
+NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
+                                            netprof_error *error)
 {
     struct netprof__user *u;
     netprof_err failed;
@@ -6327,21 +6348,20 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
         counter->kind > NETPROF_KIND_HISTOGRAM)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
     u = netprof__user_of(np);
-    if (!u || netprof__user_append(u, counter))
-        return netprof__no_memory(error);
+    if (!u || netprof__user_append(u, counter)) return netprof__no_memory(error);
     failed = netprof__rescan_part(np, u, error);
-    if (failed)
-        netprof__user_drop_last(u);
+    if (failed) netprof__user_drop_last(u);
     return failed;
 }
 
 static const struct {
     const char *name;
     netprof__maker make;
-} netprof__builtin[] = {
-    {"cxi", netprof__make_cxi},         {"netdev", netprof__make_netdev}, {"ethtool", netprof__make_ethtool},
-    {"rdma", netprof__make_rdma},       {"ip", netprof__make_ip},
-};
+} netprof__builtin[] = {{"cxi", netprof__make_cxi},
+                        {"netdev", netprof__make_netdev},
+                        {"ethtool", netprof__make_ethtool},
+                        {"rdma", netprof__make_rdma},
+                        {"ip", netprof__make_ip}};
 
 static int netprof__count_entry(void *user, const char *name, uint64_t inode)
 {
@@ -6458,7 +6478,8 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
 }
 
 /* What the schema has of a part, as it is. */
-static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part, size_t source)
+static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part,
+                                size_t source)
 {
     size_t i, k;
     for (i = part->first_device; i < part->first_device + part->device_count; i++) {
@@ -6469,7 +6490,8 @@ static void netprof__list_again(netprof_list *list, const netprof_schema *s, con
         for (k = d->first; k < (size_t)d->first + d->count; k++)
             netprof_list_counter(list, &s->counters[k]);
     }
-    netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno, s->sources[source].path);
+    netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno,
+                       s->sources[source].path);
 }
 
 /* Where each part's devices and counters are in a schema: each part has its row of sources. */
@@ -6487,18 +6509,16 @@ static void netprof__place_parts(netprof *np, const netprof_schema *s)
     }
 }
 
-/* Discovers one part anew and takes all others over from the schema: a program that adds a hundred counters must not
-   have every source enumerated a hundred times. */
+/* Discovers one part anew and takes all others over from the schema: a program that adds a hundred counters
+   must not have every source enumerated a hundred times. */
 static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error)
 {
     netprof_list *list = np->torn ? NULL : netprof__list_make(&np->alloc);
     const netprof_schema *fresh;
     netprof_err failed;
     size_t i;
-    if (np->torn)
-        return netprof_rescan(np, error);
-    if (!list)
-        return netprof__no_memory(error);
+    if (np->torn) return netprof_rescan(np, error);
+    if (!list) return netprof__no_memory(error);
     np->torn = 1;
     for (i = 0; i < np->schema->fact_count; i++)
         netprof_build_fact(list, np->schema->facts[i].key, np->schema->facts[i].value);
@@ -6515,8 +6535,7 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
             list->failed = NETPROF_ERR_NOMEM;
     }
     failed = netprof_build_end(list, &fresh, error);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     netprof__place_parts(np, fresh);
     netprof_schema_release(np->schema);
     np->schema = fresh;
@@ -6790,6 +6809,8 @@ static void netprof__read_part(netprof__work *w, netprof__part *part, size_t dev
     size_t from = part->first_device + device, to = from + 1, i;
     netprof_sweep sweep;
     int64_t begin = netprof__clock(CLOCK_MONOTONIC), end;
+    if (!part->counter_count)
+        return;
     memset(&sweep, 0, sizeof sweep);
     sweep.set = w->set;
     sweep.count = part->counter_count;
@@ -6843,11 +6864,20 @@ static void netprof__run_workers(netprof__work *w, int threads)
 
 static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
 {
+    size_t n = s->schema->counter_count, i, end;
     uint32_t bad = 0;
-    size_t i;
-    for (i = 0; i < s->schema->counter_count; i++)
-        bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
-               s->status[i] != NETPROF_STATUS_SATURATED;
+    uint64_t eight;
+    for (i = 0; i < n; i = end) {
+        end = n - i < 8 ? n : i + 8;
+        eight = 2;
+        if (end == i + 8)
+            memcpy(&eight, s->status + i, 8);
+        if (!(eight & ~UINT64_C(0x0101010101010101))) /* all of them ok or skipped, as nearly always */
+            continue;
+        for (; i < end; i++)
+            bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
+                   s->status[i] != NETPROF_STATUS_SATURATED;
+    }
     return bad;
 }
 

@@ -1,0 +1,308 @@
+/* Source tcp: real connections over the loopback interface. */
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+#include <linux/tcp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include "tree.h"
+
+typedef struct pair {
+    int client, server;
+} pair;
+
+static pair connect_pair(void)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    pair p;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    p.client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(p.client, (struct sockaddr *)&address, size), 0);
+    p.server = accept(listener, NULL, NULL);
+    assert_true(p.server >= 0);
+    close(listener);
+    return p;
+}
+
+static void disconnect(pair p)
+{
+    close(p.client);
+    close(p.server);
+}
+
+static void move(int from, int to, size_t bytes)
+{
+    static char data[8192];
+    size_t sent = 0, got = 0;
+    while (got < bytes) {
+        ssize_t n =
+            sent < bytes ? send(from, data, bytes - sent < sizeof data ? bytes - sent : sizeof data, 0) : 0;
+        assert_true(n >= 0);
+        sent += (size_t)n;
+        n = recv(to, data, sizeof data, 0);
+        assert_true(n > 0);
+        got += (size_t)n;
+    }
+}
+
+/* An empty tree: nothing but what is added. */
+static netprof *open_empty(void)
+{
+    return tree_open("rdma", NETPROF_HOLD_NONE);
+}
+
+static void known_bytes_are_counted_exactly(void **state)
+{
+    pair p = connect_pair();
+    netprof *np = open_empty();
+    netprof_snapshot before, after = NETPROF_ZERO;
+    netprof_delta d = NETPROF_ZERO;
+    int tries;
+    size_t k;
+    (void)state;
+    assert_int_equal(netprof_add_socket(np, p.client, "client", NULL), NETPROF_OK);
+    assert_int_equal(netprof_add_socket(np, p.server, "server", NULL), NETPROF_OK);
+    before = tree_take(np, NETPROF_SET_ALL);
+    move(p.client, p.server, 1000003);
+    move(p.server, p.client, 77);
+    for (tries = 0; tries < 200; tries++) { /* the last acknowledgement may take its 40 ms */
+        assert_int_equal(netprof_take(np, &after, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        if (tree_value(&after, "tcp/server", "bytes_acked") -
+                tree_value(&before, "tcp/server", "bytes_acked") ==
+            77)
+            break;
+        usleep(5000);
+    }
+    assert_int_equal(netprof_diff(&before, &after, NULL, &d, NULL), NETPROF_OK);
+    k = tree_find(&after, "tcp/client", "bytes_acked");
+    assert_int_equal(d.flags[k], NETPROF_FLAG_OK);
+    assert_int_equal(d.values[k], 1000003);
+    assert_int_equal(d.values[tree_find(&after, "tcp/server", "bytes_received")], 1000003);
+    assert_int_equal(d.values[tree_find(&after, "tcp/server", "bytes_acked")], 77);
+    assert_int_equal(d.values[tree_find(&after, "tcp/client", "bytes_received")], 77);
+    assert_int_equal(tree_value(&after, "tcp/client", "state"), 1); /* established */
+    assert_int_equal(d.flags[tree_find(&after, "tcp/client", "rtt")], NETPROF_FLAG_GAUGE);
+    assert_string_equal(tree_counter(&after, "tcp/client", "rtt")->unit, "us");
+    netprof_delta_free(&d);
+    netprof_snapshot_free(&before);
+    netprof_snapshot_free(&after);
+    netprof_close(np);
+    disconnect(p);
+}
+
+static void offsets_are_those_of_the_kernel(void **state)
+{
+#define FIELD(name)                                                                                          \
+    {                                                                                                        \
+#name, offsetof(struct tcp_info, tcpi_##name), sizeof(((struct tcp_info *)0)->tcpi_##name)           \
+    }
+    static const struct {
+        const char *name;
+        size_t offset, size;
+    } rows[] = {FIELD(state),
+                FIELD(ca_state),
+                FIELD(retransmits),
+                FIELD(probes),
+                FIELD(backoff),
+                FIELD(rto),
+                FIELD(ato),
+                FIELD(snd_mss),
+                FIELD(rcv_mss),
+                FIELD(unacked),
+                FIELD(sacked),
+                FIELD(lost),
+                FIELD(retrans),
+                FIELD(fackets),
+                FIELD(last_data_sent),
+                FIELD(last_data_recv),
+                FIELD(last_ack_recv),
+                FIELD(pmtu),
+                FIELD(rcv_ssthresh),
+                FIELD(rtt),
+                FIELD(rttvar),
+                FIELD(snd_ssthresh),
+                FIELD(snd_cwnd),
+                FIELD(advmss),
+                FIELD(reordering),
+                FIELD(rcv_rtt),
+                FIELD(rcv_space),
+                FIELD(total_retrans),
+                FIELD(pacing_rate),
+                FIELD(max_pacing_rate),
+                FIELD(bytes_acked),
+                FIELD(bytes_received),
+                FIELD(segs_out),
+                FIELD(segs_in),
+                FIELD(notsent_bytes),
+                FIELD(min_rtt),
+                FIELD(data_segs_in),
+                FIELD(data_segs_out),
+                FIELD(delivery_rate),
+                FIELD(busy_time),
+                FIELD(rwnd_limited),
+                FIELD(sndbuf_limited),
+                FIELD(delivered),
+                FIELD(delivered_ce),
+                FIELD(bytes_sent),
+                FIELD(bytes_retrans),
+                FIELD(dsack_dups),
+                FIELD(reord_seen)};
+    size_t i, k;
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (k = 0; k < NETPROF__TCP_ROWS && strcmp(netprof__tcp_rows[k].name, rows[i].name) != 0; k++)
+            continue;
+        assert_true(k < NETPROF__TCP_ROWS);
+        assert_int_equal(netprof__tcp_rows[k].offset, rows[i].offset);
+        assert_int_equal(netprof__tcp_rows[k].size, rows[i].size);
+    }
+}
+
+/* An older kernel fills in less: what is beyond is absent, not 0. */
+static void trap_length_varies_by_kernel(void **state)
+{
+    unsigned char info[512];
+    uint64_t value;
+    size_t k, there = 0;
+    (void)state;
+    memset(info, 7, sizeof info);
+    for (k = 0; k < NETPROF__TCP_ROWS; k++) /* Linux 2.6 to 3.14: up to total_retrans */
+        there += (size_t)netprof__tcp_field(&netprof__tcp_rows[k], info, 104, &value);
+    assert_int_equal(there, 28);
+    memset(info, 0xff, sizeof info);
+    for (k = 0; strcmp(netprof__tcp_rows[k].name, "min_rtt") != 0; k++)
+        continue;
+    assert_false(netprof__tcp_field(&netprof__tcp_rows[k], info, sizeof info, &value)); /* no sample yet */
+}
+
+static void trap_descriptor_closed_or_used_again(void **state)
+{
+    pair p = connect_pair(), q;
+    netprof *np = open_empty();
+    netprof_snapshot s;
+    size_t i;
+    int number = p.client;
+    (void)state;
+    assert_int_equal(netprof_add_socket(np, p.client, "a", NULL), NETPROF_OK);
+    close(p.client);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(tree_status(&s, "tcp/a", "bytes_acked"), NETPROF_STATUS_VANISHED);
+    assert_int_equal(s.errnos[tree_find(&s, "tcp/a", "bytes_acked")], EBADF);
+    q = connect_pair();
+    assert_int_equal(dup2(q.client, number), number); /* another socket under the number */
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    for (i = 0; i < s.schema->counter_count; i++) {
+        assert_int_equal(s.status[i], NETPROF_STATUS_VANISHED);
+        assert_int_equal(s.values[i], 0);
+    }
+    /* the name is free again for the new connection, as another device */
+    assert_int_equal(netprof_add_socket(np, number, "a", NULL), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    assert_int_equal(s.schema->device_count, 1);
+    assert_int_equal(tree_status(&s, "tcp/a", "bytes_acked"), NETPROF_STATUS_OK);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    close(number);
+    close(p.server);
+    disconnect(q);
+}
+
+static void adding_and_removing(void **state)
+{
+    pair p = connect_pair();
+    netprof *np = open_empty();
+    netprof_error error;
+    netprof_snapshot s;
+    int udp = socket(AF_INET, SOCK_DGRAM, 0);
+    (void)state;
+    assert_int_equal(netprof_add_socket(np, udp, "udp", &error), NETPROF_ERR_IO);
+    assert_int_not_equal(error.sys_errno, 0);
+    assert_int_equal(netprof_add_socket(np, -1, "none", &error), NETPROF_ERR_IO);
+    assert_int_equal(error.sys_errno, EBADF);
+    assert_int_equal(netprof_add_socket(np, p.client, "", &error), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_remove_socket(np, p.client, &error), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_add_socket(np, p.client, "x", NULL), NETPROF_OK);
+    assert_int_equal(netprof_add_socket(np, p.client, "y", NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_add_socket(np, p.server, "x", NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_add_socket(np, p.server, "y", NULL), NETPROF_OK);
+    s = tree_take(np, NETPROF_SET_FAST);
+    assert_int_equal(tree_status(&s, "tcp/y", "rtt"), NETPROF_STATUS_OK);
+    assert_int_equal(tree_status(&s, "tcp/y", "rto"), NETPROF_STATUS_SKIPPED);
+    assert_int_equal(netprof_remove_socket(np, p.client, NULL), NETPROF_OK);
+    assert_null(tree_device(netprof_get_schema(np), "tcp/x"));
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    assert_int_equal(tree_value(&s, "tcp/y", "state"), 1);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    close(udp);
+    disconnect(p);
+}
+
+static void *failing_resize(void *user, void *pointer, size_t size)
+{
+    long *left = (long *)user;
+    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
+}
+
+static void plain_release(void *user, void *pointer)
+{
+    (void)user;
+    free(pointer);
+}
+
+/* A failure leaves what was there before: the next sweep reads it as if nothing had happened. */
+static void every_allocation_fails_in_turn(void **state)
+{
+    pair p = connect_pair();
+    netprof_config config = NETPROF_ZERO;
+    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    netprof_err result = NETPROF_ERR_NOMEM;
+    long n, left;
+    (void)state;
+    tree_write("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "25\n");
+    config.root = tree_root;
+    config.sources = "rdma";
+    config.alloc = &alloc;
+    alloc.user = &left;
+    for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
+        netprof *np;
+        netprof_snapshot s;
+        left = 1000000;
+        assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+        assert_int_equal(netprof_add_socket(np, p.server, "first", NULL), NETPROF_OK);
+        left = n;
+        result = netprof_add_socket(np, p.client, "second", NULL);
+        left = 1000000;
+        s = tree_take(np, NETPROF_SET_ALL);
+        assert_int_equal(tree_value(&s, "mlx5_0/1", "port_xmit_data"), 100);
+        assert_int_equal(tree_value(&s, "tcp/first", "state"), 1);
+        assert_int_equal(tree_device(s.schema, "tcp/second") != NULL, result == NETPROF_OK);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+    }
+    assert_int_equal(result, NETPROF_OK);
+    assert_true(n > 5);
+    disconnect(p);
+}
+
+#define TREE_TEST(test) cmocka_unit_test_setup_teardown(test, tree_setup, tree_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TREE_TEST(known_bytes_are_counted_exactly),
+        cmocka_unit_test(offsets_are_those_of_the_kernel),
+        TREE_TEST(adding_and_removing),
+        TREE_TEST(every_allocation_fails_in_turn),
+        cmocka_unit_test(trap_length_varies_by_kernel),
+        TREE_TEST(trap_descriptor_closed_or_used_again),
+    };
+    return cmocka_run_group_tests_name("tcp", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* Counters that the program adds itself. */
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include "tree.h"
+
+typedef struct number {
+    uint64_t value;
+    int failure;
+} number;
+
+static int read_number(void *user, uint64_t *value)
+{
+    const number *n = (const number *)user;
+    *value = n->value;
+    return n->failure;
+}
+
+static netprof_err add(netprof *np, const char *device, const char *name, const char *unit, netprof_kind kind,
+                       int width, number *n)
+{
+    netprof_user_counter c;
+    memset(&c, 0, sizeof c);
+    c.device = device;
+    c.name = name;
+    c.unit = unit;
+    c.kind = kind;
+    c.width = width;
+    c.read = read_number;
+    c.user = n;
+    return netprof_add_counter(np, &c, NULL);
+}
+
+static void they_appear_like_any_others(void **state)
+{
+    number sent = {100, 0}, depth = {7, 0}, ticks = {250, 0};
+    netprof *np = tree_open("rdma", NETPROF_HOLD_NONE);
+    netprof_snapshot s, t;
+    netprof_delta d = NETPROF_ZERO;
+    size_t k;
+    (void)state;
+    assert_int_equal(add(np, "mpi", "bytes_sent", "bytes", NETPROF_KIND_COUNTER, 64, &sent), NETPROF_OK);
+    assert_int_equal(add(np, NULL, "ticks", NULL, NETPROF_KIND_COUNTER, 8, &ticks), NETPROF_OK);
+    assert_int_equal(add(np, "mpi", "queue", "messages", NETPROF_KIND_GAUGE, 0, &depth), NETPROF_OK);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(s.schema->device_count, 2);
+    assert_string_equal(s.schema->devices[0].source, "user");
+    assert_int_equal(tree_device(s.schema, "mpi")->count, 2); /* grouped, whatever the order of adding */
+    assert_int_equal(tree_value(&s, "mpi", "bytes_sent"), 100);
+    assert_int_equal(tree_value(&s, "mpi", "queue"), 7);
+    assert_int_equal(tree_value(&s, "program", "ticks"), 250);
+    assert_string_equal(tree_counter(&s, "mpi", "bytes_sent")->unit, "bytes");
+    assert_string_equal(tree_counter(&s, "program", "ticks")->unit, "");
+    sent.value = 350;
+    depth.value = 3;
+    ticks.value = 4;
+    t = tree_take(np, NETPROF_SET_FAST);
+    assert_int_equal(netprof_diff(&s, &t, NULL, &d, NULL), NETPROF_OK);
+    k = tree_find(&t, "mpi", "bytes_sent");
+    assert_int_equal(d.flags[k], NETPROF_FLAG_OK);
+    assert_int_equal(d.values[k], 250);
+    assert_int_equal(d.flags[tree_find(&t, "mpi", "queue")], NETPROF_FLAG_GAUGE);
+    k = tree_find(&t, "program", "ticks");
+    assert_int_equal(d.flags[k], NETPROF_FLAG_WRAPPED); /* 8 bits: 250 to 256, and 4 */
+    assert_int_equal(d.values[k], 10);
+    netprof_delta_free(&d);
+    netprof_snapshot_free(&s);
+    netprof_snapshot_free(&t);
+    netprof_close(np);
+}
+
+static void trap_every_value_needs_a_status(void **state)
+{
+    static const struct {
+        int failure;
+        netprof_status status;
+        int kept;
+    } rows[] = {{EACCES, NETPROF_STATUS_DENIED, EACCES},      {ENODEV, NETPROF_STATUS_VANISHED, ENODEV},
+                {ENOSYS, NETPROF_STATUS_UNSUPPORTED, ENOSYS}, {EAGAIN, NETPROF_STATUS_UNREADABLE, EAGAIN},
+                {-1, NETPROF_STATUS_UNREADABLE, 255},         {0, NETPROF_STATUS_OK, 0}};
+    number good = {5, 0}, bad = {9, 0};
+    netprof *np = tree_open("rdma", NETPROF_HOLD_NONE);
+    netprof_snapshot s = NETPROF_ZERO;
+    size_t i, k;
+    (void)state;
+    assert_int_equal(add(np, "x", "bad", "", NETPROF_KIND_COUNTER, 0, &bad), NETPROF_OK);
+    assert_int_equal(add(np, "x", "good", "", NETPROF_KIND_COUNTER, 0, &good), NETPROF_OK);
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bad.failure = rows[i].failure;
+        assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        k = tree_find(&s, "x", "bad");
+        assert_int_equal(s.status[k], rows[i].status);
+        assert_int_equal(s.errnos[k], rows[i].kept);
+        assert_int_equal(s.values[k], rows[i].failure ? 0 : 9);
+        assert_int_equal(tree_value(&s, "x", "good"), 5);
+    }
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+static void arguments_are_checked(void **state)
+{
+    number n = {1, 0};
+    netprof *np = tree_open("rdma", NETPROF_HOLD_NONE);
+    netprof_user_counter c;
+    (void)state;
+    memset(&c, 0, sizeof c);
+    assert_int_equal(netprof_add_counter(np, NULL, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_add_counter(np, &c, NULL), NETPROF_ERR_ARG);
+    assert_int_equal(add(np, "x", "", "", NETPROF_KIND_COUNTER, 0, &n), NETPROF_ERR_ARG);
+    assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, 65, &n), NETPROF_ERR_ARG);
+    assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, -1, &n), NETPROF_ERR_ARG);
+    assert_int_equal(add(np, "x", "a", "", (netprof_kind)4, 0, &n), NETPROF_ERR_ARG);
+    assert_int_equal(add(NULL, "x", "a", "", NETPROF_KIND_COUNTER, 0, &n), NETPROF_ERR_ARG);
+    assert_int_equal(netprof_get_schema(np)->counter_count, 0);
+    netprof_close(np);
+}
+
+static void same_name_twice_and_filters(void **state)
+{
+    number n[3] = {{1, 0}, {2, 0}, {3, 0}};
+    netprof_config config = NETPROF_ZERO;
+    netprof *np = tree_open("rdma", NETPROF_HOLD_NONE);
+    netprof_snapshot s;
+    (void)state;
+    assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, 0, &n[0]), NETPROF_OK);
+    assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, 0, &n[1]), NETPROF_OK);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(tree_value(&s, "x", "a"), 1);
+    assert_int_equal(tree_value(&s, "x", "a#2"), 2);
+    netprof_close(np);
+
+    tree_write("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "25\n");
+    config.root = tree_root;
+    config.sources = "rdma";
+    config.exclude = "x/b,x/c";
+    assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
+    assert_int_equal(add(np, "x", "b", "", NETPROF_KIND_COUNTER, 0, &n[1]), NETPROF_OK);
+    assert_int_equal(add(np, "y", "b", "", NETPROF_KIND_COUNTER, 0, &n[2]), NETPROF_OK);
+    assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, 0, &n[0]), NETPROF_OK);
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    assert_int_equal(netprof_find(s.schema, "user", "x", "b"), NETPROF_NONE);
+    assert_int_equal(tree_value(&s, "x", "a"), 1);
+    assert_int_equal(tree_value(&s, "y", "b"), 3);
+    assert_int_equal(tree_value(&s, "mlx5_0/1", "port_xmit_data"), 100); /* the other source stays in place */
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+static void *failing_resize(void *user, void *pointer, size_t size)
+{
+    long *left = (long *)user;
+    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
+}
+
+static void plain_release(void *user, void *pointer)
+{
+    (void)user;
+    free(pointer);
+}
+
+/* A failure leaves what was there before, each value under its own name. */
+static void every_allocation_fails_in_turn(void **state)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    netprof_err result = NETPROF_ERR_NOMEM;
+    number a = {1, 0}, b = {2, 0}, c = {3, 0};
+    long n, left;
+    (void)state;
+    config.root = tree_root;
+    config.sources = "rdma";
+    config.no_rescan = 1;
+    config.alloc = &alloc;
+    alloc.user = &left;
+    for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
+        netprof *np;
+        netprof_snapshot s;
+        left = 1000000;
+        assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_ERR_NOSOURCE);
+        assert_int_equal(add(np, "x", "a", "", NETPROF_KIND_COUNTER, 0, &a), NETPROF_OK);
+        assert_int_equal(add(np, "y", "b", "", NETPROF_KIND_COUNTER, 0, &b), NETPROF_OK);
+        left = n;
+        result = add(np, "x", "c", "", NETPROF_KIND_COUNTER, 0, &c); /* moves y/b by one */
+        left = 1000000;
+        s = tree_take(np, NETPROF_SET_ALL);
+        assert_int_equal(tree_value(&s, "x", "a"), 1);
+        assert_int_equal(tree_value(&s, "y", "b"), 2);
+        assert_int_equal(s.schema->counter_count, result == NETPROF_OK ? 3 : 2);
+        netprof_snapshot_free(&s);
+        netprof_close(np);
+    }
+    assert_int_equal(result, NETPROF_OK);
+    assert_true(n > 5);
+}
+
+#define TREE_TEST(test) cmocka_unit_test_setup_teardown(test, tree_setup, tree_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TREE_TEST(they_appear_like_any_others),     TREE_TEST(arguments_are_checked),
+        TREE_TEST(same_name_twice_and_filters),     TREE_TEST(every_allocation_fails_in_turn),
+        TREE_TEST(trap_every_value_needs_a_status),
+    };
+    return cmocka_run_group_tests_name("user", tests, NULL, NULL);
+}
