@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# netprof diff
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Two snapshots of a NIC, two seconds apart by its own stamps: before.netprof, after.netprof.
+two_snapshots() {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1000 hni_sts_tx_ok_octets=72057594037927930 hni_pkts_sent_by_tc_0=500 \
+        lpe_sts_pe_le_alloc_num_allocated_0=9 cq_cq_oxe_num_idles=5 pct_spt_timeouts=0 lpe_net_match_priority_0=0
+    netprof collect --root tree -o before.netprof
+    set_counter tree cxi0 hni_sts_rx_ok_octets 5000001000 2 # 5 GB received
+    set_counter tree cxi0 hni_sts_tx_ok_octets 6 2          # 2^56 - 6 -> 6: passed 2^56
+    set_counter tree cxi0 hni_pkts_sent_by_tc_0 100 2       # below: started again
+    set_counter tree cxi0 lpe_sts_pe_le_alloc_num_allocated_0 4 2
+    set_counter tree cxi0 cq_cq_oxe_num_idles 2000000005 2
+    set_counter tree cxi0 pct_spt_timeouts 3 2
+    netprof collect --root tree -o after.netprof
+}
+
+of() { # COUNTER FILTER, of all.json
+    jq -r ".devices[0].top[] | select(.counter == \"$1\") | $2" all.json
+}
+
+@test "values, rates, flags" {
+    two_snapshots
+    netprof diff before.netprof after.netprof --all --json >all.json
+    [ "$(jq -r '.format, .version' all.json | tr '\n' ' ')" = 'netprof-diff 1 ' ]
+    [ "$(jq -c '[.totals.counters, .totals.changed]' all.json)" = '[7,6]' ]
+    [ "$(jq -c '[.devices[0].device, .devices[0].counters, .devices[0].changed]' all.json)" = '["cxi0",7,6]' ]
+    [ "$(of hni_sts_rx_ok_octets '"\(.delta) \(.unit) \(.kind) \(.flag) \(.rate_per_s)"')" = '5000000000 bytes counter ok 2500000000' ]
+    [ "$(of hni_sts_tx_ok_octets '"\(.delta) \(.flag)"')" = '12 wrapped' ]
+    [ "$(of hni_pkts_sent_by_tc_0 '"\(.delta) \(.flag)"')" = '100 reset' ]
+    [ "$(of lpe_sts_pe_le_alloc_num_allocated_0 '"\(.delta) \(.flag) \(.rate_per_s) \(.before) \(.after)"')" = '-5 gauge null 9 4' ]
+    [ "$(jq -c '[.troubles[] | [.device, .counter, .delta]]' all.json)" = '[["cxi0","pct_spt_timeouts",3]]' ]
+    [ "$(jq -c '.devices[0].traffic | [.rx_bytes, .rx_bytes_per_s, .tx_bytes]' all.json)" = '[5000000000,2500000000,12]' ]
+    [ "$(jq -c '[.flagged[] | [.counter, .flag]] | sort' all.json)" = '[["hni_pkts_sent_by_tc_0","reset"],["hni_sts_tx_ok_octets","wrapped"]]' ]
+}
+
+@test "the text leads with traffic and troubles, and sets time apart" {
+    two_snapshots
+    netprof diff before.netprof after.netprof >out
+    cat out
+    grep -q '^6 of 7 counters of 1 device changed' out
+    grep -Eq '^cxi0 +cxi +5\.00 GB +2\.50 GB/s +12 B ' out
+    grep -Eq 'pct_spt_timeouts +3 +1\.50/s' out
+    [ "$(grep -c cq_cq_oxe_num_idles out)" = 1 ]
+    sed -n '/^Time, not traffic/,/^$/p' out | grep -q cq_cq_oxe_num_idles
+    grep -Eq '^cxi0 +hni_sts_tx_ok_octets +wrapped ' out
+    [ "$(wc -l <out)" -lt 60 ]
+}
+
+@test "summarize is another name; one file with two snapshots does" {
+    two_snapshots
+    netprof diff before.netprof after.netprof >one
+    netprof summarize before.netprof after.netprof >two
+    cmp one two
+    netprof run -q -o run.netprof -- true
+    netprof diff run.netprof >out
+    grep -q '^command: true$' out
+    netprof collect -q -o single.netprof
+    [ "$(status_of netprof diff single.netprof)" = 3 ]
+}
+
+@test "top, groups, CSV" {
+    two_snapshots
+    netprof diff before.netprof after.netprof --top 1 --json | jq -e '[.devices[0].top[] | .unit] | length == (unique | length)'
+    netprof diff before.netprof after.netprof --group cxierrstats >out
+    grep -q '^CxiErrStats: ' out
+    grep -Eq '^pct_spt_timeouts +3 +' out
+    refute grep -q hni_sts_rx_ok_octets out
+    netprof diff --group list | grep -Eq '^CxiLinkReliability +cxi '
+    netprof diff before.netprof after.netprof --csv >out.csv
+    [ "$(wc -l <out.csv)" -eq 7 ]
+    grep -q '^cxi0,cxi,hni_sts_rx_ok_octets,bytes,counter,ok,1000,5000001000,5000000000,2.000000000,2.5e+09,ok,ok' out.csv ||
+        grep -q '^cxi0,cxi,hni_sts_rx_ok_octets,bytes,counter,ok,1000,5000001000,5000000000,2.000000000,2500000000,ok,ok' out.csv
+    [ "$(netprof diff before.netprof after.netprof --csv --all | wc -l)" -eq 8 ]
+}
+
+@test "what only one side has, or cannot be read, is said" {
+    two_snapshots
+    rm tree/sys/class/cxi/cxi0/device/telemetry/pct_spt_timeouts
+    printf '7@1700000009.000000000\n' >tree/sys/class/cxi/cxi0/device/telemetry/hni_rx_paused_0
+    printf 'rubbish\n' >tree/sys/class/cxi/cxi0/device/telemetry/lpe_net_match_priority_0
+    netprof collect -q --root tree -o third.netprof
+    netprof diff after.netprof third.netprof --json >all.json
+    [ "$(jq -c '[.flagged[] | [.counter, .flag]] | sort' all.json)" = '[["hni_rx_paused_0","new"],["lpe_net_match_priority_0","unknown"],["pct_spt_timeouts","gone"]]' ]
+    [ "$(jq '.flagged[] | select(.flag == "unknown") | .errno' all.json)" = 74 ]
+    netprof diff after.netprof third.netprof >out
+    grep -Eq 'lpe_net_match_priority_0 +unreadable +0 +- +Bad message' out
+    grep -Eq 'pct_spt_timeouts +gone ' out
+}
+
+@test "different hosts are refused, unless forced" {
+    netprof-sim create one --nics 1 --host nid001
+    netprof-sim create two --nics 1 --host nid002
+    netprof collect --root one -o one.netprof
+    netprof collect --root two -o two.netprof
+    [ "$(status_of netprof diff one.netprof two.netprof)" = 3 ]
+    grep -q -- '--force' err
+    netprof diff --force one.netprof two.netprof >out
+}
+
+@test "Aurora: what changed, as net_prof counts it" {
+    need_aurora
+    netprof diff --json --names "$aurora/names.txt" "$aurora/before.txt" "$aurora/after.txt" >all.json
+    [ "$(jq -c '[.devices[].changed]' all.json)" = '[280,143,188,187]' ]
+    [ "$(jq .totals.changed all.json)" = 798 ]
+    netprof diff "$aurora/before.txt" "$aurora/after.txt" | grep -q '^798 of 7560 counters of 4 devices changed'
+}
+
+@test "Aurora: --rank raw --top 20 equals net_prof line for line" {
+    need_aurora
+    netprof diff --rank raw --top 20 --json "$aurora/before.txt" "$aurora/after.txt" >all.json
+    jq -c '.devices | to_entries[] | .key as $i | .value.top[] | [$i, .counter, .delta]' all.json >ours
+    jq -c '.top20_per_iface | to_entries[] | .key as $i | .value[] | [($i | tonumber) - 1, .metric_name, .diff]' \
+        "$aurora/net_prof_reference.json" >theirs
+    [ "$(wc -l <ours)" -eq 80 ]
+    diff theirs ours
+}
+
+@test "Aurora: every negative difference is a gauge's" {
+    need_aurora
+    netprof diff --all --json "$aurora/before.txt" "$aurora/after.txt" >all.json
+    jq -e '[.devices[].top[] | select(.delta < 0)] | length > 0 and all(.[]; .flag == "gauge")' all.json
+}
+
+@test "Aurora: the 16 important counters" {
+    need_aurora
+    netprof diff --json "$aurora/before.txt" "$aurora/after.txt" >all.json
+    [ "$(jq '.important | length' all.json)" = 16 ]
+    [ "$(jq '.important[] | select(.counter == "parbs_tarb_pi_posted_blocked_cnt") | .deltas | [.cxi0, .cxi1, .cxi2, .cxi3] | add' all.json)" = 7353286 ]
+}
