@@ -4568,9 +4568,10 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
 
 static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter;
+    const netprof_counter *c;
     if (index == NETPROF_NONE)
         return;
+    c = list->schema->counters + list->source_first_counter;
     d->wanted[NETPROF_SET_ALL] |= bits;
     if (c[index].flags & NETPROF_FAST)
         d->wanted[NETPROF_SET_FAST] |= bits;
