@@ -9,15 +9,16 @@
    then, around the code that communicates:
 
        netprof *np;
-       netprof_snapshot before = NETPROF_ZERO, after = NETPROF_ZERO;
-       netprof_delta delta = NETPROF_ZERO;
+       netprof_snapshot s[2] = NETPROF_ZERO; (before and after)
        if (netprof_open(&np, NULL, NULL) == NETPROF_OK) {
-           netprof_take(np, &before, NETPROF_SET_ALL, NULL);
+           netprof_take(np, &s[0], NETPROF_SET_ALL, NULL);
            exchange();
-           netprof_take(np, &after, NETPROF_SET_ALL, NULL);
-           netprof_diff(&before, &after, NULL, &delta, NULL);
-           netprof_save_file("run.netprof", &before, 2, NULL);  (before and after kept side by side)
+           netprof_take(np, &s[1], NETPROF_SET_ALL, NULL);
+           netprof_save_file("run.netprof", s, 2, NULL);
+           netprof_snapshot_free(&s[0]);
+           netprof_snapshot_free(&s[1]);
        }
+       netprof_close(np);
 
    Link with -pthread. `netprof diff run.netprof` prints what happened.
 
@@ -4589,9 +4590,10 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
 
 static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter;
+    const netprof_counter *c;
     if (index == NETPROF_NONE)
         return;
+    c = list->schema->counters + list->source_first_counter;
     d->wanted[NETPROF_SET_ALL] |= bits;
     if (c[index].flags & NETPROF_FAST)
         d->wanted[NETPROF_SET_FAST] |= bits;

@@ -46,11 +46,12 @@ static json_object *value_json(const diff_view *view, size_t i, bool after)
     return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_u64(value);
 }
 
-static json_object *counter_json(const diff_view *view, size_t i)
+static json_object *counter_json(const diff_view *view, size_t i, bool with_device)
 {
     const difference_row *row = &view->difference->rows[i];
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
     json_object *o = json_object_new_object();
+    if (with_device) json_text(o, "device", diff_device_name(view, i));
     json_text(o, "counter", c->name);
     json_text(o, "unit", row->unit);
     json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
@@ -92,7 +93,7 @@ static json_object *device_json(const diff_view *view, const traffic *t)
     add(o, "traffic", traffic_json(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
-        json_object_array_add(list, counter_json(view, rows[i]));
+        json_object_array_add(list, counter_json(view, rows[i], false));
     add(o, "top", list);
     free(rows);
     return o;
@@ -113,10 +114,7 @@ static json_object *counters_json(const diff_view *view, const size_t *rows, siz
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < count; i++) {
-        json_object *o = json_object_new_object(), *rest = counter_json(view, rows[i]);
-        json_text(o, "device", diff_device_name(view, rows[i]));
-        json_object_object_foreach(rest, key, value) add(o, key, json_object_get(value));
-        json_object_put(rest);
+        json_object *o = counter_json(view, rows[i], true);
         int error = diff_errno(view, rows[i]);
         if (error) add(o, "errno", json_object_new_int(error));
         json_object_array_add(list, o);

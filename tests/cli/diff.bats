@@ -134,3 +134,23 @@ of() { # COUNTER FILTER, of all.json
     [ "$(jq '.important | length' all.json)" = 16 ]
     [ "$(jq '.important[] | select(.counter == "parbs_tarb_pi_posted_blocked_cnt") | .deltas | [.cxi0, .cxi1, .cxi2, .cxi3] | add' all.json)" = 7353286 ]
 }
+
+# 25 GB received and 10 GB sent in 2 s on a port of 400 Gb/s: 12.5 of 50 GB/s is 25 %; neither 200 % (bits taken for
+# bytes), nor 35 % (both directions against one), nor anything of 32 bits.
+@test "trap: bits vs bytes of speed; utilisation above 10 GbE, each direction apart" {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=0 hni_sts_tx_ok_octets=0
+    mkdir -p tree/sys/class/cxi/cxi0/device/properties
+    echo 400000 >tree/sys/class/cxi/cxi0/device/properties/speed
+    netprof collect --root tree -o before.netprof
+    set_counter tree cxi0 hni_sts_rx_ok_octets 25000000000 2
+    set_counter tree cxi0 hni_sts_tx_ok_octets 10000000000 2
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.line_rate_bytes_per_s, .share_of_line_rate]' all.json)" = '[50000000000,0.25]' ]
+    netprof diff before.netprof after.netprof >out
+    grep -Eq '^cxi0 .* 25(\.0)? %' out
+    echo -1 >tree/sys/class/cxi/cxi0/device/properties/speed # unknown: no share at all
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic.share_of_line_rate' all.json)" = null ]
+}
