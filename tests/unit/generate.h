@@ -112,7 +112,8 @@ SUPPORT uint64_t generate_value(uint64_t *seed)
 SUPPORT void generate_snapshot(uint64_t *seed, const netprof_schema *schema, const netprof_snapshot *previous,
                                int wild, netprof_snapshot *s)
 {
-    int64_t clock = previous ? previous->end_ns + 1000000 : (int64_t)random_below(seed, 1000000000);
+    int sane = previous && previous->end_ns > 0 && previous->end_ns < INT64_MAX / 4;
+    int64_t clock = sane ? previous->end_ns + 1000000 : (int64_t)random_below(seed, 1000000000);
     int64_t wall = 1700000000000000000 + clock, now = wall;
     assert_int_equal(netprof_snapshot_make(s, schema, NULL), NETPROF_OK);
     s->begin_ns = clock;

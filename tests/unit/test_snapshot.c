@@ -797,7 +797,7 @@ struct own {
 static netprof_err own_discover(void *user, netprof_list *list)
 {
     struct own *own = user;
-    char name[16];
+    char name[32];
     own->changed = 0;
     for (size_t i = 0; i < own->devices; i++) {
         snprintf(name, sizeof name, "own%zu", i);
