@@ -410,8 +410,8 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that it is readable after a kill at any instant. The first failure sticks and is returned by every later call.
-   Thread: one at a time per writer. */
+   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
+   later call. Thread: one at a time per writer. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
                                                netprof_error *error);

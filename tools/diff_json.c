@@ -65,15 +65,18 @@ static json_object *counter_json(const diff_view *view, size_t i, bool with_devi
 
 static json_object *traffic_json(const traffic *t)
 {
-    static const char *const names[2][4] = {{"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s"},
-                                            {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s"}};
+    static const char *const names[2][5] = {
+        {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
+        {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
     if (!t->known) return NULL;
     json_object *o = json_object_new_object();
     for (int way = IN; way <= OUT; way++) {
-        add(o, names[way][0], json_u64(t->bytes[way]));
+        double mean = t->bytes_known[way] && t->packets[way] ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
+        add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
         add(o, names[way][1], json_number(t->byte_rate[way]));
-        add(o, names[way][2], t->packets_known ? json_u64(t->packets[way]) : NULL);
+        add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
         add(o, names[way][3], json_number(t->packet_rate[way]));
+        add(o, names[way][4], json_number(mean));
     }
     add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number(t->line_rate) : NULL);
     add(o, "share_of_line_rate", json_number(t->share));

