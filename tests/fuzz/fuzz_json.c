@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             const netprof_schema *schema = run->snapshots[i].schema;
             for (size_t k = 0; k < schema->counter_count; k++) {
                 uint8_t status = run->snapshots[i].status[k];
-                expect(strlen(schema->counters[k].name) < size && schema->counters[k].device < schema->device_count);
+                expect(schema->counters[k].device < schema->device_count);
                 expect(status <= NETPROF_STATUS_UNREADABLE);
                 expect(status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED || run->snapshots[i].values[k] == 0);
             }
