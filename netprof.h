@@ -1039,6 +1039,8 @@ static int netprof__parse_number(const char *text, size_t size, uint64_t *value,
     p += negative;
     if (netprof__parse_digits(&p, end, value))
         return size == 0 ? ENODATA : size >= 3 && memcmp(text, "N/A", 3) == 0 ? EOPNOTSUPP : EBADMSG;
+    if (negative && *value > (uint64_t)1 << 63)
+        return EBADMSG;
     if (negative)
         *value = ~*value + 1;
     return netprof__only_space(p, end) ? 0 : EBADMSG;
@@ -2158,7 +2160,8 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
 static int netprof__parse_int32(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     int failed = netprof__parse_number(text, size, value, stamp_ns);
-    *value &= UINT32_MAX;
+    if (!failed)
+        *value &= UINT32_MAX;
     return failed;
 }
 
