@@ -123,11 +123,13 @@ static void collect_evidence(maker *m, finding *x)
 
 // ---- claims ----
 
+// No peer comes near: at most half of it, or on the good side of the threshold.
 static bool is_outlier(const finding *x)
 {
-    return x->peers && (x->threshold->op == EXPRESSION_LESS || x->threshold->op == EXPRESSION_LESS_EQUAL
-                            ? x->peers_min > x->value && !crosses(x->threshold, x->peers_min)
-                            : x->peers_max < x->value && !crosses(x->threshold, x->peers_max));
+    bool small = x->threshold->op == EXPRESSION_LESS || x->threshold->op == EXPRESSION_LESS_EQUAL;
+    double nearest = small ? x->peers_min : x->peers_max;
+    if (!x->peers || (small ? nearest <= x->value : nearest >= x->value)) return false;
+    return !crosses(x->threshold, nearest) || (small ? nearest > 2 * x->value : 2 * nearest < x->value);
 }
 
 // The format of the claim's first number that is the value itself, for the peers' range.
@@ -139,6 +141,12 @@ static const char *value_format(const rule *x)
             return x->claim[i].format;
     }
     return NULL;
+}
+
+const char *finding_value_text(const finding *x, char *text, size_t size)
+{
+    const char *format = value_format(x->rule);
+    return format ? rules_format(text, size, format, x->value) : "";
 }
 
 static void append_peers(finding *x)

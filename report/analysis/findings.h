@@ -69,7 +69,8 @@ netprof_err findings_make(findings *f, const difference *d, const rules *set, ne
 void findings_free(findings *f);
 
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source
-// Name of the findings' device as JSON and others show it; DIFFERENCE_NONE: fallback.
+// The value as the claim shows it, "" when the claim does not; returns text.
+const char *finding_value_text(const finding *x, char *text, size_t size);
 json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; NULL without memory
 
 #endif
