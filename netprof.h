@@ -9,15 +9,16 @@
    then, around the code that communicates:
 
        netprof *np;
-       netprof_snapshot before = NETPROF_ZERO, after = NETPROF_ZERO;
-       netprof_delta delta = NETPROF_ZERO;
+       netprof_snapshot s[2] = NETPROF_ZERO; (before and after)
        if (netprof_open(&np, NULL, NULL) == NETPROF_OK) {
-           netprof_take(np, &before, NETPROF_SET_ALL, NULL);
+           netprof_take(np, &s[0], NETPROF_SET_ALL, NULL);
            exchange();
-           netprof_take(np, &after, NETPROF_SET_ALL, NULL);
-           netprof_diff(&before, &after, NULL, &delta, NULL);
-           netprof_save_file("run.netprof", &before, 2, NULL);  (before and after kept side by side)
+           netprof_take(np, &s[1], NETPROF_SET_ALL, NULL);
+           netprof_save_file("run.netprof", s, 2, NULL);
+           netprof_snapshot_free(&s[0]);
+           netprof_snapshot_free(&s[1]);
        }
+       netprof_close(np);
 
    Link with -pthread. `netprof diff run.netprof` prints what happened.
 
@@ -245,7 +246,7 @@ typedef enum netprof_hold {
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
     const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
-    const char *include; /* comma list of globs on "device/counter"; one without '/' means the device;
+    const char *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
     const char *exclude; /* likewise; applied after include */
     const char *fast;    /* likewise: what the fast set is; NULL: the sources' own choice */
@@ -409,8 +410,8 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that it is readable after a kill at any instant. The first failure sticks and is returned by every later call.
-   Thread: one at a time per writer. */
+   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
+   later call. Thread: one at a time per writer. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
                                                netprof_error *error);
@@ -676,6 +677,17 @@ static int64_t netprof__clock(clockid_t clock)
     if (NETPROF_OS_CLOCK(clock, &t) != 0)
         return 0;
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* a - b without signed overflow: hostile files hold any two numbers. */
+static int64_t netprof__minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t netprof__plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 NETPROF_API const char *netprof_version(void)
@@ -1082,7 +1094,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     size_t i;
     snprintf(name, sizeof name, "%s/%s", device, counter);
     for (i = 0; i < filter->count; i++, pattern += strlen(pattern) + 1)
-        if (fnmatch(pattern, device, 0) == 0 || fnmatch(pattern, name, 0) == 0) /* a device may be "mlx5_0/1" */
+        if (fnmatch(pattern, device, 0) == 0 || (strchr(pattern, '/') && fnmatch(pattern, name, 0) == 0))
             return 1;
     return 0;
 }
@@ -1137,6 +1149,7 @@ typedef struct netprof__schema {
 typedef struct netprof__interned {
     const char *text;
     size_t device; /* the last device that has a counter of this name, + 1 */
+    unsigned next; /* the number that a second one there gets */
 } netprof__interned;
 
 struct netprof_list {
@@ -1344,8 +1357,9 @@ static const char *netprof__unique_name(netprof_list *list, const char *name)
 {
     size_t mark = list->schema->pub.device_count;
     netprof__interned *slot = netprof__intern(list, name);
+    unsigned n = slot && slot->device == mark ? slot->next : 0;
     char numbered[512];
-    unsigned n = 2;
+    const char *text;
     while (slot && slot->device == mark) {
         snprintf(numbered, sizeof numbered, "%.490s#%u", name, n++);
         slot = netprof__intern(list, numbered);
@@ -1353,7 +1367,11 @@ static const char *netprof__unique_name(netprof_list *list, const char *name)
     if (!slot)
         return NULL;
     slot->device = mark;
-    return slot->text;
+    slot->next = 2;
+    text = slot->text;
+    if (n)
+        netprof__intern_slot(list->table, list->table_size, name)->next = n;
+    return text;
 }
 
 NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counter *counter)
@@ -1735,6 +1753,22 @@ static ssize_t netprof__read_rest(int fd, char *text, size_t size, ssize_t got)
     return (ssize_t)used;
 }
 
+/* A file of the group, by its whole path while the directory is not open (no descriptor was left for it). */
+static int netprof__open_entry(const netprof__group *g, const char *file)
+{
+    const char *name = file;
+    char path[1400];
+    int fd;
+    if (g->dirfd < 0) {
+        snprintf(path, sizeof path, "%s/%s", g->path, file);
+        name = path;
+    }
+    do
+        fd = NETPROF_OS_OPENAT(g->dirfd < 0 ? AT_FDCWD : g->dirfd, name, O_RDONLY);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
 /* One file into text. Returns the length or -errno. Held descriptors are opened on first use; too many open files
    turns a held one into a loose one. */
 static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *file, char *text, size_t size)
@@ -1742,11 +1776,9 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
     int fd = held ? *held : NETPROF__LOOSE, fresh = fd < 0, failed;
     ssize_t n;
     if (fresh) {
-        fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
-        while (fd < 0 && errno == EINTR)
-            fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
+        fd = netprof__open_entry(g, file);
         if (fd < 0)
-            return -errno;
+            return fd;
     }
     n = fresh ? NETPROF_OS_READ(fd, text, size) : NETPROF_OS_PREAD(fd, text, size, 0);
     if (n < 0 && errno != EINTR)
@@ -1862,6 +1894,7 @@ typedef struct netprof__part {
     netprof_source source;
     void *user;
     size_t first_counter, counter_count, first_device, device_count;
+    uint32_t missing[2]; /* for each set: vanished values that looking again did not explain */
     int stale;
 } netprof__part;
 
@@ -2078,10 +2111,11 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
 static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
 {
     const netprof__schema *s = list->schema;
-    const netprof_device *d = s->devices + s->pub.device_count - 1;
+    const netprof_device *d;
     size_t at;
     if (list->failed || s->pub.device_count < list->source_first_device + 2)
         return 0;
+    d = &s->devices[s->pub.device_count - 1];
     at = (size_t)d[-1].first + d->count;
     if (at >= d->first || strcmp(s->counters[at].name, name) != 0)
         return 0;
@@ -2098,6 +2132,8 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     int failed;
     netprof__path(path, sizeof path, device_path, "/telemetry");
     failed = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -EMFILE || failed == -ENFILE)
+        cxi->signature = 0; /* the next take looks again */
     if (failed && failed != -ENOMEM) {
         netprof_list_fact(list, "telemetry_error", strerror(-failed));
         netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
@@ -2184,8 +2220,11 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
                                            const char *dir, char *name, size_t size)
 {
     netprof__names names;
+    int failed = netprof__list_dir(a, AT_FDCWD, dir, &names);
     name[0] = 0;
-    if (netprof__list_dir(a, AT_FDCWD, dir, &names) == 0 && names.count) {
+    if (failed == -ENOMEM)
+        list->failed = NETPROF_ERR_NOMEM;
+    if (!failed && names.count) {
         netprof__copy_text(name, size, names.names[0]);
         netprof_list_fact(list, key, name);
     }
@@ -2202,7 +2241,8 @@ static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, cons
     if (stat(device, &mine) != 0)
         return;
     snprintf(path, sizeof path, "%s/sys/class/net", list->root);
-    netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names) == -ENOMEM)
+        list->failed = NETPROF_ERR_NOMEM;
     for (i = 0; i < names.count && !*name; i++) {
         snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
         if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
@@ -4550,9 +4590,10 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
 
 static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter;
+    const netprof_counter *c;
     if (index == NETPROF_NONE)
         return;
+    c = list->schema->counters + list->source_first_counter;
     d->wanted[NETPROF_SET_ALL] |= bits;
     if (c[index].flags & NETPROF_FAST)
         d->wanted[NETPROF_SET_FAST] |= bits;
@@ -5113,13 +5154,16 @@ static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const 
     char path[1024], file[1024], text[64];
     const char *found = NULL;
     size_t i;
+    int failed;
     netprof__below(path, sizeof path, port_path, "gid_attrs/ndevs/0");
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0) {
         netprof_list_fact(list, "netdev", text);
         return;
     }
     netprof__below(path, sizeof path, device, "device/net");
-    if (netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names) == 0) {
+    failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
+    if (!failed) {
         for (i = 0; i < names.count && !found; i++) {
             netprof__below(file, sizeof file, path, names.names[i]);
             netprof__below(file, sizeof file, file, "dev_port");
@@ -6348,7 +6392,10 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
         counter->kind > NETPROF_KIND_HISTOGRAM)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
     u = netprof__user_of(np);
-    if (!u || netprof__user_append(u, counter)) return netprof__no_memory(error);
+    if (!u || netprof__user_append(u, counter)) {
+        np->torn = 1; /* the source may be new, and not in the schema */
+        return netprof__no_memory(error);
+    }
     failed = netprof__rescan_part(np, u, error);
     if (failed) netprof__user_drop_last(u);
     return failed;
@@ -6518,8 +6565,8 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
     netprof_err failed;
     size_t i;
     if (np->torn) return netprof_rescan(np, error);
-    if (!list) return netprof__no_memory(error);
     np->torn = 1;
+    if (!list) return netprof__no_memory(error);
     for (i = 0; i < np->schema->fact_count; i++)
         netprof_build_fact(list, np->schema->facts[i].key, np->schema->facts[i].value);
     for (i = 0; i < np->part_count && !list->failed; i++) {
@@ -6707,6 +6754,11 @@ NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *so
 
 /* -- snapshots -- */
 
+static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
+{
+    return a->resize == b->resize && a->release == b->release && a->user == b->user;
+}
+
 /* One block: the 8-byte arrays first, then the bytes. */
 static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema, netprof_error *error)
 {
@@ -6714,7 +6766,8 @@ static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_sch
     size_t bytes = n * (2 * sizeof(uint64_t) + 2) + d * 2 * sizeof(int64_t);
     const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
     char *p;
-    if (s->memory && s->schema->counter_count == n && s->schema->device_count == d) {
+    if (s->memory && s->schema->counter_count == n && s->schema->device_count == d &&
+        netprof__same_alloc(a, &netprof__schema_of(s->schema)->alloc)) {
         netprof_schema_retain(schema);
         netprof_schema_release(s->schema);
         s->schema = schema;
@@ -6914,20 +6967,43 @@ static int netprof__is_stale(netprof *np)
     return stale;
 }
 
+static uint32_t netprof__count_vanished(const netprof_snapshot *s, const netprof__part *part)
+{
+    uint32_t n = 0;
+    size_t i;
+    for (i = part->first_counter; i < part->first_counter + part->counter_count; i++)
+        n += s->status[i] == NETPROF_STATUS_VANISHED;
+    return n;
+}
+
+/* Whether something came or went while we read. What is listed but can never be opened (a link to nowhere) is looked
+   for once, not again at every take. */
+static int netprof__stale_after(netprof *np, const netprof_snapshot *s)
+{
+    size_t i;
+    int stale = 0;
+    for (i = 0; i < np->part_count; i++) {
+        netprof__part *part = &np->parts[i];
+        uint32_t n = part->stale ? netprof__count_vanished(s, part) : 0;
+        if (n && n == part->missing[s->set])
+            part->stale = 0;
+        part->missing[s->set] = n;
+        stale |= part->stale;
+    }
+    return stale;
+}
+
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error)
 {
     const netprof_schema *before;
     netprof_err failed = NETPROF_OK;
-    size_t i;
     if (!np || !snapshot || (set != NETPROF_SET_ALL && set != NETPROF_SET_FAST))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context, no snapshot or no such set");
     if (np->torn || (!np->no_rescan && netprof__is_stale(np)))
         failed = netprof_rescan(np, error);
     if (!failed)
         failed = netprof__sweep(np, snapshot, set, error);
-    for (i = 0; i < np->part_count && !np->parts[i].stale; i++)
-        continue;
-    if (failed || np->no_rescan || i == np->part_count)
+    if (failed || np->no_rescan || !netprof__stale_after(np, snapshot))
         return failed;
     before = np->schema; /* something came or went while we read */
     failed = netprof_rescan(np, error);
@@ -6974,8 +7050,8 @@ typedef struct netprof__pair {
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
     int64_t begin = s->device_begin_ns[device];
-    int64_t at = begin + (s->device_end_ns[device] - begin) / 2;
-    return by_wall ? s->wall_ns + (begin ? at - s->begin_ns : 0) : at;
+    int64_t at = netprof__plus(begin, netprof__minus(s->device_end_ns[device], begin) / 2);
+    return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
@@ -6983,9 +7059,9 @@ static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     if (a->stamps_ns[i] && b->stamps_ns[k])
-        return b->stamps_ns[k] - a->stamps_ns[i];
-    return netprof__read_at(b, b->schema->counters[k].device, pair->by_wall) -
-           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall);
+        return netprof__minus(b->stamps_ns[k], a->stamps_ns[i]);
+    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
+                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
@@ -7156,10 +7232,10 @@ static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *
 static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    int64_t x = netprof__minus(a->end_ns, a->begin_ns), y = netprof__minus(b->end_ns, b->begin_ns);
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns = pair->by_wall ? b->wall_ns - a->wall_ns : b->begin_ns - a->begin_ns;
+    d->interval_ns = pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
 }
 
@@ -7174,22 +7250,34 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
         netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
 }
 
+/* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
+static netprof_err netprof__join_schemas(const netprof_schema *from, const netprof_schema *to,
+                                         const netprof_schema **joined, netprof_error *error)
+{
+    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
+    size_t *back = (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
+    netprof_err failed;
+    if (!back)
+        return netprof__no_memory(error);
+    netprof__match(to, from, back, (uint8_t *)(back + from->counter_count));
+    failed = netprof__join(from, to, back, joined, error);
+    netprof__release(alloc, back);
+    return failed;
+}
+
 static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_delta *d, netprof_error *error)
 {
-    const netprof_schema *from = pair->a->schema, *to = pair->b->schema, *joined = NULL;
-    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
-    size_t total = from->counter_count + to->counter_count;
-    size_t devices = from->device_count + to->device_count;
-    size_t *where = (size_t *)netprof__resize(alloc, NULL, 2 * total * sizeof *where + devices);
-    netprof_err failed;
-    if (!where)
-        return netprof__no_memory(error);
-    netprof__match(to, from, where, (uint8_t *)(where + 2 * total));
-    failed = netprof__join(from, to, where, &joined, error);
+    const netprof_schema *joined = NULL;
+    const netprof_alloc *alloc = &netprof__schema_of(pair->b->schema)->alloc;
+    netprof_err failed = netprof__join_schemas(pair->a->schema, pair->b->schema, &joined, error);
+    size_t n, *where;
+    if (failed)
+        return failed;
+    n = joined->counter_count;
+    where = (size_t *)netprof__resize(alloc, NULL, 2 * n * sizeof *where + joined->device_count);
+    failed = where ? netprof__delta_room(d, joined, error) : netprof__no_memory(error);
     if (!failed)
-        failed = netprof__delta_room(d, joined, error);
-    if (!failed)
-        netprof__delta_joined(d, pair, where, where + total, (uint8_t *)(where + 2 * total));
+        netprof__delta_joined(d, pair, where, where + n, (uint8_t *)(where + 2 * n));
     netprof_schema_release(joined);
     netprof__release(alloc, where);
     return failed;
@@ -7232,34 +7320,39 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
    File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (1), u16 zero, u32 0x01020304.
    Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
             Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
-            place where a known tag starts a chunk whose checksum is right.
+            place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
+            put together with cat are read one after the other.
    "FACT" = text key, text value: about the run (command, job, exit status).
    "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
             fact    text key, text value
             source  text name, u8 status, varint errno, text path, varint number of devices that follow for it
             class   text unit, u8 kind, u8 width, varint scale, varint flags
-            list    varint n, n names, then runs (varint class, varint length) until they cover n. Names: varint t;
+            list    varint n, n different names, then runs (varint class, varint length) until they cover n. Names: varint t;
                     t = 0: varint m, m + 1 names follow that are each the one before with its decimal ending plus
                     one; else one name: the first t - 1 bytes of the previous one and a text
             device  text name, varint identity, varint flags, varint list, varint fact count, facts
    "SNAP" = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns, varint stamp_error_ns,
-            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file;
+            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
+            varint number of that key (of each schema, keys count from 0; a key snapshot gives its own);
             then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
             then statuses in runs (varint length, u8 status, u8 errno);
             then values, of counters with status ok or saturated only: form 0: in the zero code (a varint; after a 0
             comes a varint of how many more zeros follow); form 1: varint number of changes, each varint unchanged
             counters skipped, signed change;
-            then stamps, of counters with a value and flag STAMPED only: varint number of those that are followed by
-            no stamp, their positions (varint skipped); of the rest: form 0: all; form 1: anchors only, which are the
-            changed ones, of each device the first, the last and every 64th, and those of a list (varint number,
-            varint skipped each); what lies between anchors of a device is interpolated by position. For each device
-            with a stamp: signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
+            then stamps, of counters with a value and flag STAMPED only: varint number of those that have no stamp, for
+            each a varint of how many that have one come before it, behind the last such; of the rest: form 0: all;
+            form 1: anchors only, which are the changed ones, of each device the first, the last and every 64th (the
+            first, the 65th ...), and those of a list (varint number, for each a varint of how many with a stamp that
+            are not in the list come before it, behind the last such); what lies between anchors a and b of a device,
+            m-th of n steps, is a + (m / n) * (b - a) in doubles, rounded towards a. For each device with a stamp:
+            signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
             its difference from (the previous plus step times the distance in positions), in Rice code, bits low
             first, padded with zeros to a byte at the end of the device: z >> k ones, a zero, the k low bits of z;
             or, where z >> k is 40 or more, 40 ones and the 64 bits of z.
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
-            after status) as (varint length, 3 x u8); then in the zero code, one column after the other: before;
-            zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed - interval).
+            after status) as (varint length, 3 x u8); then in the zero code, one column after the other, no run of
+            zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed -
+            interval). All differences are modulo 2^64.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 #define NETPROF__FILE_VERSION 1
@@ -7353,17 +7446,6 @@ static void netprof__put_varint(netprof__buffer *b, uint64_t v)
 static void netprof__put_signed(netprof__buffer *b, int64_t v)
 {
     netprof__put_varint(b, netprof__zigzag(v));
-}
-
-/* a - b without signed overflow: hostile files hold any two numbers. */
-static int64_t netprof__minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t netprof__plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 static void netprof__put_text(netprof__buffer *b, const char *text)
@@ -7771,10 +7853,12 @@ static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size
             continue;
         guess = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
         off = netprof__minus(s->stamps_ns[i], guess);
-        if (error)
-            *error = off > *error ? off : -off > *error ? -off : *error;
-        else
+        if (!error)
             s->stamps_ns[i] = guess;
+        else if (off > *error || off < -INT64_MAX)
+            *error = off < 0 ? INT64_MAX : off;
+        else if (-off > *error)
+            *error = -off;
     }
 }
 
@@ -7884,7 +7968,7 @@ static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, c
 }
 
 static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key,
-                                  size_t number, uint8_t *marks)
+                                  uint64_t key_number, size_t number, uint8_t *marks)
 {
     int64_t error = s->stamp_error_ns;
     netprof_snapshot seen = *s; /* only compared with, in netprof__interpolate() */
@@ -7901,6 +7985,7 @@ static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s,
     netprof__put_varint(b, (uint64_t)netprof__minus(s->end_ns, s->begin_ns));
     netprof__put_varint(b, (uint64_t)error);
     netprof__put_byte(b, key != NULL);
+    netprof__put_varint(b, key_number);
     for (d = 0; d < s->schema->device_count; d++) {
         netprof__put_signed(b, netprof__minus(s->device_begin_ns[d], s->begin_ns));
         netprof__put_signed(b, netprof__minus(s->device_end_ns[d], s->device_begin_ns[d]));
@@ -7946,6 +8031,7 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
 typedef struct netprof__written {
     const netprof_schema *schema;
     netprof_snapshot key;
+    uint64_t keys; /* written so far */
     unsigned since_key;
 } netprof__written;
 
@@ -8056,21 +8142,41 @@ static netprof_err netprof__write_header(netprof_writer *w)
     return netprof__write_all(w, header, sizeof header);
 }
 
-/* A temporary name beside the file, unless it is live or no ordinary file (a pipe, /dev/stdout). */
+/* What is written in place, not replaced: a pipe, a device, and what only looks like a file, such as /dev/stdout. */
+static int netprof__in_place(const char *path)
+{
+    static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
+    struct stat st;
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(path, names[i], strlen(names[i])) == 0)
+            return 1;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* A name beside the file, no longer than a name may be. */
+static void netprof__temporary_name(char *to, size_t size, const char *path, const void *unique)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    snprintf(to, size, "%.*s%.200s.%ld-%lx.tmp", (int)(base - path), path, base, (long)getpid(),
+             (unsigned long)(uintptr_t)unique);
+}
+
+/* A temporary name beside the file (beside what a link points to), unless it is live or no ordinary file. */
 static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
 {
-    size_t size = strlen(path) + 48;
+    int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__in_place(path);
     const char *name = path;
-    struct stat st;
-    int flags = O_TRUNC | O_APPEND;
-    w->path = netprof__strdup(&w->alloc, path);
+    char target[PATH_MAX];
+    w->path = netprof__strdup(&w->alloc, replace && realpath(path, target) ? target : path);
     if (!w->path)
         return netprof__no_memory(&w->error);
-    if (!live && !(stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+    if (replace) {
+        size_t size = strlen(w->path) + 48;
         w->temporary = (char *)netprof__resize(&w->alloc, NULL, size);
         if (!w->temporary)
             return netprof__no_memory(&w->error);
-        snprintf(w->temporary, size, "%s.%ld-%lx.tmp", path, (long)getpid(), (unsigned long)(uintptr_t)w);
+        netprof__temporary_name(w->temporary, size, w->path, w);
         unlink(w->temporary);
         name = w->temporary;
         flags = O_EXCL;
@@ -8162,6 +8268,18 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     return w->schema_count - 1;
 }
 
+/* What later snapshots are compared with: as a reader will see it, without what stands behind a failed status. */
+static void netprof__keep_key(netprof_writer *w, netprof__written *row, const netprof_snapshot *s)
+{
+    size_t i;
+    row->keys++;
+    if (netprof_snapshot_copy(&row->key, s, &w->error))
+        return;
+    for (i = 0; i < s->schema->counter_count; i++)
+        if (!netprof__has_value(s->status[i]))
+            row->key.values[i] = 0;
+}
+
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s, netprof_error *error)
 {
     netprof__written *row;
@@ -8180,10 +8298,10 @@ NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_
         return netprof__writer_failed(w, error);
     }
     netprof__chunk_begin(w, "SNAP");
-    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, number, marks);
+    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, row->keys - !is_key, number, marks);
     netprof__release(&w->alloc, marks);
     if (!netprof__chunk_end(w) && is_key)
-        netprof_snapshot_copy(&row->key, s, &w->error);
+        netprof__keep_key(w, row, s);
     row->since_key = is_key ? 0 : row->since_key + 1;
     return w->error.code ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
@@ -8203,16 +8321,24 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_del
 /* The name only when every byte is on disk. */
 static void netprof__writer_publish(netprof_writer *w)
 {
-    int fd = w->fd;
+    int fd = w->fd, failed;
     if (fd < 0)
         return;
     w->fd = -1;
-    if (w->temporary && NETPROF_OS_FSYNC(fd) != 0 && errno != EINVAL && errno != ENOSYS)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
+    do
+        failed = w->temporary && NETPROF_OS_FSYNC(fd) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed && failed != EINVAL && failed != ENOSYS)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write to disk");
     if (NETPROF_OS_CLOSE(fd) != 0 && errno != EINTR && !w->error.code)
         netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
-    if (w->temporary && !w->error.code && NETPROF_OS_RENAME(w->temporary, w->path) != 0)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot give the file its name");
+    if (!w->temporary || w->error.code)
+        return;
+    do
+        failed = NETPROF_OS_RENAME(w->temporary, w->path) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot give the file its name");
 }
 
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *w, int keep, netprof_error *error)
@@ -8317,6 +8443,7 @@ static size_t netprof__take_count(netprof__cursor *c)
 typedef struct netprof__read_schema {
     const netprof_schema *schema; /* NULL: damaged, or not there */
     netprof_snapshot key;
+    uint64_t key_number;
     int has_key;
 } netprof__read_schema;
 
@@ -8338,15 +8465,47 @@ struct netprof_reader {
     uint8_t *marks;
     size_t marks_capacity;
     char damage[200];
-    int ended;
+    int ended, starved;  /* starved: an allocation failed; the chunk can be tried again */
+    uint64_t searched;   /* bytes whose checksum was tried in vain behind damage */
     uint32_t crc[256];
 };
+
+/* For a chunk that is whole but for which there is no memory now. */
+static const char *netprof__reader_starved(netprof_reader *r)
+{
+    r->starved = 1;
+    return "";
+}
+
+static int netprof__reader_room(netprof_reader *r, void *array_pointer, size_t *capacity, size_t need, size_t size)
+{
+    if (netprof__grow(&r->alloc, array_pointer, capacity, need, size))
+        return 1;
+    r->starved = 1;
+    return 0;
+}
+
+static void *netprof__reader_zalloc(netprof_reader *r, size_t count, size_t size)
+{
+    void *p = netprof__zalloc(&r->alloc, count * size);
+    r->starved |= !p;
+    return p;
+}
+
+/* 1 when the reader may hold so many more bytes. */
+static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
+{
+    if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes)
+        return 0;
+    r->memory += bytes;
+    return 1;
+}
 
 /* Copies a text to scratch at `from`; 0 bytes within end it early. Returns where the next may go, 0 on failure. */
 static size_t netprof__take_text(netprof_reader *r, netprof__cursor *c, size_t from)
 {
     size_t n = netprof__take_count(c);
-    if (c->bad || !netprof__grow(&r->alloc, &r->texts, &r->texts_capacity, from + n + 1, 1)) {
+    if (c->bad || !netprof__reader_room(r, &r->texts, &r->texts_capacity, from + n + 1, 1)) {
         c->bad = 1;
         return 0;
     }
@@ -8405,8 +8564,8 @@ static void netprof__schema_parts_free(const netprof_alloc *a, netprof__schema_p
 static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
 {
     size_t n = netprof__take_count(c), i;
-    p->classes = (netprof_counter *)netprof__zalloc(&r->alloc, n * sizeof *p->classes);
-    p->units = (char **)netprof__zalloc(&r->alloc, n * sizeof *p->units);
+    p->classes = (netprof_counter *)netprof__reader_zalloc(r, n, sizeof *p->classes);
+    p->units = (char **)netprof__reader_zalloc(r, n, sizeof *p->units);
     if (!p->classes || !p->units) {
         c->bad = 1;
         return;
@@ -8416,7 +8575,8 @@ static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof
         if (!netprof__take_text(r, c, 0))
             return;
         p->units[i] = netprof__strdup(&r->alloc, r->texts);
-        c->bad |= !p->units[i];
+        if (!p->units[i])
+            c->bad = r->starved = 1;
         p->classes[i].unit = p->units[i];
         p->classes[i].kind = (uint8_t)netprof__take_byte(c);
         p->classes[i].width = (uint8_t)netprof__take_byte(c);
@@ -8438,7 +8598,8 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
         *run = *run ? *run - 1 : netprof__take_varint(c);
     shared = t ? (size_t)(t - 1) : length;
     if (c->bad || shared > length || (t && !netprof__take_text(r, c, 0)) ||
-        !netprof__grow(&r->alloc, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
+        !netprof__reader_may_hold(r, 3 * (shared + (t ? strlen(r->texts) : 1) + 2)) || /* here, grown, and interned */
+        !netprof__reader_room(r, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
         c->bad = 1;
         return NETPROF_NONE;
     }
@@ -8460,8 +8621,9 @@ static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__s
     p->list_first[number] = first;
     p->list_length[number] = (size_t)n;
     if (c->bad || n > r->limits.max_counters || first + n > r->limits.max_counters ||
-        !netprof__grow(&r->alloc, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
-        !netprof__grow(&r->alloc, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
+        !netprof__reader_may_hold(r, n * (sizeof *p->counters + sizeof *p->name_at)) ||
+        !netprof__reader_room(r, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
+        !netprof__reader_room(r, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
         c->bad = 1;
         return;
     }
@@ -8487,7 +8649,7 @@ static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof
     size_t i;
     *kept = *c; /* read a second time with the devices: a source's row comes before its devices */
     p->source_count = netprof__take_count(c);
-    p->source_devices = (uint64_t *)netprof__zalloc(&r->alloc, p->source_count * sizeof *p->source_devices);
+    p->source_devices = (uint64_t *)netprof__reader_zalloc(r, p->source_count, sizeof *p->source_devices);
     c->bad |= !p->source_devices;
     for (i = 0; i < p->source_count && !c->bad; i++) {
         netprof__take_text(r, c, 0);
@@ -8501,8 +8663,8 @@ static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof
 static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
 {
     size_t i, n = netprof__take_count(c);
-    p->list_first = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_first);
-    p->list_length = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_length);
+    p->list_first = (size_t *)netprof__reader_zalloc(r, n, sizeof *p->list_first);
+    p->list_length = (size_t *)netprof__reader_zalloc(r, n, sizeof *p->list_length);
     if (!p->list_first || !p->list_length) {
         c->bad = 1;
         return;
@@ -8511,6 +8673,8 @@ static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__
     for (i = 0; i < n && !c->bad; i++)
         netprof__take_list(r, c, p, i);
 }
+
+#define NETPROF__COUNTER_COST 100 /* bytes: of a schema, and of snapshots of it */
 
 static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_list *list,
                                  const netprof__schema_parts *p)
@@ -8523,7 +8687,8 @@ static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_
     flags = netprof__take_varint(c);
     number = netprof__take_varint(c);
     if (c->bad || number >= p->list_count ||
-        list->schema->pub.counter_count + p->list_length[number] > r->limits.max_counters) {
+        list->schema->pub.counter_count + p->list_length[number] > r->limits.max_counters ||
+        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST * (uint64_t)p->list_length[number])) {
         c->bad = 1;
         return;
     }
@@ -8532,7 +8697,8 @@ static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_
     for (i = p->list_first[number]; i < p->list_first[number] + p->list_length[number] && !c->bad; i++) {
         netprof_counter counter = p->counters[i];
         counter.name = p->names + p->name_at[i];
-        c->bad |= netprof_list_counter(list, &counter) == NETPROF_NONE;
+        c->bad |= netprof_list_counter(list, &counter) == NETPROF_NONE ||
+                  strcmp(list->schema->counters[list->schema->pub.counter_count - 1].name, counter.name) != 0;
     }
 }
 
@@ -8566,9 +8732,12 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     const netprof_schema *schema = NULL;
     netprof__schema_parts p;
     netprof__cursor sources;
+    uint64_t held = r->memory;
     memset(&p, 0, sizeof p);
-    if (!list)
+    if (!list) {
+        r->starved = 1;
         return NULL;
+    }
     *number = (size_t)netprof__take_varint(c);
     netprof__take_facts(r, c, list, 0);
     if (!c->bad)
@@ -8580,10 +8749,13 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     if (!c->bad)
         netprof__take_devices(r, c, &sources, list, &p);
     netprof__schema_parts_free(&r->alloc, &p);
-    if (c->bad) {
+    r->memory = held; /* what stays is charged when it is kept */
+    r->starved |= list->failed == NETPROF_ERR_NOMEM;
+    if (c->bad || list->failed) {
         netprof__list_free(list);
         return NULL;
     }
+    r->memory += p.names_size;
     return netprof_build_end(list, &schema, NULL) ? NULL : schema;
 }
 
@@ -8724,15 +8896,6 @@ static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const 
         netprof__take_device_stamps(c, s, &s->schema->devices[d], marks);
 }
 
-/* 1 when the reader may hold so many more bytes. */
-static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
-{
-    if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes)
-        return 0;
-    r->memory += bytes;
-    return 1;
-}
-
 static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__cursor *c, size_t *number)
 {
     *number = (size_t)netprof__take_varint(c);
@@ -8746,20 +8909,27 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
     const netprof_snapshot *key = NULL;
     size_t number, d;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    netprof__read_schema *row;
+    uint64_t key_number;
+    unsigned form;
     if (!schema)
         return "a snapshot whose schema is lost";
-    if (!netprof__grow(&r->alloc, &r->marks, &r->marks_capacity, schema->counter_count + 1, 1) ||
-        netprof_snapshot_make(s, schema, NULL))
-        return "a snapshot: out of memory";
+    row = &r->schemas[number];
+    if (!netprof__reader_room(r, &r->marks, &r->marks_capacity, schema->counter_count + 1, 1))
+        return "";
+    if (netprof_snapshot_make(s, schema, NULL))
+        return netprof__reader_starved(r);
     s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     s->wall_ns = netprof__take_signed(c);
     s->begin_ns = netprof__take_signed(c);
     s->end_ns = netprof__plus(s->begin_ns, (int64_t)netprof__take_varint(c));
     s->stamp_error_ns = (int64_t)netprof__take_varint(c);
-    if (netprof__take_byte(c)) {
-        if (!r->schemas[number].has_key)
+    form = netprof__take_byte(c);
+    key_number = netprof__take_varint(c);
+    if (form) {
+        if (!row->has_key || row->key_number != key_number)
             return "a snapshot whose key snapshot is lost";
-        key = &r->schemas[number].key;
+        key = &row->key;
     }
     for (d = 0; d < schema->device_count; d++) {
         s->device_begin_ns[d] = netprof__plus(s->begin_ns, netprof__take_signed(c));
@@ -8777,8 +8947,10 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
         netprof__interpolate_all(s, r->marks, NULL);
     s->not_ok = netprof__count_not_ok(s);
     if (!key) {
-        netprof__read_schema *row = &r->schemas[number];
-        row->has_key = netprof_snapshot_copy(&row->key, s, NULL) == NETPROF_OK;
+        if (netprof_snapshot_copy(&row->key, s, NULL))
+            return netprof__reader_starved(r);
+        row->has_key = 1;
+        row->key_number = key_number;
     }
     return NULL;
 }
@@ -8809,7 +8981,7 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
     if (!schema)
         return "a delta whose schema is lost";
     if (netprof__delta_room(d, schema, NULL))
-        return "a delta: out of memory";
+        return netprof__reader_starved(r);
     d->wall_begin_ns = netprof__take_signed(c);
     d->wall_end_ns = netprof__take_signed(c);
     d->interval_ns = netprof__take_signed(c);
@@ -8837,8 +9009,9 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     if (!schema)
         return "a schema that does not decode, or is over the limits";
     if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
-        !netprof__reader_may_hold(r, 100 * (schema->counter_count + schema->device_count + 10)) ||
-        !netprof__grow(&r->alloc, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
+        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
+                                         (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
+        !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
         netprof_schema_release(schema);
         return "a schema with a wrong number, or over the limits";
     }
@@ -8893,14 +9066,38 @@ static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
     return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
 }
 
-/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. */
-static size_t netprof__resync(const netprof_reader *r)
+static int netprof__is_header(const netprof_reader *r, size_t at)
+{
+    return r->size - at >= 16 && memcmp(r->data + at, netprof__file_magic, 8) == 0;
+}
+
+/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. A file made of
+   beginnings of chunks that are none is given up when its bytes were summed a few times over. */
+static size_t netprof__resync(netprof_reader *r)
 {
     size_t at;
-    for (at = r->at + 1; at + 12 <= r->size; at++)
-        if (netprof__chunk_type(r->data + at) && netprof__chunk_at(r, at))
+    for (at = r->at + 1; at + 12 <= r->size && r->searched / 16 <= r->size; at++) {
+        uint64_t length = netprof__get_le(r->data + at + 4, 4);
+        if (netprof__is_header(r, at))
             return at;
+        if (!netprof__chunk_type(r->data + at) || length > r->size - at - 12)
+            continue;
+        if (netprof__chunk_at(r, at))
+            return at;
+        r->searched += length;
+    }
     return r->size;
+}
+
+/* What comes next is of another file, whose schemas count from 0 again. */
+static void netprof__forget_schemas(netprof_reader *r)
+{
+    size_t i;
+    for (i = 0; i < r->schema_count; i++) {
+        netprof_snapshot_free(&r->schemas[i].key);
+        netprof_schema_release(r->schemas[i].schema);
+    }
+    r->schema_count = 0;
 }
 
 static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
@@ -8924,6 +9121,10 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
+        if (!size && netprof__is_header(r, r->at)) {
+            netprof__forget_schemas(r);
+            return netprof__item_damage(r, item, 16, "another file begins here, put behind this one");
+        }
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
         type = netprof__chunk_type(r->data + r->at);
@@ -8933,6 +9134,11 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
         r->chunks++;
         wrong = type && type->take ? type->take(r, &c) : NULL;
+        if (r->starved) {
+            r->starved = 0;
+            r->chunks--;
+            return netprof__no_memory(error);
+        }
         if (wrong)
             return netprof__item_damage(r, item, size, wrong);
         item->offset = r->at;
@@ -8954,14 +9160,10 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
 NETPROF_API void netprof_reader_close(netprof_reader *r)
 {
     netprof_alloc a;
-    size_t i;
     if (!r)
         return;
     a = r->alloc;
-    for (i = 0; i < r->schema_count; i++) {
-        netprof_snapshot_free(&r->schemas[i].key);
-        netprof_schema_release(r->schemas[i].schema);
-    }
+    netprof__forget_schemas(r);
     netprof_snapshot_free(&r->snapshot);
     netprof_delta_free(&r->delta);
     netprof__release(&a, r->schemas);
@@ -8997,8 +9199,8 @@ static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error
         return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
         return netprof__fail(error, NETPROF_ERR_VERSION, 0, r->path, "written by a later netprof");
-    if (netprof__get_le(r->data + 12, 4) != 0x01020304)
-        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "bytes in the wrong order");
+    if (netprof__get_le(r->data + 12, 4) != 0x01020304 || !netprof__get_le(r->data + 8, 2))
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "bytes in the wrong order, or version 0");
     r->at = 16;
     return NETPROF_OK;
 }

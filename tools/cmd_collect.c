@@ -69,8 +69,10 @@ static int take_all(collection *c)
 static void say_done(const collection *c)
 {
     const netprof_schema *schema = c->snapshot.schema;
-    const char *unreadable = c->snapshot.not_ok ? text_format(", %u without a value", (unsigned)c->snapshot.not_ok) : "";
+    char unreadable[64] = "";
     size_t asked = 0;
+    if (c->snapshot.not_ok)
+        snprintf(unreadable, sizeof unreadable, ", %u without a value", (unsigned)c->snapshot.not_ok);
     for (size_t i = 0; i < schema->counter_count; i++)
         asked += c->snapshot.status[i] != NETPROF_STATUS_SKIPPED;
     if (c->clock.missed) warn("%llu ticks were missed", (unsigned long long)c->clock.missed);

@@ -182,7 +182,8 @@ static size_t count_chosen(const difference *d, const traffic *list, bool physic
 static void add_traffic(traffic *sum, const traffic *x)
 {
     for (int way = IN; way <= OUT; way++) {
-        sum->packets_known |= x->packets_known;
+        sum->bytes_known[way] &= x->bytes_known[way]; // a sum of what is known would look like all
+        sum->packets_known[way] &= x->packets_known[way];
         sum->bytes[way] += x->bytes[way];
         sum->packets[way] += x->packets[way];
         if (!isnan(x->byte_rate[way])) sum->byte_rate[way] += x->byte_rate[way];
@@ -201,7 +202,7 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
                                      {"OF LINE RATE", COLUMN_RIGHT | COLUMN_LEAN}};
     const netprof_schema *schema = d->delta->schema;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    traffic sum = {.known = true};
+    traffic sum = {.known = true, .bytes_known = {true, true}, .packets_known = {true, true}};
     size_t added = 0;
     for (size_t i = 0; i < schema->device_count; i++) {
         if (!chosen(d, &list[i], physical)) continue;
@@ -267,9 +268,9 @@ static json_object *summary_device_json(const difference *d, const traffic *t)
     json_text(o, "source", device->source);
     json_object_object_add(o, "physical", json_object_new_boolean((device->flags & NETPROF_DEVICE_PHYSICAL) != 0));
     for (int way = IN; way <= OUT; way++) {
-        json_object_object_add(o, names[way][0], json_u64(t->bytes[way]));
+        json_object_object_add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
         json_object_object_add(o, names[way][1], json_number(t->byte_rate[way]));
-        json_object_object_add(o, names[way][2], json_u64(t->packets[way]));
+        json_object_object_add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
     }
     return o;
 }

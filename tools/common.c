@@ -1,6 +1,7 @@
 #include "common.h"
 
 #include "output.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -124,22 +125,6 @@ void *must(void *pointer)
     exit(EXIT_FILE);
 }
 
-size_t utf8_character(const char *text, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = (const unsigned char *)text;
-    size_t length = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : (*p & 0xf0) == 0xe0 ? 3 : (*p & 0xf8) == 0xf0 ? 4 : 0;
-    if (!length) return 0;
-    uint32_t c = length == 1 ? *p : *p & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80) return 0;
-        c = c << 6 | (p[i] & 0x3f);
-    }
-    if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
-    *code = c;
-    return length;
-}
-
 // Characters that are invisible or change the order of others: a terminal shows something else than there is.
 static bool deceives(uint32_t c)
 {
@@ -160,8 +145,18 @@ static char *ring_text(size_t size)
     return *slot = must(realloc(*slot, size));
 }
 
+// Bytes at the start of the text that are plain ASCII.
+static size_t plain_length(const char *text)
+{
+    size_t n = 0;
+    while (text[n] >= ' ' && text[n] < 0x7f) n++;
+    return n;
+}
+
 const char *safe(const char *text)
 {
+    size_t plain = plain_length(text);
+    if (!text[plain]) return memcpy(ring_text(plain + 1), text, plain + 1);
     char *out = ring_text(strlen(text) * 10 + 1), *to = out;
     while (*text) {
         uint32_t code = 0;
@@ -182,11 +177,9 @@ const char *utf8(const char *text)
 {
     char *out = ring_text(strlen(text) * 3 + 1), *to = out;
     while (*text) {
-        uint32_t code;
-        size_t length = utf8_character(text, &code);
-        memcpy(to, length ? text : "\xef\xbf\xbd", length ? length : 3);
-        to += length ? length : 3;
-        text += length ? length : 1;
+        size_t length;
+        const char *character = utf8_next(&text, &length);
+        to = (char *)memcpy(to, character, length) + length;
     }
     *to = 0;
     return out;

@@ -62,8 +62,6 @@ char *text_format(const char *format, ...) PRINTF_LIKE(1, 2); // free it
 const char *safe(const char *text);
 // Text that is valid UTF-8, with U+FFFD for what is not. Valid until the 16th next call.
 const char *utf8(const char *text);
-// Bytes of the valid UTF-8 character at the start of text and its code, or 0.
-size_t utf8_character(const char *text, uint32_t *code);
 
 // The entry of a NULL-terminated list that is most like `word`, or NULL when none is.
 const char *nearest(const char *word, const char *const *words);

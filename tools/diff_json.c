@@ -46,11 +46,12 @@ static json_object *value_json(const diff_view *view, size_t i, bool after)
     return delta->schema->counters[i].flags & NETPROF_SIGNED ? json_object_new_int64((int64_t)value) : json_u64(value);
 }
 
-static json_object *counter_json(const diff_view *view, size_t i)
+static json_object *counter_json(const diff_view *view, size_t i, bool with_device)
 {
     const difference_row *row = &view->difference->rows[i];
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
     json_object *o = json_object_new_object();
+    if (with_device) json_text(o, "device", diff_device_name(view, i));
     json_text(o, "counter", c->name);
     json_text(o, "unit", row->unit);
     json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
@@ -64,15 +65,18 @@ static json_object *counter_json(const diff_view *view, size_t i)
 
 static json_object *traffic_json(const traffic *t)
 {
-    static const char *const names[2][4] = {{"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s"},
-                                            {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s"}};
+    static const char *const names[2][5] = {
+        {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
+        {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
     if (!t->known) return NULL;
     json_object *o = json_object_new_object();
     for (int way = IN; way <= OUT; way++) {
-        add(o, names[way][0], json_u64(t->bytes[way]));
+        double mean = t->bytes_known[way] && t->packets[way] ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
+        add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
         add(o, names[way][1], json_number(t->byte_rate[way]));
-        add(o, names[way][2], t->packets_known ? json_u64(t->packets[way]) : NULL);
+        add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
         add(o, names[way][3], json_number(t->packet_rate[way]));
+        add(o, names[way][4], json_number(mean));
     }
     add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number(t->line_rate) : NULL);
     add(o, "share_of_line_rate", json_number(t->share));
@@ -92,7 +96,7 @@ static json_object *device_json(const diff_view *view, const traffic *t)
     add(o, "traffic", traffic_json(t));
     size_t count, *rows = diff_top(view, t->device, &count);
     for (size_t i = 0; i < count; i++)
-        json_object_array_add(list, counter_json(view, rows[i]));
+        json_object_array_add(list, counter_json(view, rows[i], false));
     add(o, "top", list);
     free(rows);
     return o;
@@ -113,10 +117,7 @@ static json_object *counters_json(const diff_view *view, const size_t *rows, siz
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < count; i++) {
-        json_object *o = json_object_new_object(), *rest = counter_json(view, rows[i]);
-        json_text(o, "device", diff_device_name(view, rows[i]));
-        json_object_object_foreach(rest, key, value) add(o, key, json_object_get(value));
-        json_object_put(rest);
+        json_object *o = counter_json(view, rows[i], true);
         int error = diff_errno(view, rows[i]);
         if (error) add(o, "errno", json_object_new_int(error));
         json_object_array_add(list, o);

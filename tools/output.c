@@ -1,4 +1,7 @@
+#define _GNU_SOURCE // wcwidth
 #include "output.h"
+
+#include "utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
 
 static bool is_utf8;
 
@@ -59,28 +63,27 @@ bool output_colour(FILE *to)
 
 // ---- tables ----
 
+typedef struct cell {
+    size_t text, length; // where it stands in the table's text
+    colour colour;
+} cell;
+
+// Cells line after line.
 struct table {
-    struct libscols_table *table;
-    struct libscols_line *line;
     const column *columns;
-    size_t count, next, lines;
+    size_t count, cell_count, cell_room;
+    cell *cells;
     bool *used; // by column
+    char *text; // of all cells, each ends with a NUL
+    size_t text_size, text_room;
 };
 
 table *table_begin(const column *columns, size_t count)
 {
     table *t = must(calloc(1, sizeof *t));
-    t->table = must(scols_new_table());
     t->columns = columns;
-    t->count = t->next = count;
+    t->count = count;
     t->used = must(calloc(count + 1, sizeof *t->used));
-    scols_table_set_termforce(t->table, SCOLS_TERMFORCE_NEVER); // a narrow terminal never costs a column
-    scols_table_enable_noencoding(t->table, 1);                 // the cells are safe already
-    scols_table_set_column_separator(t->table, "  ");
-    for (size_t i = 0; i < count; i++) {
-        int flags = columns[i].flags & COLUMN_RIGHT ? SCOLS_FL_RIGHT : columns[i].flags & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
-        must(scols_table_new_column(t->table, columns[i].title, 0, flags));
-    }
     return t;
 }
 
@@ -90,18 +93,24 @@ static const char *colour_sequence(colour c)
     return sequences[c];
 }
 
+// The block, or a larger one where `size` elements have room.
+static void *with_room(void *block, size_t *room, size_t size, size_t element)
+{
+    if (size <= *room) return block;
+    *room = size < 256 ? 512 : 2 * size;
+    return must(realloc(block, *room * element));
+}
+
 void table_cell(table *t, colour c, const char *text)
 {
-    if (t->next == t->count) {
-        t->line = must(scols_table_new_line(t->table, NULL));
-        t->lines++;
-        t->next = 0;
-    }
-    size_t i = t->next++;
-    if (!text || !*text) return;
-    t->used[i] = true;
-    if (scols_line_set_data(t->line, i, safe(text))) must(NULL);
-    if (c) scols_cell_set_color(scols_line_get_cell(t->line, i), colour_sequence(c));
+    text = text ? safe(text) : "";
+    size_t length = strlen(text);
+    t->cells = with_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
+    t->text = with_room(t->text, &t->text_room, t->text_size + length + 1, 1);
+    if (length) t->used[t->cell_count % t->count] = true;
+    t->cells[t->cell_count++] = (cell){t->text_size, length, c};
+    memcpy(t->text + t->text_size, text, length + 1);
+    t->text_size += length + 1;
 }
 
 void table_printf(table *t, colour c, const char *format, ...)
@@ -116,18 +125,39 @@ void table_printf(table *t, colour c, const char *format, ...)
 
 size_t table_lines(const table *t)
 {
-    return t->lines;
+    return (t->cell_count + t->count - 1) / t->count;
 }
 
-// Folding needs the terminal's width; without a terminal nothing is folded.
-static void set_width(table *t, FILE *to)
+static bool is_hidden(const table *t, size_t i)
 {
+    return !t->used[i] && t->columns[i].flags & COLUMN_LEAN;
+}
+
+// ---- on a terminal: folded to its width, in colour ----
+
+static void add_columns(const table *t, struct libscols_table *to)
+{
+    int termforce = SCOLS_TERMFORCE_NEVER; // a narrow terminal never costs a column, but text may be folded
+    scols_table_enable_noencoding(to, 1); // the cells are safe already
+    scols_table_set_column_separator(to, "  ");
     for (size_t i = 0; i < t->count; i++) {
-        if (!(t->columns[i].flags & COLUMN_WRAP)) continue;
-        if (isatty(fileno(to)))
-            scols_table_set_termforce(t->table, SCOLS_TERMFORCE_ALWAYS);
-        else
-            scols_column_set_flags(scols_table_get_column(t->table, i), 0);
+        unsigned wanted = t->columns[i].flags;
+        int flags = wanted & COLUMN_RIGHT ? SCOLS_FL_RIGHT : wanted & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
+        must(scols_table_new_column(to, t->columns[i].title, 0, is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
+        if (wanted & COLUMN_WRAP) termforce = SCOLS_TERMFORCE_ALWAYS;
+    }
+    scols_table_set_termforce(to, termforce);
+}
+
+static void add_cells(const table *t, struct libscols_table *to)
+{
+    struct libscols_line *line = NULL;
+    for (size_t i = 0; i < t->cell_count; i++) {
+        const cell *c = &t->cells[i];
+        if (i % t->count == 0) line = must(scols_table_new_line(to, NULL));
+        if (!c->length) continue;
+        if (scols_line_set_data(line, i % t->count, t->text + c->text)) must(NULL);
+        if (c->colour) scols_cell_set_color(scols_line_get_cell(line, i % t->count), colour_sequence(c->colour));
     }
 }
 
@@ -142,20 +172,85 @@ static void print_indented(FILE *to, const char *text, int indent)
     }
 }
 
-void table_end(table *t, FILE *to, int indent)
+static void print_on_terminal(const table *t, FILE *to, int indent)
 {
     char *text = NULL;
-    if (t->lines) {
-        set_width(t, to);
-        scols_table_enable_colors(t->table, output_colour(to));
-        for (size_t i = 0; i < t->count; i++)
-            if (!t->used[i] && t->columns[i].flags & COLUMN_LEAN)
-                scols_column_set_flags(scols_table_get_column(t->table, i), SCOLS_FL_HIDDEN);
-        if (scols_print_table_to_string(t->table, &text)) must(NULL);
-        print_indented(to, text, indent);
-    }
+    struct libscols_table *lines = must(scols_new_table());
+    add_columns(t, lines);
+    add_cells(t, lines);
+    scols_table_enable_colors(lines, output_colour(to));
+    if (scols_print_table_to_string(lines, &text)) must(NULL);
+    print_indented(to, text, indent);
     free(text);
-    scols_unref_table(t->table);
+    scols_unref_table(lines);
+}
+
+// ---- elsewhere: every column as wide as its widest cell, no colours (the library takes ten times as long) ----
+
+// How many columns of a terminal the text takes.
+static size_t width_of(const char *text, size_t length)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        size_t bytes = utf8_character(text + i, &code);
+        int columns = bytes > 1 ? wcwidth((wchar_t)code) : 1;
+        width += columns < 0 ? 1 : (size_t)columns;
+        i += bytes ? bytes : 1;
+    }
+    return width;
+}
+
+static void blanks(FILE *to, size_t count)
+{
+    while (count--) putc_unlocked(' ', to);
+}
+
+// One line; blanks are owed until something follows, so that none ends it.
+static void print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
+{
+    size_t owed = (size_t)indent;
+    for (size_t i = 0; i < t->count; i++) {
+        if (is_hidden(t, i)) continue;
+        const char *text = cells ? t->text + cells[i].text : t->columns[i].title;
+        size_t length = cells ? cells[i].length : strlen(text), rest = widths[i] - width_of(text, length);
+        bool right = t->columns[i].flags & COLUMN_RIGHT;
+        if (length) {
+            blanks(to, owed + (right ? rest : 0));
+            fwrite(text, 1, length, to);
+            owed = right ? 0 : rest;
+        } else {
+            owed += rest;
+        }
+        owed += 2;
+    }
+    putc_unlocked('\n', to);
+}
+
+static void print_plainly(const table *t, FILE *to, int indent)
+{
+    size_t *widths = must(calloc(t->count, sizeof *widths));
+    for (size_t i = 0; i < t->count; i++)
+        widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
+    for (size_t i = 0; i < t->cell_count; i++) {
+        size_t width = width_of(t->text + t->cells[i].text, t->cells[i].length);
+        if (width > widths[i % t->count]) widths[i % t->count] = width;
+    }
+    print_line(t, to, indent, NULL, widths);
+    for (size_t i = 0; i < t->cell_count; i += t->count)
+        print_line(t, to, indent, &t->cells[i], widths);
+    free(widths);
+}
+
+void table_end(table *t, FILE *to, int indent)
+{
+    while (t->cell_count % t->count) table_cell(t, PLAIN, NULL); // a line that was not finished
+    if (t->cell_count && isatty(fileno(to)))
+        print_on_terminal(t, to, indent);
+    else if (t->cell_count)
+        print_plainly(t, to, indent);
+    free(t->cells);
+    free(t->text);
     free(t->used);
     free(t);
 }

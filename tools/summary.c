@@ -6,51 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Counters of these groups tell of trouble whatever their unit, ...
-static const char *const trouble_groups[] = {
-    "CxiErrStats", "NetErrors", "NetDrops",  "EthErrors", "EthDrops",   "RdmaRetries",
-    "RdmaReceiver", "RdmaErrors", "IpErrors", "IpDrops",   "IpRetries", "TcpRetries",
-};
-// ... and those of these units whatever their group.
-static const char *const trouble_units[] = {"errors", "drops", "retries", "timeouts", "nacks", "overflows"};
-
-static uint64_t trouble_group_bits(void)
-{
-    static uint64_t bits;
-    for (size_t i = 0; !bits && i < sizeof trouble_groups / sizeof *trouble_groups; i++) {
-        size_t group = catalog_group_find(trouble_groups[i]);
-        if (group != CATALOG_NO_GROUP) bits |= UINT64_C(1) << group;
-    }
-    return bits;
-}
-
-// What healthy hardware counts all the time: repaired errors.
-static const struct {
-    const char *source, *pattern;
-} harmless[] = {
-    {"cxi", "hni_pcs_fecl_errors_*"}, {"cxi", "mb_crmc_rd_error_*"}, {"cxi", "*_cor_err*"}, {"netdev", "rx_nohandler"},
-};
-
-static bool is_harmless(const difference *d, size_t counter)
+// Another counter of the device that changed tells of the same events.
+static bool told_by_another(const difference *d, size_t counter)
 {
     const netprof_schema *schema = d->delta->schema;
-    const netprof_counter *c = &schema->counters[counter];
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strcmp(harmless[i].source, schema->devices[c->device].source) == 0 &&
-            catalog_glob(harmless[i].pattern, c->name))
-            return true;
-    return false;
+    const netprof_device *device = &schema->devices[schema->counters[counter].device];
+    const catalog_entry *entry = d->rows[counter].entry;
+    if (!entry || !*entry->same_as) return false;
+    size_t other = netprof_find(schema, device->source, device->name, entry->same_as);
+    return other != NETPROF_NONE && d->rows[other].changed;
 }
 
 bool summary_is_trouble(const difference *d, size_t counter)
 {
-    const difference_row *row = &d->rows[counter];
-    if (row->entry && row->entry->marks & CATALOG_UNUSABLE) return false;
-    if (is_harmless(d, counter)) return false;
-    if (row->entry && row->entry->groups & trouble_group_bits()) return true;
-    for (size_t i = 0; i < sizeof trouble_units / sizeof *trouble_units; i++)
-        if (strcmp(row->unit, trouble_units[i]) == 0) return true;
-    return false;
+    const netprof_schema *schema = d->delta->schema;
+    const netprof_counter *c = &schema->counters[counter];
+    return catalog_is_trouble(schema->devices[c->device].source, c->name, d->rows[counter].unit) &&
+           !told_by_another(d, counter);
 }
 
 size_t *summary_troubles(const difference *d, size_t *count)
@@ -73,25 +45,58 @@ double device_bits_per_s(const netprof_device *device)
 
 // ---- traffic ----
 
-static void add_role(traffic *t, const difference_row *row, uint64_t value)
+// What a counter is to its device's traffic. A part is added to the others; of counters without parts, two with the
+// same mark count the same.
+static const struct {
+    uint32_t mark;
+    int way;
+    bool bytes, part;
+} roles[] = {{CATALOG_RX_BYTES, IN, true, false},           {CATALOG_TX_BYTES, OUT, true, false},
+             {CATALOG_RX_PACKETS, IN, false, false},        {CATALOG_TX_PACKETS, OUT, false, false},
+             {CATALOG_RX_PACKETS_PART, IN, false, true},    {CATALOG_TX_PACKETS_PART, OUT, false, true}};
+enum { ROLES = sizeof roles / sizeof *roles };
+
+typedef struct amount {
+    bool known;
+    uint64_t value;
+    double rate_per_s; // NAN when unknown
+} amount;
+
+// The counter that saw most, or the sum of the parts when none is missing.
+static amount amount_of(const difference *d, const netprof_device *device, size_t role)
 {
-    static const struct {
-        uint32_t mark;
-        int way;
-        bool bytes;
-    } roles[] = {{CATALOG_RX_BYTES, IN, true},
-                 {CATALOG_TX_BYTES, OUT, true},
-                 {CATALOG_RX_PACKETS, IN, false},
-                 {CATALOG_TX_PACKETS, OUT, false}};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if (!(row->entry->marks & roles[i].mark)) continue;
-        uint64_t *sum = roles[i].bytes ? &t->bytes[roles[i].way] : &t->packets[roles[i].way];
-        double *rate = roles[i].bytes ? &t->byte_rate[roles[i].way] : &t->packet_rate[roles[i].way];
-        t->known = true;
-        if (!roles[i].bytes) t->packets_known = true;
-        if (value < *sum) continue; // two counters of the same: the one that saw more
-        *sum = value;
-        *rate = row->rate_per_s;
+    amount a = {.rate_per_s = NAN};
+    size_t found = 0;
+    for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
+        const difference_row *row = &d->rows[i];
+        if (!row->entry || !(row->entry->marks & roles[role].mark)) continue;
+        if (!row->compared || row->flag == NETPROF_FLAG_GAUGE) continue;
+        found++;
+        if (roles[role].part) {
+            a.value += row->magnitude;
+            a.rate_per_s = found == 1 ? row->rate_per_s : a.rate_per_s + row->rate_per_s;
+        } else if (row->magnitude >= a.value) {
+            a.value = row->magnitude;
+            a.rate_per_s = row->rate_per_s;
+        }
+    }
+    a.known = found && (!roles[role].part || found == catalog_count(device->source, roles[role].mark));
+    return a;
+}
+
+static void add_role(traffic *t, const amount *a, size_t role)
+{
+    int way = roles[role].way;
+    if (!a->known) return;
+    t->known = true;
+    if (roles[role].bytes) {
+        t->bytes_known[way] = true;
+        t->bytes[way] = a->value;
+        t->byte_rate[way] = a->rate_per_s;
+    } else {
+        t->packets_known[way] = true;
+        t->packets[way] = a->value;
+        t->packet_rate[way] = a->rate_per_s;
     }
 }
 
@@ -99,11 +104,12 @@ static traffic traffic_of(const difference *d, size_t device)
 {
     const netprof_device *dev = &d->delta->schema->devices[device];
     traffic t = {.device = device, .byte_rate = {NAN, NAN}, .packet_rate = {NAN, NAN}, .share = NAN};
-    for (size_t i = dev->first; i < dev->first + dev->count; i++) {
-        const difference_row *row = &d->rows[i];
-        if (row->entry && row->compared && row->flag != NETPROF_FLAG_GAUGE) add_role(&t, row, row->magnitude);
-        if (row->changed && row->flag != NETPROF_FLAG_GAUGE && summary_is_trouble(d, i)) t.troubles++;
+    for (size_t role = 0; role < ROLES; role++) {
+        amount a = amount_of(d, dev, role);
+        add_role(&t, &a, role);
     }
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
+        if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && summary_is_trouble(d, i)) t.troubles++;
     t.line_rate = device_bits_per_s(dev) / 8;
     if (t.line_rate > 0) t.share = fmax(t.byte_rate[IN], t.byte_rate[OUT]) / t.line_rate;
     return t;
@@ -214,9 +220,9 @@ whole_sum *summary_sums(const difference *d, const size_t *rows, size_t n, size_
 void print_traffic_cells(table *t, colour c, const traffic *x)
 {
     for (int way = IN; way <= OUT; way++) {
-        table_cell(t, c, x->known ? number_si((double)x->bytes[way], "bytes") : NULL);
-        table_cell(t, c, x->known && !isnan(x->byte_rate[way]) ? number_rate(x->byte_rate[way], "bytes") : NULL);
-        table_cell(t, c, x->packets_known ? number_si((double)x->packets[way], "packets") : NULL);
+        table_cell(t, c, x->bytes_known[way] ? number_si((double)x->bytes[way], "bytes") : NULL);
+        table_cell(t, c, x->bytes_known[way] && !isnan(x->byte_rate[way]) ? number_rate(x->byte_rate[way], "bytes") : NULL);
+        table_cell(t, c, x->packets_known[way] ? number_si((double)x->packets[way], "packets") : NULL);
     }
 }
 

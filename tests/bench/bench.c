@@ -195,8 +195,11 @@ static void cells(const char *name, const char *middle, const char *least, const
            target, verdict);
 }
 
+static int rows; /* a table without any is a failure */
+
 static void line_end(void)
 {
+    rows++;
     printf(" %5.2f\n", load());
     fflush(stdout);
 }
@@ -388,5 +391,5 @@ int main(int argc, char **argv)
         if (netprof__listed(bench.only, groups[i].name))
             groups[i].run();
     bench_tree_remove();
-    return 0;
+    return rows ? 0 : 1;
 }

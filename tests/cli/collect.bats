@@ -43,8 +43,8 @@ value_in() { # FILE COUNTER
     netprof collect --root tree -o a.netprof --count 0 --interval 20ms &
     pid=$!
     while [ ! -s a.netprof ]; do sleep 0.01; done
-    kill -INT $pid || true # bats starts background jobs with SIGINT ignored
-    kill -TERM $pid
+    kill -INT $pid || true # ignored where bats starts background jobs so
+    kill -TERM $pid 2>/dev/null || true
     wait $pid
     netprof convert a.netprof a.json 2>err
     [ ! -s err ]
@@ -52,7 +52,7 @@ value_in() { # FILE COUNTER
     netprof collect --root tree -o b.netprof --count 100 --interval 1h 2>err &
     pid=$!
     sleep 0.2
-    kill -TERM $pid
+    kill -TERM $pid 2>/dev/null || true
     status=0
     wait $pid || status=$?
     [ "$status" -eq 1 ]

@@ -134,3 +134,92 @@ of() { # COUNTER FILTER, of all.json
     [ "$(jq '.important | length' all.json)" = 16 ]
     [ "$(jq '.important[] | select(.counter == "parbs_tarb_pi_posted_blocked_cnt") | .deltas | [.cxi0, .cxi1, .cxi2, .cxi3] | add' all.json)" = 7353286 ]
 }
+
+# 25 GB received and 10 GB sent in 2 s on a port of 400 Gb/s: 12.5 of 50 GB/s is 25 %; neither 200 % (bits taken for
+# bytes), nor 35 % (both directions against one), nor anything of 32 bits.
+@test "trap: bits vs bytes of speed; utilisation above 10 GbE, each direction apart" {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=0 hni_sts_tx_ok_octets=0
+    mkdir -p tree/sys/class/cxi/cxi0/device/properties
+    echo 400000 >tree/sys/class/cxi/cxi0/device/properties/speed
+    netprof collect --root tree -o before.netprof
+    set_counter tree cxi0 hni_sts_rx_ok_octets 25000000000 2
+    set_counter tree cxi0 hni_sts_tx_ok_octets 10000000000 2
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.line_rate_bytes_per_s, .share_of_line_rate]' all.json)" = '[50000000000,0.25]' ]
+    netprof diff before.netprof after.netprof >out
+    grep -Eq '^cxi0 .* 25(\.0)? %' out
+    echo -1 >tree/sys/class/cxi/cxi0/device/properties/speed # unknown: no share at all
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic.share_of_line_rate' all.json)" = null ]
+}
+
+# Frames of the 12 sizes: before 100 each, afterwards 100 + 1, 100 + 2, ... 100 + 12 received: 78, and twice as many
+# sent: 156. In 2 s: 39/s and 78/s. 78000 bytes received and 312000 sent: 1000 and 2000 a packet.
+sizes=(27 35 36_to_63 64 65_to_127 128_to_255 256_to_511 512_to_1023 1024_to_2047 2048_to_4095 4096_to_8191 8192_to_max)
+sized_nic() {
+    local size counters=()
+    for size in "${sizes[@]}"; do counters+=("hni_rx_ok_$size=100" "hni_tx_ok_$size=100"); done
+    make_nic tree cxi0 hni_sts_rx_ok_octets=0 hni_sts_tx_ok_octets=0 hni_rx_ok_multicast=0 "${counters[@]}"
+    netprof collect --root tree -o before.netprof
+    set_counter tree cxi0 hni_sts_rx_ok_octets 78000 2
+    set_counter tree cxi0 hni_sts_tx_ok_octets 312000 2
+    set_counter tree cxi0 hni_rx_ok_multicast 999 2 # frames that have a size as well
+    for ((i = 0; i < 12; i++)); do
+        set_counter tree cxi0 "hni_rx_ok_${sizes[i]}" $((101 + i)) 2
+        set_counter tree cxi0 "hni_tx_ok_${sizes[i]}" $((102 + 2 * i)) 2
+    done
+}
+
+@test "packets of a Cassini NIC are the sum of its frames of all sizes" {
+    sized_nic
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.rx_packets, .rx_packets_per_s, .rx_bytes_per_packet]' all.json)" = '[78,39,1000]' ]
+    [ "$(jq -c '.devices[0].traffic | [.tx_packets, .tx_packets_per_s, .tx_bytes_per_packet]' all.json)" = '[156,78,2000]' ]
+    netprof diff before.netprof after.netprof >out
+    grep -Eq '^cxi0 +cxi +78\.0 kB +39\.0 kB/s +78 +312 kB +156 kB/s +156 ' out
+}
+
+@test "a size that is missing makes the packets unknown, not fewer" {
+    sized_nic
+    rm tree/sys/class/cxi/cxi0/device/telemetry/hni_rx_ok_64
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.rx_packets, .rx_packets_per_s, .rx_bytes_per_packet, .tx_packets]' all.json)" = '[null,null,null,156]' ]
+}
+
+@test "of two counters of an interface or port that count alike one is taken, never the sum" {
+    port=tree/sys/class/infiniband/mlx5_0/ports/1
+    mkdir -p $port/counters
+    printf '4: ACTIVE\n' >$port/state
+    for counter in port_rcv_packets port_rcv_packets_64; do echo 10 >$port/counters/$counter; done
+    netprof collect --root tree -o before.netprof
+    for counter in port_rcv_packets port_rcv_packets_64; do echo 15 >$port/counters/$counter; done
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.rx_packets, .rx_bytes]' all.json)" = '[5,null]' ]
+}
+
+@test "events that two counters count are one trouble, the retry handler's where it says so" {
+    netprof-sim create node --nics 1
+    netprof collect --root node -o before.netprof
+    netprof-sim step node --seconds 1 --scenario timeouts
+    netprof collect --root node -o after.netprof
+    netprof diff before.netprof after.netprof --all --json >all.json
+    [ "$(jq '[.troubles[] | select(.counter | test("^rh:s[pc]t_timeouts$"))] | length' all.json)" = 2 ]
+    [ "$(jq '[.troubles[] | select(.counter | test("^pct_s[pc]t_timeouts$"))] | length' all.json)" = 0 ]
+    # both are still among the device's counters, with the same number
+    [ "$(jq '[.devices[0].top[] | select(.counter | test("^(pct_|rh:)spt_timeouts$")) | .delta] | length == 2 and .[0] == .[1]' all.json)" = true ]
+    troubles=$(jq '[.troubles[] | select(.device == "cxi0")] | length' all.json)
+    netprof diff before.netprof after.netprof >out
+    cat out
+    grep -Eq "^cxi0 .* $troubles +[0-9]+ of [0-9]+\$" out
+    netprof-sim create bare --nics 1 --no-retry-handler
+    netprof collect --root bare -o before.netprof
+    netprof-sim step bare --seconds 1 --scenario timeouts
+    netprof collect --root bare -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    jq -e 'any(.troubles[]; .counter == "pct_spt_timeouts")' all.json
+}

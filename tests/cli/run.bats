@@ -170,5 +170,8 @@ END
     netprof run --root node --summary out -- netprof-sim step node --seconds 1 --scenario timeouts
     cat out
     grep -q 'errors, drops or repetition' out
-    grep -q 'pct_spt_timeouts' out
+    grep -q 'rh:spt_timeouts' out
+    refute grep -q 'pct_spt_timeouts' out # the same events
+    netprof run --root node --json --summary all.json -- netprof-sim step node --seconds 1
+    jq -e '.devices[] | select(.device == "cxi0") | .rx_packets > 0 and .tx_packets > 0' all.json
 }
