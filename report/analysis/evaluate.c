@@ -406,8 +406,8 @@ static reading worse(reading a, reading b)
 
 static reading calculate(expression_op op, reading a, reading b)
 {
-    reading worst = worse(a, b);
-    if (worst.status) return worst;
+    if (a.status == READING_NONE || b.status == READING_NONE) return none(); // nothing there to be unknown
+    if (a.status || b.status) return worse(a, b);
     double x = a.number, y = b.number;
     switch (op) {
     case EXPRESSION_ADD: return good(x + y);

@@ -269,7 +269,7 @@ static bool take_binary(parser *p, char sign)
 {
     skip_blanks(p);
     if (*p->at != sign) return false;
-    if (p->at[1] != ' ' && p->at[1] != '(' && p->at[1] != '\'') {
+    if (p->at[1] && !strchr(" ('", p->at[1])) {
         fail(p, "operators stand between blanks");
         return false;
     }

@@ -364,6 +364,14 @@ static bool is_trouble(const difference_row *row, const char *name)
     return false;
 }
 
+static bool is_evidence(const findings *f, const char *name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t k = 0; k < f->items[i].evidence_count; k++)
+            if (strcmp(f->items[i].evidence[k].name, name) == 0) return true;
+    return false;
+}
+
 // The counter with this name on all physical devices of the source: alike to 1 %, or by one event.
 static void look_behind(maker *m, size_t counter)
 {
@@ -382,7 +390,8 @@ static void look_behind(maker *m, size_t counter)
         if (value > b.max) b.max = value;
         b.devices++;
     }
-    if (b.devices < 3 || (double)b.max > (double)b.min * 1.01 + 1) return;
+    double slack = b.min >= 5 ? fmax(1, 0.01 * (double)b.min) : 0;
+    if (b.devices < 3 || (double)(b.max - b.min) > slack || is_evidence(f, name)) return;
     finding_background *list = grow(m, f->background, f->background_count, &m->background_room, sizeof *list);
     if (!list) return;
     f->background = list;
