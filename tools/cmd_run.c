@@ -236,7 +236,7 @@ static void summary_troubles_text(FILE *to, const difference *d)
         table_cell(t, PLAIN, row->unit);
         table_cell(t, DIM, row->entry ? row->entry->description : NULL);
     }
-    if (count) fprintf(to, "  errors, drops or repetition:\n");
+    if (count) fprintf(to, "  errors, drops, repetition or stalls:\n");
     table_end(t, to, 2);
     if (count > SHOWN) fprintf(to, "  ... and %zu more\n", count - SHOWN);
     free(rows);

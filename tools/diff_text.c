@@ -180,7 +180,7 @@ static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_c
 static void print_troubles(const diff_view *view)
 {
     size_t count, *rows = summary_troubles(view->difference, &count);
-    print_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops and repetition");
+    print_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops, repetition, stalls");
     free(rows);
 }
 

@@ -169,7 +169,7 @@ END
     grep -Eq '^  together ' out
     netprof run --root node --summary out -- netprof-sim step node --seconds 1 --scenario timeouts
     cat out
-    grep -q 'errors, drops or repetition' out
+    grep -q 'errors, drops, repetition or stalls' out
     grep -q 'rh:spt_timeouts' out
     refute grep -q 'pct_spt_timeouts' out # the same events
     netprof run --root node --json --summary all.json -- netprof-sim step node --seconds 1
