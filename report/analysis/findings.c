@@ -248,7 +248,7 @@ static void judge_one(maker *m, const rule *x, size_t device, const judgement *a
     const judgement *own = device == DIFFERENCE_NONE ? all : &all[device];
     if (own->value.status >= READING_SKIPPED) add_unknown(m, x, device, own->value);
     if (!own->applies) return;
-    m->f->judged++;
+    m->f->judged += strcmp(x->class_name, "data") != 0;
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
     severity s = judge(&m->e, x, own->value.number);
@@ -422,13 +422,14 @@ typedef struct load {
     size_t devices, idle;
 } load;
 
+// NAN: it has no such counter.
 static double role_rate(const maker *m, size_t device, uint32_t role)
 {
     const netprof_device *dev = &m->f->d->delta->schema->devices[device];
-    double most = 0;
+    double most = NAN;
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
         const difference_row *row = &m->f->d->rows[i];
-        if (row->entry && row->entry->marks & role && row->rate_per_s > most) most = row->rate_per_s;
+        if (row->entry && row->entry->marks & role) most = fmax(most, row->rate_per_s);
     }
     return most;
 }
@@ -453,8 +454,9 @@ static load weigh(const maker *m)
         if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || counts_again(m, i)) continue;
         double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
         double speed = evaluation_speed(&m->e, i);
-        l.rate[0] += in;
-        l.rate[1] += out;
+        if (isnan(in) && isnan(out)) continue;
+        l.rate[0] += isnan(in) ? 0 : in;
+        l.rate[1] += isnan(out) ? 0 : out;
         l.devices++;
         if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
         l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;

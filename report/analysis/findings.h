@@ -60,7 +60,7 @@ typedef struct findings {
     size_t unknown_count;
     finding_background *background;
     size_t background_count;
-    size_t judged; // how often a rule could be judged
+    size_t judged; // how often a rule could be judged, without those about the data themselves
     severity severity;
     char *verdict; // one sentence
 } findings;

@@ -525,7 +525,7 @@ static void alike_on_all_devices_is_background(void **state)
     (void)state;
     netprof_build_source(list, "cxi");
     for (int d = 0; d < 3; d++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "cxi%d", d);
         netprof_list_device(list, name, 0, NETPROF_DEVICE_PHYSICAL);
         netprof_list_counter(list, &(netprof_counter){.name = "hni_rx_bad_opt", .unit = "packets", .width = 56});
