@@ -23,9 +23,8 @@
    Link with -pthread. `netprof diff run.netprof` prints what happened.
 
    CONTENTS
-     1  concepts          4  types: schema, snapshot, delta     7  implementation, in numbered parts:
-     2  switches          5  functions                             7.1 seams  7.2 memory and errors ...
-     3  limits            6  regions (their place)                 the format of .netprof: at 7.16
+     1  concepts     3  limits                               5  functions   7  implementation, in numbered parts; the
+     2  switches     4  types: schema, snapshot, delta ...   6  regions        format of .netprof at 7.16, JSON 7.17
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -43,9 +42,12 @@
      NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored)
      NETPROF_NO_NETLINK       links from sysfs, no ethtool groups
      NETPROF_NO_JSON          no JSON writer
+     NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
+     NETPROF_NO_TSC           the kernel's clock instead of the processor's counter
+     NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions in a thread, 4096 names
      NETPROF_OS_...           the system calls of part 7.1, for fault injection in tests
      Environment: NETPROF_ROOT, NETPROF_INCLUDE, NETPROF_EXCLUDE, NETPROF_SOURCES, used by netprof_open() where
-     the configuration leaves the field empty.
+     the configuration leaves the field empty; for regions more, see section 6.
 
    3 LIMITS
      Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and says how long. Counters
@@ -497,6 +499,10 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
      NETPROF_EVERY    "halo:10,solve:2": measure every 10th call; the others are counted
      NETPROF_RANK     where the launcher does not tell
 
+   One process has one set of regions, even if several copies of the implementation meet in it (NETPROF_STATIC in some
+   files, libraries with hidden symbols): the first to begin a region keeps them, the others pass their calls on. A copy
+   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete).
+
    Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
    other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency). */
 
@@ -522,14 +528,17 @@ typedef struct netprof_stat {
     uint64_t spans; /* of the calls: begun as netprof_span, perhaps in another thread */
     uint64_t
         total_ns; /* sum over the measured calls, those within a recursion too: mean = total / measured */
-    uint64_t inclusive_ns; /* a recursion counts its outermost call only */
+    uint64_t inclusive_ns; /* a region directly within itself is not counted again; one within another within
+                                 itself is another node, and a sum by name takes the outer one only */
     uint64_t exclusive_ns; /* inclusive less the regions within */
     uint64_t min_ns, max_ns;
     double variance_ns2; /* of the single calls */
     uint64_t bytes;      /* by NETPROF_BYTES() */
-    uint64_t aborted;    /* ended by the end of an outer region, not by their own */
-    uint64_t too_short;  /* calls between whose edges no counter sample fell: their counters are not known */
-    uint64_t counted;    /* calls whose counters are in counter_sums */
+    uint64_t aborted;    /* ended by the end of an outer region, of the thread, or by mode off */
+    uint64_t
+        too_short; /* calls between whose edges no counter sample fell, or whose sample failed: their counters
+                                 are not known */
+    uint64_t counted; /* calls whose counters are in counter_sums */
     uint64_t
         concurrency; /* sum, over counted calls, of regions with counters open in the process at their end */
     const uint64_t *histogram;    /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
@@ -544,13 +553,16 @@ typedef struct netprof_regions {
     const uint32_t *counters;     /* indices into the schema */
     size_t counter_count;
     netprof_mode mode;
-    int64_t wall_ns, elapsed_ns;           /* when the first region began, and since when */
-    uint64_t threads, mismatched, dropped; /* ends without a begin; begins deeper than NETPROF_MAX_DEPTH */
+    int64_t wall_ns, elapsed_ns;  /* when the first region began, and since when */
+    uint64_t threads, mismatched; /* mismatched: ends of what was not the innermost open region */
+    uint64_t dropped; /* begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without memory;
+                                      calls of a signal handler amid another call */
     uint64_t overhead_ps; /* measured: one empty begin/end pair, in picoseconds; never subtracted */
     int64_t sweep_ns;     /* of the counters: how long one reading takes */
     int64_t interval_ns;  /* sampler: between readings */
     const char *clock;    /* "tsc" or "clock_gettime" */
-    const char *warning;  /* the first mismatch, with both names; "" if none */
+    const char *warning;  /* a setting that was not understood, counters that failed, or the first mismatch,
+                                      with both names; "" if none */
     void *memory;
 } netprof_regions;
 
@@ -568,8 +580,9 @@ typedef struct netprof_site {
 
 #ifndef NETPROF_DISABLE
 
-/* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock; not from signal
-   handlers that interrupt one of these calls (such a call is dropped and counted). */
+/* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock. In a signal handler,
+   too, if the thread used the region at the same place before (a first use allocates); calls of a handler that
+   interrupts one of these calls are dropped and counted. */
 NETPROF_API netprof_region_id
 netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
 NETPROF_API void netprof_begin(netprof_region_id region); /* hot */
@@ -578,11 +591,13 @@ NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
 NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread: counts at the ender's top level */
 NETPROF_API void netprof_bytes(uint64_t bytes);       /* hot; to the innermost open region of this thread */
 NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n); /* any; 0 and 1: every call */
-NETPROF_API void netprof_set_mode(netprof_mode mode);  /* any; OFF and back as well; before the first region
-                                                                   for the modes with counters */
+NETPROF_API void netprof_set_mode(netprof_mode mode);  /* any; OFF and back as well: what is open then ends
+                                                                   without a time; FAST and SAMPLER only before the
+                                                                   first region, or back to them */
 NETPROF_API void netprof_set_rank(int rank, int size); /* any; -1: unknown */
 NETPROF_API netprof_err netprof_flush(netprof_error *error); /* any; writes the file now */
-NETPROF_API void netprof_regions_reset(void);                /* any; statistics to zero; names and ids stay */
+NETPROF_API void netprof_regions_reset(void); /* any; statistics to zero; names and ids stay; what is
+                                                                   open begins anew */
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error); /* any */
 NETPROF_API void netprof__enter(netprof_site *site);
 NETPROF_API void netprof__leave(netprof_site *site);
@@ -11522,7 +11537,7 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
                                     netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
-    char *to, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
+    char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
     size_t stats = 0, text = NETPROF__WARNING_SIZE, at = 0;
     double factor = netprof__clock_factor(g);
     netprof_err failed;
