@@ -9,22 +9,22 @@
    then, around the code that communicates:
 
        netprof *np;
-       netprof_snapshot before = NETPROF_ZERO, after = NETPROF_ZERO;
-       netprof_delta delta = NETPROF_ZERO;
+       netprof_snapshot s[2] = NETPROF_ZERO; (before and after)
        if (netprof_open(&np, NULL, NULL) == NETPROF_OK) {
-           netprof_take(np, &before, NETPROF_SET_ALL, NULL);
+           netprof_take(np, &s[0], NETPROF_SET_ALL, NULL);
            exchange();
-           netprof_take(np, &after, NETPROF_SET_ALL, NULL);
-           netprof_diff(&before, &after, NULL, &delta, NULL);
-           netprof_save_file("run.netprof", &before, 2, NULL);  (before and after kept side by side)
+           netprof_take(np, &s[1], NETPROF_SET_ALL, NULL);
+           netprof_save_file("run.netprof", s, 2, NULL);
+           netprof_snapshot_free(&s[0]);
+           netprof_snapshot_free(&s[1]);
        }
+       netprof_close(np);
 
    Link with -pthread. `netprof diff run.netprof` prints what happened.
 
    CONTENTS
-     1  concepts          4  types: schema, snapshot, delta     7  implementation, in numbered parts:
-     2  switches          5  functions                             7.1 seams  7.2 memory and errors ...
-     3  limits            6  regions (their place)                 the format of .netprof: at 7.16
+     1  concepts     3  limits                               5  functions   7  implementation, in numbered parts; the
+     2  switches     4  types: schema, snapshot, delta ...   6  regions        format of .netprof at 7.16, JSON 7.17
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -63,9 +63,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NETPROF_VERSION_MAJOR 0
-#define NETPROF_VERSION_MINOR 1
-#define NETPROF_VERSION_PATCH 0
+#define NETPROF_VERSION_MAJOR  0
+#define NETPROF_VERSION_MINOR  1
+#define NETPROF_VERSION_PATCH  0
 #define NETPROF_VERSION_STRING "0.1.0"
 
 #ifdef NETPROF_STATIC
@@ -74,12 +74,14 @@
 #define NETPROF_API extern
 #endif
 
+/* clang-format off */
 #ifdef __cplusplus
 #define NETPROF_ZERO {}
 extern "C" {
 #else
 #define NETPROF_ZERO {0}
 #endif
+/* clang-format on */
 
 /* ---- 4 types ---- */
 
@@ -100,11 +102,11 @@ typedef enum netprof_err {
 /* Details of a failure, owned by the caller; every function that takes one accepts NULL. */
 typedef struct netprof_error {
     netprof_err code;
-    int sys_errno;     /* 0 when no system call was involved */
-    uint64_t offset;   /* byte offset in the file, where one applies */
-    char source[16];   /* "cxi", "netdev", ...; empty when none */
-    char path[256];    /* file or device; empty when none */
-    char text[160];    /* what was expected, without the path */
+    int sys_errno;   /* 0 when no system call was involved */
+    uint64_t offset; /* byte offset in the file, where one applies */
+    char source[16]; /* "cxi", "netdev", ...; empty when none */
+    char path[256];  /* file or device; empty when none */
+    char text[160];  /* what was expected, without the path */
 } netprof_error;
 
 typedef enum netprof_kind {
@@ -116,21 +118,23 @@ typedef enum netprof_kind {
 
 /* Why a value is or is not there. Only OK and SATURATED carry a value; all others have value 0. */
 typedef enum netprof_status {
-    NETPROF_STATUS_SKIPPED = 0,     /* not in the set that was asked for */
+    NETPROF_STATUS_SKIPPED = 0, /* not in the set that was asked for */
     NETPROF_STATUS_OK = 1,
-    NETPROF_STATUS_ABSENT = 2,      /* the source has no such value here (attribute or column missing) */
-    NETPROF_STATUS_UNSUPPORTED = 3, /* the driver says it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP) */
-    NETPROF_STATUS_DENIED = 4,      /* EACCES, EPERM */
-    NETPROF_STATUS_VANISHED = 5,    /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
-    NETPROF_STATUS_SATURATED = 6,   /* a counter that sticks at all-ones has done so: the true value is larger */
-    NETPROF_STATUS_UNREADABLE = 7   /* anything else, with its errno; EBADMSG: the text was not a number */
+    NETPROF_STATUS_ABSENT = 2, /* the source has no such value here (attribute or column missing) */
+    NETPROF_STATUS_UNSUPPORTED =
+        3,                       /* the driver says it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP) */
+    NETPROF_STATUS_DENIED = 4,   /* EACCES, EPERM */
+    NETPROF_STATUS_VANISHED = 5, /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
+    NETPROF_STATUS_SATURATED =
+        6, /* a counter that sticks at all-ones has done so: the true value is larger */
+    NETPROF_STATUS_UNREADABLE = 7 /* anything else, with its errno; EBADMSG: the text was not a number */
 } netprof_status;
 
 /* Flags of a counter. */
-#define NETPROF_FAST      0x0001u /* member of the fast set */
-#define NETPROF_SIGNED    0x0002u /* the value is an int64_t in two's complement */
-#define NETPROF_SATURATES 0x0004u /* sticks at all-ones of its width instead of wrapping */
-#define NETPROF_STAMPED   0x0008u /* the device stamps each value with its own time */
+#define NETPROF_FAST         0x0001u /* member of the fast set */
+#define NETPROF_SIGNED       0x0002u /* the value is an int64_t in two's complement */
+#define NETPROF_SATURATES    0x0004u /* sticks at all-ones of its width instead of wrapping */
+#define NETPROF_STAMPED      0x0008u /* the device stamps each value with its own time */
 #define NETPROF_SLOW_REFRESH 0x0010u /* cached by the driver (rdma hw_counters: fact "lifespan_ms") */
 
 typedef struct netprof_fact {
@@ -139,13 +143,13 @@ typedef struct netprof_fact {
 } netprof_fact;
 
 typedef struct netprof_counter {
-    const char *name;  /* as the kernel names it; unique within its device ("#2" added to a second one) */
-    const char *unit;  /* "bytes", "packets", "cycles", ...; "" when unknown */
-    uint32_t device;   /* index into netprof_schema.devices */
-    uint16_t scale;    /* values were multiplied by this already (InfiniBand data words: 4); raw = value/scale */
-    uint16_t flags;    /* NETPROF_FAST | ... */
-    uint8_t kind;      /* netprof_kind */
-    uint8_t width;     /* bits of the raw counter, 0 when unknown: a decrease is then never called a wrap */
+    const char *name; /* as the kernel names it; unique within its device ("#2" added to a second one) */
+    const char *unit; /* "bytes", "packets", "cycles", ...; "" when unknown */
+    uint32_t device;  /* index into netprof_schema.devices */
+    uint16_t scale; /* values were multiplied by this already (InfiniBand data words: 4); raw = value/scale */
+    uint16_t flags; /* NETPROF_FAST | ... */
+    uint8_t kind;   /* netprof_kind */
+    uint8_t width;  /* bits of the raw counter, 0 when unknown: a decrease is then never called a wrap */
 } netprof_counter;
 
 /* Flags of a device. */
@@ -153,11 +157,11 @@ typedef struct netprof_counter {
 #define NETPROF_DEVICE_VIRTUAL  0x0002u /* bond, VLAN, bridge, veth, VF, loopback: listed, never added */
 
 typedef struct netprof_device {
-    const char *source;       /* "cxi" */
-    const char *name;         /* "cxi0", "eth0", "mlx5_0/1" (port 1) or "mlx5_0" (the device itself) */
-    uint64_t identity;        /* ifindex or inode, 0 when unknown: differs after the device was re-created */
+    const char *source; /* "cxi" */
+    const char *name;   /* "cxi0", "eth0", "mlx5_0/1" (port 1) or "mlx5_0" (the device itself) */
+    uint64_t identity;  /* ifindex or inode, 0 when unknown: differs after the device was re-created */
     uint32_t flags;
-    uint32_t first, count;    /* its counters are schema->counters[first .. first+count) */
+    uint32_t first, count; /* its counters are schema->counters[first .. first+count) */
     const netprof_fact *facts;
     uint32_t fact_count;
 } netprof_device;
@@ -165,9 +169,9 @@ typedef struct netprof_device {
 /* What became of a source at discovery; one row for each source that was asked for, also when it has no device. */
 typedef struct netprof_source_state {
     const char *name;
-    netprof_status status;    /* OK, ABSENT, DENIED, ... */
+    netprof_status status; /* OK, ABSENT, DENIED, ... */
     int sys_errno;
-    const char *path;         /* where it looked */
+    const char *path; /* where it looked */
     uint32_t device_count;
 } netprof_source_state;
 
@@ -186,19 +190,19 @@ typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_s
    allocation when the schema is the same); netprof_snapshot_free() at the end. Arrays have counter_count entries
    except the two that say otherwise. */
 typedef struct netprof_snapshot {
-    const netprof_schema *schema;     /* kept alive by this snapshot */
-    uint64_t *values;                 /* in the counter's unit (int64_t bits where NETPROF_SIGNED) */
-    uint8_t *status;                  /* netprof_status */
-    uint8_t *errnos;                  /* errno behind a status that is not OK, 0 if none */
-    int64_t *stamps_ns;               /* NETPROF_STAMPED: CLOCK_REALTIME by the device's driver; else 0 */
-    int64_t *device_begin_ns;         /* [device_count] CLOCK_MONOTONIC when reading this device began ... */
-    int64_t *device_end_ns;           /* [device_count] ... and ended; both 0 when it was not read */
-    int64_t begin_ns, end_ns;         /* CLOCK_MONOTONIC around the whole sweep */
-    int64_t wall_ns;                  /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
-    int64_t stamp_error_ns;           /* 0 = stamps exact; else the largest error of those that a file thinned out */
+    const netprof_schema *schema; /* kept alive by this snapshot */
+    uint64_t *values;             /* in the counter's unit (int64_t bits where NETPROF_SIGNED) */
+    uint8_t *status;              /* netprof_status */
+    uint8_t *errnos;              /* errno behind a status that is not OK, 0 if none */
+    int64_t *stamps_ns;           /* NETPROF_STAMPED: CLOCK_REALTIME by the device's driver; else 0 */
+    int64_t *device_begin_ns;     /* [device_count] CLOCK_MONOTONIC when reading this device began ... */
+    int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 when it was not read */
+    int64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC around the whole sweep */
+    int64_t wall_ns;              /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
+    int64_t stamp_error_ns; /* 0 = stamps exact; else the largest error of those that a file thinned out */
     netprof_set set;
-    uint32_t not_ok;                  /* how many asked-for counters have no value */
-    void *memory;                     /* private */
+    uint32_t not_ok; /* how many asked-for counters have no value */
+    void *memory;    /* private */
 } netprof_snapshot;
 
 typedef enum netprof_flag {
@@ -214,15 +218,15 @@ typedef enum netprof_flag {
 
 /* Snapshot minus snapshot. Start from NETPROF_ZERO; netprof_delta_free() at the end. */
 typedef struct netprof_delta {
-    const netprof_schema *schema;   /* of the second snapshot, or joined when the two differ; kept alive */
-    uint64_t *before, *after;       /* 0 when not readable: see the statuses */
-    uint64_t *values;               /* after - before by the flag's rule */
-    uint8_t *flags;                 /* netprof_flag */
+    const netprof_schema *schema; /* of the second snapshot, or joined when the two differ; kept alive */
+    uint64_t *before, *after;     /* 0 when not readable: see the statuses */
+    uint64_t *values;             /* after - before by the flag's rule */
+    uint8_t *flags;               /* netprof_flag */
     uint8_t *before_status, *after_status;
-    int64_t *elapsed_ns;            /* between the two readings of this counter: own stamps, else device times */
+    int64_t *elapsed_ns; /* between the two readings of this counter: own stamps, else device times */
     int64_t wall_begin_ns, wall_end_ns;
-    int64_t interval_ns;            /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
-    int64_t sweep_ns;               /* the longer of the two sweeps: how sharp the edges are */
+    int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
+    int64_t sweep_ns;    /* the longer of the two sweeps: how sharp the edges are */
     void *memory;
 } netprof_delta;
 
@@ -241,25 +245,26 @@ typedef struct netprof_alloc {
 typedef enum netprof_hold {
     NETPROF_HOLD_FAST = 0, /* keep the fast set's files open */
     NETPROF_HOLD_NONE = 1,
-    NETPROF_HOLD_ALL = 2   /* as many as the budget allows */
+    NETPROF_HOLD_ALL = 2 /* as many as the budget allows */
 } netprof_hold;
 
 /* All zero = defaults. Strings are copied. */
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
     const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
-    const char *include; /* comma list of globs on "device/counter"; one without '/' means the device;
+    const char
+        *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
     const char *exclude; /* likewise; applied after include */
     const char *fast;    /* likewise: what the fast set is; NULL: the sources' own choice */
     int pid;             /* > 0: the network namespace of this process, through /proc/PID/net */
     netprof_hold hold;
-    int max_fds;         /* budget of held descriptors; 0: a quarter of the soft limit RLIMIT_NOFILE; never more
+    int max_fds;   /* budget of held descriptors; 0: a quarter of the soft limit RLIMIT_NOFILE; never more
                             than that limit less what is open less 256; never raised */
-    int threads;         /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
-    int no_rescan;       /* 1: netprof_take() never looks for devices that came or went by itself */
+    int threads;   /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
+    int no_rescan; /* 1: netprof_take() never looks for devices that came or went by itself */
     const netprof_alloc *alloc; /* NULL: the NETPROF_MALLOC family */
-    uint64_t end_zero;   /* must be 0: catches a struct that was never initialised */
+    uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
 /* ---- your own sources ---- */
@@ -272,13 +277,14 @@ typedef struct netprof_sweep {
     size_t count;                    /* entries of the arrays */
     const netprof_counter *counters; /* counters[i].flags & NETPROF_FAST tells the fast set */
     uint64_t *values;
-    uint8_t *status;                 /* preset to NETPROF_STATUS_SKIPPED */
+    uint8_t *status; /* preset to NETPROF_STATUS_SKIPPED */
     uint8_t *errnos;
     int64_t *stamps_ns;
-    int stale;                       /* set to 1 when devices came or went: the next take looks again */
+    int stale; /* set to 1 when devices came or went: the next take looks again */
 } netprof_sweep;
 
-#define NETPROF_SOURCE_WHOLE 0x0001u /* read() is called once for all devices (device = 0), not once for each */
+#define NETPROF_SOURCE_WHOLE                                                                                 \
+    0x0001u /* read() is called once for all devices (device = 0), not once for each */
 
 typedef struct netprof_source {
     const char *name;
@@ -300,7 +306,7 @@ typedef struct netprof_source {
 typedef struct netprof_user_counter {
     const char *device, *name, *unit; /* copied; device NULL means "program" */
     netprof_kind kind;
-    int width;                        /* bits, 0 unknown */
+    int width;                                /* bits, 0 unknown */
     int (*read)(void *user, uint64_t *value); /* 0, or an errno; called in a sweep */
     void *user;
 } netprof_user_counter;
@@ -319,23 +325,23 @@ typedef struct netprof_limits {
 } netprof_limits;
 
 typedef enum netprof_item_type {
-    NETPROF_ITEM_END = 0,  /* no more; `complete` tells whether the writer closed the file properly */
-    NETPROF_ITEM_FACT,     /* one fact of the run */
+    NETPROF_ITEM_END = 0, /* no more; `complete` tells whether the writer closed the file properly */
+    NETPROF_ITEM_FACT,    /* one fact of the run */
     NETPROF_ITEM_SNAPSHOT,
     NETPROF_ITEM_DELTA,
     NETPROF_ITEM_REGIONS,
-    NETPROF_ITEM_DAMAGE    /* bytes that are lost: offset, size, text */
+    NETPROF_ITEM_DAMAGE /* bytes that are lost: offset, size, text */
 } netprof_item_type;
 
 /* What a reader delivers, borrowed until the next call. Copy a snapshot with netprof_snapshot_copy(). */
 typedef struct netprof_item {
     netprof_item_type type;
-    uint64_t offset, size;             /* of the chunk, in bytes */
+    uint64_t offset, size; /* of the chunk, in bytes */
     const netprof_fact *fact;
     const netprof_snapshot *snapshot;
     const netprof_delta *delta;
     const struct netprof_regions *regions;
-    const char *text;                  /* DAMAGE: what is lost, in words */
+    const char *text; /* DAMAGE: what is lost, in words */
     int complete;
 } netprof_item;
 
@@ -343,11 +349,11 @@ typedef struct netprof_item {
    Thread rule "context": one thread at a time per context; different contexts are independent. "any": any thread.
    Functions that return netprof_err also fill *error on failure. free and close accept NULL and zeroed structs. */
 
-NETPROF_API const char *netprof_version(void);                   /* any */
-NETPROF_API const char *netprof_strerror(netprof_err code);      /* any; static text */
-NETPROF_API const char *netprof_status_name(netprof_status s);   /* any; "ok", "absent", ... */
-NETPROF_API const char *netprof_kind_name(netprof_kind k);       /* any; "counter", "gauge", "state", "histogram" */
-NETPROF_API const char *netprof_flag_name(netprof_flag f);       /* any; "ok", "wrapped", "reset", ... */
+NETPROF_API const char *netprof_version(void);                 /* any */
+NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
+NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
+NETPROF_API const char *netprof_kind_name(netprof_kind k); /* any; "counter", "gauge", "state", "histogram" */
+NETPROF_API const char *netprof_flag_name(netprof_flag f); /* any; "ok", "wrapped", "reset", ... */
 
 /* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error;
    NETPROF_ERR_NOSOURCE only when nothing at all was found (the context is open all the same, for sources and
@@ -372,41 +378,47 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 /* Adds a source; `user` is passed to its functions; its strings must outlive the context. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
                                            netprof_error *error);
-NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter, netprof_error *error);
+NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
+                                            netprof_error *error);
 /* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
    it before closing it: a number that is reused would be read as if it were the old one. context. */
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error);
 
 /* For a source's discover(). Allocation failures are remembered in the list and reported by the library. */
-NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity, unsigned flags);
-NETPROF_API void netprof_list_fact(netprof_list *list, const char *key, const char *value); /* of the last device */
+NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
+                                       unsigned flags);
+NETPROF_API void netprof_list_fact(netprof_list *list, const char *key,
+                                   const char *value); /* of the last device */
 /* A counter of the last device; only name, unit, scale, flags, kind, width are looked at (unit NULL = ""). Returns
    its index in the sweep's arrays, or NETPROF_NONE when a filter dropped it: then never read it. */
 NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counter *counter);
 /* What became of the source: kept in schema->sources. The default is OK with devices, ABSENT without. */
-NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path);
+NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
+                                    const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
 NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
    from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
-NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error);
+NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
+                                     netprof_error *error);
 NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
                                               netprof_error *error); /* any */
 NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot);
 
 /* Options of netprof_diff; NULL = all zero. */
 typedef struct netprof_diff_options {
-    int force;         /* 1: also across hosts and boots */
+    int force; /* 1: also across hosts and boots */
     uint64_t end_zero;
 } netprof_diff_options;
 
 /* after - before, matched by (source, device, counter). Different host or boot_id facts: NETPROF_ERR_MISMATCH unless
    forced. A device with another identity was re-created: its counters are RESET. any. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
-                                     const netprof_diff_options *options, netprof_delta *delta, netprof_error *error);
+                                     const netprof_diff_options *options, netprof_delta *delta,
+                                     netprof_error *error);
 NETPROF_API void netprof_delta_free(netprof_delta *delta);
 /* One counter by the rules above: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
@@ -414,16 +426,18 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that it is readable after a kill at any instant. The first failure sticks and is returned by every later call.
-   Thread: one at a time per writer. */
-NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
+   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
+   later call. Thread: one at a time per writer. */
+NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
+                                            netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_fact(netprof_writer *writer, const char *key, const char *value,
                                            netprof_error *error);
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const netprof_snapshot *snapshot,
                                                netprof_error *error);
-NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
+NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta,
+                                            netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
 /* The usual case in one call: n snapshots, atomically. */
@@ -432,8 +446,8 @@ NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapsh
 
 /* A reader of .netprof: from a path, or from memory that outlives it. Fails at once only when there is no .netprof
    header; damage behind it comes as items, and everything complete is delivered. */
-NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
-                                            netprof_error *error);
+NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
+                                            const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
@@ -448,7 +462,7 @@ typedef struct netprof_json {
     size_t snapshot_count;
     const netprof_delta *deltas;
     size_t delta_count;
-    int u64_strings;   /* 1: values as strings, for readers that keep numbers as doubles */
+    int u64_strings; /* 1: values as strings, for readers that keep numbers as doubles */
 } netprof_json;
 NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_write_fn write, void *user,
                                            netprof_error *error);
@@ -457,9 +471,11 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 /* For readers of other formats: builds a schema by hand, like a source does. netprof_build_end() returns it with one
    reference (release it), or fails with what went wrong meanwhile. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
-NETPROF_API void netprof_build_source(netprof_list *list, const char *name); /* following devices belong to it */
+NETPROF_API void netprof_build_source(netprof_list *list,
+                                      const char *name); /* following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
-NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out, netprof_error *error);
+NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
+                                          netprof_error *error);
 /* An empty snapshot of a schema, all SKIPPED, for a reader to fill in. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
@@ -503,46 +519,49 @@ typedef enum netprof_mode {
 
 /* What is known of one region below one parent in one thread. Times in ns. */
 typedef struct netprof_stat {
-    uint32_t thread;          /* counts from 0 in order of first use */
-    uint32_t node, parent;    /* index within this thread's stats; parent UINT32_MAX = top level */
+    uint32_t thread;       /* counts from 0 in order of first use */
+    uint32_t node, parent; /* index within this thread's stats; parent UINT32_MAX = top level */
     const char *region;
-    uint64_t calls;           /* all; `measured` of them were timed (NETPROF_EVERY) */
+    uint64_t calls; /* all; `measured` of them were timed (NETPROF_EVERY) */
     uint64_t measured;
-    uint64_t open;            /* begun and not ended yet; not in the figures */
-    uint64_t spans;           /* of the calls: begun as netprof_span, perhaps in another thread */
-    uint64_t total_ns;        /* sum over the measured calls, those within a recursion too: mean = total / measured */
-    uint64_t inclusive_ns;    /* a region directly within itself is not counted again; one within another within
-                                 itself is another node, and a sum by name takes the outer one only */
-    uint64_t exclusive_ns;    /* inclusive less the regions within */
+    uint64_t open;     /* begun and not ended yet; not in the figures */
+    uint64_t spans;    /* of the calls: begun as netprof_span, perhaps in another thread */
+    uint64_t total_ns; /* sum of the measured calls, a recursion's inner ones too: mean = total / measured */
+    /* Inclusive: a region directly within itself is not counted again; within another within itself it is another
+       node, and a sum by name takes the outer one only. Exclusive: less the regions within. */
+    uint64_t inclusive_ns, exclusive_ns;
     uint64_t min_ns, max_ns;
-    double variance_ns2;      /* of the single calls */
-    uint64_t bytes;           /* by NETPROF_BYTES() */
-    uint64_t aborted;         /* ended by the end of an outer region, of the thread, or by mode off */
-    uint64_t too_short;       /* calls whose counters are not known: no sample fell between their edges, or it failed */
-    uint64_t counted;         /* calls whose counters are in counter_sums */
-    uint64_t concurrency;     /* sum, over counted calls, of regions with counters open in the process at their end */
-    const uint64_t *histogram;     /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
-    const uint64_t *counter_sums;  /* [netprof_regions.counter_count]; NULL without counters */
+    double variance_ns2; /* of the single calls */
+    uint64_t bytes;      /* by NETPROF_BYTES() */
+    uint64_t aborted;    /* ended by the end of an outer region, of the thread, or by mode off */
+    uint64_t too_short;  /* calls whose counters are not known: no sample between their edges, or it failed */
+    uint64_t counted;    /* calls whose counters are in counter_sums */
+    /* Sum, over counted calls, of regions with counters that were open in the process at their end. */
+    uint64_t concurrency;
+    const uint64_t *histogram;    /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
+    const uint64_t *counter_sums; /* [netprof_regions.counter_count]; NULL without counters */
 } netprof_stat;
 
 /* A copy of all statistics. netprof_regions_free() at the end. */
 typedef struct netprof_regions {
     netprof_stat *stats;
     size_t count;
-    const netprof_schema *schema;  /* of the counters; NULL without */
-    const uint32_t *counters;      /* indices into the schema */
+    const netprof_schema *schema; /* of the counters; NULL without */
+    const uint32_t *counters;     /* indices into the schema */
     size_t counter_count;
     netprof_mode mode;
-    int64_t wall_ns, elapsed_ns;   /* when the first region began, and since when */
-    uint64_t threads, mismatched;  /* mismatched: ends of what was not the innermost open region */
-    uint64_t dropped;              /* begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without
-                                      memory; calls of a signal handler amid another call */
-    uint64_t overhead_ps;          /* measured: one empty begin/end pair, in picoseconds; never subtracted */
-    int64_t sweep_ns;              /* of the counters: how long one reading takes */
-    int64_t interval_ns;           /* sampler: between readings */
-    const char *clock;             /* "tsc" or "clock_gettime" */
-    const char *warning;           /* a setting that was not understood, counters that failed, or the first mismatch,
-                                      with both names; "" if none */
+    int64_t wall_ns, elapsed_ns; /* when the first region began, and since when */
+    uint64_t threads;
+    uint64_t mismatched; /* ends of what was not the innermost open region */
+    /* Begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without memory; calls of a signal handler
+       amid another call. */
+    uint64_t dropped;
+    uint64_t overhead_ps; /* measured: one empty begin/end pair, in picoseconds; never subtracted */
+    int64_t sweep_ns;     /* of the counters: how long one reading takes */
+    int64_t interval_ns;  /* sampler: between readings */
+    const char *clock;    /* "tsc" or "clock_gettime" */
+    /* A setting that was not understood, counters that failed, or the first mismatch, with both names; or "". */
+    const char *warning;
     void *memory;
 } netprof_regions;
 
@@ -563,19 +582,20 @@ typedef struct netprof_site {
 /* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock. In a signal handler,
    too, if the thread used the region at the same place before (a first use allocates); calls of a handler that
    interrupts one of these calls are dropped and counted. */
-NETPROF_API netprof_region_id netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
-NETPROF_API void netprof_begin(netprof_region_id region);       /* hot */
-NETPROF_API void netprof_end(netprof_region_id region);         /* hot; ends open regions within it, too (aborted) */
+NETPROF_API netprof_region_id
+netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
+NETPROF_API void netprof_begin(netprof_region_id region); /* hot */
+NETPROF_API void netprof_end(netprof_region_id region); /* hot; ends open regions within it, too (aborted) */
 NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
-NETPROF_API void netprof_span_end(netprof_span span);           /* hot; any thread: counts at the ender's top level */
-NETPROF_API void netprof_bytes(uint64_t bytes);                 /* hot; to the innermost open region of this thread */
+NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread: counts at the ender's top level */
+NETPROF_API void netprof_bytes(uint64_t bytes);       /* hot; to the innermost open region of this thread */
 NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n); /* any; 0 and 1: every call */
-NETPROF_API void netprof_set_mode(netprof_mode mode);           /* any; OFF and back as well: what is open then ends
+NETPROF_API void netprof_set_mode(netprof_mode mode);  /* any; OFF and back as well: what is open then ends
                                                                    without a time; FAST and SAMPLER only before the
                                                                    first region, or back to them */
-NETPROF_API void netprof_set_rank(int rank, int size);          /* any; -1: unknown */
-NETPROF_API netprof_err netprof_flush(netprof_error *error);    /* any; writes the file now */
-NETPROF_API void netprof_regions_reset(void);                   /* any; statistics to zero; names and ids stay; what is
+NETPROF_API void netprof_set_rank(int rank, int size); /* any; -1: unknown */
+NETPROF_API netprof_err netprof_flush(netprof_error *error); /* any; writes the file now */
+NETPROF_API void netprof_regions_reset(void); /* any; statistics to zero; names and ids stay; what is
                                                                    open begins anew */
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error); /* any */
 NETPROF_API void netprof__enter(netprof_site *site);
@@ -586,19 +606,18 @@ static int netprof__mode_now __attribute__((unused)) = 0;
 extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #endif
 
-#define NETPROF__IS_ON (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
-#define NETPROF__AT(call, name)                                                                                        \
-    do {                                                                                                               \
-        static netprof_site netprof__site = {name, 0};                                                                 \
-        if (NETPROF__IS_ON)                                                                                            \
-            call(&netprof__site);                                                                                      \
+#define NETPROF__IS_ON                                                                                       \
+    (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
+#define NETPROF__AT(call, name)                                                                              \
+    do {                                                                                                     \
+        static netprof_site netprof__site = {name, 0};                                                       \
+        if (NETPROF__IS_ON) call(&netprof__site);                                                            \
     } while (0)
 #define NETPROF_BEGIN(name) NETPROF__AT(netprof__enter, name)
 #define NETPROF_END(name)   NETPROF__AT(netprof__leave, name)
-#define NETPROF_BYTES(n)                                                                                               \
-    do {                                                                                                               \
-        if (NETPROF__IS_ON)                                                                                            \
-            netprof_bytes(n);                                                                                          \
+#define NETPROF_BYTES(n)                                                                                     \
+    do {                                                                                                     \
+        if (NETPROF__IS_ON) netprof_bytes(n);                                                                \
     } while (0)
 
 #else
@@ -622,36 +641,32 @@ class netprof_scope
   public:
     explicit netprof_scope(netprof_site *s) : site(NETPROF__IS_ON ? s : 0)
     {
-        if (site)
-            netprof__enter(site);
+        if (site) netprof__enter(site);
     }
     ~netprof_scope()
     {
-        if (site)
-            netprof__leave(site);
+        if (site) netprof__leave(site);
     }
 };
 extern "C" {
-#define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+#define NETPROF_SCOPE(name)                                                                                  \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                 \
     netprof_scope NETPROF__JOIN(netprof__scope_, __LINE__)(&NETPROF__JOIN(netprof__site_, __LINE__))
 #else
 static inline __attribute__((unused)) netprof_site *netprof__scope_begin(netprof_site *site)
 {
-    if (!NETPROF__IS_ON)
-        return NULL;
+    if (!NETPROF__IS_ON) return NULL;
     netprof__enter(site);
     return site;
 }
 static inline __attribute__((unused)) void netprof__scope_end(netprof_site **site)
 {
-    if (*site)
-        netprof__leave(*site);
+    if (*site) netprof__leave(*site);
 }
-#define NETPROF_SCOPE(name)                                                                                            \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
-    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__)                                                             \
-        __attribute__((cleanup(netprof__scope_end), unused)) =                                                         \
+#define NETPROF_SCOPE(name)                                                                                  \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                 \
+    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__)                                                   \
+        __attribute__((cleanup(netprof__scope_end), unused)) =                                               \
             netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
 #endif
 
@@ -766,9 +781,9 @@ extern "C" {
 /* -- 7.2 memory, errors, text -- */
 
 #if !defined(NETPROF_MALLOC) && !defined(NETPROF_REALLOC) && !defined(NETPROF_FREE)
-#define NETPROF_MALLOC(size) malloc(size)
+#define NETPROF_MALLOC(size)           malloc(size)
 #define NETPROF_REALLOC(pointer, size) realloc((pointer), (size))
-#define NETPROF_FREE(pointer) free(pointer)
+#define NETPROF_FREE(pointer)          free(pointer)
 #elif !defined(NETPROF_MALLOC) || !defined(NETPROF_REALLOC) || !defined(NETPROF_FREE)
 #error "define all three of NETPROF_MALLOC, NETPROF_REALLOC and NETPROF_FREE, or none"
 #endif
@@ -788,8 +803,7 @@ static void netprof__default_release(void *user, void *pointer)
 static netprof_alloc netprof__alloc_or_default(const netprof_alloc *given)
 {
     netprof_alloc a;
-    if (given && given->resize && given->release)
-        return *given;
+    if (given && given->resize && given->release) return *given;
     a.resize = netprof__default_resize;
     a.release = netprof__default_release;
     a.user = NULL;
@@ -804,44 +818,38 @@ static void *netprof__resize(const netprof_alloc *a, void *pointer, size_t size)
 static void *netprof__zalloc(const netprof_alloc *a, size_t size)
 {
     void *p = netprof__resize(a, NULL, size);
-    if (p)
-        memset(p, 0, size);
+    if (p) memset(p, 0, size);
     return p;
 }
 
 static void netprof__release(const netprof_alloc *a, void *pointer)
 {
-    if (pointer)
-        a->release(a->user, pointer);
+    if (pointer) a->release(a->user, pointer);
 }
 
 static char *netprof__strdup(const netprof_alloc *a, const char *text)
 {
     size_t n = strlen(text) + 1;
     char *copy = (char *)netprof__resize(a, NULL, n);
-    if (copy)
-        memcpy(copy, text, n);
+    if (copy) memcpy(copy, text, n);
     return copy;
 }
 
 /* Makes room for `need` elements; the capacity at least doubles. 0 when out of memory, the array unchanged. */
-static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need, size_t size)
+static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need,
+                         size_t size)
 {
     void *array, *bigger;
     size_t n = *capacity ? *capacity : 8;
-    if (need <= *capacity)
-        return 1;
+    if (need <= *capacity) return 1;
     while (n < need) {
-        if (n > SIZE_MAX / 2)
-            return 0;
+        if (n > SIZE_MAX / 2) return 0;
         n *= 2;
     }
-    if (n > SIZE_MAX / size)
-        return 0;
+    if (n > SIZE_MAX / size) return 0;
     memcpy(&array, array_pointer, sizeof array);
     bigger = netprof__resize(a, array, n * size);
-    if (!bigger)
-        return 0;
+    if (!bigger) return 0;
     memcpy(array_pointer, &bigger, sizeof bigger);
     *capacity = n;
     return 1;
@@ -850,14 +858,13 @@ static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *ca
 static void netprof__copy_text(char *to, size_t size, const char *from)
 {
     size_t n = from ? strlen(from) : 0;
-    if (n >= size)
-        n = size - 1;
-    if (n)
-        memcpy(to, from, n);
+    if (n >= size) n = size - 1;
+    if (n) memcpy(to, from, n);
     to[n] = 0;
 }
 
-static netprof_err netprof__fail(netprof_error *e, netprof_err code, int sys_errno, const char *path, const char *text)
+static netprof_err netprof__fail(netprof_error *e, netprof_err code, int sys_errno, const char *path,
+                                 const char *text)
 {
     if (e) {
         memset(e, 0, sizeof *e);
@@ -877,9 +884,19 @@ static netprof_err netprof__no_memory(netprof_error *e)
 static int64_t netprof__clock(clockid_t clock)
 {
     struct timespec t;
-    if (NETPROF_OS_CLOCK(clock, &t) != 0)
-        return 0;
+    if (NETPROF_OS_CLOCK(clock, &t) != 0) return 0;
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* a - b without signed overflow: hostile files hold any two numbers. */
+static int64_t netprof__minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static int64_t netprof__plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 NETPROF_API const char *netprof_version(void)
@@ -960,7 +977,8 @@ static void netprof__set_failed(netprof_sweep *sweep, size_t i, int sys_errno)
 static void netprof__set_value(netprof_sweep *sweep, size_t i, uint64_t raw)
 {
     const netprof_counter *c = &sweep->counters[i];
-    int full = (c->flags & NETPROF_SATURATES) && c->width && c->width <= 64 && raw == UINT64_MAX >> (64 - c->width);
+    int full =
+        (c->flags & NETPROF_SATURATES) && c->width && c->width <= 64 && raw == UINT64_MAX >> (64 - c->width);
     sweep->values[i] = c->scale > 1 ? raw * c->scale : raw;
     sweep->status[i] = full ? NETPROF_STATUS_SATURATED : NETPROF_STATUS_OK;
     sweep->errnos[i] = 0;
@@ -977,18 +995,14 @@ static ssize_t netprof__read_text(int dirfd, const char *path, char *text, size_
     do
         fd = NETPROF_OS_OPENAT(dirfd, path, O_RDONLY);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0)
-        return -errno;
+    if (fd < 0) return -errno;
     while (used + 1 < size) {
         n = NETPROF_OS_READ(fd, text + used, size - 1 - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
         used += (size_t)n;
     }
-    if (n < 0)
-        failed = errno;
+    if (n < 0) failed = errno;
     NETPROF_OS_CLOSE(fd);
     text[used] = 0;
     return failed ? -failed : (ssize_t)used;
@@ -1007,8 +1021,7 @@ static ssize_t netprof__read_line(int dirfd, const char *path, char *text, size_
 static int netprof__path(char *to, size_t size, const char *root, const char *path)
 {
     size_t a = strlen(root), b = strlen(path);
-    if (a + b >= size)
-        return 0;
+    if (a + b >= size) return 0;
     memcpy(to, root, a);
     memcpy(to + a, path, b + 1);
     return 1;
@@ -1038,18 +1051,15 @@ static int netprof__each_entry(int fd, int (*visit)(void *user, const char *name
     char *data = (char *)words;
     for (;;) {
         long n = NETPROF_OS_GETDENTS(fd, data, sizeof words), at = 0;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : 0;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? -errno : 0;
         while (at < n) {
-            const struct netprof__dirent64 *entry = (const struct netprof__dirent64 *)(const void *)(data + at);
+            const struct netprof__dirent64 *entry =
+                (const struct netprof__dirent64 *)(const void *)(data + at);
             const char *name = data + at + offsetof(struct netprof__dirent64, d_name);
             int stop = 0;
-            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-                stop = visit(user, name, entry->d_ino);
-            if (stop)
-                return stop;
+            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) stop = visit(user, name, entry->d_ino);
+            if (stop) return stop;
             at += entry->d_reclen;
         }
     }
@@ -1079,8 +1089,7 @@ static int netprof__names_add(void *user, const char *name, uint64_t inode)
     if (!netprof__grow(list->alloc, &list->names, &list->capacity, list->count + 1, sizeof *list->names))
         return -ENOMEM;
     copy = netprof__strdup(list->alloc, name);
-    if (!copy)
-        return -ENOMEM;
+    if (!copy) return -ENOMEM;
     list->names[list->count++] = copy;
     return 0;
 }
@@ -1104,11 +1113,9 @@ static int netprof__natural(const char *a, const char *b)
                 q++;
             m = strspn(p, "0123456789");
             n = strspn(q, "0123456789");
-            if (m != n)
-                return m < n ? -1 : 1;
+            if (m != n) return m < n ? -1 : 1;
             order = memcmp(p, q, m);
-            if (order)
-                return order;
+            if (order) return order;
             p += m;
             q += n;
         } else if (*p != *q) {
@@ -1118,8 +1125,7 @@ static int netprof__natural(const char *a, const char *b)
             q++;
         }
     }
-    if (*p || *q)
-        return *p ? 1 : -1;
+    if (*p || *q) return *p ? 1 : -1;
     return strcmp(a, b);
 }
 
@@ -1134,12 +1140,10 @@ static int netprof__list_dir(const netprof_alloc *alloc, int dirfd, const char *
     int fd = netprof__open_dir(dirfd, path), result;
     memset(out, 0, sizeof *out);
     out->alloc = alloc;
-    if (fd < 0)
-        return fd;
+    if (fd < 0) return fd;
     result = netprof__each_entry(fd, netprof__names_add, out);
     NETPROF_OS_CLOSE(fd);
-    if (out->count)
-        qsort(out->names, out->count, sizeof *out->names, netprof__natural_of_pointers);
+    if (out->count) qsort(out->names, out->count, sizeof *out->names, netprof__natural_of_pointers);
     return result;
 }
 
@@ -1157,8 +1161,7 @@ static uint64_t netprof__dir_signature(const char *path)
 {
     uint64_t sum = 1;
     int fd = netprof__open_dir(AT_FDCWD, path);
-    if (fd < 0)
-        return 0;
+    if (fd < 0) return 0;
     netprof__each_entry(fd, netprof__mix_entry, &sum);
     NETPROF_OS_CLOSE(fd);
     return sum;
@@ -1172,20 +1175,21 @@ static uint64_t netprof__inode(int fd)
 
 /* -- 7.4 numbers in text -- */
 
-/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). */
+/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). Hot: 19 digits always fit. */
 static int netprof__parse_digits(const char **p, const char *end, uint64_t *value)
 {
-    const char *q = *p;
+    const char *q = *p, *safe = end - q > 19 ? q + 19 : end;
     uint64_t v = 0;
-    while (q < end && netprof__digit(*q) && q - *p < 19)
-        v = v * 10 + (uint64_t)(*q++ - '0');
-    if (q == *p)
-        return EBADMSG;
-    for (; q < end && netprof__digit(*q); q++) {
-        uint64_t d = (uint64_t)(*q - '0');
-        if (v > (UINT64_MAX - d) / 10)
-            return EBADMSG;
-        v = v * 10 + d;
+    unsigned digit;
+    while (q < safe && (digit = (unsigned)(unsigned char)*q - '0') < 10) {
+        v = v * 10 + digit;
+        q++;
+    }
+    if (q == *p) return EBADMSG;
+    for (; q - *p >= 19 && q < end && netprof__digit(*q); q++) {
+        digit = (unsigned)(*q - '0');
+        if (v > (UINT64_MAX - digit) / 10) return EBADMSG;
+        v = v * 10 + digit;
     }
     *p = q;
     *value = v;
@@ -1205,12 +1209,10 @@ static int netprof__parse_stamped(const char *text, size_t size, uint64_t *value
     const char *p = text, *end = text + size, *digits;
     uint64_t seconds, nanoseconds;
     *stamp_ns = 0;
-    if (netprof__parse_digits(&p, end, value))
-        return size ? EBADMSG : ENODATA;
+    if (netprof__parse_digits(&p, end, value)) return size ? EBADMSG : ENODATA;
     if (p < end && *p == '@') {
         p++;
-        if (netprof__parse_digits(&p, end, &seconds) || p == end || *p++ != '.')
-            return EBADMSG;
+        if (netprof__parse_digits(&p, end, &seconds) || p == end || *p++ != '.') return EBADMSG;
         digits = p;
         if (netprof__parse_digits(&p, end, &nanoseconds) || p - digits != 9 || seconds > 9000000000u)
             return EBADMSG;
@@ -1228,8 +1230,8 @@ static int netprof__parse_number(const char *text, size_t size, uint64_t *value,
     p += negative;
     if (netprof__parse_digits(&p, end, value))
         return size == 0 ? ENODATA : size >= 3 && memcmp(text, "N/A", 3) == 0 ? EOPNOTSUPP : EBADMSG;
-    if (negative)
-        *value = ~*value + 1;
+    if (negative && *value > (uint64_t)1 << 63) return EBADMSG;
+    if (negative) *value = ~*value + 1;
     return netprof__only_space(p, end) ? 0 : EBADMSG;
 }
 
@@ -1238,8 +1240,7 @@ static int netprof__parse_state(const char *text, size_t size, uint64_t *value, 
 {
     const char *p = text, *end = text + size;
     *stamp_ns = 0;
-    if (netprof__parse_digits(&p, end, value))
-        return size ? EBADMSG : ENODATA;
+    if (netprof__parse_digits(&p, end, value)) return size ? EBADMSG : ENODATA;
     return p < end && *p == ':' ? 0 : netprof__only_space(p, end) ? 0 : EBADMSG;
 }
 
@@ -1257,11 +1258,9 @@ static int netprof__filter_make(const netprof_alloc *a, const char *list, netpro
     char *to;
     out->patterns = NULL;
     out->count = 0;
-    if (!list || !*list)
-        return 1;
+    if (!list || !*list) return 1;
     out->patterns = to = (char *)netprof__resize(a, NULL, strlen(list) + 2);
-    if (!to)
-        return 0;
+    if (!to) return 0;
     for (out->count = 1; *list; list++) {
         if (*list == '\\' && list[1] == ',') {
             *to++ = *++list;
@@ -1283,7 +1282,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     size_t i;
     snprintf(name, sizeof name, "%s/%s", device, counter);
     for (i = 0; i < filter->count; i++, pattern += strlen(pattern) + 1)
-        if (fnmatch(pattern, device, 0) == 0 || fnmatch(pattern, name, 0) == 0) /* a device may be "mlx5_0/1" */
+        if (fnmatch(pattern, device, 0) == 0 || (strchr(pattern, '/') && fnmatch(pattern, name, 0) == 0))
             return 1;
     return 0;
 }
@@ -1302,8 +1301,7 @@ static void *netprof__arena_take(const netprof_alloc *a, netprof__arena *arena, 
     if (!arena->block || arena->size - arena->used < size) {
         size_t bytes = size + head > 16384 ? size + head : 16384;
         block = (char *)netprof__resize(a, NULL, bytes);
-        if (!block)
-            return NULL;
+        if (!block) return NULL;
         memcpy(block, &arena->block, head);
         arena->block = block;
         arena->used = head;
@@ -1338,6 +1336,7 @@ typedef struct netprof__schema {
 typedef struct netprof__interned {
     const char *text;
     size_t device; /* the last device that has a counter of this name, + 1 */
+    unsigned next; /* the number that a second one there gets */
 } netprof__interned;
 
 struct netprof_list {
@@ -1348,8 +1347,8 @@ struct netprof_list {
     size_t table_size, table_used;
     size_t device_capacity, counter_capacity, source_capacity, device_fact_capacity, fact_capacity;
     size_t device_fact_count;
-    int state_given;               /* the current source said what became of it */
-    size_t source_first_counter;   /* where the current source's counters begin */
+    int state_given;             /* the current source said what became of it */
+    size_t source_first_counter; /* where the current source's counters begin */
     size_t source_first_device;
     const char *root;
     const netprof__filter *include, *exclude, *fast;
@@ -1375,8 +1374,7 @@ static netprof__schema *netprof__schema_of(const netprof_schema *schema)
 
 NETPROF_API void netprof_schema_retain(const netprof_schema *schema)
 {
-    if (schema)
-        __atomic_add_fetch(&netprof__schema_of(schema)->references, 1, __ATOMIC_RELAXED);
+    if (schema) __atomic_add_fetch(&netprof__schema_of(schema)->references, 1, __ATOMIC_RELAXED);
 }
 
 NETPROF_API void netprof_schema_release(const netprof_schema *schema)
@@ -1388,8 +1386,7 @@ NETPROF_API void netprof_schema_release(const netprof_schema *schema)
 static netprof_list *netprof__list_make(const netprof_alloc *a)
 {
     netprof_list *list = (netprof_list *)netprof__zalloc(a, sizeof *list);
-    if (!list)
-        return NULL;
+    if (!list) return NULL;
     list->alloc = *a;
     list->root = "";
     list->schema = (netprof__schema *)netprof__zalloc(a, sizeof *list->schema);
@@ -1405,8 +1402,7 @@ static netprof_list *netprof__list_make(const netprof_alloc *a)
 static void netprof__list_free(netprof_list *list)
 {
     netprof_alloc a = list->alloc;
-    if (list->schema)
-        netprof__schema_destroy(list->schema);
+    if (list->schema) netprof__schema_destroy(list->schema);
     netprof__release(&a, list->table);
     netprof__release(&a, list);
 }
@@ -1419,8 +1415,7 @@ static netprof__interned *netprof__intern_slot(netprof__interned *table, size_t 
     for (p = text; *p; p++)
         h = (h ^ (unsigned char)*p) * 1099511628211u;
     for (i = (size_t)(h ^ h >> 32) & (size - 1); table[i].text; i = (i + 1) & (size - 1))
-        if (strcmp(table[i].text, text) == 0)
-            break;
+        if (strcmp(table[i].text, text) == 0) break;
     return &table[i];
 }
 
@@ -1428,11 +1423,9 @@ static int netprof__intern_grow(netprof_list *list)
 {
     size_t i, size = list->table_size ? 2 * list->table_size : 1024;
     netprof__interned *table = (netprof__interned *)netprof__zalloc(&list->alloc, size * sizeof *table);
-    if (!table)
-        return 0;
+    if (!table) return 0;
     for (i = 0; i < list->table_size; i++)
-        if (list->table[i].text)
-            *netprof__intern_slot(table, size, list->table[i].text) = list->table[i];
+        if (list->table[i].text) *netprof__intern_slot(table, size, list->table[i].text) = list->table[i];
     netprof__release(&list->alloc, list->table);
     list->table = table;
     list->table_size = size;
@@ -1469,12 +1462,11 @@ static const char *netprof__intern_text(netprof_list *list, const char *text)
 }
 
 /* Room for one more element of an array of the list; 0 and the failure kept when there is none. */
-static int netprof__list_room(netprof_list *list, void *array_pointer, size_t *capacity, size_t count, size_t size)
+static int netprof__list_room(netprof_list *list, void *array_pointer, size_t *capacity, size_t count,
+                              size_t size)
 {
-    if (list->failed)
-        return 0;
-    if (netprof__grow(&list->alloc, array_pointer, capacity, count + 1, size))
-        return 1;
+    if (list->failed) return 0;
+    if (netprof__grow(&list->alloc, array_pointer, capacity, count + 1, size)) return 1;
     list->failed = NETPROF_ERR_NOMEM;
     return 0;
 }
@@ -1495,12 +1487,12 @@ NETPROF_API void netprof_build_source(netprof_list *list, const char *name)
     list->source_first_device = s->pub.device_count;
 }
 
-NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity, unsigned flags)
+NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
+                                       unsigned flags)
 {
     netprof__schema *s = list->schema;
     netprof_device *d;
-    if (!s->pub.source_count)
-        netprof_build_source(list, "unknown");
+    if (!s->pub.source_count) netprof_build_source(list, "unknown");
     if (!netprof__list_room(list, &s->devices, &list->device_capacity, s->pub.device_count, sizeof *d))
         return NETPROF_NONE;
     d = &s->devices[s->pub.device_count];
@@ -1511,8 +1503,7 @@ NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uin
     d->flags = flags;
     d->first = (uint32_t)s->pub.counter_count;
     s->sources[s->pub.source_count - 1].device_count++;
-    if (!list->state_given)
-        s->sources[s->pub.source_count - 1].status = NETPROF_STATUS_OK;
+    if (!list->state_given) s->sources[s->pub.source_count - 1].status = NETPROF_STATUS_OK;
     return s->pub.device_count++ - list->source_first_device;
 }
 
@@ -1520,8 +1511,8 @@ NETPROF_API void netprof_list_fact(netprof_list *list, const char *key, const ch
 {
     netprof__schema *s = list->schema;
     netprof_fact *f;
-    if (!s->pub.device_count ||
-        !netprof__list_room(list, &s->device_facts, &list->device_fact_capacity, list->device_fact_count, sizeof *f))
+    if (!s->pub.device_count || !netprof__list_room(list, &s->device_facts, &list->device_fact_capacity,
+                                                    list->device_fact_count, sizeof *f))
         return;
     f = &s->device_facts[list->device_fact_count++];
     f->key = netprof__intern_text(list, key);
@@ -1533,8 +1524,7 @@ NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const c
 {
     netprof__schema *s = list->schema;
     netprof_fact *f;
-    if (!netprof__list_room(list, &s->facts, &list->fact_capacity, s->pub.fact_count, sizeof *f))
-        return;
+    if (!netprof__list_room(list, &s->facts, &list->fact_capacity, s->pub.fact_count, sizeof *f)) return;
     f = &s->facts[s->pub.fact_count++];
     f->key = netprof__intern_text(list, key);
     f->value = netprof__intern_text(list, value);
@@ -1545,16 +1535,19 @@ static const char *netprof__unique_name(netprof_list *list, const char *name)
 {
     size_t mark = list->schema->pub.device_count;
     netprof__interned *slot = netprof__intern(list, name);
+    unsigned n = slot && slot->device == mark ? slot->next : 0;
     char numbered[512];
-    unsigned n = 2;
+    const char *text;
     while (slot && slot->device == mark) {
         snprintf(numbered, sizeof numbered, "%.490s#%u", name, n++);
         slot = netprof__intern(list, numbered);
     }
-    if (!slot)
-        return NULL;
+    if (!slot) return NULL;
     slot->device = mark;
-    return slot->text;
+    slot->next = 2;
+    text = slot->text;
+    if (n) netprof__intern_slot(list->table, list->table_size, name)->next = n;
+    return text;
 }
 
 NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counter *counter)
@@ -1563,18 +1556,18 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
     netprof_device *d;
     netprof_counter *c;
     const char *name;
-    if (!s->pub.device_count)
-        return NETPROF_NONE;
+    if (!s->pub.device_count) return NETPROF_NONE;
     d = &s->devices[s->pub.device_count - 1];
-    if ((list->include && list->include->count && !netprof__filter_matches(list->include, d->name, counter->name)) ||
-        (list->exclude && list->exclude->count && netprof__filter_matches(list->exclude, d->name, counter->name)))
+    if ((list->include && list->include->count &&
+         !netprof__filter_matches(list->include, d->name, counter->name)) ||
+        (list->exclude && list->exclude->count &&
+         netprof__filter_matches(list->exclude, d->name, counter->name)))
         return NETPROF_NONE;
     if (s->pub.counter_count >= UINT32_MAX ||
         !netprof__list_room(list, &s->counters, &list->counter_capacity, s->pub.counter_count, sizeof *c))
         return NETPROF_NONE;
     name = netprof__unique_name(list, counter->name);
-    if (!name)
-        return NETPROF_NONE;
+    if (!name) return NETPROF_NONE;
     c = &s->counters[s->pub.counter_count++];
     *c = *counter;
     c->name = name;
@@ -1588,12 +1581,12 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
     return s->pub.counter_count - 1 - list->source_first_counter;
 }
 
-NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path)
+NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
+                                    const char *path)
 {
     netprof__schema *s = list->schema;
     netprof_source_state *row;
-    if (!s->pub.source_count)
-        return;
+    if (!s->pub.source_count) return;
     row = &s->sources[s->pub.source_count - 1];
     row->status = status;
     row->sys_errno = sys_errno;
@@ -1618,8 +1611,7 @@ static void netprof__list_drop_source(netprof_list *list, int sys_errno)
     s->pub.device_count = list->source_first_device;
     s->pub.counter_count = list->source_first_counter;
     s->sources[s->pub.source_count - 1].device_count = 0;
-    if (!list->state_given)
-        netprof_list_state(list, NETPROF_STATUS_UNREADABLE, sys_errno, "");
+    if (!list->state_given) netprof_list_state(list, NETPROF_STATUS_UNREADABLE, sys_errno, "");
 }
 
 static void netprof__list_finish(netprof_list *list)
@@ -1642,12 +1634,12 @@ NETPROF_API netprof_list *netprof_build_begin(netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     netprof_list *list = netprof__list_make(&a);
-    if (!list)
-        netprof__no_memory(error);
+    if (!list) netprof__no_memory(error);
     return list;
 }
 
-NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out, netprof_error *error)
+NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
+                                          netprof_error *error)
 {
     netprof_err failed = list->failed;
     *out = NULL;
@@ -1664,8 +1656,7 @@ NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count,
 {
     size_t i;
     for (i = 0; i < count; i++)
-        if (strcmp(facts[i].key, key) == 0)
-            return facts[i].value;
+        if (strcmp(facts[i].key, key) == 0) return facts[i].value;
     return NULL;
 }
 
@@ -1675,11 +1666,9 @@ NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source
     size_t i, k;
     for (i = 0; i < schema->device_count; i++) {
         const netprof_device *d = &schema->devices[i];
-        if ((source && strcmp(source, d->source) != 0) || strcmp(device, d->name) != 0)
-            continue;
+        if ((source && strcmp(source, d->source) != 0) || strcmp(device, d->name) != 0) continue;
         for (k = d->first; k < (size_t)d->first + d->count; k++)
-            if (strcmp(counter, schema->counters[k].name) == 0)
-                return k;
+            if (strcmp(counter, schema->counters[k].name) == 0) return k;
     }
     return NETPROF_NONE;
 }
@@ -1687,11 +1676,9 @@ NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source
 static int netprof__same_facts(const netprof_fact *a, size_t m, const netprof_fact *b, size_t n)
 {
     size_t i;
-    if (m != n)
-        return 0;
+    if (m != n) return 0;
     for (i = 0; i < m; i++)
-        if (strcmp(a[i].key, b[i].key) != 0 || strcmp(a[i].value, b[i].value) != 0)
-            return 0;
+        if (strcmp(a[i].key, b[i].key) != 0 || strcmp(a[i].value, b[i].value) != 0) return 0;
     return 1;
 }
 
@@ -1711,16 +1698,12 @@ static int netprof__same_device(const netprof_device *a, const netprof_device *b
 static int netprof__same_layout(const netprof_schema *a, const netprof_schema *b)
 {
     size_t i;
-    if (a == b)
-        return 1;
-    if (a->device_count != b->device_count || a->counter_count != b->counter_count)
-        return 0;
+    if (a == b) return 1;
+    if (a->device_count != b->device_count || a->counter_count != b->counter_count) return 0;
     for (i = 0; i < a->device_count; i++)
-        if (!netprof__same_device(&a->devices[i], &b->devices[i]))
-            return 0;
+        if (!netprof__same_device(&a->devices[i], &b->devices[i])) return 0;
     for (i = 0; i < a->counter_count; i++)
-        if (!netprof__same_counter(&a->counters[i], &b->counters[i]))
-            return 0;
+        if (!netprof__same_counter(&a->counters[i], &b->counters[i])) return 0;
     return 1;
 }
 
@@ -1735,7 +1718,8 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
                                  b->devices[i].fact_count))
             return 0;
     for (i = 0; i < a->source_count; i++)
-        if (strcmp(a->sources[i].name, b->sources[i].name) != 0 || a->sources[i].status != b->sources[i].status ||
+        if (strcmp(a->sources[i].name, b->sources[i].name) != 0 ||
+            a->sources[i].status != b->sources[i].status ||
             a->sources[i].sys_errno != b->sources[i].sys_errno)
             return 0;
     return 1;
@@ -1744,15 +1728,17 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
 /* -- 7.7 groups of files: one directory, one counter a file -- */
 
 #define NETPROF__CLOSED (-1) /* to be held, not open yet */
-#define NETPROF__LOOSE (-2)  /* opened anew for each reading */
+#define NETPROF__LOOSE  (-2) /* opened anew for each reading */
 
 typedef struct netprof__group {
     char *path;          /* the directory, root included */
     int dirfd;           /* -1 when it could not be opened */
     int *fds;            /* [count], or NULL: none held */
     size_t first, count; /* in the source's own numbering */
-    size_t promised;     /* taken from the budget */
-    size_t skip;         /* bytes of the counter's name that are not the file's */
+    uint32_t *fast;      /* [fast_count] which of them are in the fast set */
+    size_t fast_count;
+    size_t promised; /* taken from the budget */
+    size_t skip;     /* bytes of the counter's name that are not the file's */
     netprof__parser parse;
 } netprof__group;
 
@@ -1760,7 +1746,7 @@ typedef struct netprof__group {
 typedef struct netprof__files {
     netprof_alloc alloc;
     netprof_hold hold;
-    int *fd_budget;      /* descriptors that may still be held, shared by the context's sources */
+    int *fd_budget; /* descriptors that may still be held, shared by the context's sources */
     netprof__group *groups;
     size_t *starts;
     size_t count, capacity, start_count, start_capacity;
@@ -1784,9 +1770,9 @@ static void netprof__files_clear(netprof__files *files)
         netprof__group *g = &files->groups[i];
         netprof__group_close_files(g);
         *files->fd_budget += (int)g->promised;
-        if (g->dirfd >= 0)
-            NETPROF_OS_CLOSE(g->dirfd);
+        if (g->dirfd >= 0) NETPROF_OS_CLOSE(g->dirfd);
         netprof__release(&files->alloc, g->fds);
+        netprof__release(&files->alloc, g->fast);
         netprof__release(&files->alloc, g->path);
     }
     netprof__release(&files->alloc, files->groups);
@@ -1808,20 +1794,19 @@ static netprof_err netprof__files_device(netprof__files *files)
 }
 
 /* Opens a group on a directory; `first` is set when its first counter is listed. */
-static netprof_err netprof__files_group(netprof__files *files, const char *path, netprof__parser parse, size_t skip,
-                                        netprof__group **out)
+static netprof_err netprof__files_group(netprof__files *files, const char *path, netprof__parser parse,
+                                        size_t skip, netprof__group **out)
 {
     netprof__group *g;
-    if (!netprof__grow(&files->alloc, &files->groups, &files->capacity, files->count + 1, sizeof *files->groups))
+    if (!netprof__grow(&files->alloc, &files->groups, &files->capacity, files->count + 1,
+                       sizeof *files->groups))
         return NETPROF_ERR_NOMEM;
     g = &files->groups[files->count];
     memset(g, 0, sizeof *g);
     g->path = netprof__strdup(&files->alloc, path);
-    if (!g->path)
-        return NETPROF_ERR_NOMEM;
+    if (!g->path) return NETPROF_ERR_NOMEM;
     g->dirfd = netprof__open_dir(AT_FDCWD, path);
-    if (g->dirfd < 0)
-        g->dirfd = -1;
+    if (g->dirfd < 0) g->dirfd = -1;
     g->parse = parse;
     g->skip = skip;
     files->starts[files->start_count] = ++files->count;
@@ -1833,24 +1818,38 @@ static netprof_err netprof__files_group(netprof__files *files, const char *path,
 static void netprof__group_counter(netprof__group *g, netprof_list *list, const netprof_counter *counter)
 {
     size_t index = netprof_list_counter(list, counter);
-    if (index == NETPROF_NONE)
-        return;
-    if (!g->count)
-        g->first = index;
+    if (index == NETPROF_NONE) return;
+    if (!g->count) g->first = index;
     g->count++;
 }
 
-/* Decides which files of the group are held, within the budget; open them at the first reading. */
+/* Which counters of the group a fast sweep reads, so that it need not look at the others. */
+static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g,
+                                            const netprof_counter *c)
+{
+    size_t i, n = 0;
+    for (i = 0; i < g->count; i++)
+        n += (c[i].flags & NETPROF_FAST) != 0;
+    if (!n) return NETPROF_OK;
+    g->fast = (uint32_t *)netprof__resize(&files->alloc, NULL, n * sizeof *g->fast);
+    if (!g->fast) return NETPROF_ERR_NOMEM;
+    for (i = 0; i < g->count; i++)
+        if (c[i].flags & NETPROF_FAST) g->fast[g->fast_count++] = (uint32_t)i;
+    return NETPROF_OK;
+}
+
+/* Call once for each group, when its counters are listed: decides which of its files are held, within the budget;
+   they are opened at the first reading. */
 static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g, const netprof_list *list)
 {
     const netprof_counter *c;
     size_t i;
-    if (files->hold == NETPROF_HOLD_NONE || !g->count || *files->fd_budget <= 0)
-        return NETPROF_OK;
-    g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
-    if (!g->fds)
-        return NETPROF_ERR_NOMEM;
+    if (!g->count) return NETPROF_OK;
     c = list->schema->counters + list->source_first_counter + g->first;
+    if (netprof__group_find_fast(files, g, c)) return NETPROF_ERR_NOMEM;
+    if (files->hold == NETPROF_HOLD_NONE || *files->fd_budget <= 0) return NETPROF_OK;
+    g->fds = (int *)netprof__resize(&files->alloc, NULL, g->count * sizeof *g->fds);
+    if (!g->fds) return NETPROF_ERR_NOMEM;
     for (i = 0; i < g->count; i++) {
         int wanted = files->hold == NETPROF_HOLD_ALL || (c[i].flags & NETPROF_FAST);
         g->fds[i] = wanted && *files->fd_budget > 0 ? NETPROF__CLOSED : NETPROF__LOOSE;
@@ -1867,15 +1866,13 @@ static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g,
 static int netprof__group_reopen(netprof__group *g)
 {
     int fd = netprof__open_dir(AT_FDCWD, g->path);
-    if (fd < 0)
-        return 0;
+    if (fd < 0) return 0;
     if (g->dirfd >= 0 && netprof__inode(fd) == netprof__inode(g->dirfd)) {
         NETPROF_OS_CLOSE(fd);
         return 0;
     }
     netprof__group_close_files(g);
-    if (g->dirfd >= 0)
-        NETPROF_OS_CLOSE(g->dirfd);
+    if (g->dirfd >= 0) NETPROF_OS_CLOSE(g->dirfd);
     g->dirfd = fd;
     return 1;
 }
@@ -1887,8 +1884,7 @@ static int netprof__group_let_go(netprof__group *g)
     int freed = 0;
     for (i = 0; g->fds && i < g->count; i++) {
         freed += g->fds[i] >= 0;
-        if (g->fds[i] >= 0)
-            NETPROF_OS_CLOSE(g->fds[i]);
+        if (g->fds[i] >= 0) NETPROF_OS_CLOSE(g->fds[i]);
         g->fds[i] = NETPROF__LOOSE;
     }
     return freed;
@@ -1900,15 +1896,28 @@ static ssize_t netprof__read_rest(int fd, char *text, size_t size, ssize_t got)
     size_t used = got > 0 ? (size_t)got : 0;
     while (used < size && !(used && text[used - 1] == '\n')) {
         ssize_t n = NETPROF_OS_PREAD(fd, text + used, size - used, (off_t)used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -errno;
+        if (n == 0) break;
         used += (size_t)n;
     }
     return (ssize_t)used;
+}
+
+/* A file of the group, by its whole path while the directory is not open (no descriptor was left for it). */
+static int netprof__open_entry(const netprof__group *g, const char *file)
+{
+    const char *name = file;
+    char path[1400];
+    int fd;
+    if (g->dirfd < 0) {
+        snprintf(path, sizeof path, "%s/%s", g->path, file);
+        name = path;
+    }
+    do
+        fd = NETPROF_OS_OPENAT(g->dirfd < 0 ? AT_FDCWD : g->dirfd, name, O_RDONLY);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
 }
 
 /* One file into text. Returns the length or -errno. Held descriptors are opened on first use; too many open files
@@ -1918,11 +1927,8 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
     int fd = held ? *held : NETPROF__LOOSE, fresh = fd < 0, failed;
     ssize_t n;
     if (fresh) {
-        fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
-        while (fd < 0 && errno == EINTR)
-            fd = NETPROF_OS_OPENAT(g->dirfd, file, O_RDONLY);
-        if (fd < 0)
-            return -errno;
+        fd = netprof__open_entry(g, file);
+        if (fd < 0) return fd;
     }
     n = fresh ? NETPROF_OS_READ(fd, text, size) : NETPROF_OS_PREAD(fd, text, size, 0);
     if (n < 0 && errno != EINTR)
@@ -1934,51 +1940,54 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
         *held = fd;
     else
         NETPROF_OS_CLOSE(fd);
-    if (held && failed && *held >= 0)
-        *held = NETPROF__CLOSED;
+    if (held && failed && *held >= 0) *held = NETPROF__CLOSED;
     return n;
 }
 
 /* The text of a counter is short; more than this is not a number. */
 #define NETPROF__NUMBER_TEXT 96
 
-static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+/* Reads counter k of the group; *looked: a vanished directory is looked for once in a sweep. */
+static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_t k, int *looked)
 {
     char text[NETPROF__NUMBER_TEXT];
-    int looked = 0; /* a vanished directory is looked for once in a sweep */
-    size_t k;
-    for (k = 0; k < g->count; k++) {
-        size_t i = g->first + k;
-        const netprof_counter *c = &sweep->counters[i];
-        int *held = g->fds ? &g->fds[k] : NULL;
-        uint64_t value;
-        ssize_t n;
-        int failed;
-        if (sweep->set == NETPROF_SET_FAST && !(c->flags & NETPROF_FAST))
-            continue;
-        n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !looked) {
-            looked = sweep->stale = 1;
-            if (netprof__group_reopen(g))
-                n = netprof__read_entry(g, held, c->name + g->skip, text, sizeof text);
-        }
-        if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
-            n = netprof__read_entry(g, NULL, c->name + g->skip, text, sizeof text);
-        failed = n < 0                  ? (int)-n
-                 : n == sizeof text     ? EBADMSG
-                                        : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
-        if (failed)
-            netprof__set_failed(sweep, i, failed);
-        else
-            netprof__set_value(sweep, i, value);
+    size_t i = g->first + k;
+    const char *file = sweep->counters[i].name + g->skip;
+    int *held = g->fds ? &g->fds[k] : NULL;
+    ssize_t n = netprof__read_entry(g, held, file, text, sizeof text);
+    uint64_t value;
+    int failed;
+    if ((n == -ENOENT || n == -ENODEV || n == -ENXIO || n == -EBADF) && !*looked) {
+        *looked = sweep->stale = 1;
+        if (netprof__group_reopen(g)) n = netprof__read_entry(g, held, file, text, sizeof text);
     }
+    if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
+        n = netprof__read_entry(g, NULL, file, text, sizeof text);
+    failed = n < 0              ? (int)-n
+             : n == sizeof text ? EBADMSG
+                                : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
+    if (failed)
+        netprof__set_failed(sweep, i, failed);
+    else
+        netprof__set_value(sweep, i, value);
+}
+
+static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
+{
+    size_t k;
+    int looked = 0;
+    if (sweep->set == NETPROF_SET_FAST)
+        for (k = 0; k < g->fast_count; k++)
+            netprof__read_counter(g, sweep, g->fast[k], &looked);
+    else
+        for (k = 0; k < g->count; k++)
+            netprof__read_counter(g, sweep, k, &looked);
 }
 
 static void netprof__files_read(netprof__files *files, size_t device, netprof_sweep *sweep)
 {
     size_t i;
-    if (device + 1 > files->start_count)
-        return;
+    if (device + 1 > files->start_count) return;
     for (i = files->starts[device]; i < files->starts[device + 1]; i++)
         netprof__read_group(&files->groups[i], sweep);
 }
@@ -1987,7 +1996,8 @@ static void netprof__files_read(netprof__files *files, size_t device, netprof_sw
 static void netprof__fact_from_file(netprof_list *list, const char *key, const char *dir, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, dir, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__path(path, sizeof path, dir, file) &&
+        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_list_fact(list, key, text);
 }
 
@@ -1997,11 +2007,9 @@ static void netprof__fact_from_link(netprof_list *list, const char *key, const c
     char path[1024], target[1024];
     const char *slash;
     ssize_t n;
-    if (!netprof__path(path, sizeof path, dir, file))
-        return;
+    if (!netprof__path(path, sizeof path, dir, file)) return;
     n = readlink(path, target, sizeof target - 1);
-    if (n <= 0)
-        return;
+    if (n <= 0) return;
     target[n] = 0;
     slash = strrchr(target, '/');
     netprof_list_fact(list, key, slash ? slash + 1 : target);
@@ -2010,14 +2018,19 @@ static void netprof__fact_from_link(netprof_list *list, const char *key, const c
 /* Bus facts of a PCI function from its sysfs directory (Documentation/ABI/testing/sysfs-bus-pci). */
 static void netprof__pci_facts(netprof_list *list, const char *dir)
 {
-    static const char *const rows[][2] = {{"pci_speed", "/current_link_speed"}, {"pci_width", "/current_link_width"},
-                                          {"pci_max_speed", "/max_link_speed"}, {"pci_max_width", "/max_link_width"},
-                                          {"numa_node", "/numa_node"},          {"local_cpus", "/local_cpulist"},
-                                          {"pci_vendor", "/vendor"},            {"pci_device", "/device"}};
+    static const char *const rows[][2] = {{"pci_speed", "/current_link_speed"},
+                                          {"pci_width", "/current_link_width"},
+                                          {"pci_max_speed", "/max_link_speed"},
+                                          {"pci_max_width", "/max_link_width"},
+                                          {"numa_node", "/numa_node"},
+                                          {"local_cpus", "/local_cpulist"},
+                                          {"pci_vendor", "/vendor"},
+                                          {"pci_device", "/device"}};
     char path[1024], text[1024], *slot;
     size_t i;
     if (netprof__path(path, sizeof path, dir, "/uevent") &&
-        netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 && (slot = strstr(text, "PCI_SLOT_NAME=")) != NULL) {
+        netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 &&
+        (slot = strstr(text, "PCI_SLOT_NAME=")) != NULL) {
         slot += strlen("PCI_SLOT_NAME=");
         slot[strcspn(slot, "\n")] = 0;
         netprof_list_fact(list, "pci", slot);
@@ -2032,6 +2045,7 @@ typedef struct netprof__part {
     netprof_source source;
     void *user;
     size_t first_counter, counter_count, first_device, device_count;
+    uint32_t missing[2]; /* for each set: vanished values that looking again did not explain */
     int stale;
 } netprof__part;
 
@@ -2195,9 +2209,10 @@ static const char *const netprof__cxi_fast[] = {
 
 /* Retry handler (libcxi retry_handler/stats.c): these go up and down, the rest counts. */
 static const char *const netprof__cxi_rh_gauges[] = {
-    "srb_in_use", "spt_in_use", "smt_in_use",       "sct_in_use",        "trs_in_use",          "mst_in_use",
-    "tct_in_use", "nid_value",  "nid_tree_count",   "max_nid_tree_count", "switch_tree_count",   "max_switch_tree_count",
-    "parked_nids", "max_parked_nids", "parked_switches", "max_parked_switches"};
+    "srb_in_use",     "spt_in_use",         "smt_in_use",        "sct_in_use",
+    "trs_in_use",     "mst_in_use",         "tct_in_use",        "nid_value",
+    "nid_tree_count", "max_nid_tree_count", "switch_tree_count", "max_switch_tree_count",
+    "parked_nids",    "max_parked_nids",    "parked_switches",   "max_parked_switches"};
 
 typedef struct netprof__cxi {
     netprof *np;
@@ -2210,8 +2225,7 @@ static int netprof__in_table(const char *name, const char *const *table, size_t 
 {
     size_t i;
     for (i = 0; i < count; i++)
-        if (strcmp(name, table[i]) == 0)
-            return 1;
+        if (strcmp(name, table[i]) == 0) return 1;
     return 0;
 }
 
@@ -2244,6 +2258,20 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
         c->flags = NETPROF_STAMPED | NETPROF_FAST;
 }
 
+/* The NICs of a node have the same items: what the previous one has at this place needs no second look-up. */
+static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
+{
+    const netprof__schema *s = list->schema;
+    const netprof_device *d;
+    size_t at;
+    if (list->failed || s->pub.device_count < list->source_first_device + 2) return 0;
+    d = &s->devices[s->pub.device_count - 1];
+    at = (size_t)d[-1].first + d->count;
+    if (at >= d->first || strcmp(s->counters[at].name, name) != 0) return 0;
+    *c = s->counters[at];
+    return 1;
+}
+
 static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list, const char *device_path)
 {
     netprof__group *g;
@@ -2253,21 +2281,21 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     int failed;
     netprof__path(path, sizeof path, device_path, "/telemetry");
     failed = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -EMFILE || failed == -ENFILE) cxi->signature = 0; /* the next take looks again */
     if (failed && failed != -ENOMEM) {
         netprof_list_fact(list, "telemetry_error", strerror(-failed));
         netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
     }
-    if (failed != -ENOMEM && names.count && netprof__files_group(&cxi->files, path, netprof__parse_stamped, 0, &g))
+    if (failed != -ENOMEM && names.count &&
+        netprof__files_group(&cxi->files, path, netprof__parse_stamped, 0, &g))
         failed = -ENOMEM;
     for (i = 0; failed != -ENOMEM && i < names.count; i++) {
         netprof_counter c;
-        if (netprof__cxi_skipped(names.names[i]))
-            continue;
-        netprof__cxi_describe(&c, names.names[i]);
+        if (netprof__cxi_skipped(names.names[i])) continue;
+        if (!netprof__cxi_describe_alike(list, &c, names.names[i])) netprof__cxi_describe(&c, names.names[i]);
         netprof__group_counter(g, list, &c);
     }
-    if (failed != -ENOMEM && names.count && netprof__group_hold(&cxi->files, g, list))
-        failed = -ENOMEM;
+    if (failed != -ENOMEM && names.count && netprof__group_hold(&cxi->files, g, list)) failed = -ENOMEM;
     netprof__names_free(&names);
     return failed == -ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
@@ -2276,7 +2304,7 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
 static int netprof__parse_int32(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     int failed = netprof__parse_number(text, size, value, stamp_ns);
-    *value &= UINT32_MAX;
+    if (!failed) *value &= UINT32_MAX;
     return failed;
 }
 
@@ -2297,11 +2325,9 @@ static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list,
         memset(&c, 0, sizeof c);
         snprintf(name, sizeof name, "%s%s", prefix, names.names[i]);
         c.name = name;
-        if (describe(&c, names.names[i]))
-            netprof__group_counter(g, list, &c);
+        if (describe(&c, names.names[i])) netprof__group_counter(g, list, &c);
     }
-    if (!failed && names.count)
-        failed = netprof__group_hold(files, g, list) != NETPROF_OK;
+    if (!failed && names.count) failed = netprof__group_hold(files, g, list) != NETPROF_OK;
     netprof__names_free(&names);
     return failed ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
@@ -2338,8 +2364,10 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
                                            const char *dir, char *name, size_t size)
 {
     netprof__names names;
+    int failed = netprof__list_dir(a, AT_FDCWD, dir, &names);
     name[0] = 0;
-    if (netprof__list_dir(a, AT_FDCWD, dir, &names) == 0 && names.count) {
+    if (failed == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
+    if (!failed && names.count) {
         netprof__copy_text(name, size, names.names[0]);
         netprof_list_fact(list, key, name);
     }
@@ -2347,58 +2375,65 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
 }
 
 /* Drivers without device/net: the interface whose device is the same PCI function. */
-static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name, size_t size)
+static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name,
+                                     size_t size)
 {
     netprof__names names;
     struct stat mine, other;
     char path[1024];
     size_t i;
-    if (stat(device, &mine) != 0)
-        return;
+    if (stat(device, &mine) != 0) return;
     snprintf(path, sizeof path, "%s/sys/class/net", list->root);
-    netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
+    if (netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names) == -ENOMEM)
+        list->failed = NETPROF_ERR_NOMEM;
     for (i = 0; i < names.count && !*name; i++) {
         snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
         if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
             netprof__copy_text(name, size, names.names[i]);
     }
-    if (*name)
-        netprof_list_fact(list, "netdev", name);
+    if (*name) netprof_list_fact(list, "netdev", name);
     netprof__names_free(&names);
 }
 
 static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char *device)
 {
     /* C1 first, C2 where it differs: the first that can be read is taken */
-    static const char *const rows[][2] = {
-        {"cassini_version", "/properties/cassini_version"}, {"speed_mbps", "/properties/speed"},
-        {"link", "/port/link"},                             {"link", "/port/0/link/state"},
-        {"port_speed", "/port/speed"},                      {"port_speed", "/port/0/link/speed"},
-        {"media", "/port/media"},                           {"media", "/port/0/media/type"},
-        {"link_layer_retry", "/port/link_layer_retry"},     {"link_layer_retry", "/port/0/llr/state"},
-        {"loopback", "/port/loopback"},                     {"loopback", "/port/0/link/config/loopback"},
-        {"pause", "/port/pause"},                           {"pause", "/port/0/pause"},
-        {"hpc_mtu", "/properties/hpc_mtu"},                 {"nic_addr", "/properties/nic_addr"},
-        {"nid", "/properties/nid"},                         {"driver_rev", "/properties/driver_rev"},
-        {"fw_version", "/uc/qspi_blob_version"},            {"esm_link_speed", "/properties/current_esm_link_speed"},
-        {"model", "/fru/model"},                            {"part_number", "/fru/part_number"},
-        {"serial_number", "/fru/serial_number"}};
+    static const char *const rows[][2] = {{"cassini_version", "/properties/cassini_version"},
+                                          {"speed_mbps", "/properties/speed"},
+                                          {"link", "/port/link"},
+                                          {"link", "/port/0/link/state"},
+                                          {"port_speed", "/port/speed"},
+                                          {"port_speed", "/port/0/link/speed"},
+                                          {"media", "/port/media"},
+                                          {"media", "/port/0/media/type"},
+                                          {"link_layer_retry", "/port/link_layer_retry"},
+                                          {"link_layer_retry", "/port/0/llr/state"},
+                                          {"loopback", "/port/loopback"},
+                                          {"loopback", "/port/0/link/config/loopback"},
+                                          {"pause", "/port/pause"},
+                                          {"pause", "/port/0/pause"},
+                                          {"hpc_mtu", "/properties/hpc_mtu"},
+                                          {"nic_addr", "/properties/nic_addr"},
+                                          {"nid", "/properties/nid"},
+                                          {"driver_rev", "/properties/driver_rev"},
+                                          {"fw_version", "/uc/qspi_blob_version"},
+                                          {"esm_link_speed", "/properties/current_esm_link_speed"},
+                                          {"model", "/fru/model"},
+                                          {"part_number", "/fru/part_number"},
+                                          {"serial_number", "/fru/serial_number"}};
     char path[1024], name[64];
     const char *done = "";
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t before = list->device_fact_count;
-        if (strcmp(done, rows[i][0]) == 0)
-            continue;
+        if (strcmp(done, rows[i][0]) == 0) continue;
         netprof__fact_from_file(list, rows[i][0], device, rows[i][1]);
-        if (list->device_fact_count > before)
-            done = rows[i][0];
+        if (list->device_fact_count > before) done = rows[i][0];
     }
     netprof__pci_facts(list, device);
     netprof__path(path, sizeof path, device, "/net");
     netprof__fact_from_first_entry(list, &cxi->files.alloc, "netdev", path, name, sizeof name);
-    if (!*name)
-        netprof__cxi_find_netdev(cxi, list, device, name, sizeof name);
+    if (!*name) netprof__cxi_find_netdev(cxi, list, device, name, sizeof name);
     if (*name) {
         snprintf(path, sizeof path, "/net/%s/address", name);
         netprof__fact_from_file(list, "mac", device, path);
@@ -2415,8 +2450,7 @@ static netprof_err netprof__cxi_device(netprof__cxi *cxi, netprof_list *list, co
     unsigned flags = NETPROF_DEVICE_PHYSICAL;
     snprintf(device, sizeof device, "%s/%s/device", cxi->class_path, name);
     snprintf(path, sizeof path, "%s/telemetry", device);
-    if (stat(path, &st) == 0)
-        identity = (uint64_t)st.st_ino;
+    if (stat(path, &st) == 0) identity = (uint64_t)st.st_ino;
     snprintf(path, sizeof path, "%s/physfn", device);
     if (access(path, F_OK) == 0)
         flags = NETPROF_DEVICE_VIRTUAL; /* an SR-IOV function: its port counts for it */
@@ -2478,8 +2512,7 @@ static void netprof__cxi_close(void *user)
 static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void **user)
 {
     netprof__cxi *cxi = (netprof__cxi *)netprof__zalloc(&np->alloc, sizeof *cxi);
-    if (!cxi)
-        return NETPROF_ERR_NOMEM;
+    if (!cxi) return NETPROF_ERR_NOMEM;
     cxi->np = np;
     cxi->files.alloc = np->alloc;
     cxi->files.hold = np->hold;
@@ -2511,10 +2544,11 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
    elsewhere (a guest, a container that was given a VF) is the port of its node. A link that is known from
    /proc/net/dev only is neither: nothing there tells what it is. */
 
-#define NETPROF__STATS64 25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
+#define NETPROF__STATS64                                                                                     \
+    25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
 #define NETPROF__NETDEV_COLUMNS 28
-#define NETPROF__CARRIER NETPROF__STATS64 /* the first of three columns that come from RTM_GETLINK */
-#define NETPROF__STATS64_MASK (((uint32_t)1 << NETPROF__STATS64) - 1)
+#define NETPROF__CARRIER        NETPROF__STATS64 /* the first of three columns that come from RTM_GETLINK */
+#define NETPROF__STATS64_MASK   (((uint32_t)1 << NETPROF__STATS64) - 1)
 
 typedef struct netprof__column {
     const char *name, *unit;
@@ -2564,8 +2598,9 @@ static const netprof__column netprof__procdev_merged[] = {
 
 /* ... and these are one statistic each under a shorter title. */
 static const char *const netprof__procdev_same[][2] = {
-    {"rx_errs", "rx_errors"},  {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"}, {"tx_errs", "tx_errors"},
-    {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
+    {"rx_errs", "rx_errors"},   {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"},
+    {"tx_errs", "tx_errors"},   {"tx_drop", "tx_dropped"},     {"tx_fifo", "tx_fifo_errors"},
+    {"tx_colls", "collisions"},
 };
 
 /* What discovery learns of one link. */
@@ -2631,18 +2666,15 @@ static const netprof__link *netprof__link_by_index(const netprof__link *links, s
 {
     size_t i;
     for (i = 0; ifindex && i < count; i++)
-        if (links[i].ifindex == ifindex)
-            return &links[i];
+        if (links[i].ifindex == ifindex) return &links[i];
     return NULL;
 }
 
 /* Names of the ports of other functions as a switchdev driver shows them: pf0vf3, pf0sf88, c1pf0vf1. */
 static int netprof__is_representor(const char *port)
 {
-    if (*port == 'c' && netprof__digit(port[1]))
-        port += 1 + strspn(port + 1, "0123456789");
-    if (strncmp(port, "pf", 2) != 0 || !netprof__digit(port[2]))
-        return 0;
+    if (*port == 'c' && netprof__digit(port[1])) port += 1 + strspn(port + 1, "0123456789");
+    if (strncmp(port, "pf", 2) != 0 || !netprof__digit(port[2])) return 0;
     port += 2 + strspn(port + 2, "0123456789");
     return strncmp(port, "vf", 2) == 0 || strncmp(port, "sf", 2) == 0;
 }
@@ -2662,17 +2694,13 @@ static const char *netprof__classify(const netprof__link *links, size_t count, c
     *flags = NETPROF_DEVICE_VIRTUAL;
     if (link->type == 772) /* ARPHRD_LOOPBACK */
         return "loopback";
-    if (!netprof__is_port(link))
-        return *link->kind ? link->kind : "virtual";
-    if (link->is_function || (master && netprof__is_port(master)))
-        return "vf";
-    if (netprof__is_representor(link->port))
-        return "representor";
+    if (!netprof__is_port(link)) return *link->kind ? link->kind : "virtual";
+    if (link->is_function || (master && netprof__is_port(master))) return "vf";
+    if (netprof__is_representor(link->port)) return "representor";
     *flags = NETPROF_DEVICE_PHYSICAL;
     if (master && (strcmp(master->kind, "bond") == 0 || strcmp(master->kind, "team") == 0))
         return "bond member";
-    if (master && strcmp(master->kind, "bridge") == 0)
-        return "bridge port";
+    if (master && strcmp(master->kind, "bridge") == 0) return "bridge port";
     return *link->kind ? link->kind : "physical";
 }
 
@@ -2694,7 +2722,7 @@ typedef struct netprof__ifreq {
 } netprof__ifreq;
 
 #define NETPROF__SIOCGIFINDEX 0x8933
-#define NETPROF__SIOCETHTOOL 0x8946
+#define NETPROF__SIOCETHTOOL  0x8946
 
 /* linux/ethtool.h; `data` starts with the command. 0 or an errno. */
 static int netprof__ethtool_ioctl(int fd, const char *name, unsigned long request, netprof__ifreq *ifreq)
@@ -2724,17 +2752,14 @@ static int netprof__link_settings(int fd, const char *name, uint32_t *speed, uns
     memset(words, 0, sizeof words);
     words[0] = 0x4c; /* ETHTOOL_GLINKSETTINGS */
     failed = netprof__ethtool(fd, name, words);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     need = bytes[15] < 128 ? 0 : 256 - (int)bytes[15];
-    if (!need)
-        return EBADMSG;
+    if (!need) return EBADMSG;
     memset(words, 0, sizeof words);
     words[0] = 0x4c;
     bytes[15] = (unsigned char)need;
     failed = netprof__ethtool(fd, name, words);
-    if (failed || (int)bytes[15] != need)
-        return failed ? failed : EBADMSG;
+    if (failed || (int)bytes[15] != need) return failed ? failed : EBADMSG;
     *speed = netprof__known_speed(words[1]);
     *duplex = bytes[8];
     return 0;
@@ -2756,8 +2781,7 @@ static void netprof__fact_number(netprof_list *list, const char *key, uint64_t v
 
 static void netprof__fact_text(netprof_list *list, const char *key, const char *value)
 {
-    if (*value)
-        netprof_list_fact(list, key, value);
+    if (*value) netprof_list_fact(list, key, value);
 }
 
 /* A whole number of a file in a directory; 0 when there is none. */
@@ -2766,8 +2790,7 @@ static int netprof__file_number(const char *dir, const char *file, uint64_t *val
     char path[1024], text[64];
     int64_t stamp;
     ssize_t n;
-    if (!netprof__path(path, sizeof path, dir, file))
-        return 0;
+    if (!netprof__path(path, sizeof path, dir, file)) return 0;
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
     return n > 0 && netprof__parse_number(text, (size_t)n, value, &stamp) == 0;
 }
@@ -2824,26 +2847,24 @@ static void netprof__speed_facts(netprof_list *list, const char *dir, const char
     if (fd >= 0 && netprof__link_settings(fd, name, &speed, &duplex) == 0) {
         netprof__fact_text(list, "duplex", duplex < 2 ? words[duplex] : "");
     } else if (*dir) {
-        if (netprof__file_number(dir, "/speed", &number))
-            speed = netprof__known_speed(number);
+        if (netprof__file_number(dir, "/speed", &number)) speed = netprof__known_speed(number);
         netprof__file_line(dir, "/duplex", text, sizeof text);
         netprof__fact_text(list, "duplex", strcmp(text, "unknown") == 0 ? "" : text);
     }
-    if (speed)
-        netprof__fact_number(list, "speed_mbps", speed);
+    if (speed) netprof__fact_number(list, "speed_mbps", speed);
 }
 
 static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, const netprof__link *link)
 {
     const netprof__link *lower = netprof__link_by_index(nd->links, nd->link_count, link->lower);
     char text[64];
-    if (!link->lower || link->lower == link->ifindex)
-        return;
+    if (!link->lower || link->lower == link->ifindex) return;
     if (lower && !link->has_netnsid) {
         netprof_list_fact(list, "lower", lower->name);
         return;
     }
-    snprintf(text, sizeof text, link->has_netnsid ? "if%u of namespace %u" : "if%u", link->lower, link->netnsid);
+    snprintf(text, sizeof text, link->has_netnsid ? "if%u of namespace %u" : "if%u", link->lower,
+             link->netnsid);
     netprof_list_fact(list, "lower", text);
 }
 
@@ -2853,23 +2874,18 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
 {
     const netprof__link *master = netprof__link_by_index(nd->links, nd->link_count, link->master);
     netprof_list_fact(list, "kind", kind);
-    if (link->ifindex)
-        netprof__fact_number(list, "ifindex", link->ifindex);
-    if (master)
-        netprof_list_fact(list, "master", master->name);
+    if (link->ifindex) netprof__fact_number(list, "ifindex", link->ifindex);
+    if (master) netprof_list_fact(list, "master", master->name);
     netprof__lower_fact(list, nd, link);
-    if (link->has_mtu)
-        netprof__fact_number(list, "mtu", link->mtu);
+    if (link->has_mtu) netprof__fact_number(list, "mtu", link->mtu);
     if (link->operstate < NETPROF__OPERSTATES)
         netprof_list_fact(list, "operstate", netprof__operstates[link->operstate]);
-    if (link->has_carrier)
-        netprof__fact_number(list, "carrier", link->carrier);
+    if (link->has_carrier) netprof__fact_number(list, "carrier", link->carrier);
     netprof__fact_text(list, "qdisc", link->qdisc);
     netprof__fact_text(list, "mac", link->mac);
     netprof__fact_text(list, "port_name", link->port);
     netprof__speed_facts(list, dir, link->name, ioctl_fd);
-    if (*device)
-        netprof__bus_facts(list, device);
+    if (*device) netprof__bus_facts(list, device);
 }
 
 /* -- slots and counters -- */
@@ -2877,7 +2893,8 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
 static netprof__netdev_slot *netprof__netdev_add(netprof__netdev *nd, const char *name)
 {
     netprof__netdev_slot *slot;
-    if (!netprof__grow(&nd->np->alloc, &nd->slots, &nd->slot_capacity, nd->slot_count + 1, sizeof *nd->slots)) {
+    if (!netprof__grow(&nd->np->alloc, &nd->slots, &nd->slot_capacity, nd->slot_count + 1,
+                       sizeof *nd->slots)) {
         nd->out_of_memory = 1;
         return NULL;
     }
@@ -2890,7 +2907,8 @@ static netprof__netdev_slot *netprof__netdev_add(netprof__netdev *nd, const char
 static netprof__link *netprof__netdev_add_link(netprof__netdev *nd)
 {
     netprof__link *link;
-    if (!netprof__grow(&nd->np->alloc, &nd->links, &nd->link_capacity, nd->link_count + 1, sizeof *nd->links)) {
+    if (!netprof__grow(&nd->np->alloc, &nd->links, &nd->link_capacity, nd->link_count + 1,
+                       sizeof *nd->links)) {
         nd->out_of_memory = 1;
         return NULL;
     }
@@ -2915,10 +2933,8 @@ static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list
                                   const netprof_counter *c)
 {
     size_t index = netprof_list_counter(list, c);
-    if (index == NETPROF_NONE)
-        return;
-    if (!slot->mask)
-        slot->first = index;
+    if (index == NETPROF_NONE) return;
+    if (!slot->mask) slot->first = index;
     slot->mask |= (uint32_t)1 << bit;
     if (list->schema->counters[list->source_first_counter + index].flags & NETPROF_FAST)
         slot->fast |= (uint32_t)1 << bit;
@@ -2941,13 +2957,12 @@ static int netprof__netdev_describe(netprof_counter *c, const char *name)
 }
 
 /* Every listed counter of a slot gets the same status. */
-static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep *sweep, netprof_status status,
-                                 int sys_errno)
+static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep *sweep,
+                                 netprof_status status, int sys_errno)
 {
     size_t i = slot->first, bit;
     for (bit = 0; bit < 32; bit++) {
-        if (!(slot->mask >> bit & 1))
-            continue;
+        if (!(slot->mask >> bit & 1)) continue;
         if (sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST)) {
             sweep->status[i] = (uint8_t)status;
             sweep->errnos[i] = (uint8_t)(sys_errno & 255);
@@ -2991,8 +3006,8 @@ static size_t netprof__parse_procdev_header(const char *text, size_t size, char 
 
 /* One line: the name ends at the LAST colon ("eth0:1: 5", "ibr10:30:5"), for the numbers have none. Returns how many
    numbers there are, or -1 when it is no such line. A pure function of the text. */
-static int netprof__parse_procdev_line(const char *line, size_t size, char *name, size_t name_size, uint64_t *values,
-                                       size_t room)
+static int netprof__parse_procdev_line(const char *line, size_t size, char *name, size_t name_size,
+                                       uint64_t *values, size_t room)
 {
     const char *end = line + size, *p = end;
     size_t count = 0;
@@ -3000,15 +3015,13 @@ static int netprof__parse_procdev_line(const char *line, size_t size, char *name
         p--;
     while (line < end && *line == ' ')
         line++;
-    if (p <= line + 1 || (size_t)(p - 1 - line) >= name_size)
-        return -1;
+    if (p <= line + 1 || (size_t)(p - 1 - line) >= name_size) return -1;
     memcpy(name, line, (size_t)(p - 1 - line));
     name[p - 1 - line] = 0;
     while (count < room) {
         while (p < end && (*p == ' ' || *p == '\t'))
             p++;
-        if (p == end || netprof__parse_digits(&p, end, &values[count]))
-            break;
+        if (p == end || netprof__parse_digits(&p, end, &values[count])) break;
         count++;
     }
     return (int)count;
@@ -3022,8 +3035,7 @@ static void netprof__procdev_path(const netprof *np, char *path, size_t size)
         return;
     }
     snprintf(path, size, "%s/proc/%s/net/dev", root, *root ? "1" : "thread-self");
-    if (access(path, R_OK) != 0)
-        snprintf(path, size, "%s/proc/net/dev", root);
+    if (access(path, R_OK) != 0) snprintf(path, size, "%s/proc/net/dev", root);
 }
 
 /* Reads the file whole into nd's text, which grows as needed. Length or -errno. */
@@ -3032,13 +3044,10 @@ static ssize_t netprof__procdev_read(const netprof_alloc *a, netprof__procdev *p
     for (;;) {
         ssize_t n = proc->size ? netprof__read_text(AT_FDCWD, proc->path, proc->text, proc->size) : 0;
         char *bigger;
-        if (proc->size && (n < 0 || (size_t)n + 1 < proc->size))
-            return n;
-        if (proc->size > (size_t)64 << 20)
-            return -EFBIG;
+        if (proc->size && (n < 0 || (size_t)n + 1 < proc->size)) return n;
+        if (proc->size > (size_t)64 << 20) return -EFBIG;
         bigger = (char *)netprof__resize(a, proc->text, proc->size ? 2 * proc->size : 8192);
-        if (!bigger)
-            return -ENOMEM;
+        if (!bigger) return -ENOMEM;
         proc->text = bigger;
         proc->size = proc->size ? 2 * proc->size : 8192;
     }
@@ -3061,16 +3070,17 @@ static netprof__netdev_slot *netprof__slot_by_name(netprof__netdev *nd, const ch
 typedef void (*netprof__procdev_visit)(void *user, const char *name, const uint64_t *values, int count);
 
 /* Calls visit() for each line of text[at .. size), which is what follows the header. */
-static void netprof__procdev_lines(const char *text, size_t at, size_t size, netprof__procdev_visit visit, void *user)
+static void netprof__procdev_lines(const char *text, size_t at, size_t size, netprof__procdev_visit visit,
+                                   void *user)
 {
     uint64_t values[NETPROF__PROC_COLUMNS];
     char name[64];
     while (at < size) {
         const char *line = text + at, *end = (const char *)memchr(line, '\n', size - at);
         size_t length = end ? (size_t)(end - line) : size - at;
-        int count = netprof__parse_procdev_line(line, length, name, sizeof name, values, NETPROF__PROC_COLUMNS);
-        if (count >= 0)
-            visit(user, name, values, count);
+        int count =
+            netprof__parse_procdev_line(line, length, name, sizeof name, values, NETPROF__PROC_COLUMNS);
+        if (count >= 0) visit(user, name, values, count);
         at += length + 1;
     }
 }
@@ -3082,11 +3092,9 @@ static void netprof__procdev_found(void *user, const char *name, const uint64_t 
     (void)values;
     (void)count;
     for (link = nd->links; link && link < nd->links + nd->link_count; link++)
-        if (strcmp(link->name, name) == 0)
-            return;
+        if (strcmp(link->name, name) == 0) return;
     link = netprof__netdev_add_link(nd);
-    if (!link)
-        return;
+    if (!link) return;
     netprof__copy_text(link->name, sizeof link->name, name);
     link->type = strcmp(name, "lo") == 0 ? 772 : UINT32_MAX; /* of the others nothing is known */
 }
@@ -3100,8 +3108,7 @@ static int netprof__procdev_discover(netprof__netdev *nd)
     netprof__procdev_path(nd->np, proc->path, sizeof proc->path);
     proc->count = 0;
     n = netprof__procdev_read(&nd->np->alloc, proc);
-    if (n < 0)
-        return (int)-n;
+    if (n < 0) return (int)-n;
     at = netprof__parse_procdev_header(proc->text, (size_t)n, proc->names, &proc->count);
     if (!at || at >= sizeof proc->header) {
         proc->count = 0;
@@ -3146,8 +3153,7 @@ static void netprof__procdev_store(void *user, const char *name, const uint64_t 
     slot->round = nd->round;
     i = slot->first;
     for (bit = 0; slot->from_proc && bit < NETPROF__PROC_COLUMNS; bit++) {
-        if (!(slot->mask >> bit & 1))
-            continue;
+        if (!(slot->mask >> bit & 1)) continue;
         if (sweep->set == NETPROF_SET_FAST && !(sweep->counters[i].flags & NETPROF_FAST))
             sweep->status[i] = NETPROF_STATUS_SKIPPED;
         else if (bit < (size_t)count)
@@ -3172,14 +3178,12 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
         failed = EBADMSG;
         sweep->stale = 1;
     }
-    if (!failed)
-        netprof__procdev_lines(nd->proc.text, header, (size_t)n, netprof__procdev_store, &sweeping);
+    if (!failed) netprof__procdev_lines(nd->proc.text, header, (size_t)n, netprof__procdev_store, &sweeping);
     for (i = 0; i < nd->slot_count; i++) {
-        if (!nd->slots[i].from_proc || nd->slots[i].round == nd->round)
-            continue;
+        if (!nd->slots[i].from_proc || nd->slots[i].round == nd->round) continue;
         sweep->stale = 1;
-        netprof__slot_failed(&nd->slots[i], sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED,
-                             failed);
+        netprof__slot_failed(&nd->slots[i], sweep,
+                             failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED, failed);
     }
 }
 
@@ -3189,8 +3193,7 @@ static int netprof__operstate_of(const char *word)
 {
     size_t i;
     for (i = 0; i < NETPROF__OPERSTATES; i++)
-        if (strcmp(word, netprof__operstates[i]) == 0)
-            return (int)i;
+        if (strcmp(word, netprof__operstates[i]) == 0) return (int)i;
     return UINT8_MAX;
 }
 
@@ -3243,13 +3246,12 @@ static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__l
     uint64_t number;
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!netprof__file_number(dir, rows[i].file, &number))
-            continue;
+        if (!netprof__file_number(dir, rows[i].file, &number)) continue;
         *rows[i].number = (uint32_t)number;
-        if (rows[i].has)
-            *rows[i].has = 1;
+        if (rows[i].has) *rows[i].has = 1;
     }
-    link->has_carrier = (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL when the link is down */
+    link->has_carrier =
+        (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL when the link is down */
     link->carrier = link->has_carrier && number;
     netprof__file_line(dir, "/operstate", text, sizeof text);
     link->operstate = (uint8_t)netprof__operstate_of(text);
@@ -3278,8 +3280,7 @@ static int netprof__sysfs_discover(netprof__netdev *nd)
         if (strlen(names.names[i]) >= sizeof link->name || !netprof__file_number(dir, "/ifindex", &ifindex))
             continue;
         link = netprof__netdev_add_link(nd);
-        if (!link)
-            break;
+        if (!link) break;
         link->ifindex = (uint32_t)ifindex;
         netprof__copy_text(link->name, sizeof link->name, names.names[i]);
         netprof__sysfs_link(nd, dir, link);
@@ -3293,28 +3294,26 @@ static netprof_err netprof__sysfs_carrier(netprof__netdev *nd, netprof_list *lis
 {
     netprof__group *g;
     size_t i;
-    if (netprof__files_group(&nd->files, dir, netprof__parse_number, 0, &g))
-        return NETPROF_ERR_NOMEM;
+    if (netprof__files_group(&nd->files, dir, netprof__parse_number, 0, &g)) return NETPROF_ERR_NOMEM;
     for (i = NETPROF__CARRIER; i < NETPROF__NETDEV_COLUMNS; i++) {
         char file[64];
         netprof_counter c;
         snprintf(file, sizeof file, "/%s", netprof__netdev_columns[i].name);
         netprof__column_counter(&c, &netprof__netdev_columns[i]);
-        if (netprof__file_exists(dir, file))
-            netprof__group_counter(g, list, &c);
+        if (netprof__file_exists(dir, file)) netprof__group_counter(g, list, &c);
     }
     return netprof__group_hold(&nd->files, g, list);
 }
 
-static netprof_err netprof__netdev_list_file(netprof__netdev *nd, netprof_list *list, const netprof__link *link)
+static netprof_err netprof__netdev_list_file(netprof__netdev *nd, netprof_list *list,
+                                             const netprof__link *link)
 {
     char dir[1024], path[1100], device[1100];
     unsigned flags;
     int known = link->type != UINT32_MAX;
     const char *kind = netprof__classify(nd->links, nd->link_count, link, &flags);
     netprof__netdev_slot *slot = netprof__netdev_add(nd, link->name);
-    if (!slot || netprof__files_device(&nd->files))
-        return NETPROF_ERR_NOMEM;
+    if (!slot || netprof__files_device(&nd->files)) return NETPROF_ERR_NOMEM;
     slot->ifindex = link->ifindex;
     snprintf(dir, sizeof dir, "%s/%.64s", nd->class_path, link->name);
     snprintf(device, sizeof device, "%s/device", dir);
@@ -3339,11 +3338,11 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
     proc = netprof__procdev_discover(nd);
     for (i = 0; !failed && !nd->out_of_memory && i < nd->link_count; i++)
         failed = netprof__netdev_list_file(nd, list, &nd->links[i]);
-    if (failed || nd->out_of_memory || sysfs == ENOMEM || proc == ENOMEM)
-        return NETPROF_ERR_NOMEM;
+    if (failed || nd->out_of_memory || sysfs == ENOMEM || proc == ENOMEM) return NETPROF_ERR_NOMEM;
     if (!nd->link_count) {
         int why = proc && nd->np->pid > 0 ? proc : sysfs;
-        netprof_list_state(list, why == 0 || why == ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(why),
+        netprof_list_state(list,
+                           why == 0 || why == ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(why),
                            why, nd->np->pid > 0 ? nd->proc.path : nd->class_path);
     }
     return NETPROF_OK;
@@ -3358,16 +3357,16 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 #define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
 #endif
 
-#define NETPROF__NL_BUFFER 32768 /* the most that the kernel puts into one datagram of a dump */
-#define NETPROF__NL_TRIES 4
+#define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
+#define NETPROF__NL_TRIES       4
 #define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
 
-#define NETPROF__NLM_F_MULTI 0x2
+#define NETPROF__NLM_F_MULTI     0x2
 #define NETPROF__NLM_F_DUMP_INTR 0x10
-#define NETPROF__RTM_NEWLINK 16
-#define NETPROF__RTM_GETLINK 18
-#define NETPROF__RTM_NEWSTATS 92
-#define NETPROF__RTM_GETSTATS 94
+#define NETPROF__RTM_NEWLINK     16
+#define NETPROF__RTM_GETLINK     18
+#define NETPROF__RTM_NEWSTATS    92
+#define NETPROF__RTM_GETSTATS    94
 
 static uint32_t netprof__u32_at(const unsigned char *p)
 {
@@ -3393,11 +3392,9 @@ typedef struct netprof__attr {
 static int netprof__next_attr(const unsigned char *data, size_t size, size_t *at, netprof__attr *attr)
 {
     size_t length;
-    if (*at > size || size - *at < 4)
-        return 0;
+    if (*at > size || size - *at < 4) return 0;
     length = netprof__u16_at(data + *at);
-    if (length < 4 || length > size - *at)
-        return 0;
+    if (length < 4 || length > size - *at) return 0;
     attr->type = netprof__u16_at(data + *at + 2) & 0x3fffu;
     attr->data = data + *at + 4;
     attr->size = length - 4;
@@ -3414,8 +3411,7 @@ static uint32_t netprof__attr_u32(const netprof__attr *attr)
 static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
 {
     size_t n = attr->size < size - 1 ? attr->size : size - 1;
-    if (n)
-        memcpy(to, attr->data, n);
+    if (n) memcpy(to, attr->data, n);
     to[n] = 0;
 }
 
@@ -3433,13 +3429,12 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         size_t length = netprof__u32_at(message), step = (length + 3) & ~(size_t)3;
         unsigned type = netprof__u16_at(message + 4), flags = netprof__u16_at(message + 6);
         int code, ours = netprof__u32_at(message + 8) == sequence;
-        if (length < 16 || length > size - at)
-            return -EBADMSG;
+        if (length < 16 || length > size - at) return -EBADMSG;
         at = step < size - at ? at + step : size;
-        if (!ours)
-            continue;
+        if (!ours) continue;
         *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
-        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
+        if (type == 2 ||
+            type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
             code = length >= 20 ? (int)netprof__u32_at(message + 16) : type == 2 ? -EBADMSG : 0;
             return code < 0 && code > -4096 ? code : 1;
         }
@@ -3448,18 +3443,15 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         if (type < 16) /* NLMSG_NOOP and other control messages */
             continue;
         code = visit(user, type, message + 16, length - 16);
-        if (code)
-            return -code;
-        if (!(flags & NETPROF__NLM_F_MULTI))
-            return 1;
+        if (code) return -code;
+        if (!(flags & NETPROF__NLM_F_MULTI)) return 1;
     }
     return at == size ? 0 : -EBADMSG;
 }
 
 static void netprof__nl_close(netprof__nl *nl)
 {
-    if (nl->fd >= 0)
-        NETPROF_OS_CLOSE(nl->fd);
+    if (nl->fd >= 0) NETPROF_OS_CLOSE(nl->fd);
     nl->fd = -1;
 }
 
@@ -3469,11 +3461,9 @@ static int netprof__nl_open(netprof__nl *nl)
 {
     int one = 1;
     struct timeval limit;
-    if (nl->fd >= 0)
-        return 0;
+    if (nl->fd >= 0) return 0;
     nl->fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, nl->protocol);
-    if (nl->fd < 0)
-        return errno;
+    if (nl->fd < 0) return errno;
     memset(&limit, 0, sizeof limit);
     limit.tv_sec = 5;
     setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
@@ -3490,33 +3480,29 @@ static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
 
 /* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
    -errno. */
-static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
+static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit,
+                           void *user)
 {
     uint32_t length = (uint32_t)size;
     int result = -netprof__nl_open(nl), interrupted = 0;
     ssize_t n;
-    if (result)
-        return result;
+    if (result) return result;
     nl->sequence++;
     memcpy(request, &length, 4);
     memcpy(request + 8, &nl->sequence, 4);
     do
         n = NETPROF_OS_SEND(nl->fd, request, size, 0);
     while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return netprof__nl_broken(nl, errno);
+    if (n < 0) return netprof__nl_broken(nl, errno);
     while (result == 0) {
         do
             n = NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_BUFFER, MSG_TRUNC);
         while (n < 0 && errno == EINTR);
-        if (n <= 0)
-            return netprof__nl_broken(nl, n < 0 ? errno : EBADMSG);
-        if (n > NETPROF__NL_BUFFER)
-            return netprof__nl_broken(nl, EMSGSIZE);
+        if (n <= 0) return netprof__nl_broken(nl, n < 0 ? errno : EBADMSG);
+        if (n > NETPROF__NL_BUFFER) return netprof__nl_broken(nl, EMSGSIZE);
         result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted, visit, user);
     }
-    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM)
-        netprof__nl_close(nl);
+    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_close(nl);
     return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
 }
 
@@ -3544,8 +3530,7 @@ static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t
     size_t at = 12;
     *count = 0;
     *stats = NULL;
-    if (size < 12)
-        return EBADMSG;
+    if (size < 12) return EBADMSG;
     *ifindex = netprof__u32_at(body + 4);
     while (netprof__next_attr(body, size, &at, &attr))
         if (attr.type == 1) { /* IFLA_STATS_LINK_64 */
@@ -3581,8 +3566,7 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
     link->operstate = UINT8_MAX;
     *stats = NULL;
     *count = 0;
-    if (size < 16)
-        return EBADMSG;
+    if (size < 16) return EBADMSG;
     link->type = netprof__u16_at(body + 2);
     link->ifindex = netprof__u32_at(body + 4);
     while (netprof__next_attr(body, size, &at, &a)) {
@@ -3622,7 +3606,8 @@ static int netprof__events_open(void)
     memset(&address, 0, sizeof address);
     address.family = AF_NETLINK;
     address.groups = 1; /* RTMGRP_LINK */
-    if (fd >= 0 && NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) != 0) {
+    if (fd >= 0 &&
+        NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) != 0) {
         NETPROF_OS_CLOSE(fd);
         fd = -1;
     }
@@ -3636,8 +3621,7 @@ static int netprof__events_poll(int fd)
     int heard = 0, i;
     for (i = 0; i < 256; i++) {
         ssize_t n = NETPROF_OS_RECV(fd, data, sizeof data, MSG_DONTWAIT);
-        if (n < 0 && errno == EINTR)
-            continue;
+        if (n < 0 && errno == EINTR) continue;
         if (n <= 0 && (n == 0 || errno != ENOBUFS))
             return heard || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
         heard = 1;
@@ -3653,13 +3637,10 @@ static int netprof__netdev_link_message(void *user, unsigned type, const unsigne
     const unsigned char *stats;
     netprof__link *link;
     size_t count;
-    if (type != NETPROF__RTM_NEWLINK)
-        return 0;
+    if (type != NETPROF__RTM_NEWLINK) return 0;
     link = netprof__netdev_add_link(nd);
-    if (!link)
-        return ENOMEM;
-    if (netprof__parse_link(body, size, link, &stats, &count))
-        nd->link_count--;
+    if (!link) return ENOMEM;
+    if (netprof__parse_link(body, size, link, &stats, &count)) nd->link_count--;
     return 0;
 }
 
@@ -3672,8 +3653,7 @@ static int netprof__netdev_ask_links(netprof__netdev *nd)
         nd->link_count = 0;
         netprof__nl_request(request, sizeof request, NETPROF__RTM_GETLINK);
         result = netprof__nl_ask(&nd->route, request, sizeof request, netprof__netdev_link_message, nd);
-        if (!netprof__nl_again(result))
-            break;
+        if (!netprof__nl_again(result)) break;
     }
     return result < 0 ? -result : 0;
 }
@@ -3698,8 +3678,7 @@ static netprof__netdev_slot *netprof__slot_by_index(netprof__netdev *nd, uint32_
 {
     size_t i, k = nd->hint;
     for (i = 0; i < nd->slot_count; i++, k++) {
-        if (k >= nd->slot_count)
-            k = 0;
+        if (k >= nd->slot_count) k = 0;
         if (nd->slots[k].ifindex == ifindex) {
             nd->hint = k + 1;
             return &nd->slots[k];
@@ -3717,10 +3696,8 @@ static int netprof__netdev_refresh(netprof__netdev *nd)
     for (i = 0; i < nd->link_count; i++) {
         const netprof__link *link = &nd->links[i];
         netprof__netdev_slot *slot = netprof__slot_by_index(nd, link->ifindex);
-        if (!slot || strcmp(slot->name, link->name) != 0 || slot->master != link->master)
-            changed = 1;
-        if (slot)
-            netprof__slot_carrier(slot, link);
+        if (!slot || strcmp(slot->name, link->name) != 0 || slot->master != link->master) changed = 1;
+        if (slot) netprof__slot_carrier(slot, link);
     }
     netprof__netdev_drop_links(nd);
     nd->dirty = 0;
@@ -3730,11 +3707,9 @@ static int netprof__netdev_refresh(netprof__netdev *nd)
 /* Looks for events once in a take: changed() at its beginning, or else read(). 1: the schema is out of date. */
 static int netprof__netdev_poll(netprof__netdev *nd)
 {
-    if (nd->polled)
-        return 0;
+    if (nd->polled) return 0;
     nd->polled = 1;
-    if (nd->events < 0 || netprof__events_poll(nd->events))
-        nd->dirty = 1;
+    if (nd->events < 0 || netprof__events_poll(nd->events)) nd->dirty = 1;
     return nd->dirty && netprof__netdev_refresh(nd);
 }
 
@@ -3751,20 +3726,19 @@ static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *
 {
     char dir[128];
     device[0] = 0;
-    if ((*link->kind && strcmp(link->kind, "ipoib") != 0) || link->type == 772)
-        return;
+    if ((*link->kind && strcmp(link->kind, "ipoib") != 0) || link->type == 772) return;
     snprintf(dir, sizeof dir, "/sys/class/net/%.64s", link->name);
     if (netprof__same_namespace(dir, link->ifindex))
         snprintf(device, size, "%.120s/device", dir);
     else if (*link->bus && *link->bus_device && !strchr(link->bus_device, '/'))
         snprintf(device, size, "/sys/bus/%.31s/devices/%.63s", link->bus, link->bus_device);
-    if (*device && access(device, F_OK) != 0)
-        device[0] = 0;
+    if (*device && access(device, F_OK) != 0) device[0] = 0;
     link->has_bus = *device || *link->bus_device;
     link->is_function = *device && netprof__has_pf(&nd->np->alloc, device);
 }
 
-static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link, int ioctl_fd)
+static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link,
+                                      int ioctl_fd)
 {
     char dir[128], device[192];
     unsigned flags;
@@ -3772,8 +3746,7 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     netprof__netdev_slot *slot = netprof__netdev_add(nd, link->name);
     int has[3], sysfs;
     size_t i;
-    if (!slot)
-        return;
+    if (!slot) return;
     slot->ifindex = link->ifindex;
     slot->master = link->master;
     netprof__slot_carrier(slot, link);
@@ -3790,8 +3763,7 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     for (i = 0; i < NETPROF__NETDEV_COLUMNS; i++) {
         netprof_counter c;
         netprof__column_counter(&c, &netprof__netdev_columns[i]);
-        if (i < NETPROF__CARRIER || has[i - NETPROF__CARRIER])
-            netprof__slot_counter(slot, list, i, &c);
+        if (i < NETPROF__CARRIER || has[i - NETPROF__CARRIER]) netprof__slot_counter(slot, list, i, &c);
     }
 }
 
@@ -3801,8 +3773,7 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
     char device[192];
     size_t i;
     int failed, fd;
-    if (nd->events < 0)
-        nd->events = netprof__events_open();
+    if (nd->events < 0) nd->events = netprof__events_open();
     if (nd->events >= 0) /* what happens from here on is news */
         netprof__events_poll(nd->events);
     nd->polled = nd->dirty = 0;
@@ -3816,8 +3787,7 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
     fd = NETPROF_OS_SOCKET(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* for ethtool's ioctl */
     for (i = 0; i < nd->link_count; i++)
         netprof__netdev_list_link(nd, list, &nd->links[i], fd >= 0 ? fd : nd->route.fd);
-    if (fd >= 0)
-        NETPROF_OS_CLOSE(fd);
+    if (fd >= 0) NETPROF_OS_CLOSE(fd);
     nd->by_netlink = 1;
     return 0;
 }
@@ -3825,8 +3795,8 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
 /* -- a sweep -- */
 
 /* Counters of one link, straight into the sweep's arrays; `count` 64-bit words that may lie unaligned. */
-static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep, const unsigned char *stats,
-                                size_t count)
+static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep,
+                                const unsigned char *stats, size_t count)
 {
     uint32_t todo = sweep->set == NETPROF_SET_FAST ? slot->fast : slot->mask;
     if (count >= NETPROF__STATS64 && (todo & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
@@ -3836,7 +3806,8 @@ static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep 
     }
     for (; todo; todo &= todo - 1) {
         size_t bit = (size_t)__builtin_ctz(todo);
-        uint32_t before = ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
+        uint32_t before =
+            ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
         uint32_t listed = slot->mask & before;
         size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
         sweep->status[i] = NETPROF_STATUS_OK;
@@ -3857,8 +3828,7 @@ static int netprof__netdev_stats_message(void *user, unsigned type, const unsign
     netprof__link link;
     size_t count;
     if (type == NETPROF__RTM_NEWSTATS) {
-        if (netprof__parse_stats(body, size, &link.ifindex, &stats, &count))
-            return 0;
+        if (netprof__parse_stats(body, size, &link.ifindex, &stats, &count)) return 0;
     } else if (type != NETPROF__RTM_NEWLINK || netprof__parse_link(body, size, &link, &stats, &count)) {
         return 0;
     }
@@ -3867,8 +3837,7 @@ static int netprof__netdev_stats_message(void *user, unsigned type, const unsign
         s->sweep->stale = 1; /* came since discovery */
         return 0;
     }
-    if (type == NETPROF__RTM_NEWLINK)
-        netprof__slot_carrier(slot, &link);
+    if (type == NETPROF__RTM_NEWLINK) netprof__slot_carrier(slot, &link);
     slot->round = s->nd->round;
     netprof__slot_store(slot, s->sweep, stats, count);
     return 0;
@@ -3885,8 +3854,7 @@ static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s)
         netprof__nl_request(request, 16 + 12, NETPROF__RTM_GETSTATS);
         memcpy(request + 16 + 8, &filter, 4);
         result = netprof__nl_ask(&s->nd->route, request, 16 + 12, netprof__netdev_stats_message, s);
-        if (result != -EOPNOTSUPP)
-            return result;
+        if (result != -EOPNOTSUPP) return result;
         s->nd->no_stats_dump = 1;
     }
     netprof__nl_request(request, sizeof request, NETPROF__RTM_GETLINK);
@@ -3905,12 +3873,10 @@ static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
     nd->round++;
     for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
         result = netprof__netdev_ask_stats(&s);
-        if (!netprof__nl_again(result))
-            break;
+        if (!netprof__nl_again(result)) break;
     }
     for (i = 0; i < nd->slot_count; i++) {
-        if (nd->slots[i].round == nd->round)
-            continue;
+        if (nd->slots[i].round == nd->round) continue;
         if (result < 0) {
             netprof__slot_failed(&nd->slots[i], sweep, netprof_status_of_errno(-result), -result);
             continue;
@@ -3945,10 +3911,8 @@ static netprof_err netprof__netdev_discover(void *user, netprof_list *list)
     if (nd->live)
         failed = netprof__netdev_discover_links(nd, list) == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
 #endif
-    if (!failed && !nd->by_netlink && !nd->out_of_memory)
-        failed = netprof__netdev_discover_files(nd, list);
-    if (nd->out_of_memory)
-        failed = NETPROF_ERR_NOMEM;
+    if (!failed && !nd->by_netlink && !nd->out_of_memory) failed = netprof__netdev_discover_files(nd, list);
+    if (nd->out_of_memory) failed = NETPROF_ERR_NOMEM;
     netprof__release(&nd->np->alloc, nd->links);
     nd->links = NULL;
     nd->link_count = nd->link_capacity = 0;
@@ -3968,16 +3932,14 @@ static void netprof__netdev_read(void *user, size_t device, netprof_sweep *sweep
 #endif
     for (i = 0; i < nd->slot_count; i++)
         netprof__files_read(&nd->files, i, sweep);
-    if (nd->proc_used)
-        netprof__procdev_sweep(nd, sweep);
+    if (nd->proc_used) netprof__procdev_sweep(nd, sweep);
 }
 
 static int netprof__netdev_changed(void *user)
 {
     netprof__netdev *nd = (netprof__netdev *)user;
 #ifndef NETPROF_NO_NETLINK
-    if (nd->by_netlink)
-        return netprof__netdev_poll(nd);
+    if (nd->by_netlink) return netprof__netdev_poll(nd);
 #endif
     return nd->np->pid <= 0 && netprof__dir_signature(nd->class_path) != nd->signature;
 }
@@ -3989,8 +3951,7 @@ static void netprof__netdev_close(void *user)
     netprof__netdev_forget(nd);
 #ifndef NETPROF_NO_NETLINK
     netprof__nl_close(&nd->route);
-    if (nd->events >= 0)
-        NETPROF_OS_CLOSE(nd->events);
+    if (nd->events >= 0) NETPROF_OS_CLOSE(nd->events);
 #endif
     netprof__release(&a, nd->route.buffer);
     netprof__release(&a, nd->proc.text);
@@ -4000,8 +3961,7 @@ static void netprof__netdev_close(void *user)
 static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, void **user)
 {
     netprof__netdev *nd = (netprof__netdev *)netprof__zalloc(&np->alloc, sizeof *nd);
-    if (!nd)
-        return NETPROF_ERR_NOMEM;
+    if (!nd) return NETPROF_ERR_NOMEM;
     nd->np = np;
     nd->files.alloc = np->alloc;
     nd->files.hold = np->hold;
@@ -4176,8 +4136,7 @@ static void netprof__ethtool_describe(netprof_counter *c, const char *name)
     c->name = name;
     c->unit = "";
     for (i = 0; i < sizeof netprof__ethtool_rows / sizeof *netprof__ethtool_rows; i++) {
-        if (fnmatch(netprof__ethtool_rows[i].pattern, name, FNM_CASEFOLD) != 0)
-            continue;
+        if (fnmatch(netprof__ethtool_rows[i].pattern, name, FNM_CASEFOLD) != 0) continue;
         c->unit = netprof__ethtool_rows[i].unit;
         c->kind = netprof__ethtool_rows[i].kind;
         return;
@@ -4196,8 +4155,7 @@ static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
     *count = 0;
     failed = netprof__ethtool(fd, name, words);
     memcpy(&mask, &words[2], sizeof mask);
-    if (!failed && mask)
-        *count = words[4];
+    if (!failed && mask) *count = words[4];
     return failed;
 }
 
@@ -4208,14 +4166,12 @@ static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *
     size_t room = *count + *count / 2 + 64; /* the driver may have more of them by now */
     int failed;
     *words = (uint32_t *)netprof__zalloc(a, 12 + room * 32);
-    if (!*words)
-        return ENOMEM;
+    if (!*words) return ENOMEM;
     (*words)[0] = 0x1b; /* ETHTOOL_GSTRINGS */
     (*words)[1] = 1;    /* ETH_SS_STATS */
     (*words)[2] = *count;
     failed = netprof__ethtool(fd, name, *words);
-    if (!failed && (*words)[2] < *count)
-        *count = (*words)[2];
+    if (!failed && (*words)[2] < *count) *count = (*words)[2];
     return failed;
 }
 
@@ -4226,8 +4182,7 @@ static void netprof__ethtool_name(char *to, const uint32_t *words, size_t i)
     size_t n = strnlen(from, 32);
     memcpy(to, from, n);
     to[n] = 0;
-    if (!n)
-        memcpy(to, "unnamed", 8);
+    if (!n) memcpy(to, "unnamed", 8);
 }
 
 /* Marks what this sweep should have read of the driver. */
@@ -4261,7 +4216,8 @@ static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__e
     }
     if (failed || count != d->count) {
         sweep->stale |= !failed || netprof_status_of_errno(failed) == NETPROF_STATUS_VANISHED;
-        netprof__ethtool_driver_failed(d, sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_ABSENT,
+        netprof__ethtool_driver_failed(d, sweep,
+                                       failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_ABSENT,
                                        failed ? failed : EAGAIN);
         return;
     }
@@ -4312,8 +4268,8 @@ static uint64_t netprof__u64_at(const unsigned char *p)
     return v;
 }
 
-static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t group, uint32_t item, uint32_t low,
-                                uint32_t high, uint64_t value)
+static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t group, uint32_t item,
+                                uint32_t low, uint32_t high, uint64_t value)
 {
     netprof__ethtool_entry entry;
     entry.group = group;
@@ -4325,7 +4281,8 @@ static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t
 }
 
 /* A nest of 64-bit attributes; an array has the total first, then the lanes. What is not 8 bytes long pads. */
-static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netprof__entry_visit visit, void *user)
+static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netprof__entry_visit visit,
+                                 void *user)
 {
     netprof__attr attr;
     size_t at = 0, i;
@@ -4338,7 +4295,8 @@ static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netp
 }
 
 /* ETHTOOL_A_STATS_GRP_HIST_RX or _TX: one bucket. */
-static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netprof__entry_visit visit, void *user)
+static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netprof__entry_visit visit,
+                                 void *user)
 {
     uint32_t low = 0, high = 0;
     uint64_t value = 0;
@@ -4368,8 +4326,7 @@ static int netprof__parse_stats_group(const netprof__attr *nest, netprof__entry_
     while (netprof__next_attr(nest->data, nest->size, &at, &attr))
         if (attr.type == 2 && attr.size >= 4) /* ETHTOOL_A_STATS_GRP_ID */
             group = netprof__attr_u32(&attr);
-    if (group >= NETPROF__GROUP_PAUSE)
-        return 0;
+    if (group >= NETPROF__GROUP_PAUSE) return 0;
     for (at = 0; !failed && netprof__next_attr(nest->data, nest->size, &at, &attr);) {
         if (attr.type == 4) /* ..._STAT */
             failed = netprof__parse_values(&attr, group, visit, user);
@@ -4380,7 +4337,8 @@ static int netprof__parse_stats_group(const netprof__attr *nest, netprof__entry_
 }
 
 /* A reply of the family "ethtool": struct genlmsghdr (4 bytes) and attributes. 0 or what visit() returned. */
-static int netprof__parse_ethtool(const unsigned char *body, size_t size, netprof__entry_visit visit, void *user)
+static int netprof__parse_ethtool(const unsigned char *body, size_t size, netprof__entry_visit visit,
+                                  void *user)
 {
     unsigned command = size >= 4 ? body[0] : 0;
     netprof__attr attr;
@@ -4393,8 +4351,10 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
             failed = netprof__parse_values(&attr, NETPROF__GROUP_PAUSE, visit, user);
         else if (command == 30 && attr.type == 5) /* FEC_GET_REPLY, ETHTOOL_A_FEC_STATS */
             failed = netprof__parse_values(&attr, NETPROF__GROUP_FEC, visit, user);
-        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
-            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0, netprof__attr_u32(&attr));
+        else if (command == 6 && (attr.type == 3 || attr.type == 7) &&
+                 attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
+            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0,
+                                          netprof__attr_u32(&attr));
     }
     return failed;
 }
@@ -4413,15 +4373,15 @@ static size_t netprof__ask_of(uint32_t group)
 }
 
 /* Appends an attribute; `size` bytes of data, which may be none. Returns where it begins. */
-static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data, size_t size)
+static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data,
+                                size_t size)
 {
     uint16_t head[2];
     size_t begin = *at;
     head[0] = (uint16_t)(size + 4);
     head[1] = (uint16_t)type;
     memcpy(request + begin, head, 4);
-    if (size)
-        memcpy(request + begin + 4, data, size);
+    if (size) memcpy(request + begin + 4, data, size);
     *at += (size + 7) & ~(size_t)3;
     return begin;
 }
@@ -4444,7 +4404,8 @@ static size_t netprof__genl_request(unsigned char *request, size_t size, unsigne
 }
 
 static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsigned family,
-                                       const struct netprof__ethtool_ask *ask, uint32_t ifindex, uint32_t groups)
+                                       const struct netprof__ethtool_ask *ask, uint32_t ifindex,
+                                       uint32_t groups)
 {
     size_t at = netprof__genl_request(request, size, family, ask->command), nest;
     uint32_t bits = groups > 0xf ? 5 : 4;
@@ -4452,9 +4413,9 @@ static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsi
     netprof__put_attr(request, &at, 1, &ifindex, 4);
     netprof__put_attr(request, &at, 3, &ask->flags, 4);
     netprof__end_nest(request, at, nest);
-    if (ask->command != 32)
-        return at;
-    nest = netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS: a compact bit set */
+    if (ask->command != 32) return at;
+    nest =
+        netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS: a compact bit set */
     netprof__put_attr(request, &at, 1, NULL, 0);
     netprof__put_attr(request, &at, 2, &bits, 4);
     netprof__put_attr(request, &at, 4, &groups, 4);
@@ -4510,8 +4471,8 @@ static void netprof__ethtool_lock(netprof__ethtool_source *et, int lock)
 }
 
 /* One question about one interface. 0 or an errno. */
-static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifindex, size_t ask, uint32_t groups,
-                                     netprof__entry_visit visit, void *user)
+static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifindex, size_t ask,
+                                     uint32_t groups, netprof__entry_visit visit, void *user)
 {
     unsigned char request[128];
     netprof__ethtool_visit v;
@@ -4520,7 +4481,8 @@ static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifind
     v.visit = visit;
     v.user = user;
     v.family = et->family;
-    size = netprof__ethtool_request(request, sizeof request, et->family, &netprof__ethtool_asks[ask], ifindex, groups);
+    size = netprof__ethtool_request(request, sizeof request, et->family, &netprof__ethtool_asks[ask], ifindex,
+                                    groups);
     netprof__ethtool_lock(et, 1);
     result = netprof__nl_ask(&et->nl, request, size, netprof__ethtool_message, &v);
     netprof__ethtool_lock(et, 0);
@@ -4540,8 +4502,7 @@ static int netprof__ethtool_store(void *user, const netprof__ethtool_entry *entr
     size_t i, count = r->device->entry_count;
     for (i = 0; i < count; i++) {
         const netprof__ethtool_entry *e = &r->device->entries[(r->hint + i) % count];
-        if (e->group != entry->group || e->item != entry->item || e->low != entry->low)
-            continue;
+        if (e->group != entry->group || e->item != entry->item || e->low != entry->low) continue;
         r->hint = (size_t)(e - r->device->entries) + 1;
         if (e->index != UINT32_MAX &&
             (r->sweep->set == NETPROF_SET_ALL || (r->sweep->counters[e->index].flags & NETPROF_FAST)))
@@ -4553,7 +4514,8 @@ static int netprof__ethtool_store(void *user, const netprof__ethtool_entry *entr
 }
 
 /* Before the answer every wanted entry is absent; where there is none, they have its errno. */
-static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_sweep *sweep, size_t ask, int failed)
+static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_sweep *sweep, size_t ask,
+                                  int failed)
 {
     size_t i;
     for (i = 0; i < d->entry_count; i++) {
@@ -4578,12 +4540,10 @@ static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__e
     reading.hint = 0;
     for (ask = 0; ask < NETPROF__ASKS; ask++) {
         int failed;
-        if (!(d->wanted[sweep->set] >> ask & 1))
-            continue;
+        if (!(d->wanted[sweep->set] >> ask & 1)) continue;
         netprof__ethtool_mark(d, sweep, ask, 0);
         failed = netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_store, &reading);
-        if (failed)
-            netprof__ethtool_mark(d, sweep, ask, failed);
+        if (failed) netprof__ethtool_mark(d, sweep, ask, failed);
         sweep->stale |= netprof_status_of_errno(failed) == NETPROF_STATUS_VANISHED;
     }
 }
@@ -4597,8 +4557,8 @@ static int netprof__ethtool_found(void *user, const netprof__ethtool_entry *entr
 {
     netprof__ethtool_device *d = ((netprof__ethtool_finding *)user)->device;
     (void)value;
-    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity, d->entry_count + 1,
-                       sizeof *d->entries))
+    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity,
+                       d->entry_count + 1, sizeof *d->entries))
         return ENOMEM;
     d->entries[d->entry_count++] = *entry;
     return 0;
@@ -4614,17 +4574,15 @@ static int netprof__ethtool_find_groups(netprof__ethtool_source *et, netprof__et
     finding.device = d;
     for (ask = 0; et->family && ask < NETPROF__ASKS; ask++) {
         size_t before = d->entry_count;
-        int failed = netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_found, &finding);
+        int failed =
+            netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_found, &finding);
         if (failed && failed != ENOMEM && ask == 0 && et->groups > 0xf) {
             d->entry_count = before;
             failed = netprof__ethtool_ask_once(et, d->ifindex, ask, 0xf, netprof__ethtool_found, &finding);
-            if (!failed)
-                et->groups = 0xf;
+            if (!failed) et->groups = 0xf;
         }
-        if (failed == ENOMEM)
-            return ENOMEM;
-        if (failed)
-            d->entry_count = before;
+        if (failed == ENOMEM) return ENOMEM;
+        if (failed) d->entry_count = before;
     }
     return 0;
 }
@@ -4675,11 +4633,9 @@ static int netprof__ethtool_interfaces(netprof__ethtool_source *et, uint64_t *si
     *signature = 1;
     netprof__procdev_path(et->np, et->proc.path, sizeof et->proc.path);
     n = netprof__procdev_read(&et->np->alloc, &et->proc);
-    if (n < 0)
-        return (int)-n;
+    if (n < 0) return (int)-n;
     at = netprof__parse_procdev_header(et->proc.text, (size_t)n, et->proc.names, &et->proc.count);
-    if (!at)
-        return EBADMSG;
+    if (!at) return EBADMSG;
     netprof__procdev_lines(et->proc.text, at, (size_t)n, netprof__ethtool_interface, et);
     for (i = 0; i < et->names.count; i++)
         netprof__mix_entry(signature, et->names.names[i], netprof__ifindex_of(et->fd, et->names.names[i]));
@@ -4693,8 +4649,7 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
     uint32_t words[49] = {3}; /* ETHTOOL_GDRVINFO */
     char text[33];
     size_t i;
-    if (netprof__ethtool(fd, name, words))
-        return;
+    if (netprof__ethtool(fd, name, words)) return;
     for (i = 0; i < sizeof keys / sizeof *keys; i++) {
         memcpy(text, (const char *)words + 4 + 32 * i, 32);
         text[32] = 0;
@@ -4702,17 +4657,18 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
     }
 }
 
-static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
+static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index,
+                                  uint32_t bits)
 {
-    const netprof_counter *c = list->schema->counters + list->source_first_counter;
-    if (index == NETPROF_NONE)
-        return;
+    const netprof_counter *c;
+    if (index == NETPROF_NONE) return;
+    c = list->schema->counters + list->source_first_counter;
     d->wanted[NETPROF_SET_ALL] |= bits;
-    if (c[index].flags & NETPROF_FAST)
-        d->wanted[NETPROF_SET_FAST] |= bits;
+    if (c[index].flags & NETPROF_FAST) d->wanted[NETPROF_SET_FAST] |= bits;
 }
 
-static void netprof__ethtool_list_driver(netprof_list *list, netprof__ethtool_device *d, const uint32_t *words)
+static void netprof__ethtool_list_driver(netprof_list *list, netprof__ethtool_device *d,
+                                         const uint32_t *words)
 {
     char name[33];
     size_t i;
@@ -4756,7 +4712,8 @@ static int netprof__ethtool_room(const netprof_alloc *a, netprof__ethtool_device
 }
 
 /* Lists an interface, if it has anything to tell; loopback has not (EOPNOTSUPP), and that is no error. */
-static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netprof_list *list, const char *name)
+static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netprof_list *list,
+                                              const char *name)
 {
     const netprof_alloc *a = &et->np->alloc;
     netprof__ethtool_device *d;
@@ -4769,17 +4726,12 @@ static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netpr
     netprof__copy_text(d->name, sizeof d->name, name);
     d->ifindex = netprof__ifindex_of(et->fd, name);
     failed = netprof__ethtool_count(et->fd, name, &d->count);
-    if (!failed && d->count > 1000000)
-        d->count = 0;
-    if (!failed && d->count)
-        failed = netprof__ethtool_strings(a, et->fd, name, &d->count, &words);
-    if (failed && failed != ENOMEM)
-        d->count = 0;
-    if (failed != ENOMEM && d->count && !netprof__ethtool_room(a, d))
-        failed = ENOMEM;
+    if (!failed && d->count > 1000000) d->count = 0;
+    if (!failed && d->count) failed = netprof__ethtool_strings(a, et->fd, name, &d->count, &words);
+    if (failed && failed != ENOMEM) d->count = 0;
+    if (failed != ENOMEM && d->count && !netprof__ethtool_room(a, d)) failed = ENOMEM;
 #ifndef NETPROF_NO_NETLINK
-    if (failed != ENOMEM && d->ifindex && netprof__ethtool_find_groups(et, d))
-        failed = ENOMEM;
+    if (failed != ENOMEM && d->ifindex && netprof__ethtool_find_groups(et, d)) failed = ENOMEM;
 #endif
     if (failed != ENOMEM && (d->count || d->entry_count)) {
         netprof_list_device(list, name, d->ifindex, 0);
@@ -4798,19 +4750,15 @@ static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netpr
 static int netprof__ethtool_open(netprof__ethtool_source *et)
 {
     int failed = 0;
-    if (et->fd < 0)
-        et->fd = NETPROF_OS_SOCKET(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (et->fd < 0)
-        failed = errno;
+    if (et->fd < 0) et->fd = NETPROF_OS_SOCKET(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (et->fd < 0) failed = errno;
 #ifndef NETPROF_NO_NETLINK
     if (et->fd < 0) /* a kernel without IPv4: any socket does since Linux 4.6 */
         et->fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 16);
-    if (et->fd >= 0 && et->events < 0)
-        et->events = netprof__events_open();
+    if (et->fd >= 0 && et->events < 0) et->events = netprof__events_open();
     if (et->fd >= 0 && et->events >= 0) /* what happens from here on is news */
         netprof__events_poll(et->events);
-    if (et->fd >= 0 && !et->family)
-        et->family = netprof__ethtool_family(&et->nl);
+    if (et->fd >= 0 && !et->family) et->family = netprof__ethtool_family(&et->nl);
 #endif
     return et->fd < 0 ? failed : 0;
 }
@@ -4823,7 +4771,8 @@ static netprof_err netprof__ethtool_discover(void *user, netprof_list *list)
     int failed;
     netprof__ethtool_forget(et);
     if (*et->np->root || et->np->pid > 0) {
-        netprof_list_state(list, NETPROF_STATUS_ABSENT, 0, "SIOCETHTOOL: for this namespace and the root / only");
+        netprof_list_state(list, NETPROF_STATUS_ABSENT, 0,
+                           "SIOCETHTOOL: for this namespace and the root / only");
         return NETPROF_OK;
     }
     failed = netprof__ethtool_open(et);
@@ -4844,8 +4793,7 @@ static void netprof__ethtool_read(void *user, size_t device, netprof_sweep *swee
 {
     netprof__ethtool_source *et = (netprof__ethtool_source *)user;
     netprof__ethtool_device *d = &et->devices[device];
-    if (d->wanted[sweep->set] & NETPROF__ASK_DRIVER)
-        netprof__ethtool_read_driver(et, d, sweep);
+    if (d->wanted[sweep->set] & NETPROF__ASK_DRIVER) netprof__ethtool_read_driver(et, d, sweep);
 #ifndef NETPROF_NO_NETLINK
     netprof__ethtool_read_groups(et, d, sweep);
 #endif
@@ -4857,11 +4805,9 @@ static int netprof__ethtool_changed(void *user)
     netprof__ethtool_source *et = (netprof__ethtool_source *)user;
     uint64_t signature;
     int failed;
-    if (et->fd < 0)
-        return 0;
+    if (et->fd < 0) return 0;
 #ifndef NETPROF_NO_NETLINK
-    if (et->events >= 0 && !netprof__events_poll(et->events))
-        return 0;
+    if (et->events >= 0 && !netprof__events_poll(et->events)) return 0;
 #endif
     failed = netprof__ethtool_interfaces(et, &signature);
     netprof__names_free(&et->names);
@@ -4875,11 +4821,9 @@ static void netprof__ethtool_close(void *user)
     netprof__ethtool_forget(et);
 #ifndef NETPROF_NO_NETLINK
     netprof__nl_close(&et->nl);
-    if (et->events >= 0)
-        NETPROF_OS_CLOSE(et->events);
+    if (et->events >= 0) NETPROF_OS_CLOSE(et->events);
 #endif
-    if (et->fd >= 0)
-        NETPROF_OS_CLOSE(et->fd);
+    if (et->fd >= 0) NETPROF_OS_CLOSE(et->fd);
 #ifndef NETPROF_NO_THREADS
     pthread_mutex_destroy(&et->lock);
 #endif
@@ -4891,8 +4835,7 @@ static void netprof__ethtool_close(void *user)
 static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, void **user)
 {
     netprof__ethtool_source *et = (netprof__ethtool_source *)netprof__zalloc(&np->alloc, sizeof *et);
-    if (!et)
-        return NETPROF_ERR_NOMEM;
+    if (!et) return NETPROF_ERR_NOMEM;
     et->np = np;
     et->fd = et->events = et->nl.fd = -1;
     et->nl.protocol = 16; /* NETLINK_GENERIC */
@@ -5267,13 +5210,16 @@ static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const 
     char path[1024], file[1024], text[64];
     const char *found = NULL;
     size_t i;
+    int failed;
     netprof__below(path, sizeof path, port_path, "gid_attrs/ndevs/0");
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0) {
         netprof_list_fact(list, "netdev", text);
         return;
     }
     netprof__below(path, sizeof path, device, "device/net");
-    if (netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names) == 0) {
+    failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
+    if (failed == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
+    if (!failed) {
         for (i = 0; i < names.count && !found; i++) {
             netprof__below(file, sizeof file, path, names.names[i]);
             netprof__below(file, sizeof file, file, "dev_port");
@@ -6502,7 +6448,10 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
         counter->kind > NETPROF_KIND_HISTOGRAM)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
     u = netprof__user_of(np);
-    if (!u || netprof__user_append(u, counter)) return netprof__no_memory(error);
+    if (!u || netprof__user_append(u, counter)) {
+        np->torn = 1; /* the source may be new, and not in the schema */
+        return netprof__no_memory(error);
+    }
     failed = netprof__rescan_part(np, u, error);
     if (failed) netprof__user_drop_last(u);
     return failed;
@@ -6531,8 +6480,7 @@ static int netprof__fd_budget(int wanted)
     struct rlimit limit;
     int64_t soft, room;
     int used = 0, fd;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     soft = limit.rlim_cur > INT_MAX ? INT_MAX : (int64_t)limit.rlim_cur;
     fd = netprof__open_dir(AT_FDCWD, "/proc/self/fd");
     if (fd >= 0) {
@@ -6540,17 +6488,16 @@ static int netprof__fd_budget(int wanted)
         NETPROF_OS_CLOSE(fd);
     }
     room = soft - used - 256;
-    if (wanted <= 0)
-        wanted = (int)(soft / 4);
-    if (room <= 0)
-        return 0;
+    if (wanted <= 0) wanted = (int)(soft / 4);
+    if (room <= 0) return 0;
     return wanted < room ? wanted : (int)room;
 }
 
 static void netprof__node_fact(netprof_list *list, const char *key, const char *root, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, root, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__path(path, sizeof path, root, file) &&
+        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_build_fact(list, key, text);
 }
 
@@ -6586,8 +6533,7 @@ static netprof_err netprof__discover(netprof *np, const netprof_schema **out, ne
     netprof_list *list = netprof__list_make(&np->alloc);
     size_t i;
     *out = NULL;
-    if (!list)
-        return netprof__no_memory(error);
+    if (!list) return netprof__no_memory(error);
     list->root = np->root;
     list->include = &np->include;
     list->exclude = &np->exclude;
@@ -6615,12 +6561,10 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
 {
     const netprof_schema *fresh;
     netprof_err failed;
-    if (!np)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
+    if (!np) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
     np->torn = 1;
     failed = netprof__discover(np, &fresh, error);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     np->torn = 0;
     if (np->schema && netprof__same_schema(np->schema, fresh)) {
         netprof_schema_release(fresh);
@@ -6672,8 +6616,8 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
     netprof_err failed;
     size_t i;
     if (np->torn) return netprof_rescan(np, error);
-    if (!list) return netprof__no_memory(error);
     np->torn = 1;
+    if (!list) return netprof__no_memory(error);
     for (i = 0; i < np->schema->fact_count; i++)
         netprof_build_fact(list, np->schema->facts[i].key, np->schema->facts[i].value);
     for (i = 0; i < np->part_count && !list->failed; i++) {
@@ -6701,14 +6645,11 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
 static int netprof__listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
-    if (!list || !*list)
-        return 1;
+    if (!list || !*list) return 1;
     for (;;) {
         size_t length = strcspn(list, ",");
-        if (length == n && memcmp(list, name, n) == 0)
-            return 1;
-        if (!list[length])
-            return 0;
+        if (length == n && memcmp(list, name, n) == 0) return 1;
+        if (!list[length]) return 0;
         list += length + 1;
     }
 }
@@ -6739,8 +6680,7 @@ static netprof_err netprof__check_sources(const char *list, netprof_error *error
         size_t length = strcspn(list, ","), i;
         snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
         for (i = 0; i < sizeof netprof__builtin / sizeof *netprof__builtin; i++)
-            if (strcmp(name, netprof__builtin[i].name) == 0)
-                break;
+            if (strcmp(name, netprof__builtin[i].name) == 0) break;
         if (i == sizeof netprof__builtin / sizeof *netprof__builtin)
             return netprof__fail(error, NETPROF_ERR_ARG, 0, name, "is not a source");
         list += length + (list[length] == ',');
@@ -6755,10 +6695,8 @@ static netprof_err netprof__add_builtin(netprof *np, const char *sources)
         netprof_source source;
         void *user = NULL;
         memset(&source, 0, sizeof source);
-        if (!netprof__listed(sources, netprof__builtin[i].name))
-            continue;
-        if (netprof__builtin[i].make(np, &source, &user))
-            return NETPROF_ERR_NOMEM;
+        if (!netprof__listed(sources, netprof__builtin[i].name)) continue;
+        if (netprof__builtin[i].make(np, &source, &user)) return NETPROF_ERR_NOMEM;
         source.name = netprof__builtin[i].name;
         if (netprof__add_part(np, &source, user)) {
             source.close(user);
@@ -6785,8 +6723,7 @@ static netprof_err netprof__configure(netprof *np, const netprof_config *c, netp
         return netprof__no_memory(error);
     for (n = strlen(np->root); n && np->root[n - 1] == '/'; n--)
         np->root[n - 1] = 0;
-    if (netprof__check_sources(sources, error))
-        return NETPROF_ERR_ARG;
+    if (netprof__check_sources(sources, error)) return NETPROF_ERR_ARG;
     return netprof__add_builtin(np, sources) ? netprof__no_memory(error) : NETPROF_OK;
 }
 
@@ -6796,42 +6733,36 @@ NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config
     netprof_alloc alloc;
     netprof_err failed;
     netprof *np;
-    if (!out)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the context");
+    if (!out) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the context");
     *out = NULL;
     memset(&defaults, 0, sizeof defaults);
-    if (!config)
-        config = &defaults;
+    if (!config) config = &defaults;
     if (config->end_zero)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "the configuration was never initialised");
     alloc = netprof__alloc_or_default(config->alloc);
     np = (netprof *)netprof__zalloc(&alloc, sizeof *np);
-    if (!np)
-        return netprof__no_memory(error);
+    if (!np) return netprof__no_memory(error);
     np->alloc = alloc;
     failed = netprof__configure(np, config, error);
-    if (!failed)
-        failed = netprof_rescan(np, error);
+    if (!failed) failed = netprof_rescan(np, error);
     if (failed) {
         netprof_close(np);
         return failed;
     }
     *out = np;
-    return np->schema->counter_count
-               ? NETPROF_OK
-               : netprof__fail(error, NETPROF_ERR_NOSOURCE, 0, *np->root ? np->root : "/", "no counter found");
+    return np->schema->counter_count ? NETPROF_OK
+                                     : netprof__fail(error, NETPROF_ERR_NOSOURCE, 0,
+                                                     *np->root ? np->root : "/", "no counter found");
 }
 
 NETPROF_API void netprof_close(netprof *np)
 {
     netprof_alloc a;
     size_t i;
-    if (!np)
-        return;
+    if (!np) return;
     a = np->alloc;
     for (i = 0; i < np->part_count; i++)
-        if (np->parts[i].source.close)
-            np->parts[i].source.close(np->parts[i].user);
+        if (np->parts[i].source.close) np->parts[i].source.close(np->parts[i].user);
     netprof_schema_release(np->schema);
     netprof__release(&a, np->parts);
     netprof__release(&a, np->include.patterns);
@@ -6846,37 +6777,42 @@ NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np)
     return np ? np->schema : NULL;
 }
 
-NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user, netprof_error *error)
+NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
+                                           netprof_error *error)
 {
     netprof_err failed;
     if (!np || !source || !source->name || !source->discover || !source->read)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a source needs a name, discover and read");
-    if (netprof__add_part(np, source, user))
-        return netprof__no_memory(error);
+    if (netprof__add_part(np, source, user)) return netprof__no_memory(error);
     failed = netprof_rescan(np, error);
-    if (failed)
-        np->part_count--; /* still the caller's: its close is not called */
+    if (failed) np->part_count--; /* still the caller's: its close is not called */
     return failed;
 }
 
 /* -- snapshots -- */
 
+static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
+{
+    return a->resize == b->resize && a->release == b->release && a->user == b->user;
+}
+
 /* One block: the 8-byte arrays first, then the bytes. */
-static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema, netprof_error *error)
+static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema,
+                                          netprof_error *error)
 {
     size_t n = schema->counter_count, d = schema->device_count;
     size_t bytes = n * (2 * sizeof(uint64_t) + 2) + d * 2 * sizeof(int64_t);
     const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
     char *p;
-    if (s->memory && s->schema->counter_count == n && s->schema->device_count == d) {
+    if (s->memory && s->schema->counter_count == n && s->schema->device_count == d &&
+        netprof__same_alloc(a, &netprof__schema_of(s->schema)->alloc)) {
         netprof_schema_retain(schema);
         netprof_schema_release(s->schema);
         s->schema = schema;
         return NETPROF_OK;
     }
     p = (char *)netprof__resize(a, NULL, bytes);
-    if (!p)
-        return netprof__no_memory(error);
+    if (!p) return netprof__no_memory(error);
     netprof_snapshot_free(s);
     s->memory = p;
     s->values = (uint64_t *)(void *)p;
@@ -6906,20 +6842,18 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
     if (!snapshot || !schema)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot or no schema");
     failed = netprof__snapshot_room(snapshot, schema, error);
-    if (!failed)
-        netprof__snapshot_clear(snapshot);
+    if (!failed) netprof__snapshot_clear(snapshot);
     return failed;
 }
 
-NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from, netprof_error *error)
+NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
+                                              netprof_error *error)
 {
     size_t n, d;
     netprof_err failed;
-    if (!to || !from || !from->schema)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
+    if (!to || !from || !from->schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
     failed = netprof__snapshot_room(to, from->schema, error);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     n = from->schema->counter_count;
     d = from->schema->device_count;
     memcpy(to->memory, from->memory, n * (2 * sizeof(uint64_t) + 2) + d * 2 * sizeof(int64_t));
@@ -6934,8 +6868,7 @@ NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netpro
 
 NETPROF_API void netprof_snapshot_free(netprof_snapshot *s)
 {
-    if (!s)
-        return;
+    if (!s) return;
     if (s->schema) {
         netprof_alloc a = netprof__schema_of(s->schema)->alloc;
         netprof__release(&a, s->memory);
@@ -6963,8 +6896,7 @@ static void netprof__read_part(netprof__work *w, netprof__part *part, size_t dev
     size_t from = part->first_device + device, to = from + 1, i;
     netprof_sweep sweep;
     int64_t begin = netprof__clock(CLOCK_MONOTONIC), end;
-    if (!part->counter_count)
-        return;
+    if (!part->counter_count) return;
     memset(&sweep, 0, sizeof sweep);
     sweep.set = w->set;
     sweep.count = part->counter_count;
@@ -6975,10 +6907,8 @@ static void netprof__read_part(netprof__work *w, netprof__part *part, size_t dev
     sweep.stamps_ns = s->stamps_ns + part->first_counter;
     part->source.read(part->user, device, &sweep);
     end = netprof__clock(CLOCK_MONOTONIC);
-    if (sweep.stale)
-        __atomic_store_n(&part->stale, 1, __ATOMIC_RELAXED);
-    if (part->source.flags & NETPROF_SOURCE_WHOLE)
-        to = part->first_device + part->device_count;
+    if (sweep.stale) __atomic_store_n(&part->stale, 1, __ATOMIC_RELAXED);
+    if (part->source.flags & NETPROF_SOURCE_WHOLE) to = part->first_device + part->device_count;
     for (i = from; i < to; i++) {
         s->device_begin_ns[i] = begin;
         s->device_end_ns[i] = end;
@@ -7018,11 +6948,19 @@ static void netprof__run_workers(netprof__work *w, int threads)
 
 static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
 {
+    size_t n = s->schema->counter_count, i, end;
     uint32_t bad = 0;
-    size_t i;
-    for (i = 0; i < s->schema->counter_count; i++)
-        bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
-               s->status[i] != NETPROF_STATUS_SATURATED;
+    uint64_t eight;
+    for (i = 0; i < n; i = end) {
+        end = n - i < 8 ? n : i + 8;
+        eight = 2;
+        if (end == i + 8) memcpy(&eight, s->status + i, 8);
+        if (!(eight & ~UINT64_C(0x0101010101010101))) /* all of them ok or skipped, as nearly always */
+            continue;
+        for (; i < end; i++)
+            bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
+                   s->status[i] != NETPROF_STATUS_SATURATED;
+    }
     return bad;
 }
 
@@ -7031,8 +6969,7 @@ static netprof_err netprof__sweep(netprof *np, netprof_snapshot *s, netprof_set 
     netprof__work w;
     size_t i;
     netprof_err failed = netprof_snapshot_make(s, np->schema, error);
-    if (failed)
-        return failed;
+    if (failed) return failed;
     memset(&w, 0, sizeof w);
     w.np = np;
     w.snapshot = s;
@@ -7059,39 +6996,57 @@ static int netprof__is_stale(netprof *np)
     return stale;
 }
 
-NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error)
+static uint32_t netprof__count_vanished(const netprof_snapshot *s, const netprof__part *part)
+{
+    uint32_t n = 0;
+    size_t i;
+    for (i = part->first_counter; i < part->first_counter + part->counter_count; i++)
+        n += s->status[i] == NETPROF_STATUS_VANISHED;
+    return n;
+}
+
+/* Whether something came or went while we read. What is listed but can never be opened (a link to nowhere) is looked
+   for once, not again at every take. */
+static int netprof__stale_after(netprof *np, const netprof_snapshot *s)
+{
+    size_t i;
+    int stale = 0;
+    for (i = 0; i < np->part_count; i++) {
+        netprof__part *part = &np->parts[i];
+        uint32_t n = part->stale ? netprof__count_vanished(s, part) : 0;
+        if (n && n == part->missing[s->set]) part->stale = 0;
+        part->missing[s->set] = n;
+        stale |= part->stale;
+    }
+    return stale;
+}
+
+NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
+                                     netprof_error *error)
 {
     const netprof_schema *before;
     netprof_err failed = NETPROF_OK;
-    size_t i;
     if (!np || !snapshot || (set != NETPROF_SET_ALL && set != NETPROF_SET_FAST))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context, no snapshot or no such set");
-    if (np->torn || (!np->no_rescan && netprof__is_stale(np)))
-        failed = netprof_rescan(np, error);
-    if (!failed)
-        failed = netprof__sweep(np, snapshot, set, error);
-    for (i = 0; i < np->part_count && !np->parts[i].stale; i++)
-        continue;
-    if (failed || np->no_rescan || i == np->part_count)
-        return failed;
+    if (np->torn || (!np->no_rescan && netprof__is_stale(np))) failed = netprof_rescan(np, error);
+    if (!failed) failed = netprof__sweep(np, snapshot, set, error);
+    if (failed || np->no_rescan || !netprof__stale_after(np, snapshot)) return failed;
     before = np->schema; /* something came or went while we read */
     failed = netprof_rescan(np, error);
-    if (!failed && np->schema != before)
-        failed = netprof__sweep(np, snapshot, set, error);
+    if (!failed && np->schema != before) failed = netprof__sweep(np, snapshot, set, error);
     return failed;
 }
 
 /* -- deltas -- */
 
-NETPROF_API netprof_flag netprof_difference(const netprof_counter *c, uint64_t before, uint64_t after, uint64_t *value)
+NETPROF_API netprof_flag netprof_difference(const netprof_counter *c, uint64_t before, uint64_t after,
+                                            uint64_t *value)
 {
     uint64_t scale = c->scale ? c->scale : 1, mask, step;
     *value = 0;
-    if (c->kind == NETPROF_KIND_GAUGE || c->kind == NETPROF_KIND_STATE)
-        return NETPROF_FLAG_GAUGE;
+    if (c->kind == NETPROF_KIND_GAUGE || c->kind == NETPROF_KIND_STATE) return NETPROF_FLAG_GAUGE;
     *value = after - before;
-    if ((c->flags & NETPROF_SIGNED) || after >= before)
-        return NETPROF_FLAG_OK;
+    if ((c->flags & NETPROF_SIGNED) || after >= before) return NETPROF_FLAG_OK;
     if (c->width && c->width <= 64 && !(c->flags & NETPROF_SATURATES)) {
         mask = UINT64_MAX >> (64 - c->width);
         step = (after / scale - before / scale) & mask;
@@ -7119,18 +7074,17 @@ typedef struct netprof__pair {
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
     int64_t begin = s->device_begin_ns[device];
-    int64_t at = begin + (s->device_end_ns[device] - begin) / 2;
-    return by_wall ? s->wall_ns + (begin ? at - s->begin_ns : 0) : at;
+    int64_t at = netprof__plus(begin, netprof__minus(s->device_end_ns[device], begin) / 2);
+    return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
 static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    if (a->stamps_ns[i] && b->stamps_ns[k])
-        return b->stamps_ns[k] - a->stamps_ns[i];
-    return netprof__read_at(b, b->schema->counters[k].device, pair->by_wall) -
-           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall);
+    if (a->stamps_ns[i] && b->stamps_ns[k]) return netprof__minus(b->stamps_ns[k], a->stamps_ns[i]);
+    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
+                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
@@ -7155,7 +7109,8 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
         d->flags[r] = NETPROF_FLAG_UNKNOWN;
         return;
     }
-    d->flags[r] = (uint8_t)netprof_difference(&b->schema->counters[k], a->values[i], b->values[k], &d->values[r]);
+    d->flags[r] =
+        (uint8_t)netprof_difference(&b->schema->counters[k], a->values[i], b->values[k], &d->values[r]);
     if (recreated && d->flags[r] != NETPROF_FLAG_GAUGE) {
         d->flags[r] = NETPROF_FLAG_RESET;
         d->values[r] = b->values[k];
@@ -7167,9 +7122,9 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count;
-    char *p = (char *)netprof__resize(&netprof__schema_of(schema)->alloc, NULL, n * (4 * sizeof(uint64_t) + 3));
-    if (!p)
-        return netprof__no_memory(error);
+    char *p =
+        (char *)netprof__resize(&netprof__schema_of(schema)->alloc, NULL, n * (4 * sizeof(uint64_t) + 3));
+    if (!p) return netprof__no_memory(error);
     netprof_delta_free(d);
     d->memory = p;
     d->before = (uint64_t *)(void *)p;
@@ -7186,8 +7141,7 @@ static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *s
 
 NETPROF_API void netprof_delta_free(netprof_delta *d)
 {
-    if (!d)
-        return;
+    if (!d) return;
     if (d->schema) {
         netprof_alloc a = netprof__schema_of(d->schema)->alloc;
         netprof__release(&a, d->memory);
@@ -7202,8 +7156,7 @@ static const netprof_device *netprof__twin(const netprof_schema *schema, const n
     size_t i;
     for (i = 0; i < schema->device_count; i++) {
         const netprof_device *other = &schema->devices[(hint + i) % schema->device_count];
-        if (strcmp(other->name, d->name) == 0 && strcmp(other->source, d->source) == 0)
-            return other;
+        if (strcmp(other->name, d->name) == 0 && strcmp(other->source, d->source) == 0) return other;
     }
     return NULL;
 }
@@ -7224,7 +7177,8 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
 }
 
 /* Where each counter of `to` is in `from`, or NETPROF_NONE; the devices' re-creation as a byte each. */
-static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where, uint8_t *recreated)
+static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where,
+                           uint8_t *recreated)
 {
     size_t i, k;
     for (i = 0; i < to->device_count; i++) {
@@ -7252,8 +7206,7 @@ static void netprof__join_missing(netprof_list *list, const netprof_schema *from
 {
     size_t i;
     for (i = d->first; i < (size_t)d->first + d->count; i++)
-        if (back[i] == NETPROF_NONE)
-            netprof_list_counter(list, &from->counters[i]);
+        if (back[i] == NETPROF_NONE) netprof_list_counter(list, &from->counters[i]);
 }
 
 /* Schema of the second snapshot plus what only the first has. `back`: where the first's counters are in the second. */
@@ -7263,37 +7216,31 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
     netprof_list *list = netprof__list_make(&netprof__schema_of(to)->alloc);
     const char *source = NULL;
     size_t i;
-    if (!list)
-        return netprof__no_memory(error);
+    if (!list) return netprof__no_memory(error);
     for (i = 0; i < to->fact_count; i++)
         netprof_build_fact(list, to->facts[i].key, to->facts[i].value);
     for (i = 0; i < to->device_count; i++) {
         const netprof_device *d = &to->devices[i], *twin = netprof__twin(from, d, i);
-        if (!source || strcmp(source, d->source) != 0)
-            netprof_build_source(list, source = d->source);
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
         netprof__join_device(list, to, d);
-        if (twin)
-            netprof__join_missing(list, from, twin, back);
+        if (twin) netprof__join_missing(list, from, twin, back);
     }
     for (i = 0; i < from->device_count; i++) {
         const netprof_device *d = &from->devices[i];
-        if (netprof__twin(to, d, i))
-            continue;
-        if (!source || strcmp(source, d->source) != 0)
-            netprof_build_source(list, source = d->source);
+        if (netprof__twin(to, d, i)) continue;
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
         netprof__join_device(list, from, d);
     }
     return netprof_build_end(list, out, error);
 }
 
 /* Whether both have the fact, and differ. */
-static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
-                                 size_t size)
+static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key,
+                                 char *text, size_t size)
 {
     const char *x = netprof_fact_of(a->facts, a->fact_count, key);
     const char *y = netprof_fact_of(b->facts, b->fact_count, key);
-    if (!x || !y || strcmp(x, y) == 0)
-        return 0;
+    if (!x || !y || strcmp(x, y) == 0) return 0;
     snprintf(text, size, "%s differs: %.60s and %.60s", key, x, y);
     return 1;
 }
@@ -7301,10 +7248,11 @@ static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *
 static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+    int64_t x = netprof__minus(a->end_ns, a->begin_ns), y = netprof__minus(b->end_ns, b->begin_ns);
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns = pair->by_wall ? b->wall_ns - a->wall_ns : b->begin_ns - a->begin_ns;
+    d->interval_ns =
+        pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
 }
 
@@ -7319,29 +7267,40 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
         netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
 }
 
+/* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
+static netprof_err netprof__join_schemas(const netprof_schema *from, const netprof_schema *to,
+                                         const netprof_schema **joined, netprof_error *error)
+{
+    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
+    size_t *back =
+        (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
+    netprof_err failed;
+    if (!back) return netprof__no_memory(error);
+    netprof__match(to, from, back, (uint8_t *)(back + from->counter_count));
+    failed = netprof__join(from, to, back, joined, error);
+    netprof__release(alloc, back);
+    return failed;
+}
+
 static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_delta *d, netprof_error *error)
 {
-    const netprof_schema *from = pair->a->schema, *to = pair->b->schema, *joined = NULL;
-    const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
-    size_t total = from->counter_count + to->counter_count;
-    size_t devices = from->device_count + to->device_count;
-    size_t *where = (size_t *)netprof__resize(alloc, NULL, 2 * total * sizeof *where + devices);
-    netprof_err failed;
-    if (!where)
-        return netprof__no_memory(error);
-    netprof__match(to, from, where, (uint8_t *)(where + 2 * total));
-    failed = netprof__join(from, to, where, &joined, error);
-    if (!failed)
-        failed = netprof__delta_room(d, joined, error);
-    if (!failed)
-        netprof__delta_joined(d, pair, where, where + total, (uint8_t *)(where + 2 * total));
+    const netprof_schema *joined = NULL;
+    const netprof_alloc *alloc = &netprof__schema_of(pair->b->schema)->alloc;
+    netprof_err failed = netprof__join_schemas(pair->a->schema, pair->b->schema, &joined, error);
+    size_t n, *where;
+    if (failed) return failed;
+    n = joined->counter_count;
+    where = (size_t *)netprof__resize(alloc, NULL, 2 * n * sizeof *where + joined->device_count);
+    failed = where ? netprof__delta_room(d, joined, error) : netprof__no_memory(error);
+    if (!failed) netprof__delta_joined(d, pair, where, where + n, (uint8_t *)(where + 2 * n));
     netprof_schema_release(joined);
     netprof__release(alloc, where);
     return failed;
 }
 
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
-                                     const netprof_diff_options *options, netprof_delta *delta, netprof_error *error)
+                                     const netprof_diff_options *options, netprof_delta *delta,
+                                     netprof_error *error)
 {
     netprof__pair pair;
     netprof_err failed;
@@ -7364,8 +7323,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     } else {
         failed = netprof__diff_different(&pair, delta, error);
     }
-    if (!failed)
-        netprof__delta_times(delta, &pair);
+    if (!failed) netprof__delta_times(delta, &pair);
     return failed;
 }
 
@@ -7373,35 +7331,33 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket)
 {
-    if (bucket < 8)
-        return bucket;
+    if (bucket < 8) return bucket;
     return (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
 }
 
 NETPROF_API void netprof_regions_free(netprof_regions *r)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
-    if (!r)
-        return;
+    if (!r) return;
     netprof__release(&a, r->memory);
     netprof_schema_release(r->schema);
     memset(r, 0, sizeof *r);
 }
 
 /* One block for all: stats, indices of counters, sums, histograms, names. `text` bytes of names follow the rest. */
-static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text, char **names,
-                                         netprof_error *error)
+static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text,
+                                         char **names, netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
-    size_t one = sizeof(netprof_stat) + counters * sizeof(uint64_t) + NETPROF_HISTOGRAM_BUCKETS * sizeof(uint64_t), i;
+    size_t one = sizeof(netprof_stat) + counters * sizeof(uint64_t) +
+                 NETPROF_HISTOGRAM_BUCKETS * sizeof(uint64_t),
+           i;
     uint64_t *sums, *buckets;
     char *p;
     memset(r, 0, sizeof *r);
-    if (stats > (SIZE_MAX / 2) / one)
-        return netprof__no_memory(error);
+    if (stats > (SIZE_MAX / 2) / one) return netprof__no_memory(error);
     p = (char *)netprof__zalloc(&a, stats * one + counters * sizeof(uint32_t) + text + 1);
-    if (!p)
-        return netprof__no_memory(error);
+    if (!p) return netprof__no_memory(error);
     r->memory = p;
     r->stats = (netprof_stat *)(void *)p;
     r->count = stats;
@@ -7425,34 +7381,39 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (1), u16 zero, u32 0x01020304.
    Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
             Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
-            place where a known tag starts a chunk whose checksum is right.
+            place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
+            put together with cat are read one after the other.
    "FACT" = text key, text value: about the run (command, job, exit status).
    "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
             fact    text key, text value
             source  text name, u8 status, varint errno, text path, varint number of devices that follow for it
             class   text unit, u8 kind, u8 width, varint scale, varint flags
-            list    varint n, n names, then runs (varint class, varint length) until they cover n. Names: varint t;
+            list    varint n, n different names, then runs (varint class, varint length) until they cover n. Names: varint t;
                     t = 0: varint m, m + 1 names follow that are each the one before with its decimal ending plus
                     one; else one name: the first t - 1 bytes of the previous one and a text
             device  text name, varint identity, varint flags, varint list, varint fact count, facts
    "SNAP" = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns, varint stamp_error_ns,
-            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file;
+            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
+            varint number of that key (of each schema, keys count from 0; a key snapshot gives its own);
             then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
             then statuses in runs (varint length, u8 status, u8 errno);
             then values, of counters with status ok or saturated only: form 0: in the zero code (a varint; after a 0
             comes a varint of how many more zeros follow); form 1: varint number of changes, each varint unchanged
             counters skipped, signed change;
-            then stamps, of counters with a value and flag STAMPED only: varint number of those that are followed by
-            no stamp, their positions (varint skipped); of the rest: form 0: all; form 1: anchors only, which are the
-            changed ones, of each device the first, the last and every 64th, and those of a list (varint number,
-            varint skipped each); what lies between anchors of a device is interpolated by position. For each device
-            with a stamp: signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
+            then stamps, of counters with a value and flag STAMPED only: varint number of those that have no stamp, for
+            each a varint of how many that have one come before it, behind the last such; of the rest: form 0: all;
+            form 1: anchors only, which are the changed ones, of each device the first, the last and every 64th (the
+            first, the 65th ...), and those of a list (varint number, for each a varint of how many with a stamp that
+            are not in the list come before it, behind the last such); what lies between anchors a and b of a device,
+            m-th of n steps, is a + (m / n) * (b - a) in doubles, rounded towards a. For each device with a stamp:
+            signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
             its difference from (the previous plus step times the distance in positions), in Rice code, bits low
             first, padded with zeros to a byte at the end of the device: z >> k ones, a zero, the k low bits of z;
             or, where z >> k is 40 or more, 40 ones and the 64 bits of z.
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
-            after status) as (varint length, 3 x u8); then in the zero code, one column after the other: before;
-            zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed - interval).
+            after status) as (varint length, 3 x u8); then in the zero code, one column after the other, no run of
+            zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed -
+            interval). All differences are modulo 2^64.
    "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint counters and that many varints, each the distance of a
             counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched, dropped,
             overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint names and that many texts; varint
@@ -7462,7 +7423,7 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    "END " = varint number of chunks before it: the file was closed properly. */
 
 #define NETPROF__FILE_VERSION 1
-#define NETPROF__KEY_EVERY 64 /* snapshots: what a damaged key costs at most */
+#define NETPROF__KEY_EVERY    64 /* snapshots: what a damaged key costs at most */
 
 static const unsigned char netprof__file_magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', 0x0d, 0x0a};
 
@@ -7526,8 +7487,7 @@ static void netprof__put(netprof__buffer *b, const void *data, size_t size)
         b->failed = 1;
         return;
     }
-    if (size)
-        memcpy(b->data + b->size, data, size);
+    if (size) memcpy(b->data + b->size, data, size);
     b->size += size;
 }
 
@@ -7552,17 +7512,6 @@ static void netprof__put_varint(netprof__buffer *b, uint64_t v)
 static void netprof__put_signed(netprof__buffer *b, int64_t v)
 {
     netprof__put_varint(b, netprof__zigzag(v));
-}
-
-/* a - b without signed overflow: hostile files hold any two numbers. */
-static int64_t netprof__minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t netprof__plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 static void netprof__put_text(netprof__buffer *b, const char *text)
@@ -7647,12 +7596,10 @@ static int netprof__same_class(const netprof_counter *a, const netprof_counter *
 static int netprof__same_list(const netprof_schema *s, const netprof_device *a, const netprof_device *b)
 {
     size_t i;
-    if (a->count != b->count)
-        return 0;
+    if (a->count != b->count) return 0;
     for (i = 0; i < a->count; i++) {
         const netprof_counter *x = &s->counters[a->first + i], *y = &s->counters[b->first + i];
-        if (!netprof__same_class(x, y) || strcmp(x->name, y->name) != 0)
-            return 0;
+        if (!netprof__same_class(x, y) || strcmp(x->name, y->name) != 0) return 0;
     }
     return 1;
 }
@@ -7663,8 +7610,7 @@ static int netprof__next_name(char *name, size_t size)
     size_t n = strlen(name), first = n;
     while (first && netprof__digit(name[first - 1]))
         first--;
-    if (first == n || (name[first] == '0' && n - first > 1) || n + 1 >= size)
-        return 0;
+    if (first == n || (name[first] == '0' && n - first > 1) || n + 1 >= size) return 0;
     for (; n > first; n--) {
         if (name[n - 1] != '9') {
             name[n - 1]++;
@@ -7681,7 +7627,8 @@ static int netprof__follows(const char *previous, const char *name)
 {
     char next[512];
     netprof__copy_text(next, sizeof next, previous);
-    return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) && strcmp(next, name) == 0;
+    return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) &&
+           strcmp(next, name) == 0;
 }
 
 static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
@@ -7689,7 +7636,9 @@ static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, siz
     const char *previous = "";
     size_t i, shared, run;
     for (i = 0; i < count; i += run) {
-        for (run = 0; i + run < count && netprof__follows(run ? c[i + run - 1].name : previous, c[i + run].name); run++)
+        for (run = 0;
+             i + run < count && netprof__follows(run ? c[i + run - 1].name : previous, c[i + run].name);
+             run++)
             continue;
         if (run) {
             netprof__put_byte(b, 0);
@@ -7741,22 +7690,21 @@ static size_t netprof__find_lists(const netprof_schema *s, size_t *lists, size_t
         for (k = 0; k < count && !netprof__same_list(s, &s->devices[lists[k]], &s->devices[i]); k++)
             continue;
         of_device[i] = k;
-        if (k == count)
-            lists[count++] = i;
+        if (k == count) lists[count++] = i;
     }
     return count;
 }
 
-static int netprof__find_classes(const netprof_alloc *a, const netprof_schema *s, const size_t *lists, size_t count,
-                                 netprof__classes *classes)
+static int netprof__find_classes(const netprof_alloc *a, const netprof_schema *s, const size_t *lists,
+                                 size_t count, netprof__classes *classes)
 {
     size_t i, k;
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
         for (k = d->first; k < (size_t)d->first + d->count; k++) {
-            if (netprof__class_of(classes, &s->counters[k]) < classes->count)
-                continue;
-            if (!netprof__grow(a, &classes->rows, &classes->capacity, classes->count + 1, sizeof *classes->rows))
+            if (netprof__class_of(classes, &s->counters[k]) < classes->count) continue;
+            if (!netprof__grow(a, &classes->rows, &classes->capacity, classes->count + 1,
+                               sizeof *classes->rows))
                 return 0;
             classes->rows[classes->count++] = &s->counters[k];
         }
@@ -7804,8 +7752,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
         return;
     }
     count = netprof__find_lists(s, lists, lists + s->device_count);
-    if (!netprof__find_classes(&b->alloc, s, lists, count, &classes))
-        b->failed = 1;
+    if (!netprof__find_classes(&b->alloc, s, lists, count, &classes)) b->failed = 1;
     netprof__put_schema_head(b, s, number);
     netprof__put_classes(b, &classes);
     netprof__put_varint(b, count);
@@ -7832,7 +7779,8 @@ static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s)
 {
     size_t n = s->schema->counter_count, i, run;
     for (i = 0; i < n; i += run) {
-        for (run = 1; i + run < n && s->status[i + run] == s->status[i] && s->errnos[i + run] == s->errnos[i]; run++)
+        for (run = 1; i + run < n && s->status[i + run] == s->status[i] && s->errnos[i + run] == s->errnos[i];
+             run++)
             continue;
         netprof__put_varint(b, run);
         netprof__put_byte(b, s->status[i]);
@@ -7845,20 +7793,17 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, c
     size_t n = s->schema->counter_count, i, changes = 0;
     uint64_t skipped = 0;
     for (i = 0; i < n; i++) {
-        if (!netprof__has_value(s->status[i]))
-            continue;
+        if (!netprof__has_value(s->status[i])) continue;
         if (!key)
             netprof__zero_code(b, s->values[i]);
         else
             changes += s->values[i] != key->values[i];
     }
     netprof__zero_code_end(b);
-    if (!key)
-        return;
+    if (!key) return;
     netprof__put_varint(b, changes);
     for (i = 0; i < n; i++) {
-        if (!netprof__has_value(s->status[i]))
-            continue;
+        if (!netprof__has_value(s->status[i])) continue;
         if (s->values[i] == key->values[i]) {
             skipped++;
             continue;
@@ -7876,8 +7821,8 @@ static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
 
 /* Marks of stamps, one byte a counter. */
 #define NETPROF__STAMPED_HERE 1 /* has a stamp */
-#define NETPROF__ANCHOR 2       /* and it is in the file */
-#define NETPROF__LISTED 4       /* because the list says so */
+#define NETPROF__ANCHOR       2 /* and it is in the file */
+#define NETPROF__LISTED       4 /* because the list says so */
 
 #define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the interpolation's error small */
 
@@ -7894,12 +7839,10 @@ static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
                 marks[i] = 0;
                 continue;
             }
-            if (n++ % NETPROF__ANCHOR_EVERY == 0)
-                marks[i] |= NETPROF__ANCHOR;
+            if (n++ % NETPROF__ANCHOR_EVERY == 0) marks[i] |= NETPROF__ANCHOR;
             last = i;
         }
-        if (last != NETPROF_NONE)
-            marks[last] |= NETPROF__ANCHOR;
+        if (last != NETPROF_NONE) marks[last] |= NETPROF__ANCHOR;
     }
 }
 
@@ -7910,7 +7853,9 @@ static void netprof__mark_anchors(const netprof_snapshot *s, const netprof_snaps
     for (i = 0; i < s->schema->counter_count; i++) {
         int is = netprof__may_be_stamped(s, i) && s->stamps_ns[i];
         int anchor = !key || s->values[i] != key->values[i];
-        marks[i] = (uint8_t)(!is ? 0 : anchor ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR : NETPROF__STAMPED_HERE);
+        marks[i] = (uint8_t)(!is      ? 0
+                             : anchor ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
+                                      : NETPROF__STAMPED_HERE);
     }
     netprof__mark_regular(s, marks);
 }
@@ -7921,10 +7866,8 @@ static int64_t netprof__mean_step(const netprof_snapshot *s, const netprof_devic
     int64_t first = 0, last = 0, n = 0;
     size_t i;
     for (i = d->first; i < (size_t)d->first + d->count; i++) {
-        if (!(marks[i] & NETPROF__STAMPED_HERE))
-            continue;
-        if (!n++)
-            first = s->stamps_ns[i];
+        if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
+        if (!n++) first = s->stamps_ns[i];
         last = s->stamps_ns[i];
     }
     return n > 1 ? netprof__minus(last, first) / (n - 1) : 0;
@@ -7939,8 +7882,7 @@ static void netprof__mark_jumps(const netprof_snapshot *s, uint8_t *marks)
         int64_t limit = netprof__plus(netprof__mean_step(s, device, marks), 50000);
         last = NETPROF_NONE;
         for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__STAMPED_HERE))
-                continue;
+            if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
             if (last != NETPROF_NONE && netprof__minus(s->stamps_ns[i], s->stamps_ns[last]) > limit) {
                 marks[i] |= marks[i] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
                 marks[last] |= marks[last] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
@@ -7958,7 +7900,8 @@ static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to
 }
 
 /* Fills what lies between two anchors of a device; with `error`, compares instead of filling. */
-static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to, int64_t *error)
+static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to,
+                                 int64_t *error)
 {
     uint64_t n = 0, at = 0;
     size_t i;
@@ -7966,14 +7909,15 @@ static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size
         n += marks[i] & NETPROF__STAMPED_HERE;
     for (i = from + 1; i < to; i++) {
         int64_t guess, off;
-        if (!(marks[i] & NETPROF__STAMPED_HERE))
-            continue;
+        if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
         guess = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
         off = netprof__minus(s->stamps_ns[i], guess);
-        if (error)
-            *error = off > *error ? off : -off > *error ? -off : *error;
-        else
+        if (!error)
             s->stamps_ns[i] = guess;
+        else if (off > *error || off < -INT64_MAX)
+            *error = off < 0 ? INT64_MAX : off;
+        else if (-off > *error)
+            *error = -off;
     }
 }
 
@@ -7984,30 +7928,26 @@ static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks, 
         const netprof_device *device = &s->schema->devices[d];
         last = NETPROF_NONE;
         for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__ANCHOR))
-                continue;
-            if (last != NETPROF_NONE)
-                netprof__interpolate(s, marks, last, i, error);
+            if (!(marks[i] & NETPROF__ANCHOR)) continue;
+            if (last != NETPROF_NONE) netprof__interpolate(s, marks, last, i, error);
             last = i;
         }
     }
 }
 
 /* Writes the positions, among the counters that `in` selects, of those that `mark` selects. */
-static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks, int unstamped)
+static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks,
+                                   int unstamped)
 {
     size_t n = s->schema->counter_count, i, count = 0, pass;
     for (pass = 0; pass < 2; pass++) {
         uint64_t skipped = 0;
-        if (pass)
-            netprof__put_varint(b, count);
+        if (pass) netprof__put_varint(b, count);
         for (i = 0; i < n; i++) {
             int hit;
-            if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE))
-                continue;
+            if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE)) continue;
             hit = unstamped ? !(marks[i] & NETPROF__STAMPED_HERE) : (marks[i] & NETPROF__LISTED) != 0;
-            if (hit && pass)
-                netprof__put_varint(b, skipped);
+            if (hit && pass) netprof__put_varint(b, skipped);
             count += hit && !pass;
             skipped = hit ? 0 : skipped + 1;
         }
@@ -8015,13 +7955,13 @@ static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s
 }
 
 /* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
-static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i, uint64_t *distance)
+static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i,
+                                   uint64_t *distance)
 {
     *distance = 0;
     for (; i < (size_t)d->first + d->count; i++) {
         *distance += marks[i] & NETPROF__STAMPED_HERE;
-        if (marks[i] & NETPROF__ANCHOR)
-            break;
+        if (marks[i] & NETPROF__ANCHOR) break;
     }
     return i;
 }
@@ -8035,8 +7975,8 @@ static uint64_t netprof__stamp_residual(const netprof_snapshot *s, size_t i, int
 }
 
 /* About the logarithm of the typical residual: outliers are weighed down. */
-static unsigned netprof__rice_parameter(const netprof_snapshot *s, const netprof_device *d, const uint8_t *marks,
-                                        int64_t step)
+static unsigned netprof__rice_parameter(const netprof_snapshot *s, const netprof_device *d,
+                                        const uint8_t *marks, int64_t step)
 {
     uint64_t distance, n = 0, bits = 0;
     size_t previous = netprof__next_anchor(d, marks, d->first, &distance), i;
@@ -8059,8 +7999,7 @@ static void netprof__put_device_stamps(netprof__buffer *b, const netprof_snapsho
     uint64_t distance;
     unsigned k;
     previous = netprof__next_anchor(d, marks, d->first, &distance);
-    if (previous == end)
-        return;
+    if (previous == end) return;
     k = netprof__rice_parameter(s, d, marks, step);
     netprof__put_signed(b, netprof__minus(s->stamps_ns[previous], s->wall_ns));
     netprof__put_signed(b, step);
@@ -8072,18 +8011,18 @@ static void netprof__put_device_stamps(netprof__buffer *b, const netprof_snapsho
     netprof__put_bits(b, &bits, 0, (8 - bits.used) % 8);
 }
 
-static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks, int thinned)
+static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks,
+                                int thinned)
 {
     size_t d;
     netprof__put_positions(b, s, marks, 1);
-    if (thinned)
-        netprof__put_positions(b, s, marks, 0);
+    if (thinned) netprof__put_positions(b, s, marks, 0);
     for (d = 0; d < s->schema->device_count; d++)
         netprof__put_device_stamps(b, s, &s->schema->devices[d], marks);
 }
 
 static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key,
-                                  size_t number, uint8_t *marks)
+                                  uint64_t key_number, size_t number, uint8_t *marks)
 {
     int64_t error = s->stamp_error_ns;
     netprof_snapshot seen = *s; /* only compared with, in netprof__interpolate() */
@@ -8100,6 +8039,7 @@ static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s,
     netprof__put_varint(b, (uint64_t)netprof__minus(s->end_ns, s->begin_ns));
     netprof__put_varint(b, (uint64_t)error);
     netprof__put_byte(b, key != NULL);
+    netprof__put_varint(b, key_number);
     for (d = 0; d < s->schema->device_count; d++) {
         netprof__put_signed(b, netprof__minus(s->device_begin_ns[d], s->begin_ns));
         netprof__put_signed(b, netprof__minus(s->device_end_ns[d], s->device_begin_ns[d]));
@@ -8133,8 +8073,9 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
             uint64_t step = d->after[i] - d->before[i];
             netprof__zero_code(b, column == 0   ? d->before[i]
                                   : column == 1 ? netprof__zigzag((int64_t)step)
-                                  : column == 2 ? netprof__zigzag((int64_t)(d->values[i] - step))
-                                                : netprof__zigzag(netprof__minus(d->elapsed_ns[i], d->interval_ns)));
+                                  : column == 2
+                                      ? netprof__zigzag((int64_t)(d->values[i] - step))
+                                      : netprof__zigzag(netprof__minus(d->elapsed_ns[i], d->interval_ns)));
         }
         netprof__zero_code_end(b);
     }
@@ -8145,6 +8086,7 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
 typedef struct netprof__written {
     const netprof_schema *schema;
     netprof_snapshot key;
+    uint64_t keys; /* written so far */
     unsigned since_key;
 } netprof__written;
 
@@ -8152,20 +8094,19 @@ struct netprof_writer {
     netprof_alloc alloc;
     netprof_write_fn write;
     void *user;
-    int fd;                /* -1: write() takes it */
+    int fd;                 /* -1: write() takes it */
     char *path, *temporary; /* temporary: NULL when live */
     netprof__buffer buffer;
     netprof__written *schemas;
     size_t schema_count, schema_capacity;
     uint64_t chunks;
-    netprof_error error;   /* the first failure: sticks */
+    netprof_error error; /* the first failure: sticks */
     uint32_t crc[256];
 };
 
 static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
 {
-    if (error)
-        *error = w->error;
+    if (error) *error = w->error;
     return w->error.code;
 }
 
@@ -8177,8 +8118,7 @@ static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *da
     } else {
         while (size && !failed) {
             ssize_t n = NETPROF_OS_WRITE(w->fd, data, size);
-            if (n < 0 && errno == EINTR)
-                continue;
+            if (n < 0 && errno == EINTR) continue;
             if (n <= 0)
                 failed = n < 0 ? errno : ENOSPC;
             else {
@@ -8187,8 +8127,7 @@ static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *da
             }
         }
     }
-    if (failed)
-        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write");
+    if (failed) netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write");
     return w->error.code;
 }
 
@@ -8204,8 +8143,7 @@ static netprof_err netprof__chunk_end(netprof_writer *w)
 {
     netprof__buffer *b = &w->buffer;
     uint32_t crc;
-    if (b->failed)
-        return netprof__no_memory(&w->error);
+    if (b->failed) return netprof__no_memory(&w->error);
     if (b->size - 12 > UINT32_MAX)
         return netprof__fail(&w->error, NETPROF_ERR_LIMIT, 0, w->path, "a chunk would be larger than 4 GiB");
     netprof__put_le(b->data + 4, b->size - 12, 4);
@@ -8224,8 +8162,7 @@ static void netprof__writer_free(netprof_writer *w)
         netprof_snapshot_free(&w->schemas[i].key);
         netprof_schema_release(w->schemas[i].schema);
     }
-    if (w->fd >= 0)
-        NETPROF_OS_CLOSE(w->fd);
+    if (w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
     netprof__release(&a, w->schemas);
     netprof__release(&a, w->buffer.data);
     netprof__release(&a, w->path);
@@ -8237,8 +8174,7 @@ static netprof_writer *netprof__writer_make(void)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     netprof_writer *w = (netprof_writer *)netprof__zalloc(&a, sizeof *w);
-    if (!w)
-        return NULL;
+    if (!w) return NULL;
     w->alloc = w->buffer.alloc = a;
     w->fd = -1;
     netprof__crc_table(w->crc);
@@ -8255,21 +8191,38 @@ static netprof_err netprof__write_header(netprof_writer *w)
     return netprof__write_all(w, header, sizeof header);
 }
 
-/* A temporary name beside the file, unless it is live or no ordinary file (a pipe, /dev/stdout). */
+/* What is written in place, not replaced: a pipe, a device, and what only looks like a file, such as /dev/stdout. */
+static int netprof__in_place(const char *path)
+{
+    static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
+    struct stat st;
+    size_t i;
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(path, names[i], strlen(names[i])) == 0) return 1;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* A name beside the file, no longer than a name may be. */
+static void netprof__temporary_name(char *to, size_t size, const char *path, const void *unique)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    snprintf(to, size, "%.*s%.200s.%ld-%lx.tmp", (int)(base - path), path, base, (long)getpid(),
+             (unsigned long)(uintptr_t)unique);
+}
+
+/* A temporary name beside the file (beside what a link points to), unless it is live or no ordinary file. */
 static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
 {
-    size_t size = strlen(path) + 48;
+    int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__in_place(path);
     const char *name = path;
-    struct stat st;
-    int flags = O_TRUNC | O_APPEND;
-    w->path = netprof__strdup(&w->alloc, path);
-    if (!w->path)
-        return netprof__no_memory(&w->error);
-    if (!live && !(stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
+    char target[PATH_MAX];
+    w->path = netprof__strdup(&w->alloc, replace && realpath(path, target) ? target : path);
+    if (!w->path) return netprof__no_memory(&w->error);
+    if (replace) {
+        size_t size = strlen(w->path) + 48;
         w->temporary = (char *)netprof__resize(&w->alloc, NULL, size);
-        if (!w->temporary)
-            return netprof__no_memory(&w->error);
-        snprintf(w->temporary, size, "%s.%ld-%lx.tmp", path, (long)getpid(), (unsigned long)(uintptr_t)w);
+        if (!w->temporary) return netprof__no_memory(&w->error);
+        netprof__temporary_name(w->temporary, size, w->path, w);
         unlink(w->temporary);
         name = w->temporary;
         flags = O_EXCL;
@@ -8298,15 +8251,14 @@ static netprof_err netprof__writer_ready(netprof_writer *w, netprof_writer **out
     return NETPROF_OK;
 }
 
-NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error)
+NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
+                                            netprof_error *error)
 {
     netprof_writer *w;
-    if (!out || !path || !*path)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
+    if (!out || !path || !*path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
     *out = NULL;
     w = netprof__writer_make();
-    if (!w)
-        return netprof__no_memory(error);
+    if (!w) return netprof__no_memory(error);
     netprof__writer_create(w, path, live);
     return netprof__writer_ready(w, out, error);
 }
@@ -8315,23 +8267,21 @@ NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_wri
                                                netprof_error *error)
 {
     netprof_writer *w;
-    if (!out || !write)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no function to write with");
+    if (!out || !write) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no function to write with");
     *out = NULL;
     w = netprof__writer_make();
-    if (!w)
-        return netprof__no_memory(error);
+    if (!w) return netprof__no_memory(error);
     w->write = write;
     w->user = user;
     return netprof__writer_ready(w, out, error);
 }
 
-NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, const char *value, netprof_error *error)
+NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, const char *value,
+                                           netprof_error *error)
 {
     if (!w || !key || !value)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a fact needs a key and a value");
-    if (w->error.code)
-        return netprof__writer_failed(w, error);
+    if (w->error.code) return netprof__writer_failed(w, error);
     netprof__chunk_begin(w, "FACT");
     netprof__put_text(&w->buffer, key);
     netprof__put_text(&w->buffer, value);
@@ -8344,16 +8294,15 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     netprof__written *row;
     size_t i;
     for (i = 0; i < w->schema_count; i++)
-        if (w->schemas[i].schema == schema || netprof__same_schema(w->schemas[i].schema, schema))
-            return i;
-    if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1, sizeof *w->schemas)) {
+        if (w->schemas[i].schema == schema || netprof__same_schema(w->schemas[i].schema, schema)) return i;
+    if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1,
+                       sizeof *w->schemas)) {
         netprof__no_memory(&w->error);
         return NETPROF_NONE;
     }
     netprof__chunk_begin(w, "SCHM");
     netprof__put_schema(&w->buffer, schema, w->schema_count);
-    if (netprof__chunk_end(w))
-        return NETPROF_NONE;
+    if (netprof__chunk_end(w)) return NETPROF_NONE;
     row = &w->schemas[w->schema_count++];
     memset(row, 0, sizeof *row);
     netprof_schema_retain(schema);
@@ -8361,14 +8310,24 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     return w->schema_count - 1;
 }
 
-NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s, netprof_error *error)
+/* What later snapshots are compared with: as a reader will see it, without what stands behind a failed status. */
+static void netprof__keep_key(netprof_writer *w, netprof__written *row, const netprof_snapshot *s)
+{
+    size_t i;
+    row->keys++;
+    if (netprof_snapshot_copy(&row->key, s, &w->error)) return;
+    for (i = 0; i < s->schema->counter_count; i++)
+        if (!netprof__has_value(s->status[i])) row->key.values[i] = 0;
+}
+
+NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s,
+                                               netprof_error *error)
 {
     netprof__written *row;
     uint8_t *marks;
     size_t number;
     int is_key;
-    if (!w || !s || !s->schema)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
+    if (!w || !s || !s->schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
     if (w->error.code || (number = netprof__write_schema(w, s->schema)) == NETPROF_NONE)
         return netprof__writer_failed(w, error);
     row = &w->schemas[number];
@@ -8379,10 +8338,9 @@ NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_
         return netprof__writer_failed(w, error);
     }
     netprof__chunk_begin(w, "SNAP");
-    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, number, marks);
+    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, row->keys - !is_key, number, marks);
     netprof__release(&w->alloc, marks);
-    if (!netprof__chunk_end(w) && is_key)
-        netprof_snapshot_copy(&row->key, s, &w->error);
+    if (!netprof__chunk_end(w) && is_key) netprof__keep_key(w, row, s);
     row->since_key = is_key ? 0 : row->since_key + 1;
     return w->error.code ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
@@ -8390,8 +8348,7 @@ NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_delta *d, netprof_error *error)
 {
     size_t number;
-    if (!w || !d || !d->schema)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no delta");
+    if (!w || !d || !d->schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no delta");
     if (w->error.code || (number = netprof__write_schema(w, d->schema)) == NETPROF_NONE)
         return netprof__writer_failed(w, error);
     netprof__chunk_begin(w, "DIFF");
@@ -8402,36 +8359,37 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_del
 /* The name only when every byte is on disk. */
 static void netprof__writer_publish(netprof_writer *w)
 {
-    int fd = w->fd;
-    if (fd < 0)
-        return;
+    int fd = w->fd, failed;
+    if (fd < 0) return;
     w->fd = -1;
-    if (w->temporary && NETPROF_OS_FSYNC(fd) != 0 && errno != EINVAL && errno != ENOSYS)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
+    do
+        failed = w->temporary && NETPROF_OS_FSYNC(fd) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed && failed != EINVAL && failed != ENOSYS)
+        netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot write to disk");
     if (NETPROF_OS_CLOSE(fd) != 0 && errno != EINTR && !w->error.code)
         netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot write to disk");
-    if (w->temporary && !w->error.code && NETPROF_OS_RENAME(w->temporary, w->path) != 0)
-        netprof__fail(&w->error, NETPROF_ERR_IO, errno, w->path, "cannot give the file its name");
+    if (!w->temporary || w->error.code) return;
+    do
+        failed = NETPROF_OS_RENAME(w->temporary, w->path) != 0 ? errno : 0;
+    while (failed == EINTR);
+    if (failed) netprof__fail(&w->error, NETPROF_ERR_IO, failed, w->path, "cannot give the file its name");
 }
 
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *w, int keep, netprof_error *error)
 {
     netprof_err failed;
-    if (!w)
-        return NETPROF_OK;
+    if (!w) return NETPROF_OK;
     if (keep && !w->error.code) {
         uint64_t before = w->chunks;
         netprof__chunk_begin(w, "END ");
         netprof__put_varint(&w->buffer, before);
         netprof__chunk_end(w);
     }
-    if (keep && !w->error.code)
-        netprof__writer_publish(w);
-    if (w->temporary && (!keep || w->error.code))
-        unlink(w->temporary);
+    if (keep && !w->error.code) netprof__writer_publish(w);
+    if (w->temporary && (!keep || w->error.code)) unlink(w->temporary);
     failed = w->error.code;
-    if (failed)
-        netprof__writer_failed(w, error);
+    if (failed) netprof__writer_failed(w, error);
     netprof__writer_free(w);
     return failed;
 }
@@ -8442,8 +8400,7 @@ NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapsh
     netprof_writer *w;
     netprof_err failed = netprof_writer_open(&w, path, 0, error), ended;
     size_t i;
-    if (failed)
-        return failed;
+    if (failed) return failed;
     for (i = 0; i < count && !failed; i++)
         failed = netprof_write_snapshot(w, &snapshots[i], error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
@@ -8485,12 +8442,24 @@ static void netprof__put_regions_head(netprof__buffer *b, const netprof_regions 
 
 static void netprof__put_stat(netprof__buffer *b, const netprof_stat *s, size_t name, size_t counters)
 {
-    const uint64_t values[] = {s->thread,       s->node,         s->parent == UINT32_MAX ? 0 : (uint64_t)s->parent + 1,
-                               name,            s->calls,        s->measured,
-                               s->open,         s->spans,        s->inclusive_ns,
-                               s->exclusive_ns, s->min_ns,       s->max_ns,
-                               s->bytes,        s->aborted,      s->too_short,
-                               s->counted,      s->concurrency, s->total_ns};
+    const uint64_t values[] = {s->thread,
+                               s->node,
+                               s->parent == UINT32_MAX ? 0 : (uint64_t)s->parent + 1,
+                               name,
+                               s->calls,
+                               s->measured,
+                               s->open,
+                               s->spans,
+                               s->inclusive_ns,
+                               s->exclusive_ns,
+                               s->min_ns,
+                               s->max_ns,
+                               s->bytes,
+                               s->aborted,
+                               s->too_short,
+                               s->counted,
+                               s->concurrency,
+                               s->total_ns};
     unsigned char bits[8];
     size_t i;
     for (i = 0; i < sizeof values / sizeof *values; i++)
@@ -8537,8 +8506,7 @@ static netprof_err netprof__put_regions(netprof_writer *w, const netprof_regions
         slots *= 2;
     names.mask = slots - 1;
     names.slots = (size_t *)netprof__zalloc(&w->alloc, (slots + r->count) * sizeof *names.slots);
-    if (!names.slots)
-        return netprof__no_memory(&w->error);
+    if (!names.slots) return netprof__no_memory(&w->error);
     names.numbers = names.slots + slots;
     for (i = 0; i < r->count; i++)
         netprof__region_number(&names, r, i);
@@ -8556,15 +8524,16 @@ static netprof_err netprof__put_regions(netprof_writer *w, const netprof_regions
     return NETPROF_OK;
 }
 
-NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_regions *r, netprof_error *error)
+NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_regions *r,
+                                              netprof_error *error)
 {
     size_t number = 0;
-    if (!w || !r)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no regions");
+    if (!w || !r) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no regions");
     if (w->error.code || (r->schema && (number = netprof__write_schema(w, r->schema) + 1) == 0))
         return netprof__writer_failed(w, error);
     netprof__chunk_begin(w, "REGN");
-    return netprof__put_regions(w, r, number) || netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+    return netprof__put_regions(w, r, number) || netprof__chunk_end(w) ? netprof__writer_failed(w, error)
+                                                                       : NETPROF_OK;
 }
 
 /* -- the reader -- */
@@ -8591,11 +8560,9 @@ static uint64_t netprof__take_varint(netprof__cursor *c)
     int shift;
     for (shift = 0; shift < 70; shift += 7) {
         uint64_t byte = netprof__take_byte(c);
-        if (shift == 63 && byte > 1)
-            break;
+        if (shift == 63 && byte > 1) break;
         v |= (byte & 127) << shift;
-        if (byte < 128)
-            return v;
+        if (byte < 128) return v;
     }
     c->bad = 1;
     return 0;
@@ -8614,8 +8581,7 @@ static uint64_t netprof__take_zero_code(netprof__cursor *c)
         return 0;
     }
     v = netprof__take_varint(c);
-    if (!v)
-        c->zeros = netprof__take_varint(c);
+    if (!v) c->zeros = netprof__take_varint(c);
     return v;
 }
 
@@ -8633,6 +8599,7 @@ static size_t netprof__take_count(netprof__cursor *c)
 typedef struct netprof__read_schema {
     const netprof_schema *schema; /* NULL: damaged, or not there */
     netprof_snapshot key;
+    uint64_t key_number;
     int has_key;
 } netprof__read_schema;
 
@@ -8650,25 +8617,55 @@ struct netprof_reader {
     netprof_delta delta;
     netprof_regions regions;
     netprof_fact fact;
-    char *texts;         /* of the fact, and scratch of names */
+    char *texts; /* of the fact, and scratch of names */
     size_t texts_capacity;
     uint8_t *marks;
     size_t marks_capacity;
     char damage[200];
-    int ended;
+    int ended, starved; /* starved: an allocation failed; the chunk can be tried again */
+    uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
     uint32_t crc[256];
 };
+
+/* For a chunk that is whole but for which there is no memory now. */
+static const char *netprof__reader_starved(netprof_reader *r)
+{
+    r->starved = 1;
+    return "";
+}
+
+static int netprof__reader_room(netprof_reader *r, void *array_pointer, size_t *capacity, size_t need,
+                                size_t size)
+{
+    if (netprof__grow(&r->alloc, array_pointer, capacity, need, size)) return 1;
+    r->starved = 1;
+    return 0;
+}
+
+static void *netprof__reader_zalloc(netprof_reader *r, size_t count, size_t size)
+{
+    void *p = netprof__zalloc(&r->alloc, count * size);
+    r->starved |= !p;
+    return p;
+}
+
+/* 1 when the reader may hold so many more bytes. */
+static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
+{
+    if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes) return 0;
+    r->memory += bytes;
+    return 1;
+}
 
 /* Copies a text to scratch at `from`; 0 bytes within end it early. Returns where the next may go, 0 on failure. */
 static size_t netprof__take_text(netprof_reader *r, netprof__cursor *c, size_t from)
 {
     size_t n = netprof__take_count(c);
-    if (c->bad || !netprof__grow(&r->alloc, &r->texts, &r->texts_capacity, from + n + 1, 1)) {
+    if (c->bad || !netprof__reader_room(r, &r->texts, &r->texts_capacity, from + n + 1, 1)) {
         c->bad = 1;
         return 0;
     }
-    if (n)
-        memcpy(r->texts + from, c->at, n);
+    if (n) memcpy(r->texts + from, c->at, n);
     r->texts[from + n] = 0;
     c->at += n;
     return from + n + 1;
@@ -8679,8 +8676,7 @@ static void netprof__take_facts(netprof_reader *r, netprof__cursor *c, netprof_l
     size_t n = netprof__take_count(c), i, value;
     for (i = 0; i < n && !c->bad; i++) {
         value = netprof__take_text(r, c, 0);
-        if (!value || !netprof__take_text(r, c, value))
-            return;
+        if (!value || !netprof__take_text(r, c, value)) return;
         if (of_device)
             netprof_list_fact(list, r->texts, r->texts + value);
         else
@@ -8722,18 +8718,17 @@ static void netprof__schema_parts_free(const netprof_alloc *a, netprof__schema_p
 static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
 {
     size_t n = netprof__take_count(c), i;
-    p->classes = (netprof_counter *)netprof__zalloc(&r->alloc, n * sizeof *p->classes);
-    p->units = (char **)netprof__zalloc(&r->alloc, n * sizeof *p->units);
+    p->classes = (netprof_counter *)netprof__reader_zalloc(r, n, sizeof *p->classes);
+    p->units = (char **)netprof__reader_zalloc(r, n, sizeof *p->units);
     if (!p->classes || !p->units) {
         c->bad = 1;
         return;
     }
     p->class_count = n;
     for (i = 0; i < n && !c->bad; i++) {
-        if (!netprof__take_text(r, c, 0))
-            return;
+        if (!netprof__take_text(r, c, 0)) return;
         p->units[i] = netprof__strdup(&r->alloc, r->texts);
-        c->bad |= !p->units[i];
+        if (!p->units[i]) c->bad = r->starved = 1;
         p->classes[i].unit = p->units[i];
         p->classes[i].kind = (uint8_t)netprof__take_byte(c);
         p->classes[i].width = (uint8_t)netprof__take_byte(c);
@@ -8745,22 +8740,23 @@ static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof
 
 /* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE.
    `run`: how many more names just count on. */
-static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous,
-                                 uint64_t *run)
+static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p,
+                                 size_t previous, uint64_t *run)
 {
     const char *before = previous == NETPROF_NONE ? "" : p->names + previous;
     size_t length = strlen(before), at = p->names_size, shared;
     uint64_t t = *run ? 0 : netprof__take_varint(c);
-    if (!t)
-        *run = *run ? *run - 1 : netprof__take_varint(c);
+    if (!t) *run = *run ? *run - 1 : netprof__take_varint(c);
     shared = t ? (size_t)(t - 1) : length;
     if (c->bad || shared > length || (t && !netprof__take_text(r, c, 0)) ||
-        !netprof__grow(&r->alloc, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
+        !netprof__reader_may_hold(
+            r, 3 * (shared + (t ? strlen(r->texts) : 1) + 2)) || /* here, grown, and interned */
+        !netprof__reader_room(r, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2,
+                              1)) {
         c->bad = 1;
         return NETPROF_NONE;
     }
-    if (shared)
-        memcpy(p->names + at, p->names + previous, shared);
+    if (shared) memcpy(p->names + at, p->names + previous, shared);
     p->names[at + shared] = 0;
     if (t)
         strcpy(p->names + at + shared, r->texts);
@@ -8777,8 +8773,9 @@ static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__s
     p->list_first[number] = first;
     p->list_length[number] = (size_t)n;
     if (c->bad || n > r->limits.max_counters || first + n > r->limits.max_counters ||
-        !netprof__grow(&r->alloc, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
-        !netprof__grow(&r->alloc, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
+        !netprof__reader_may_hold(r, n * (sizeof *p->counters + sizeof *p->name_at)) ||
+        !netprof__reader_room(r, &p->counters, &p->counter_capacity, first + n, sizeof *p->counters) ||
+        !netprof__reader_room(r, &p->name_at, &p->name_at_capacity, first + n, sizeof *p->name_at)) {
         c->bad = 1;
         return;
     }
@@ -8804,7 +8801,7 @@ static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof
     size_t i;
     *kept = *c; /* read a second time with the devices: a source's row comes before its devices */
     p->source_count = netprof__take_count(c);
-    p->source_devices = (uint64_t *)netprof__zalloc(&r->alloc, p->source_count * sizeof *p->source_devices);
+    p->source_devices = (uint64_t *)netprof__reader_zalloc(r, p->source_count, sizeof *p->source_devices);
     c->bad |= !p->source_devices;
     for (i = 0; i < p->source_count && !c->bad; i++) {
         netprof__take_text(r, c, 0);
@@ -8818,8 +8815,8 @@ static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof
 static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p)
 {
     size_t i, n = netprof__take_count(c);
-    p->list_first = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_first);
-    p->list_length = (size_t *)netprof__zalloc(&r->alloc, n * sizeof *p->list_length);
+    p->list_first = (size_t *)netprof__reader_zalloc(r, n, sizeof *p->list_first);
+    p->list_length = (size_t *)netprof__reader_zalloc(r, n, sizeof *p->list_length);
     if (!p->list_first || !p->list_length) {
         c->bad = 1;
         return;
@@ -8829,18 +8826,20 @@ static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__
         netprof__take_list(r, c, p, i);
 }
 
+#define NETPROF__COUNTER_COST 100 /* bytes: of a schema, and of snapshots of it */
+
 static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_list *list,
                                  const netprof__schema_parts *p)
 {
     uint64_t identity, flags, number;
     size_t i;
-    if (!netprof__take_text(r, c, 0))
-        return;
+    if (!netprof__take_text(r, c, 0)) return;
     identity = netprof__take_varint(c);
     flags = netprof__take_varint(c);
     number = netprof__take_varint(c);
     if (c->bad || number >= p->list_count ||
-        list->schema->pub.counter_count + p->list_length[number] > r->limits.max_counters) {
+        list->schema->pub.counter_count + p->list_length[number] > r->limits.max_counters ||
+        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST * (uint64_t)p->list_length[number])) {
         c->bad = 1;
         return;
     }
@@ -8849,13 +8848,14 @@ static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_
     for (i = p->list_first[number]; i < p->list_first[number] + p->list_length[number] && !c->bad; i++) {
         netprof_counter counter = p->counters[i];
         counter.name = p->names + p->name_at[i];
-        c->bad |= netprof_list_counter(list, &counter) == NETPROF_NONE;
+        c->bad |= netprof_list_counter(list, &counter) == NETPROF_NONE ||
+                  strcmp(list->schema->counters[list->schema->pub.counter_count - 1].name, counter.name) != 0;
     }
 }
 
 /* The rows of sources, each followed by its devices. */
-static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources, netprof_list *list,
-                                  const netprof__schema_parts *p)
+static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources,
+                                  netprof_list *list, const netprof__schema_parts *p)
 {
     size_t total = netprof__take_count(c), done = 0, i;
     uint64_t k;
@@ -8883,24 +8883,26 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     const netprof_schema *schema = NULL;
     netprof__schema_parts p;
     netprof__cursor sources;
+    uint64_t held = r->memory;
     memset(&p, 0, sizeof p);
-    if (!list)
+    if (!list) {
+        r->starved = 1;
         return NULL;
+    }
     *number = (size_t)netprof__take_varint(c);
     netprof__take_facts(r, c, list, 0);
-    if (!c->bad)
-        netprof__take_sources(r, c, &sources, &p);
-    if (!c->bad)
-        netprof__take_classes(r, c, &p);
-    if (!c->bad)
-        netprof__take_lists(r, c, &p);
-    if (!c->bad)
-        netprof__take_devices(r, c, &sources, list, &p);
+    if (!c->bad) netprof__take_sources(r, c, &sources, &p);
+    if (!c->bad) netprof__take_classes(r, c, &p);
+    if (!c->bad) netprof__take_lists(r, c, &p);
+    if (!c->bad) netprof__take_devices(r, c, &sources, list, &p);
     netprof__schema_parts_free(&r->alloc, &p);
-    if (c->bad) {
+    r->memory = held; /* what stays is charged when it is kept */
+    r->starved |= list->failed == NETPROF_ERR_NOMEM;
+    if (c->bad || list->failed) {
         netprof__list_free(list);
         return NULL;
     }
+    r->memory += p.names_size;
     return netprof_build_end(list, &schema, NULL) ? NULL : schema;
 }
 
@@ -8934,8 +8936,7 @@ static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const 
     }
     for (i = 0; i < n && !c->bad; i++) {
         changed[i] = 0;
-        if (!netprof__has_value(s->status[i]))
-            continue;
+        if (!netprof__has_value(s->status[i])) continue;
         if (!key) {
             s->values[i] = netprof__take_zero_code(c);
         } else if (!changes || skip) {
@@ -8951,13 +8952,13 @@ static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const 
 }
 
 /* The counterpart of netprof__put_positions(). */
-static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int unstamped)
+static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks,
+                                    int unstamped)
 {
     size_t n = s->schema->counter_count, i, count = netprof__take_count(c);
     uint64_t skip = count ? netprof__take_varint(c) : 0;
     for (i = 0; i < n && !c->bad && count; i++) {
-        if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE))
-            continue;
+        if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE)) continue;
         if (skip) {
             skip--;
             continue;
@@ -8974,13 +8975,13 @@ static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s,
     size_t i;
     for (i = 0; i < s->schema->counter_count; i++) {
         int may = netprof__may_be_stamped(s, i);
-        marks[i] = (uint8_t)(!may ? 0 : marks[i] || !thinned ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
-                                                             : NETPROF__STAMPED_HERE);
+        marks[i] = (uint8_t)(!may                   ? 0
+                             : marks[i] || !thinned ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
+                                                    : NETPROF__STAMPED_HERE);
     }
     netprof__take_positions(c, s, marks, 1);
     netprof__mark_regular(s, marks);
-    if (thinned)
-        netprof__take_positions(c, s, marks, 0);
+    if (thinned) netprof__take_positions(c, s, marks, 0);
 }
 
 static uint64_t netprof__take_bits(netprof__cursor *c, netprof__bits *bits, unsigned count)
@@ -9007,8 +9008,7 @@ static uint64_t netprof__take_rice(netprof__cursor *c, netprof__bits *bits, unsi
     uint64_t ones = 0;
     while (ones < NETPROF__RICE_LONGEST && netprof__take_bits(c, bits, 1) && !c->bad)
         ones++;
-    if (ones == NETPROF__RICE_LONGEST)
-        return netprof__take_bits(c, bits, 64);
+    if (ones == NETPROF__RICE_LONGEST) return netprof__take_bits(c, bits, 64);
     return ones << k | netprof__take_bits(c, bits, k);
 }
 
@@ -9021,8 +9021,7 @@ static void netprof__take_device_stamps(netprof__cursor *c, netprof_snapshot *s,
     int64_t stamp, step;
     unsigned k;
     i = netprof__next_anchor(d, marks, d->first, &distance);
-    if (i == end)
-        return;
+    if (i == end) return;
     stamp = s->stamps_ns[i] = netprof__plus(s->wall_ns, netprof__take_signed(c));
     step = netprof__take_signed(c);
     k = netprof__take_byte(c);
@@ -9041,15 +9040,6 @@ static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const 
         netprof__take_device_stamps(c, s, &s->schema->devices[d], marks);
 }
 
-/* 1 when the reader may hold so many more bytes. */
-static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
-{
-    if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes)
-        return 0;
-    r->memory += bytes;
-    return 1;
-}
-
 static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__cursor *c, size_t *number)
 {
     *number = (size_t)netprof__take_varint(c);
@@ -9063,20 +9053,23 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
     const netprof_snapshot *key = NULL;
     size_t number, d;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
-    if (!schema)
-        return "a snapshot whose schema is lost";
-    if (!netprof__grow(&r->alloc, &r->marks, &r->marks_capacity, schema->counter_count + 1, 1) ||
-        netprof_snapshot_make(s, schema, NULL))
-        return "a snapshot: out of memory";
+    netprof__read_schema *row;
+    uint64_t key_number;
+    unsigned form;
+    if (!schema) return "a snapshot whose schema is lost";
+    row = &r->schemas[number];
+    if (!netprof__reader_room(r, &r->marks, &r->marks_capacity, schema->counter_count + 1, 1)) return "";
+    if (netprof_snapshot_make(s, schema, NULL)) return netprof__reader_starved(r);
     s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     s->wall_ns = netprof__take_signed(c);
     s->begin_ns = netprof__take_signed(c);
     s->end_ns = netprof__plus(s->begin_ns, (int64_t)netprof__take_varint(c));
     s->stamp_error_ns = (int64_t)netprof__take_varint(c);
-    if (netprof__take_byte(c)) {
-        if (!r->schemas[number].has_key)
-            return "a snapshot whose key snapshot is lost";
-        key = &r->schemas[number].key;
+    form = netprof__take_byte(c);
+    key_number = netprof__take_varint(c);
+    if (form) {
+        if (!row->has_key || row->key_number != key_number) return "a snapshot whose key snapshot is lost";
+        key = &row->key;
     }
     for (d = 0; d < schema->device_count; d++) {
         s->device_begin_ns[d] = netprof__plus(s->begin_ns, netprof__take_signed(c));
@@ -9084,18 +9077,16 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
     }
     netprof__take_statuses(c, s);
     netprof__take_values(c, s, key, r->marks);
-    if (c->bad)
-        return "a snapshot that does not decode";
+    if (c->bad) return "a snapshot that does not decode";
     netprof__take_anchors(c, s, r->marks, key != NULL);
     netprof__take_stamps(c, s, r->marks);
-    if (c->bad)
-        return "a snapshot that does not decode";
-    if (key)
-        netprof__interpolate_all(s, r->marks, NULL);
+    if (c->bad) return "a snapshot that does not decode";
+    if (key) netprof__interpolate_all(s, r->marks, NULL);
     s->not_ok = netprof__count_not_ok(s);
     if (!key) {
-        netprof__read_schema *row = &r->schemas[number];
-        row->has_key = netprof_snapshot_copy(&row->key, s, NULL) == NETPROF_OK;
+        if (netprof_snapshot_copy(&row->key, s, NULL)) return netprof__reader_starved(r);
+        row->has_key = 1;
+        row->key_number = key_number;
     }
     return NULL;
 }
@@ -9123,10 +9114,8 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
     netprof_delta *d = &r->delta;
     size_t number, i = 0, n;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
-    if (!schema)
-        return "a delta whose schema is lost";
-    if (netprof__delta_room(d, schema, NULL))
-        return "a delta: out of memory";
+    if (!schema) return "a delta whose schema is lost";
+    if (netprof__delta_room(d, schema, NULL)) return netprof__reader_starved(r);
     d->wall_begin_ns = netprof__take_signed(c);
     d->wall_end_ns = netprof__take_signed(c);
     d->interval_ns = netprof__take_signed(c);
@@ -9151,11 +9140,11 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
 {
     size_t number = 0;
     const netprof_schema *schema = netprof__take_schema(r, c, &number);
-    if (!schema)
-        return "a schema that does not decode, or is over the limits";
+    if (!schema) return "a schema that does not decode, or is over the limits";
     if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
-        !netprof__reader_may_hold(r, 100 * (schema->counter_count + schema->device_count + 10)) ||
-        !netprof__grow(&r->alloc, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
+        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
+                                         (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
+        !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
         netprof_schema_release(schema);
         return "a schema with a wrong number, or over the limits";
     }
@@ -9168,8 +9157,8 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
 /* -- reading regions -- */
 
 /* The head up to the names; 0 when it does not decode. Texts go to the reader's scratch, one behind the other. */
-static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head, size_t *schema,
-                                      netprof__cursor *counters, size_t *texts)
+static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head,
+                                      size_t *schema, netprof__cursor *counters, size_t *texts)
 {
     uint64_t i;
     head->mode = (netprof_mode)netprof__take_byte(c);
@@ -9202,7 +9191,8 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     for (i = 0; i < 18; i++)
         v[i] = netprof__take_varint(c);
     /* a parent comes before its children: whoever walks up arrives */
-    if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX || v[2] > v[1]) {
+    if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX ||
+        v[2] > v[1]) {
         c->bad = 1;
         return;
     }
@@ -9237,8 +9227,8 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
 }
 
 /* Names into the scratch behind `from`, then pointers to them. NULL when they do not decode. */
-static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
-                                               size_t *end)
+static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from,
+                                               size_t *count, size_t *end)
 {
     size_t n = netprof__take_count(c), i, at = from;
     const char **names = (const char **)netprof__zalloc(&r->alloc, n * sizeof *names);
@@ -9253,16 +9243,16 @@ static const char **netprof__take_region_names(netprof_reader *r, netprof__curso
     return names;
 }
 
-static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c, const netprof_regions *head,
-                                              netprof__cursor *counters, const size_t *texts)
+static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c,
+                                              const netprof_regions *head, netprof__cursor *counters,
+                                              const size_t *texts)
 {
     netprof_regions *to = &r->regions;
     size_t name_count, end, count, i, at;
     const char **names = netprof__take_region_names(r, c, texts[2], &name_count, &end);
     uint64_t index = 0, one;
     char *text;
-    if (!names)
-        return "regions whose names do not decode";
+    if (!names) return "regions whose names do not decode";
     count = netprof__take_count(c);
     one = sizeof(netprof_stat) + head->counter_count * 8 + NETPROF_HISTOGRAM_BUCKETS * 8;
     if (c->bad || r->memory > r->limits.max_memory || count > (r->limits.max_memory - r->memory) / one ||
@@ -9297,8 +9287,7 @@ static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
     if (!netprof__take_regions_head(r, c, &head, &schema, &counters, texts))
         return "regions that do not decode";
     if (schema) {
-        if (schema > r->schema_count || !r->schemas[schema - 1].schema)
-            return "regions whose schema is lost";
+        if (schema > r->schema_count || !r->schemas[schema - 1].schema) return "regions whose schema is lost";
         head.schema = r->schemas[schema - 1].schema;
     }
     wrong = netprof__take_regions_body(r, c, &head, &counters, texts);
@@ -9323,8 +9312,7 @@ static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
 static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
 {
     size_t value = netprof__take_text(r, c, 0);
-    if (!value || !netprof__take_text(r, c, value))
-        return "a fact that does not decode";
+    if (!value || !netprof__take_text(r, c, value)) return "a fact that does not decode";
     r->fact.key = r->texts;
     r->fact.value = r->texts + value;
     return NULL;
@@ -9345,8 +9333,7 @@ static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char
 {
     size_t i;
     for (i = 0; i < sizeof netprof__chunk_types / sizeof *netprof__chunk_types; i++)
-        if (memcmp(tag, netprof__chunk_types[i].tag, 4) == 0)
-            return &netprof__chunk_types[i];
+        if (memcmp(tag, netprof__chunk_types[i].tag, 4) == 0) return &netprof__chunk_types[i];
     return NULL;
 }
 
@@ -9356,24 +9343,43 @@ static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
     const unsigned char *p = r->data + at;
     uint64_t length;
     uint32_t crc;
-    if (r->size - at < 12)
-        return 0;
+    if (r->size - at < 12) return 0;
     length = netprof__get_le(p + 4, 4);
-    if (length > r->size - at - 12)
-        return 0;
+    if (length > r->size - at - 12) return 0;
     crc = netprof__crc(r->crc, 0, p, 8);
     crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
     return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
 }
 
-/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. */
-static size_t netprof__resync(const netprof_reader *r)
+static int netprof__is_header(const netprof_reader *r, size_t at)
+{
+    return r->size - at >= 16 && memcmp(r->data + at, netprof__file_magic, 8) == 0;
+}
+
+/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. A file made of
+   beginnings of chunks that are none is given up when its bytes were summed a few times over. */
+static size_t netprof__resync(netprof_reader *r)
 {
     size_t at;
-    for (at = r->at + 1; at + 12 <= r->size; at++)
-        if (netprof__chunk_type(r->data + at) && netprof__chunk_at(r, at))
-            return at;
+    for (at = r->at + 1; at + 12 <= r->size && r->searched / 16 <= r->size; at++) {
+        uint64_t length = netprof__get_le(r->data + at + 4, 4);
+        if (netprof__is_header(r, at)) return at;
+        if (!netprof__chunk_type(r->data + at) || length > r->size - at - 12) continue;
+        if (netprof__chunk_at(r, at)) return at;
+        r->searched += length;
+    }
     return r->size;
+}
+
+/* What comes next is of another file, whose schemas count from 0 again. */
+static void netprof__forget_schemas(netprof_reader *r)
+{
+    size_t i;
+    for (i = 0; i < r->schema_count; i++) {
+        netprof_snapshot_free(&r->schemas[i].key);
+        netprof_schema_release(r->schemas[i].schema);
+    }
+    r->schema_count = 0;
 }
 
 static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
@@ -9389,14 +9395,17 @@ static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, s
 
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
-    if (!r || !item)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
+    if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
     while (r->at < r->size) {
         const struct netprof__chunk_kind *type;
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
+        if (!size && netprof__is_header(r, r->at)) {
+            netprof__forget_schemas(r);
+            return netprof__item_damage(r, item, 16, "another file begins here, put behind this one");
+        }
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
         type = netprof__chunk_type(r->data + r->at);
@@ -9406,8 +9415,12 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
         r->chunks++;
         wrong = type && type->take ? type->take(r, &c) : NULL;
-        if (wrong)
-            return netprof__item_damage(r, item, size, wrong);
+        if (r->starved) {
+            r->starved = 0;
+            r->chunks--;
+            return netprof__no_memory(error);
+        }
+        if (wrong) return netprof__item_damage(r, item, size, wrong);
         item->offset = r->at;
         item->size = size;
         r->at += size;
@@ -9428,14 +9441,9 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
 NETPROF_API void netprof_reader_close(netprof_reader *r)
 {
     netprof_alloc a;
-    size_t i;
-    if (!r)
-        return;
+    if (!r) return;
     a = r->alloc;
-    for (i = 0; i < r->schema_count; i++) {
-        netprof_snapshot_free(&r->schemas[i].key);
-        netprof_schema_release(r->schemas[i].schema);
-    }
+    netprof__forget_schemas(r);
     netprof_snapshot_free(&r->snapshot);
     netprof_delta_free(&r->delta);
     netprof_regions_free(&r->regions);
@@ -9451,17 +9459,12 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     netprof_reader *r = (netprof_reader *)netprof__zalloc(&a, sizeof *r);
-    if (!r)
-        return NULL;
+    if (!r) return NULL;
     r->alloc = a;
-    if (limits)
-        r->limits = *limits;
-    if (!r->limits.max_counters)
-        r->limits.max_counters = (uint64_t)4 << 20;
-    if (!r->limits.max_devices)
-        r->limits.max_devices = (uint64_t)64 << 10;
-    if (!r->limits.max_memory)
-        r->limits.max_memory = (uint64_t)1 << 30;
+    if (limits) r->limits = *limits;
+    if (!r->limits.max_counters) r->limits.max_counters = (uint64_t)4 << 20;
+    if (!r->limits.max_devices) r->limits.max_devices = (uint64_t)64 << 10;
+    if (!r->limits.max_memory) r->limits.max_memory = (uint64_t)1 << 30;
     netprof__crc_table(r->crc);
     return r;
 }
@@ -9469,11 +9472,12 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
 static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error)
 {
     if (r->size < 16 || memcmp(r->data, netprof__file_magic, 8) != 0)
-        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "not a .netprof file (its first bytes are others)");
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path,
+                             "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
         return netprof__fail(error, NETPROF_ERR_VERSION, 0, r->path, "written by a later netprof");
-    if (netprof__get_le(r->data + 12, 4) != 0x01020304)
-        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "bytes in the wrong order");
+    if (netprof__get_le(r->data + 12, 4) != 0x01020304 || !netprof__get_le(r->data + 8, 2))
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "bytes in the wrong order, or version 0");
     r->at = 16;
     return NETPROF_OK;
 }
@@ -9483,12 +9487,10 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
 {
     netprof_reader *r;
     netprof_err failed;
-    if (!out || (!data && size))
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no data");
+    if (!out || (!data && size)) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no data");
     *out = NULL;
     r = netprof__reader_make(limits);
-    if (!r)
-        return netprof__no_memory(error);
+    if (!r) return netprof__no_memory(error);
     r->data = (const unsigned char *)data;
     r->size = size;
     failed = netprof__check_header(r, error);
@@ -9510,12 +9512,9 @@ static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *
         if (!netprof__grow(&r->alloc, &r->owned, &capacity, r->size + 65536, 1))
             return netprof__no_memory(error);
         n = NETPROF_OS_READ(fd, r->owned + r->size, capacity - r->size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
-        if (n == 0)
-            break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
+        if (n == 0) break;
         r->size += (size_t)n;
     }
     r->data = r->owned;
@@ -9523,14 +9522,13 @@ static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *
     return NETPROF_OK;
 }
 
-NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
-                                            netprof_error *error)
+NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
+                                            const netprof_limits *limits, netprof_error *error)
 {
     netprof_reader *r;
     netprof_err failed;
     int fd;
-    if (!out || !path)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
+    if (!out || !path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
     *out = NULL;
     r = netprof__reader_make(limits);
     if (!r || !(r->path = netprof__strdup(&r->alloc, path))) {
@@ -9545,8 +9543,7 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     } else {
         failed = netprof__read_file(r, fd, error);
         NETPROF_OS_CLOSE(fd);
-        if (!failed)
-            failed = netprof__check_header(r, error);
+        if (!failed) failed = netprof__check_header(r, error);
     }
     if (failed)
         netprof_reader_close(r);
@@ -9584,8 +9581,7 @@ typedef struct netprof__json {
 
 static void netprof__json_flush(netprof__json *j)
 {
-    if (!j->failed && j->used)
-        j->failed = j->write(j->user, j->data, j->used);
+    if (!j->failed && j->used) j->failed = j->write(j->user, j->data, j->used);
     j->used = 0;
 }
 
@@ -9597,8 +9593,7 @@ static void netprof__json_bytes(netprof__json *j, const char *data, size_t size)
         j->used += n;
         data += n;
         size -= n;
-        if (j->used == sizeof j->data)
-            netprof__json_flush(j);
+        if (j->used == sizeof j->data) netprof__json_flush(j);
     }
 }
 
@@ -9610,11 +9605,14 @@ static void netprof__json_raw(netprof__json *j, const char *text)
 /* Length of the UTF-8 sequence at p (RFC 3629), 0 when it is none. */
 static size_t netprof__utf8(const unsigned char *p)
 {
-    size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : (p[0] & 0xf8) == 0xf0 ? 4 : 0;
+    size_t n = p[0] < 0x80                   ? 1
+               : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+               : (p[0] & 0xf0) == 0xe0       ? 3
+               : (p[0] & 0xf8) == 0xf0       ? 4
+                                             : 0;
     size_t i;
     for (i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
+        if ((p[i] & 0xc0) != 0x80) return 0;
     if ((n == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f))) ||
         (n == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f) || p[0] > 0xf4)))
         return 0;
@@ -9650,8 +9648,7 @@ static void netprof__json_u64(netprof__json *j, uint64_t v, int negative)
     do
         text[--at] = (char)('0' + v % 10);
     while (v /= 10);
-    if (negative)
-        text[--at] = '-';
+    if (negative) text[--at] = '-';
     netprof__json_bytes(j, text + at, sizeof text - at);
 }
 
@@ -9663,14 +9660,12 @@ static void netprof__json_i64(netprof__json *j, int64_t v)
 /* A counter's value: signed ones with their sign. */
 static void netprof__json_value(netprof__json *j, const netprof_counter *c, uint64_t v)
 {
-    if (j->u64_strings)
-        netprof__json_raw(j, "\"");
+    if (j->u64_strings) netprof__json_raw(j, "\"");
     if (c->flags & NETPROF_SIGNED)
         netprof__json_i64(j, (int64_t)v);
     else
         netprof__json_u64(j, v, 0);
-    if (j->u64_strings)
-        netprof__json_raw(j, "\"");
+    if (j->u64_strings) netprof__json_raw(j, "\"");
 }
 
 /* ,"key": — the first member of an object is written by hand. */
@@ -9698,8 +9693,7 @@ static void netprof__json_facts(netprof__json *j, const netprof_fact *facts, siz
     size_t i;
     netprof__json_raw(j, "{");
     for (i = 0; i < count; i++) {
-        if (i)
-            netprof__json_raw(j, ",");
+        if (i) netprof__json_raw(j, ",");
         netprof__json_text(j, facts[i].key);
         netprof__json_raw(j, ":");
         netprof__json_text(j, facts[i].value);
@@ -9721,8 +9715,7 @@ static void netprof__json_flags(netprof__json *j, unsigned flags)
     size_t i;
     netprof__json_raw(j, "[");
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!(flags & rows[i].flag))
-            continue;
+        if (!(flags & rows[i].flag)) continue;
         netprof__json_raw(j, comma);
         netprof__json_text(j, rows[i].name);
         comma = ",";
@@ -9819,13 +9812,11 @@ static void netprof__json_stamps(netprof__json *j, const netprof_snapshot *s, co
     size_t i, any = 0;
     for (i = d->first; i < (size_t)d->first + d->count; i++)
         any |= s->stamps_ns[i] != 0;
-    if (!any)
-        return;
+    if (!any) return;
     netprof__json_key(j, "stamps_ns");
     netprof__json_raw(j, "[");
     for (i = d->first; i < (size_t)d->first + d->count; i++) {
-        if (i > d->first)
-            netprof__json_raw(j, ",");
+        if (i > d->first) netprof__json_raw(j, ",");
         netprof__json_i64(j, s->stamps_ns[i]);
     }
     netprof__json_raw(j, "]");
@@ -9835,8 +9826,7 @@ static void netprof__json_not_ok(netprof__json *j, const netprof_snapshot *s, co
 {
     size_t i, any = 0;
     for (i = d->first; i < (size_t)d->first + d->count; i++) {
-        if (s->status[i] == NETPROF_STATUS_OK)
-            continue;
+        if (s->status[i] == NETPROF_STATUS_OK) continue;
         if (!any++) {
             netprof__json_key(j, "not_ok");
             netprof__json_raw(j, "{");
@@ -9850,8 +9840,7 @@ static void netprof__json_not_ok(netprof__json *j, const netprof_snapshot *s, co
         netprof__json_u64(j, s->errnos[i], 0);
         netprof__json_raw(j, "]");
     }
-    if (any)
-        netprof__json_raw(j, "}");
+    if (any) netprof__json_raw(j, "}");
 }
 
 static void netprof__json_snapshot(netprof__json *j, const netprof_snapshot *s, size_t number)
@@ -9929,7 +9918,8 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
 /* The schema of the i-th thing: snapshots first, then deltas. */
 static const netprof_schema *netprof__json_schema_of(const netprof_json *what, size_t i)
 {
-    return i < what->snapshot_count ? what->snapshots[i].schema : what->deltas[i - what->snapshot_count].schema;
+    return i < what->snapshot_count ? what->snapshots[i].schema
+                                    : what->deltas[i - what->snapshot_count].schema;
 }
 
 /* Its number: how many different schemas come before the first use of the same one. */
@@ -9950,8 +9940,7 @@ static void netprof__json_schemas(netprof__json *j, const netprof_json *what)
     for (i = 0; i < what->snapshot_count + what->delta_count; i++) {
         for (m = 0; netprof__json_schema_of(what, m) != netprof__json_schema_of(what, i); m++)
             continue;
-        if (m < i)
-            continue;
+        if (m < i) continue;
         netprof__json_raw(j, written++ ? ",\n" : "\n");
         netprof__json_schema(j, netprof__json_schema_of(what, i));
     }
@@ -10024,9 +10013,10 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 /* What a node counts: the first row at every call. All are 64 bits, for netprof__node_read(). */
 typedef struct netprof__tally {
     uint64_t calls, measured, inclusive, within, min, max; /* within: of the regions inside */
-    uint64_t pivot, squares; /* the first duration; the sum of squares (a double) of the distance from it, or small
+    uint64_t pivot,
+        squares;        /* the first duration; the sum of squares (a double) of the distance from it, or small
                                 variances would drown */
-    uint64_t recursive;      /* time of the inner calls of a recursion */
+    uint64_t recursive; /* time of the inner calls of a recursion */
     uint64_t skipped, spans, bytes, aborted, too_short, counted, concurrency;
 } netprof__tally;
 
@@ -10034,10 +10024,10 @@ typedef struct netprof__node {
     uint32_t sequence, region;
     const uint32_t *every; /* of the region */
     struct netprof__node *recent;
-    uint64_t *sums;        /* of counters; NULL in the modes without */
+    uint64_t *sums; /* of counters; NULL in the modes without */
     netprof__tally tally;
     struct netprof__node *parent, *children, *sibling, *made_before;
-    uint32_t *carries;     /* of the histogram: how often each bucket passed 2^32; NULL before the first time */
+    uint32_t *carries; /* of the histogram: how often each bucket passed 2^32; NULL before the first time */
     uint32_t index;
     uint32_t histogram[NETPROF_HISTOGRAM_BUCKETS];
 } netprof__node;
@@ -10071,21 +10061,22 @@ typedef struct netprof__columns {
 } netprof__columns;
 
 typedef struct netprof__thread {
-    volatile uint32_t ready; /* the epoch caught up with; 0 within a region call: another is from a signal handler */
-    uint32_t depth;          /* frames in use; frames[0] is not one of them, its node is the root */
-    uint32_t too_deep;       /* begun and not ended beyond the depth */
+    volatile uint32_t
+        ready;      /* the epoch caught up with; 0 within a region call: another is from a signal handler */
+    uint32_t depth; /* frames in use; frames[0] is not one of them, its node is the root */
+    uint32_t too_deep;                   /* begun and not ended beyond the depth */
     uint32_t epoch, resets, cuts, forks; /* caught up with */
     netprof__frame frames[NETPROF_MAX_DEPTH + 1];
-    uint32_t deep[64];       /* too_deep by region modulo 64 */
+    uint32_t deep[64];            /* too_deep by region modulo 64 */
     struct netprof__thread *next; /* in the list of all; never removed */
-    netprof__node root;      /* what is at top level is its child; itself it counts nothing */
-    netprof__node *made;     /* the newest node */
-    netprof__node *collected; /* `made` when a collection began */
+    netprof__node root;           /* what is at top level is its child; itself it counts nothing */
+    netprof__node *made;          /* the newest node */
+    netprof__node *collected;     /* `made` when a collection began */
     uint32_t number, node_count;
-    int in_use;              /* by a living thread */
+    int in_use; /* by a living thread */
     uint64_t mismatched, dropped;
-    uint64_t mismatch;       /* the first: region that was ended << 32 | innermost region */
-    netprof *np;             /* mode fast */
+    uint64_t mismatch; /* the first: region that was ended << 32 | innermost region */
+    netprof *np;       /* mode fast */
     netprof_snapshot snapshot;
     netprof__columns columns;
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
@@ -10115,14 +10106,14 @@ typedef struct netprof__calls {
 
 /* The one region context of the process. */
 static struct netprof__regions_state {
-    uint32_t epoch;          /* changes with each of the three that follow; never 0 once ready */
+    uint32_t epoch; /* changes with each of the three that follow; never 0 once ready */
     int use_tsc;
-    uint64_t ns_per_tick_24; /* times 2^24 */
+    uint64_t ns_per_tick_24;      /* times 2^24 */
     uint32_t resets, cuts, forks; /* cuts: to mode off */
-    int lock, flush_lock;    /* of everything but the hot path; of writing the file */
+    int lock, flush_lock;         /* of everything but the hot path; of writing the file */
     int ready, used, ended;
     netprof_mode started;
-    const netprof__calls *first; /* the copy that has the regions, if it is another */
+    const netprof__calls *first;                       /* the copy that has the regions, if it is another */
     netprof__region *regions[NETPROF_MAX_REGIONS + 1]; /* [0] is none */
     uint32_t slots[2 * NETPROF_MAX_REGIONS + 1];       /* ids by the hash of the name */
     uint32_t region_count;
@@ -10136,12 +10127,12 @@ static struct netprof__regions_state {
     uint32_t *counters;
     size_t counter_count;
     int64_t interval_ns, flush_ns, sweep_ns;
-    uint64_t open;           /* regions with counters */
-    uint64_t sequence;       /* of `values`: odd while the sampler writes */
+    uint64_t open;     /* regions with counters */
+    uint64_t sequence; /* of `values`: odd while the sampler writes */
     uint64_t *values;
     unsigned char *known;
-    int background;          /* the thread runs */
-    netprof *np, *past_np;   /* the sampler's */
+    int background;        /* the thread runs */
+    netprof *np, *past_np; /* the sampler's */
     netprof_snapshot snapshot, past_snapshot;
     netprof__columns columns;
     int rank, size;
@@ -10157,8 +10148,7 @@ static NETPROF__TLS int netprof__holds_lock, netprof__flushing;
 NETPROF__HOT uint64_t netprof__ticks(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    if (NETPROF__LIKELY(netprof__regions_state.use_tsc))
-        return __builtin_ia32_rdtsc();
+    if (NETPROF__LIKELY(netprof__regions_state.use_tsc)) return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
     if (NETPROF__LIKELY(netprof__regions_state.use_tsc)) {
         uint64_t v;
@@ -10172,7 +10162,9 @@ NETPROF__HOT uint64_t netprof__ticks(void)
 /* Negative differences (clocks of two processors that differ by a few ticks) are 0. */
 NETPROF__COLD uint64_t netprof__many_ticks_to_ns(uint64_t ticks)
 {
-    return ticks >> 63 ? 0 : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
+    return ticks >> 63
+               ? 0
+               : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
 }
 
 NETPROF__HOT uint64_t netprof__ticks_to_ns(uint64_t ticks)
@@ -10185,8 +10177,7 @@ NETPROF__HOT uint64_t netprof__ticks_to_ns(uint64_t ticks)
 NETPROF__HOT unsigned netprof__bucket(uint64_t ns)
 {
     unsigned top;
-    if (ns < 8)
-        return (unsigned)ns;
+    if (ns < 8) return (unsigned)ns;
     top = 63 - (unsigned)__builtin_clzll(ns);
     return (top - 2) * 8 + (unsigned)(ns >> (top - 3) & 7);
 }
@@ -10196,11 +10187,9 @@ static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *pare
     netprof_alloc a = netprof__alloc_or_default(NULL);
     size_t counters = netprof__regions_state.counter_count;
     netprof__node *n;
-    if (!region || region > NETPROF__GET(netprof__regions_state.region_count))
-        return NULL;
+    if (!region || region > NETPROF__GET(netprof__regions_state.region_count)) return NULL;
     n = (netprof__node *)netprof__zalloc(&a, sizeof *n + counters * sizeof(uint64_t));
-    if (!n)
-        return NULL;
+    if (!n) return NULL;
     n->sums = counters ? (uint64_t *)(void *)(n + 1) : NULL;
     n->parent = parent;
     n->region = region;
@@ -10218,16 +10207,12 @@ static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *pare
 NETPROF__COLD netprof__node *netprof__node_below(netprof__thread *t, netprof__node *parent, uint32_t region)
 {
     netprof__node *n;
-    if (!parent)
-        return NULL;
-    if (parent->region == region && parent != &t->root)
-        return parent->recent = parent;
+    if (!parent) return NULL;
+    if (parent->region == region && parent != &t->root) return parent->recent = parent;
     for (n = parent->children; n && n->region != region; n = n->sibling)
         continue;
-    if (!n)
-        n = netprof__node_make(t, parent, region);
-    if (n)
-        parent->recent = n;
+    if (!n) n = netprof__node_make(t, parent, region);
+    if (n) parent->recent = n;
     return n;
 }
 
@@ -10259,10 +10244,8 @@ static netprof__sample *netprof__sample_shared(netprof__thread *t)
     uint64_t sequence = NETPROF__GET(g->sequence);
     netprof__sample *s;
     size_t i;
-    if (t->now && (t->now->sequence == sequence || (sequence & 1)))
-        return t->now;
-    if (!sequence || (s = netprof__sample_free(t)) == NULL)
-        return NULL;
+    if (t->now && (t->now->sequence == sequence || (sequence & 1))) return t->now;
+    if (!sequence || (s = netprof__sample_free(t)) == NULL) return NULL;
     do {
         while ((sequence = NETPROF__GET(g->sequence)) & 1)
             sched_yield();
@@ -10290,10 +10273,8 @@ static int netprof__columns_fit(netprof__columns *m, const netprof_schema *schem
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof_alloc a = netprof__alloc_or_default(NULL);
     size_t i;
-    if (m->schema == schema)
-        return 1;
-    if (!m->at && !(m->at = (uint32_t *)netprof__zalloc(&a, g->counter_count * sizeof *m->at)))
-        return 0;
+    if (m->schema == schema) return 1;
+    if (!m->at && !(m->at = (uint32_t *)netprof__zalloc(&a, g->counter_count * sizeof *m->at))) return 0;
     for (i = 0; i < g->counter_count; i++)
         m->at[i] = netprof__column_of(schema, g->counters[i]);
     netprof_schema_retain(schema);
@@ -10303,11 +10284,12 @@ static int netprof__columns_fit(netprof__columns *m, const netprof_schema *schem
 }
 
 /* Value of the i-th counter of the regions in a snapshot; 0: it has none. */
-static int netprof__column_value(const netprof__columns *m, size_t i, const netprof_snapshot *s, uint64_t *value)
+static int netprof__column_value(const netprof__columns *m, size_t i, const netprof_snapshot *s,
+                                 uint64_t *value)
 {
     uint32_t at = m->at[i];
-    int known = at != UINT32_MAX &&
-                (s->status[at] == NETPROF_STATUS_OK || s->status[at] == NETPROF_STATUS_SATURATED);
+    int known =
+        at != UINT32_MAX && (s->status[at] == NETPROF_STATUS_OK || s->status[at] == NETPROF_STATUS_SATURATED);
     *value = known ? s->values[at] : 0;
     return known;
 }
@@ -10329,7 +10311,8 @@ static netprof__sample *netprof__sample_read(netprof__thread *t)
 
 static netprof__sample *netprof__sample_take(netprof__thread *t)
 {
-    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_shared(t);
+    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t)
+                                                               : netprof__sample_shared(t);
 }
 
 static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
@@ -10337,14 +10320,12 @@ static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
     __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
     f->marks |= NETPROF__COUNTED;
     f->sample = netprof__sample_take(t);
-    if (f->sample)
-        f->sample->frames++;
+    if (f->sample) f->sample->frames++;
 }
 
 static void netprof__frame_release(netprof__frame *f)
 {
-    if (f->sample)
-        f->sample->frames--;
+    if (f->sample) f->sample->frames--;
     f->sample = NULL;
 }
 
@@ -10363,8 +10344,8 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
         uint64_t step;
         if (!f->sample->known[i] || !after->known[i])
             __atomic_add_fetch(&g->unread, 1, __ATOMIC_RELAXED);
-        else if (netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i], after->values[i],
-                                    &step) != NETPROF_FLAG_GAUGE &&
+        else if (netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
+                                    after->values[i], &step) != NETPROF_FLAG_GAUGE &&
                  step)
             NETPROF__ADD(n->sums[i], step);
     }
@@ -10389,7 +10370,8 @@ NETPROF__COLD void netprof__carry(netprof__node *n, unsigned bucket)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     if (!n->carries)
-        NETPROF__SET(n->carries, (uint32_t *)netprof__zalloc(&a, NETPROF_HISTOGRAM_BUCKETS * sizeof *n->carries));
+        NETPROF__SET(n->carries,
+                     (uint32_t *)netprof__zalloc(&a, NETPROF_HISTOGRAM_BUCKETS * sizeof *n->carries));
     if (n->carries)
         NETPROF__ADD(n->carries[bucket], 1);
     else
@@ -10401,8 +10383,7 @@ NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t in
     netprof__tally *y = &n->tally;
     unsigned bucket = netprof__bucket(ns);
     double squares, off;
-    if (NETPROF__UNLIKELY(!y->measured))
-        NETPROF__SET(y->pivot, ns);
+    if (NETPROF__UNLIKELY(!y->measured)) NETPROF__SET(y->pivot, ns);
     off = (double)(int64_t)(ns - y->pivot);
     memcpy(&squares, &y->squares, sizeof squares);
     NETPROF__SET(y->measured, y->measured + 1);
@@ -10410,16 +10391,12 @@ NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t in
         NETPROF__SET(y->inclusive, y->inclusive + ns);
     else
         NETPROF__SET(y->recursive, y->recursive + ns);
-    if (inside)
-        NETPROF__SET(y->within, y->within + (inside < ns ? inside : ns));
-    if (ns < y->min)
-        NETPROF__SET(y->min, ns);
-    if (ns > y->max)
-        NETPROF__SET(y->max, ns);
+    if (inside) NETPROF__SET(y->within, y->within + (inside < ns ? inside : ns));
+    if (ns < y->min) NETPROF__SET(y->min, ns);
+    if (ns > y->max) NETPROF__SET(y->max, ns);
     NETPROF__SET(y->squares, netprof__double_bits(squares + off * off));
     NETPROF__SET(n->histogram[bucket], n->histogram[bucket] + 1);
-    if (NETPROF__UNLIKELY(!n->histogram[bucket]))
-        netprof__carry(n, bucket);
+    if (NETPROF__UNLIKELY(!n->histogram[bucket])) netprof__carry(n, bucket);
 }
 
 /* A reset happened: the owner empties its nodes before it counts again. */
@@ -10432,8 +10409,7 @@ static void netprof__node_renew(netprof__node *n)
     NETPROF__SET(n->tally.min, UINT64_MAX);
     for (i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) {
         NETPROF__SET(n->histogram[i], 0);
-        if (n->carries)
-            NETPROF__SET(n->carries[i], 0);
+        if (n->carries) NETPROF__SET(n->carries[i], 0);
     }
     for (i = 0; n->sums && i < netprof__regions_state.counter_count; i++)
         NETPROF__SET(n->sums[i], 0);
@@ -10443,11 +10419,9 @@ static void netprof__node_renew(netprof__node *n)
 /* What is open at a reset, or in the parent of a fork, begins anew: the past is in nobody's figures. */
 static void netprof__frame_renew(netprof__frame *f, uint64_t now)
 {
-    if (f->marks & NETPROF__LOST)
-        return;
+    if (f->marks & NETPROF__LOST) return;
     f->inside = 0;
-    if ((int64_t)(now - f->begin) > 0)
-        f->begin = now;
+    if ((int64_t)(now - f->begin) > 0) f->begin = now;
     netprof__frame_release(f);
     NETPROF__ADD(f->node->tally.calls, 1);
 }
@@ -10488,12 +10462,9 @@ NETPROF__COLD void netprof__thread_catch_up(netprof__thread *t)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     uint32_t epoch = NETPROF__GET(g->epoch), resets = NETPROF__GET(g->resets), cuts = NETPROF__GET(g->cuts);
-    if (t->cuts != cuts)
-        netprof__thread_cut(t);
-    if (t->resets != resets)
-        netprof__thread_renew(t);
-    if (t->forks != g->forks)
-        netprof__process_begin(t);
+    if (t->cuts != cuts) netprof__thread_cut(t);
+    if (t->resets != resets) netprof__thread_renew(t);
+    if (t->forks != g->forks) netprof__process_begin(t);
     t->cuts = cuts;
     t->forks = g->forks;
     NETPROF__SET(t->resets, resets);
@@ -10504,8 +10475,7 @@ NETPROF__COLD void netprof__thread_catch_up(netprof__thread *t)
 NETPROF__COLD netprof__thread *netprof__thread_slow(void)
 {
     netprof__thread *t = netprof__this_thread;
-    if (!t && (t = netprof__thread_make()) == NULL)
-        return NULL;
+    if (!t && (t = netprof__thread_make()) == NULL) return NULL;
     if (!t->ready) {
         NETPROF__ADD(t->dropped, 1);
         return NULL;
@@ -10560,10 +10530,8 @@ NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
 NETPROF__COLD void netprof__begin_marked(netprof__thread *t, netprof__frame *f)
 {
     uint32_t every = NETPROF__PEEK(*f->node->every);
-    if (f[-1].node == f->node)
-        f->marks |= NETPROF__NESTED;
-    if (every > 1 && f->node->tally.calls % every != 0)
-        f->marks |= NETPROF__SKIPPED;
+    if (f[-1].node == f->node) f->marks |= NETPROF__NESTED;
+    if (every > 1 && f->node->tally.calls % every != 0) f->marks |= NETPROF__SKIPPED;
     if (f->node->sums && !f->marks && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)
         netprof__frame_sample(t, f);
 }
@@ -10600,15 +10568,12 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
     netprof__node *n = f->node;
     const netprof__sample *after = NULL;
     uint64_t ns = f->inside; /* what the parent gets of one that was not measured */
-    if (f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED))
-        after = netprof__sample_take(t);
+    if (f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED)) after = netprof__sample_take(t);
     t->depth--;
     if (!(f->marks & NETPROF__LOST)) {
         netprof__node_open(n);
-        if (aborted)
-            NETPROF__ADD(n->tally.aborted, 1);
-        if (f->marks & NETPROF__COUNTED)
-            netprof__count_frame(f, after);
+        if (aborted) NETPROF__ADD(n->tally.aborted, 1);
+        if (f->marks & NETPROF__COUNTED) netprof__count_frame(f, after);
         if (f->marks & NETPROF__SKIPPED) {
             NETPROF__ADD(n->tally.skipped, 1);
         } else {
@@ -10625,13 +10590,11 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
 static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now)
 {
     uint32_t d = t->depth;
-    if (!t->mismatched)
-        NETPROF__SET(t->mismatch, (uint64_t)region << 32 | (d ? t->frames[d].region : 0));
+    if (!t->mismatched) NETPROF__SET(t->mismatch, (uint64_t)region << 32 | (d ? t->frames[d].region : 0));
     NETPROF__ADD(t->mismatched, 1);
     while (d && t->frames[d].region != region)
         d--;
-    if (!d)
-        return;
+    if (!d) return;
     while (t->depth > d)
         netprof__pop(t, now, 1);
     netprof__pop(t, now, 0);
@@ -10644,8 +10607,7 @@ NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint
         t->too_deep--;
         return;
     }
-    if (t->too_deep)
-        netprof__forget_deep(t); /* the end of an outer one: those within were never ended */
+    if (t->too_deep) netprof__forget_deep(t); /* the end of an outer one: those within were never ended */
     if (t->depth && t->frames[t->depth].region == region)
         netprof__pop(t, now, 0);
     else
@@ -10685,8 +10647,7 @@ NETPROF__HOT void netprof__end_now(uint32_t region)
     uint64_t now = netprof__ticks();
     netprof__thread *t = netprof__thread_enter();
     if (NETPROF__UNLIKELY(!t)) {
-        if (netprof__regions_state.first)
-            netprof__regions_state.first->end(region);
+        if (netprof__regions_state.first) netprof__regions_state.first->end(region);
         return;
     }
     netprof__end_at(t, region, now);
@@ -10700,8 +10661,7 @@ NETPROF__COLD void netprof__begin_none(void)
 
 NETPROF_API void netprof_begin(netprof_region_id region)
 {
-    if (!NETPROF__IS_ON)
-        return;
+    if (!NETPROF__IS_ON) return;
     if (NETPROF__LIKELY(region))
         netprof__begin_now(region);
     else
@@ -10710,8 +10670,7 @@ NETPROF_API void netprof_begin(netprof_region_id region)
 
 NETPROF_API void netprof_end(netprof_region_id region)
 {
-    if (NETPROF__IS_ON && region)
-        netprof__end_now(region);
+    if (NETPROF__IS_ON && region) netprof__end_now(region);
 }
 
 NETPROF__COLD netprof_region_id netprof__site_find(netprof_site *site)
@@ -10748,10 +10707,8 @@ NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
     netprof_span span;
     span.region = NETPROF__IS_ON ? region : 0;
     span.begin_ticks = 0;
-    if (!span.region)
-        return span;
-    if (netprof__regions_state.first)
-        return netprof__regions_state.first->span_begin(region);
+    if (!span.region) return span;
+    if (netprof__regions_state.first) return netprof__regions_state.first->span_begin(region);
     span.begin_ticks = netprof__ticks();
     return span;
 }
@@ -10768,11 +10725,9 @@ NETPROF_API void netprof_span_end(netprof_span span)
     uint64_t now = netprof__ticks();
     netprof__thread *t;
     netprof__node *n;
-    if (!NETPROF__IS_ON || !span.begin_ticks)
-        return;
+    if (!NETPROF__IS_ON || !span.begin_ticks) return;
     if ((t = netprof__thread_enter()) == NULL) {
-        if (netprof__regions_state.first)
-            netprof__regions_state.first->span_end(span);
+        if (netprof__regions_state.first) netprof__regions_state.first->span_end(span);
         return;
     }
     n = netprof__node_below(t, &t->root, span.region);
@@ -10792,16 +10747,13 @@ NETPROF_API void netprof_bytes(uint64_t bytes)
 {
     netprof__thread *t;
     netprof__node *n;
-    if (!NETPROF__IS_ON)
-        return;
+    if (!NETPROF__IS_ON) return;
     if ((t = netprof__thread_enter()) == NULL) {
-        if (netprof__regions_state.first)
-            netprof__regions_state.first->bytes(bytes);
+        if (netprof__regions_state.first) netprof__regions_state.first->bytes(bytes);
         return;
     }
     n = t->depth && !t->too_deep ? t->frames[t->depth].node : NULL;
-    if (n)
-        NETPROF__ADD(n->tally.bytes, bytes);
+    if (n) NETPROF__ADD(n->tally.bytes, bytes);
     netprof__thread_leave(t);
 }
 
@@ -10812,8 +10764,7 @@ static int netprof__lock(int *lock)
 {
     struct timespec nap = {0, 50000};
     int tries = 0;
-    if (netprof__holds_lock)
-        return 0;
+    if (netprof__holds_lock) return 0;
     netprof__holds_lock = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
@@ -10836,10 +10787,8 @@ static void netprof__regions_start(void);
 /* Takes the lock; the first call sets everything up. */
 static int netprof__regions_lock(void)
 {
-    if (!netprof__lock(&netprof__regions_state.lock))
-        return 0;
-    if (!netprof__regions_state.ready)
-        netprof__regions_start();
+    if (!netprof__lock(&netprof__regions_state.lock)) return 0;
+    if (!netprof__regions_state.ready) netprof__regions_start();
     return 1;
 }
 
@@ -10858,8 +10807,7 @@ static void netprof__new_epoch(struct netprof__regions_state *g)
 /* The first warning is kept. */
 static void netprof__warn(struct netprof__regions_state *g, const char *format, const char *what)
 {
-    if (!*g->warning)
-        snprintf(g->warning, sizeof g->warning, format, what);
+    if (!*g->warning) snprintf(g->warning, sizeof g->warning, format, what);
 }
 
 /* The n of "NAME:n" in the comma list of NETPROF_EVERY; 0 when it is not there. */
@@ -10871,7 +10819,8 @@ static uint32_t netprof__every_setting(const char *list, const char *name)
         const char *p = list + n + 1;
         uint64_t every;
         if (length > n + 1 && memcmp(list, name, n) == 0 && list[n] == ':' &&
-            netprof__parse_digits(&p, list + length, &every) == 0 && p == list + length && every <= UINT32_MAX)
+            netprof__parse_digits(&p, list + length, &every) == 0 && p == list + length &&
+            every <= UINT32_MAX)
             return (uint32_t)every;
         list += length + (list[length] == ',');
     }
@@ -10889,8 +10838,7 @@ static uint32_t netprof__name_find(const char *name, uint32_t *slot)
     for (p = name; *p; p++)
         hash = (hash ^ (unsigned char)*p) * 16777619u;
     for (i = hash % count; (id = NETPROF__GET(g->slots[i])) != 0; i = (i + 1) % count)
-        if (strcmp(g->regions[id]->name, name) == 0)
-            return id;
+        if (strcmp(g->regions[id]->name, name) == 0) return id;
     *slot = (uint32_t)i;
     return 0;
 }
@@ -10917,14 +10865,10 @@ NETPROF_API netprof_region_id netprof_region(const char *name)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     uint32_t slot, id;
-    if (!name)
-        return 0;
-    if ((id = netprof__name_find(name, &slot)) != 0)
-        return id;
-    if (!netprof__regions_lock())
-        return 0;
-    if (!g->first && (id = netprof__name_find(name, &slot)) == 0)
-        id = netprof__name_add(name, slot);
+    if (!name) return 0;
+    if ((id = netprof__name_find(name, &slot)) != 0) return id;
+    if (!netprof__regions_lock()) return 0;
+    if (!g->first && (id = netprof__name_find(name, &slot)) == 0) id = netprof__name_add(name, slot);
     netprof__regions_unlock();
     return g->first ? g->first->region(name) : id;
 }
@@ -10956,11 +10900,9 @@ static netprof *netprof__region_context(void)
 static netprof__thread *netprof__thread_adopt(void)
 {
     netprof__thread *t;
-    if (netprof__regions_state.thread_count < 256)
-        return NULL;
+    if (netprof__regions_state.thread_count < 256) return NULL;
     for (t = netprof__regions_state.threads; t; t = t->next)
-        if (!NETPROF__GET(t->in_use))
-            return t;
+        if (!NETPROF__GET(t->in_use)) return t;
     return NULL;
 }
 
@@ -10968,8 +10910,7 @@ static netprof__thread *netprof__thread_new(struct netprof__regions_state *g)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     netprof__thread *t = (netprof__thread *)netprof__zalloc(&a, sizeof *t);
-    if (!t)
-        return NULL;
+    if (!t) return NULL;
     t->frames[0].node = &t->root;
     t->resets = g->resets;
     t->cuts = g->cuts;
@@ -11009,22 +10950,17 @@ static netprof__thread *netprof__thread_make(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof__thread *t = NULL;
-    if (NETPROF__GET(g->first) || !netprof__regions_lock())
-        return NULL;
+    if (NETPROF__GET(g->first) || !netprof__regions_lock()) return NULL;
     if (!g->first && NETPROF__IS_ON) {
         t = netprof__thread_adopt();
-        if (!t)
-            t = netprof__thread_new(g);
-        if (t)
-            NETPROF__SET(t->in_use, 1);
+        if (!t) t = netprof__thread_new(g);
+        if (t) NETPROF__SET(t->in_use, 1);
         NETPROF__SET(g->used, 1);
         netprof__background_check(g);
     }
     netprof__regions_unlock();
-    if (!t)
-        return NULL;
-    if (g->started == NETPROF_MODE_FAST)
-        t->np = netprof__region_context();
+    if (!t) return NULL;
+    if (g->started == NETPROF_MODE_FAST) t->np = netprof__region_context();
     netprof__this_thread = t;
 #ifndef NETPROF_NO_THREADS
     pthread_setspecific(netprof__thread_key, t);
@@ -11040,8 +10976,7 @@ static void netprof__process_begin(netprof__thread *t)
         netprof_close(t->np);
         t->np = netprof__region_context();
     }
-    if (!netprof__regions_lock())
-        return;
+    if (!netprof__regions_lock()) return;
     NETPROF__SET(g->used, 1);
     netprof__background_check(g);
     netprof__regions_unlock();
@@ -11056,8 +10991,8 @@ static int netprof__tsc_usable(void)
     return 1;
 #elif defined(__x86_64__) || defined(__i386__)
     char text[32];
-    return netprof__read_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
-                              sizeof text) > 0 &&
+    return netprof__read_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                              text, sizeof text) > 0 &&
            strcmp(text, "tsc") == 0;
 #else
     return 0;
@@ -11092,8 +11027,7 @@ static void netprof__calibrate(struct netprof__regions_state *g)
     g->ns_per_tick_24 = 1u << 24;
     g->since_wall_ns = netprof__clock(CLOCK_REALTIME);
     g->begin_ns = g->since_ns = netprof__clock_and_ticks(&g->begin_ticks);
-    if (!g->use_tsc)
-        return;
+    if (!g->use_tsc) return;
     while (netprof__clock(CLOCK_MONOTONIC) - g->begin_ns < 200000)
         continue;
     ns = netprof__clock_and_ticks(&ticks) - g->begin_ns;
@@ -11114,8 +11048,7 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
     uint64_t best = UINT64_MAX, begin, ticks;
     uint32_t every = 0;
     int i, k;
-    if (!scratch)
-        return;
+    if (!scratch) return;
     scratch->node.region = 1;
     scratch->node.every = &every;
     scratch->thread.root.recent = &scratch->node;
@@ -11134,12 +11067,12 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
 }
 
 /* Seconds as a decimal number, whatever the locale. */
-static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable, int64_t otherwise)
+static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable,
+                                        int64_t otherwise)
 {
     const char *text = NETPROF_OS_GETENV(variable), *p = text, *end;
     uint64_t seconds = 0, ns = 0, unit = 100000000;
-    if (!text || !*text)
-        return otherwise;
+    if (!text || !*text) return otherwise;
     end = text + strlen(text);
     if ((*p != '.' && netprof__parse_digits(&p, end, &seconds)) || seconds > 1000000) {
         netprof__warn(g, "%s is no number of seconds: not used", variable);
@@ -11148,18 +11081,16 @@ static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const 
     if (*p == '.')
         for (p++; netprof__digit(*p); p++, unit /= 10)
             ns += unit * (uint64_t)(*p - '0');
-    if (p == end)
-        return (int64_t)(seconds * 1000000000 + ns);
+    if (p == end) return (int64_t)(seconds * 1000000000 + ns);
     netprof__warn(g, "%s is no number of seconds: not used", variable);
     return otherwise;
 }
 
-static void netprof__text_setting(struct netprof__regions_state *g, const char *variable, const char *otherwise,
-                                  char *to, size_t size)
+static void netprof__text_setting(struct netprof__regions_state *g, const char *variable,
+                                  const char *otherwise, char *to, size_t size)
 {
     const char *text = NETPROF_OS_GETENV(variable);
-    if (text && strlen(text) >= size)
-        netprof__warn(g, "%s is too long: not used", variable);
+    if (text && strlen(text) >= size) netprof__warn(g, "%s is too long: not used", variable);
     netprof__copy_text(to, size, text && *text && strlen(text) < size ? text : otherwise);
 }
 
@@ -11168,9 +11099,10 @@ extern char **environ;
 /* A misspelt switch would silently do nothing. */
 static void netprof__check_environment(struct netprof__regions_state *g)
 {
-    static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",     "NETPROF_SOURCES", "NETPROF_INCLUDE",
-                                        "NETPROF_EXCLUDE",  "NETPROF_OUTPUT",   "NETPROF_FLUSH",   "NETPROF_EVERY",
-                                        "NETPROF_INTERVAL", "NETPROF_RANK",     "NETPROF_VERBOSE"};
+    static const char *const known[] = {"NETPROF",         "NETPROF_ROOT",    "NETPROF_SOURCES",
+                                        "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
+                                        "NETPROF_FLUSH",   "NETPROF_EVERY",   "NETPROF_INTERVAL",
+                                        "NETPROF_RANK",    "NETPROF_VERBOSE"};
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -11191,8 +11123,7 @@ static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
     const char *text = NETPROF_OS_GETENV("NETPROF");
     int i;
     for (i = 0; text && *text && i < 4; i++)
-        if (strcmp(text, names[i]) == 0)
-            return (netprof_mode)(i + 1);
+        if (strcmp(text, names[i]) == 0) return (netprof_mode)(i + 1);
     if (text && *text)
         netprof__warn(g, "NETPROF=%.40s is none of off, time, fast, sampler: time is used", text);
     return NETPROF_MODE_TIME;
@@ -11228,8 +11159,7 @@ static int netprof__choose_counters(struct netprof__regions_state *g, const netp
 static void netprof__publish(struct netprof__regions_state *g, const netprof_snapshot *s)
 {
     size_t i;
-    if (!netprof__columns_fit(&g->columns, s->schema))
-        return;
+    if (!netprof__columns_fit(&g->columns, s->schema)) return;
     __atomic_store_n(&g->sequence, g->sequence + 1, __ATOMIC_RELAXED);
     for (i = 0; i < g->counter_count; i++) {
         uint64_t value;
@@ -11259,8 +11189,7 @@ static void *netprof__background(void *argument)
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof *np = (netprof *)argument;
     int64_t next = netprof__clock(CLOCK_MONOTONIC), flush_at = next + g->flush_ns, step = g->interval_ns, now;
-    if (!np || (g->flush_ns && g->flush_ns < step))
-        step = g->flush_ns;
+    if (!np || (g->flush_ns && g->flush_ns < step)) step = g->flush_ns;
     for (;;) {
         now = netprof__clock(CLOCK_MONOTONIC);
         next = next + step > now ? next + step : now + step;
@@ -11286,8 +11215,7 @@ static int netprof__background_start(netprof *np)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(&id, NULL, netprof__background, np);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!failed)
-        pthread_detach(id);
+    if (!failed) pthread_detach(id);
     return !failed;
 }
 #endif
@@ -11298,10 +11226,8 @@ static void netprof__background_check(struct netprof__regions_state *g)
 {
 #ifndef NETPROF_NO_THREADS
     int sampler = g->started == NETPROF_MODE_SAMPLER;
-    if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns))
-        return;
-    if (sampler && !g->np)
-        g->np = netprof__region_context();
+    if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns)) return;
+    if (sampler && !g->np) g->np = netprof__region_context();
     g->background = netprof__background_start(sampler ? g->np : NULL);
     if (!g->background)
         netprof__warn(g, "the %s thread cannot be started", sampler ? "sampler's" : "flushing");
@@ -11315,8 +11241,7 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
 {
     netprof *np;
     int fine;
-    if (mode < NETPROF_MODE_FAST)
-        return mode;
+    if (mode < NETPROF_MODE_FAST) return mode;
 #ifdef NETPROF_NO_THREADS
     if (mode == NETPROF_MODE_SAMPLER) {
         netprof__warn(g, "no sampler without threads: %s", "time only");
@@ -11333,8 +11258,7 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
     }
     netprof_snapshot_free(&g->snapshot);
     netprof_close(np);
-    if (fine)
-        return mode;
+    if (fine) return mode;
     netprof__warn(g, "no counter can be read for the regions: %s", "time only");
     return NETPROF_MODE_TIME;
 }
@@ -11342,8 +11266,7 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
 static void netprof__at_exit(void)
 {
     NETPROF__SET(netprof__regions_state.ended, 1);
-    if (NETPROF__GET(netprof__regions_state.used))
-        netprof_flush(NULL);
+    if (NETPROF__GET(netprof__regions_state.used)) netprof_flush(NULL);
 }
 
 #ifndef NETPROF_NO_THREADS
@@ -11356,8 +11279,7 @@ static void netprof__fork_before(void)
 
 static void netprof__fork_parent(void)
 {
-    if (netprof__fork_locked)
-        netprof__regions_unlock();
+    if (netprof__fork_locked) netprof__regions_unlock();
 }
 
 /* Only this thread goes on in the child; the others' blocks may have been left amid a call, so nobody reads them. */
@@ -11376,8 +11298,7 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
     }
     g->thread_count = mine ? 1 : 0;
     g->open = 0;
-    if (mine)
-        mine->number = 0;
+    if (mine) mine->number = 0;
     for (i = 1; mine && i <= mine->depth; i++)
         g->open += (mine->frames[i].marks & NETPROF__COUNTED) != 0;
 }
@@ -11401,8 +11322,7 @@ static void netprof__fork_child(void)
     g->resets++;
     g->forks++;
     netprof__new_epoch(g);
-    if (netprof__fork_locked)
-        netprof__regions_unlock();
+    if (netprof__fork_locked) netprof__regions_unlock();
 }
 #endif
 
@@ -11417,12 +11337,12 @@ static void netprof__regions_start(void)
     g->epoch = 1;
     g->rank = g->size = -1;
     netprof__check_environment(g);
-    if (netprof__mode_now)
-        mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
+    if (netprof__mode_now) mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
     NETPROF__SET(g->first, netprof__first_copy());
     if (!g->first) {
         netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
-        netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output, sizeof g->output);
+        netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output,
+                              sizeof g->output);
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
         g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
         g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", 0);
@@ -11439,37 +11359,31 @@ static void netprof__regions_start(void)
         mode = NETPROF_MODE_OFF;
     }
     __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
-    if (*g->warning && NETPROF_OS_GETENV("NETPROF_VERBOSE"))
-        fprintf(stderr, "netprof: %s\n", g->warning);
+    if (*g->warning && NETPROF_OS_GETENV("NETPROF_VERBOSE")) fprintf(stderr, "netprof: %s\n", g->warning);
 }
 
 NETPROF_API void netprof_set_mode(netprof_mode mode)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    if (mode < NETPROF_MODE_OFF || mode > NETPROF_MODE_SAMPLER || !netprof__lock(&g->lock))
-        return;
-    if (g->ready && !g->first && mode >= NETPROF_MODE_FAST && mode != g->started)
-        mode = NETPROF_MODE_TIME;
+    if (mode < NETPROF_MODE_OFF || mode > NETPROF_MODE_SAMPLER || !netprof__lock(&g->lock)) return;
+    if (g->ready && !g->first && mode >= NETPROF_MODE_FAST && mode != g->started) mode = NETPROF_MODE_TIME;
     if (mode == NETPROF_MODE_OFF && g->ready) {
         g->cuts++;
         netprof__new_epoch(g);
     }
     __atomic_store_n(&netprof__mode_now, (int)mode, __ATOMIC_RELAXED);
     netprof__regions_unlock();
-    if (g->first)
-        g->first->set_mode(mode);
+    if (g->first) g->first->set_mode(mode);
 }
 
 NETPROF_API void netprof_set_rank(int rank, int size)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    if (!netprof__regions_lock())
-        return;
+    if (!netprof__regions_lock()) return;
     g->rank = rank;
     g->size = size;
     netprof__regions_unlock();
-    if (g->first)
-        g->first->set_rank(rank, size);
+    if (g->first) g->first->set_rank(rank, size);
 }
 
 /* -- 7.21 regions: collecting and writing -- */
@@ -11505,8 +11419,7 @@ static double netprof__clock_factor(const struct netprof__regions_state *g)
 {
     uint64_t ticks = netprof__ticks() - g->begin_ticks;
     int64_t ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
-    if (!g->use_tsc || ns < 10000000 || !ticks)
-        return 1;
+    if (!g->use_tsc || ns < 10000000 || !ticks) return 1;
     return (double)ns * 16777216.0 / ((double)ticks * (double)g->ns_per_tick_24);
 }
 
@@ -11514,7 +11427,8 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
                                const netprof__tally *y, double factor)
 {
     uint64_t total = y->inclusive + y->recursive;
-    double mean_off = y->measured ? (double)(int64_t)(total - y->measured * y->pivot) / (double)y->measured : 0;
+    double mean_off =
+        y->measured ? (double)(int64_t)(total - y->measured * y->pivot) / (double)y->measured : 0;
     double squares, variance;
     memcpy(&squares, &y->squares, sizeof squares);
     variance = y->measured ? squares / (double)y->measured - mean_off * mean_off : 0;
@@ -11540,7 +11454,8 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
 
 /* The stats of one thread from `at` on; nodes made meanwhile are left for the next time. A thread that has not yet
    noticed a reset has nothing to tell. */
-static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names, double factor)
+static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names,
+                                    double factor)
 {
     int current = NETPROF__GET(t->resets) == NETPROF__GET(netprof__regions_state.resets);
     netprof__node *n;
@@ -11549,13 +11464,12 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
         netprof__tally y;
         memset(&y, 0, sizeof y);
         if (current)
-            netprof__node_read(n, &y, (uint64_t *)(uintptr_t)s->histogram, (uint64_t *)(uintptr_t)s->counter_sums,
-                               n->sums ? r->counter_count : 0);
+            netprof__node_read(n, &y, (uint64_t *)(uintptr_t)s->histogram,
+                               (uint64_t *)(uintptr_t)s->counter_sums, n->sums ? r->counter_count : 0);
         netprof__stat_fill(s, t, n, &y, factor);
         s->region = names[n->region];
     }
-    if (!current)
-        return;
+    if (!current) return;
     r->mismatched += NETPROF__GET(t->mismatched);
     r->dropped += NETPROF__GET(t->dropped);
 }
@@ -11576,7 +11490,9 @@ static char *netprof__collect_names(const struct netprof__regions_state *g, char
 static const char *netprof__region_name(uint32_t region)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    return !region ? "nothing" : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name : "no region";
+    return !region                                   ? "nothing"
+           : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name
+                                                     : "no region";
 }
 
 #define NETPROF__WARNING_SIZE 200
@@ -11588,7 +11504,8 @@ static void netprof__collect_warning(const struct netprof__regions_state *g, cha
     uint64_t unread = NETPROF__GET(g->unread);
     netprof__copy_text(to, NETPROF__WARNING_SIZE, g->warning);
     if (!*to && unread)
-        snprintf(to, NETPROF__WARNING_SIZE, "%llu readings of a counter failed: counter sums are lower bounds",
+        snprintf(to, NETPROF__WARNING_SIZE,
+                 "%llu readings of a counter failed: counter sums are lower bounds",
                  (unsigned long long)unread);
     for (t = g->threads; t && !*to; t = t->next)
         if (NETPROF__GET(t->mismatched)) {
@@ -11617,7 +11534,8 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
 }
 
 /* With the lock held. */
-static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out, netprof_error *error)
+static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out,
+                                    netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
@@ -11632,7 +11550,8 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
         t->collected = NETPROF__GET(t->made);
         stats += t->collected ? t->collected->index + 1 : 0;
     }
-    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error) : netprof__no_memory(error);
+    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error)
+                   : netprof__no_memory(error);
     if (!failed) {
         char *warning = netprof__collect_names(g, to, names);
         netprof__collect_head(out, g);
@@ -11649,20 +11568,18 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
 
 static netprof_err netprof__in_handler(netprof_error *error)
 {
-    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "called by a signal handler amid another call of netprof");
+    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
+                         "called by a signal handler amid another call of netprof");
 }
 
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof_err failed = NETPROF_OK;
-    if (!out)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the statistics");
+    if (!out) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nowhere to put the statistics");
     memset(out, 0, sizeof *out);
-    if (!netprof__regions_lock())
-        return netprof__in_handler(error);
-    if (!g->first)
-        failed = netprof__collect(g, out, error);
+    if (!netprof__regions_lock()) return netprof__in_handler(error);
+    if (!g->first) failed = netprof__collect(g, out, error);
     netprof__regions_unlock();
     return g->first ? g->first->take(out, error) : failed;
 }
@@ -11670,8 +11587,7 @@ NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error
 NETPROF_API void netprof_regions_reset(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    if (!netprof__regions_lock())
-        return;
+    if (!netprof__regions_lock()) return;
     if (!g->first) {
         g->since_wall_ns = netprof__clock(CLOCK_REALTIME);
         g->since_ns = netprof__clock(CLOCK_MONOTONIC);
@@ -11682,8 +11598,7 @@ NETPROF_API void netprof_regions_reset(void)
         netprof__new_epoch(g);
     }
     netprof__regions_unlock();
-    if (g->first)
-        g->first->reset();
+    if (g->first) g->first->reset();
 }
 
 /* The first of these that is set, to a number if it must be one. */
@@ -11692,7 +11607,8 @@ static const char *netprof__first_set(const char *const *names, size_t count, in
     size_t i;
     for (i = 0; i < count; i++) {
         const char *value = NETPROF_OS_GETENV(names[i]);
-        if (value && *value && (!numeric || (strspn(value, "0123456789") == strlen(value) && strlen(value) < 10)))
+        if (value && *value &&
+            (!numeric || (strspn(value, "0123456789") == strlen(value) && strlen(value) < 10)))
             return value;
     }
     return NULL;
@@ -11701,14 +11617,15 @@ static const char *netprof__first_set(const char *const *names, size_t count, in
 /* Who this process is among others, by the launchers' environment. */
 static const char *netprof__launcher(const char *what)
 {
-    static const char *const ranks[] = {"NETPROF_RANK",  "OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK", "PALS_RANKID",    "FLUX_TASK_RANK",
-                                        "JSM_NAMESPACE_RANK", "SLURM_PROCID", "ALPS_APP_PE"};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE",
-                                        "SLURM_NTASKS"};
-    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
-                                         "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
-    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "OAR_JOB_ID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID"};
+    static const char *const ranks[] = {
+        "NETPROF_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK",     "MV2_COMM_WORLD_RANK",
+        "PALS_RANKID",  "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "SLURM_PROCID", "ALPS_APP_PE"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                        "PALS_SIZE", "SLURM_NTASKS"};
+    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                         "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "OAR_JOB_ID",
+                                       "LSB_JOBID",    "JOB_ID",    "COBALT_JOBID"};
     switch (*what) {
     case 'r': return netprof__first_set(ranks, sizeof ranks / sizeof *ranks, 1);
     case 's': return netprof__first_set(sizes, sizeof sizes / sizeof *sizes, 1);
@@ -11762,7 +11679,8 @@ static void netprof__output_name(char *name, size_t size)
     }
 }
 
-static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value, netprof_error *error)
+static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value,
+                                          netprof_error *error)
 {
     return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
 }
@@ -11774,8 +11692,7 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
     netprof__rank_text(rank, sizeof rank);
     snprintf(size, sizeof size, "%d", netprof__regions_state.size);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    if (netprof__read_line(AT_FDCWD, "/proc/self/comm", command, sizeof command) < 0)
-        command[0] = 0;
+    if (netprof__read_line(AT_FDCWD, "/proc/self/comm", command, sizeof command) < 0) command[0] = 0;
     if (netprof_write_fact(w, "netprof", NETPROF_VERSION_STRING, error) ||
         netprof_write_fact(w, "host", uname(&node) == 0 ? node.nodename : "unknown", error) ||
         netprof_write_fact(w, "pid", pid, error) || netprof__write_fact_if(w, "command", command, error) ||
@@ -11795,14 +11712,11 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof_error own;
     char name[4096];
     netprof_err failed = netprof_regions_take(&r, error), ended;
-    if (failed)
-        return failed;
-    if (!error)
-        error = &own;
+    if (failed) return failed;
+    if (!error) error = &own;
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
-    if (!failed)
-        failed = netprof__write_run(w, &r, error);
+    if (!failed) failed = netprof__write_run(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
     netprof_regions_free(&r);
     return failed ? failed : ended;
@@ -11814,13 +11728,11 @@ static netprof_err netprof__flush(int background, netprof_error *error)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof_err failed = NETPROF_OK;
-    if (netprof__holds_lock || netprof__flushing)
-        return netprof__in_handler(error);
+    if (netprof__holds_lock || netprof__flushing) return netprof__in_handler(error);
     netprof__flushing = 1;
     netprof__lock(&g->flush_lock);
     netprof__holds_lock = 0; /* a region in a signal handler is not the flush's affair */
-    if (!background || !NETPROF__GET(g->ended))
-        failed = netprof__flush_locked(error);
+    if (!background || !NETPROF__GET(g->ended)) failed = netprof__flush_locked(error);
     netprof__unlock(&g->flush_lock);
     netprof__flushing = 0;
     return failed;
@@ -11829,8 +11741,7 @@ static netprof_err netprof__flush(int background, netprof_error *error)
 NETPROF_API netprof_err netprof_flush(netprof_error *error)
 {
     const netprof__calls *first;
-    if (!netprof__regions_lock())
-        return netprof__in_handler(error);
+    if (!netprof__regions_lock()) return netprof__in_handler(error);
     first = netprof__regions_state.first;
     netprof__regions_unlock();
     return first ? first->flush(error) : netprof__flush(0, error);
@@ -11855,8 +11766,7 @@ static netprof__meeting *netprof__meeting_make(const netprof__calls *calls)
 #ifdef SYS_memfd_create
     int fd = (int)syscall(SYS_memfd_create, netprof__meeting_name, 1u /* MFD_CLOEXEC */);
     void *page = MAP_FAILED;
-    if (fd < 0)
-        return NULL;
+    if (fd < 0) return NULL;
     if (ftruncate(fd, sizeof(netprof__meeting)) == 0)
         page = mmap(NULL, sizeof(netprof__meeting), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     close(fd);
@@ -11879,11 +11789,11 @@ static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting 
     size_t n = sizeof netprof__meeting_name - 1;
     netprof__meeting *m;
     int tries;
-    if (!name || strncmp(name + 8, netprof__meeting_name, n) != 0 || strcmp(name + 8 + n, " (deleted)\n") != 0)
+    if (!name || strncmp(name + 8, netprof__meeting_name, n) != 0 ||
+        strcmp(name + 8 + n, " (deleted)\n") != 0)
         return best;
     m = (netprof__meeting *)(uintptr_t)strtoull(line, NULL, 16);
-    if (m == best)
-        return best;
+    if (m == best) return best;
     for (tries = 0; !NETPROF__GET(m->stamp_ns) && tries < 1000; tries++)
         sched_yield();
     if (!NETPROF__GET(m->stamp_ns) || memcmp(m->magic, netprof__meeting_name, sizeof m->magic) != 0)
@@ -11895,19 +11805,18 @@ static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting 
 static const netprof__calls *netprof__first_copy(void)
 {
     static const netprof__calls calls = {
-        NETPROF_VERSION_STRING, netprof_region,       netprof_begin,    netprof_end,      netprof_span_begin,
-        netprof_span_end,       netprof_bytes,        netprof_region_every, netprof_set_mode, netprof_set_rank,
-        netprof_flush,          netprof_regions_reset, netprof_regions_take};
+        NETPROF_VERSION_STRING, netprof_region,   netprof_begin, netprof_end,
+        netprof_span_begin,     netprof_span_end, netprof_bytes, netprof_region_every,
+        netprof_set_mode,       netprof_set_rank, netprof_flush, netprof_regions_reset,
+        netprof_regions_take};
     netprof__meeting *mine = netprof__meeting_make(&calls), *found = mine;
     char line[512];
     FILE *maps = mine ? fopen("/proc/self/maps", "re") : NULL;
-    if (!maps)
-        return NULL;
+    if (!maps) return NULL;
     while (fgets(line, sizeof line, maps))
         found = netprof__meeting_of(line, found);
     fclose(maps);
-    if (found == mine)
-        return NULL;
+    if (found == mine) return NULL;
     return found->calls; /* our page stays: somebody may be reading it */
 }
 

@@ -43,6 +43,10 @@ static const struct {
     {"rx_bytes", CATALOG_RX_BYTES},
     {"tx_packets", CATALOG_TX_PACKETS},
     {"rx_packets", CATALOG_RX_PACKETS},
+    {"harmless", CATALOG_HARMLESS},
+    {"same_as", CATALOG_SAME_AS},
+    {"tx_packets_part", CATALOG_TX_PACKETS_PART},
+    {"rx_packets_part", CATALOG_RX_PACKETS_PART},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 
@@ -53,6 +57,11 @@ enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2
 static const char *const column_names[COLUMNS] = {"name", "groups",      "unit",
                                                   "kind", "description", "width_bits",
                                                   "note", "asic",        "width_bits_c2_if_different"};
+
+typedef struct mark_row {
+    const char *source, *pattern, *text;
+    uint32_t bit;
+} mark_row;
 
 static struct {
     netprof_err failed;
@@ -65,8 +74,14 @@ static struct {
     size_t pattern_count;
     catalog_group groups[MAX_GROUPS];
     size_t group_count;
-    const char *units[64];
+    uint64_t trouble_groups; // bits
+    struct {
+        const char *name;
+        bool trouble;
+    } units[64];
     size_t unit_count;
+    mark_row *marks; // the rows with a pattern
+    size_t mark_count;
     const char **order; // the Cassini-1 names in net_prof's order
     size_t order_count;
 } catalog;
@@ -187,6 +202,7 @@ static void add_entry(const char *source, const char *const value[COLUMNS])
         .unit = value[UNIT],
         .description = value[DESCRIPTION],
         .note = value[NOTE],
+        .same_as = "",
         .groups = groups_of(value[GROUPS]),
         .marks = (strcmp(value[ASIC], "C2") == 0 ? CATALOG_CASSINI_2 : 0) | (pattern ? CATALOG_PATTERN : 0),
         .kind = kind_of(value[KIND]),
@@ -223,7 +239,9 @@ static void load_groups(char **at)
     for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS;
          line++) {
         split(*line, at, f);
-        catalog.groups[catalog.group_count++] = (catalog_group){f[0], f[1], f[2], f[3]};
+        bool trouble = *f[4];
+        if (trouble) catalog.trouble_groups |= (uint64_t)1 << catalog.group_count;
+        catalog.groups[catalog.group_count++] = (catalog_group){f[0], f[1], f[2], f[3], trouble};
     }
 }
 
@@ -233,14 +251,25 @@ static void load_units(char **at)
     size_t room = sizeof catalog.units / sizeof *catalog.units;
     for (const char *const *line = catalog_units_lines + 1; *line && catalog.unit_count < room; line++) {
         split(*line, at, f);
-        catalog.units[catalog.unit_count++] = f[0];
+        catalog.units[catalog.unit_count].name = f[0];
+        catalog.units[catalog.unit_count++].trouble = *f[2];
     }
 }
 
-static void mark(catalog_entry *e, uint32_t bit, const char *text)
+static void mark(catalog_entry *e, const mark_row *row)
 {
-    e->marks |= bit;
-    if (*text) e->note = text;
+    e->marks |= row->bit;
+    if (row->bit == CATALOG_SAME_AS)
+        e->same_as = row->text;
+    else if (*row->text)
+        e->note = row->text;
+}
+
+static uint32_t mark_bit(const char *name)
+{
+    for (size_t i = 0; i < MARKS; i++)
+        if (strcmp(mark_names[i].name, name) == 0) return mark_names[i].bit;
+    return 0;
 }
 
 static void load_marks(char **at)
@@ -248,17 +277,16 @@ static void load_marks(char **at)
     const char *f[MAX_FIELDS];
     for (const char *const *line = catalog_marks_lines + 1; *line; line++) {
         split(*line, at, f);
-        uint32_t bit = 0;
-        for (size_t i = 0; i < MARKS; i++)
-            if (strcmp(mark_names[i].name, f[2]) == 0) bit = mark_names[i].bit;
-        if (!strpbrk(f[1], "*?")) {
-            uint32_t index = *slot_of(f[0], f[1]);
-            if (index) mark(&catalog.entries[index - 1], bit, f[3]);
+        mark_row row = {.source = f[0], .pattern = f[1], .text = f[3], .bit = mark_bit(f[2])};
+        if (!strpbrk(row.pattern, "*?")) {
+            uint32_t index = *slot_of(row.source, row.pattern);
+            if (index) mark(&catalog.entries[index - 1], &row);
             continue;
         }
+        catalog.marks[catalog.mark_count++] = row;
         for (size_t i = 0; i < catalog.entry_count; i++) {
             catalog_entry *e = &catalog.entries[i];
-            if (strcmp(e->source, f[0]) == 0 && catalog_glob(f[1], e->name)) mark(e, bit, f[3]);
+            if (strcmp(e->source, row.source) == 0 && catalog_glob(row.pattern, e->name)) mark(e, &row);
         }
     }
 }
@@ -270,7 +298,7 @@ static void unpack(void)
         rows += count_lines(counter_tables[i].lines, &bytes);
     count_lines(catalog_groups_lines, &bytes);
     count_lines(catalog_units_lines, &bytes);
-    count_lines(catalog_marks_lines, &bytes);
+    size_t marks = count_lines(catalog_marks_lines, &bytes);
     while (size < 2 * rows)
         size *= 2;
     catalog.slot_mask = size - 1;
@@ -278,7 +306,8 @@ static void unpack(void)
     catalog.entries = calloc(rows, sizeof *catalog.entries);
     catalog.patterns = calloc(rows, sizeof *catalog.patterns);
     catalog.slots = calloc(size, sizeof *catalog.slots);
-    if (!catalog.text || !catalog.entries || !catalog.patterns || !catalog.slots) {
+    catalog.marks = calloc(marks, sizeof *catalog.marks);
+    if (!catalog.text || !catalog.entries || !catalog.patterns || !catalog.slots || !catalog.marks) {
         catalog.failed = NETPROF_ERR_NOMEM;
         return;
     }
@@ -319,6 +348,40 @@ const catalog_entry *catalog_find(const char *source, const char *counter)
     return NULL;
 }
 
+static uint32_t marks_of(const catalog_entry *entry, const char *source, const char *counter)
+{
+    uint32_t marks = entry ? entry->marks : 0;
+    if (entry && !(marks & CATALOG_PATTERN)) return marks;
+    for (size_t i = 0; i < catalog.mark_count; i++) {
+        const mark_row *row = &catalog.marks[i];
+        if (strcmp(row->source, source) == 0 && catalog_glob(row->pattern, counter)) marks |= row->bit;
+    }
+    return marks;
+}
+
+uint32_t catalog_marks(const char *source, const char *counter)
+{
+    return marks_of(catalog_find(source, counter), source, counter);
+}
+
+size_t catalog_count(const char *source, uint32_t marks)
+{
+    size_t n = 0;
+    const catalog_entry *e;
+    for (size_t i = 0; (e = catalog_at(i)); i++)
+        n += e->marks & marks && strcmp(e->source, source) == 0;
+    return n;
+}
+
+bool catalog_is_trouble(const char *source, const char *counter, const char *unit)
+{
+    const catalog_entry *entry = catalog_find(source, counter);
+    if (marks_of(entry, source, counter) & (CATALOG_UNUSABLE | CATALOG_HARMLESS)) return false;
+    if (entry && entry->groups & catalog.trouble_groups) return true;
+    size_t rank = catalog_unit_rank(unit);
+    return rank < catalog.unit_count && catalog.units[rank].trouble;
+}
+
 const catalog_entry *catalog_at(size_t index)
 {
     return ready() && index < catalog.entry_count ? &catalog.entries[index] : NULL;
@@ -347,7 +410,7 @@ size_t catalog_unit_rank(const char *unit)
 {
     size_t i = 0;
     if (!ready()) return 0;
-    while (i < catalog.unit_count && strcmp(catalog.units[i], unit) != 0)
+    while (i < catalog.unit_count && strcmp(catalog.units[i].name, unit) != 0)
         i++;
     return i;
 }

@@ -27,6 +27,11 @@
 #define CATALOG_RX_PACKETS  0x0400u
 #define CATALOG_CASSINI_2   0x0800u // only Cassini-2 has it
 #define CATALOG_PATTERN     0x1000u // the row is a pattern: what it says holds for a family of counters
+#define CATALOG_HARMLESS    0x2000u // what healthy hardware counts all the time: no trouble, whatever its unit
+#define CATALOG_SAME_AS     0x4000u // counts the same events as entry->same_as of its device: never add the two
+// The device's packets are the sum of all its counters with this mark, where no single counter has them.
+#define CATALOG_TX_PACKETS_PART 0x8000u
+#define CATALOG_RX_PACKETS_PART 0x10000u
 #define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {
@@ -35,6 +40,7 @@ typedef struct catalog_entry {
     const char *unit;        // as in catalog_units.csv; "" when unknown
     const char *description; // "" when unknown
     const char *note;        // about its reliability or meaning; "" when there is nothing to say
+    const char *same_as;     // the counter that tells of the same events better; "" when there is none
     uint64_t groups;         // bit i: catalog_group_at(i)
     uint32_t marks;
     uint8_t kind;            // netprof_kind
@@ -47,12 +53,20 @@ typedef struct catalog_group {
     const char *name;        // "CxiPerfStats"
     const char *title;       // "performance"
     const char *description; // one sentence
+    bool trouble;            // its counters tell of trouble whatever their unit
 } catalog_group;
 
 netprof_err catalog_init(netprof_error *error); // optional: unpacks the tables now
 
 // NULL when nothing is known.
 const catalog_entry *catalog_find(const char *source, const char *counter);
+// Marks by name. Unlike entry->marks they hold also for counters that have no row of their own.
+uint32_t catalog_marks(const char *source, const char *counter);
+// How many rows of the source have one of the marks.
+size_t catalog_count(const char *source, uint32_t marks);
+// Does it grow only when something went wrong: errors, drops, repetition? By its group, else by its unit (as
+// the reader knows it, for counters of which the catalog knows nothing).
+bool catalog_is_trouble(const char *source, const char *counter, const char *unit);
 // All rows, patterns included, in table order; NULL behind the last.
 const catalog_entry *catalog_at(size_t index);
 

@@ -2,6 +2,7 @@
 #include "convert.h"
 
 #include "catalog.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,15 @@ static void put(sink *out, const char *text)
         put_char(out, *text++);
 }
 
+// The next character of a text from outside; U+FFFD for what is no UTF-8.
+static void put_next(sink *out, const char **text)
+{
+    size_t length;
+    const char *character = utf8_next(text, &length);
+    for (size_t i = 0; i < length; i++)
+        put_char(out, character[i]);
+}
+
 static void put_format(sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put_format(sink *out, const char *format, ...)
 {
@@ -121,16 +131,12 @@ static void put_field(sink *out, const char *text)
     for (const char *c = text; *c; c++)
         quote =
             quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
-    if (!quote) {
-        put(out, text);
-        return;
-    }
-    put_char(out, '"');
-    for (; *text; text++) {
+    if (quote) put_char(out, '"');
+    while (*text) {
         if (*text == '"') put_char(out, '"');
-        put_char(out, *text);
+        put_next(out, &text);
     }
-    put_char(out, '"');
+    if (quote) put_char(out, '"');
 }
 
 static void put_csv_row(sink *out, const dataset_run *run, const netprof_snapshot *s, size_t number, size_t i)
@@ -172,14 +178,13 @@ static netprof_err write_csv(const dataset *set, sink *out, netprof_error *error
 static void put_json_text(sink *out, const char *text)
 {
     put_char(out, '"');
-    for (; *text; text++) {
+    while (*text) {
         unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') put_char(out, '\\');
         if (c < ' ' || c == 0x7f)
-            put_format(out, "\\u%04x", c);
-        else if (c == '"' || c == '\\')
-            put_format(out, "\\%c", c);
+            put_format(out, "\\u%04x", *text++);
         else
-            put_char(out, (char)c);
+            put_next(out, &text);
     }
     put_char(out, '"');
 }

@@ -227,6 +227,7 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
         err = netprof_snapshot_copy(&snapshot, item->snapshot, in->error);
         return err ? err : dataset_add_snapshot(in, &snapshot);
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
+    case NETPROF_ITEM_REGIONS: return NETPROF_OK; // no part of a data set of counters
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;
         dataset_warn(in, 0, item->offset, "%s (%llu bytes)", item->text ? item->text : "damaged",

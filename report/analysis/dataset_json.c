@@ -147,8 +147,10 @@ static bool to_u64(json_object *value, uint64_t *number)
     const char *text = json_object_get_string(value);
     char *end;
     errno = 0;
-    *number = *text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
-    return end != text && !*end && !errno && (*text == '-' || (*text >= '0' && *text <= '9'));
+    uint64_t read = *text == '-' ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    if (end == text || *end || errno || !(*text == '-' || (*text >= '0' && *text <= '9'))) return false;
+    *number = read;
+    return true;
 }
 
 static int64_t int_of(json_object *object, const char *key)
@@ -448,10 +450,11 @@ static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *
         read_values(in, s, device, d, snapshot);
         read_not_ok(in, s, device, d, snapshot);
     }
-    for (size_t k = 0; k < s->schema->counter_count; k++)
-        snapshot->not_ok += snapshot->status[k] != NETPROF_STATUS_OK &&
-                            snapshot->status[k] != NETPROF_STATUS_SKIPPED &&
-                            snapshot->status[k] != NETPROF_STATUS_SATURATED;
+    for (size_t k = 0; k < s->schema->counter_count; k++) {
+        if (snapshot->status[k] == NETPROF_STATUS_OK || snapshot->status[k] == NETPROF_STATUS_SATURATED) continue;
+        snapshot->values[k] = 0; // a device may be there twice
+        snapshot->not_ok += snapshot->status[k] != NETPROF_STATUS_SKIPPED;
+    }
 }
 
 static netprof_err read_snapshots(dataset_input *in, json_object *root, const json_schemas *schemas)

@@ -226,10 +226,10 @@ static int compare_names(const void *a, const void *b)
     return catalog_name_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool belongs(const difference *d, const char *source, uint64_t groups, uint32_t marks, size_t i)
+static bool belongs(const difference *d, uint64_t groups, uint32_t marks, size_t i)
 {
     const catalog_entry *entry = d->rows[i].entry;
-    return entry && (entry->groups & groups || entry->marks & marks) && strcmp(entry->source, source) == 0;
+    return entry && (entry->groups & groups || entry->marks & marks);
 }
 
 // Collects the names of rows (each once) and the columns.
@@ -239,9 +239,10 @@ static bool table_frame(const difference *d, const char *source, uint64_t groups
     const netprof_schema *schema = d->delta->schema;
     for (size_t device = 0; device < schema->device_count; device++) {
         bool any = false;
+        if (strcmp(schema->devices[device].source, source) != 0) continue;
         for (size_t k = 0; k < schema->devices[device].count; k++) {
             size_t i = schema->devices[device].first + k;
-            if (!belongs(d, source, groups, marks, i)) continue;
+            if (!belongs(d, groups, marks, i)) continue;
             size_t *place = lookup_put(rows, 0, schema->counters[i].name);
             if (!place) return false;
             if (*place == LOOKUP_NONE) table->names[ *place = table->row_count++] = schema->counters[i].name;
@@ -255,8 +256,8 @@ static bool table_frame(const difference *d, const char *source, uint64_t groups
     return true;
 }
 
-static void table_cells(const difference *d, const char *source, uint64_t groups, uint32_t marks,
-                        difference_table *table, const lookup *rows)
+static void table_cells(const difference *d, uint64_t groups, uint32_t marks, difference_table *table,
+                        const lookup *rows)
 {
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < table->row_count * table->column_count; i++)
@@ -264,7 +265,7 @@ static void table_cells(const difference *d, const char *source, uint64_t groups
     for (size_t column = 0; column < table->column_count; column++) {
         const netprof_device *device = &schema->devices[table->devices[column]];
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
-            if (belongs(d, source, groups, marks, i))
+            if (belongs(d, groups, marks, i))
                 table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] =
                     i;
     }
@@ -282,7 +283,7 @@ static netprof_err make_table(const difference *d, const char *source, uint64_t 
         table->cells = calloc(table->row_count * table->column_count + 1, sizeof *table->cells);
         done = table->cells != NULL;
     }
-    if (done) table_cells(d, source, groups, marks, table, &rows);
+    if (done) table_cells(d, groups, marks, table, &rows);
     lookup_free(&rows);
     if (done) return NETPROF_OK;
     difference_table_free(table);

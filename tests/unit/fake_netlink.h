@@ -78,7 +78,7 @@ static void end_nest(fake_message *m, size_t at)
     memcpy(m->data + at, &length, 2);
 }
 
-static void put_done(fake_message *m, unsigned flags, uint32_t sequence)
+static __attribute__((unused)) void put_done(fake_message *m, unsigned flags, uint32_t sequence)
 {
     int32_t zero = 0;
     begin_message(m, 3, 2 | flags, sequence, &zero, 4);

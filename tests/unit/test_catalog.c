@@ -188,7 +188,7 @@ static void every_mark_hits(void **state)
         uint32_t bit = 0;
         bool hit = false;
         const catalog_entry *e;
-        for (uint32_t b = 1; b <= CATALOG_RX_PACKETS; b <<= 1)
+        for (uint32_t b = 1; b <= CATALOG_RX_PACKETS_PART; b <<= 1)
             if (strcmp(catalog_mark_name(b), mark) == 0) bit = b;
         for (size_t i = 0; bit && (e = catalog_at(i)); i++)
             hit = hit || (e->marks & bit && strcmp(e->source, source) == 0 && catalog_glob(pattern, e->name));
@@ -196,6 +196,85 @@ static void every_mark_hits(void **state)
     }
     fclose(file);
     assert_true(rows > 80);
+}
+
+// By group, by unit, and what is repaired or means nothing is none; also names that no table has.
+static void trouble_is_in_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *counter, *unit;
+        bool trouble;
+    } cases[] = {
+        {"cxi", "pct_spt_timeouts", "events", true}, // of CxiErrStats
+        {"cxi", "hni_sts_rx_ok_octets", "bytes", false},
+        {"cxi", "rh:nack_no_target_trs", "nacks", true}, // by a pattern, and its unit
+        {"cxi", "lpe_mem_ucor_err_cntr", "errors", true},
+        {"cxi", "lpe_mem_cor_err_cntr", "errors", false}, // repaired
+        {"cxi", "hni_pcs_fecl_errors_0", "errors", false},
+        {"cxi", "hni_rx_stall_ixe_fifo", "errors", false}, // erratum: means nothing
+        {"cxi", "a_new_cor_err_cntr", "errors", false},    // no row, but a pattern of marks
+        {"cxi", "a_new_ucor_err_cntr", "errors", true},
+        {"netdev", "rx_nohandler", "packets", false}, // of NetDrops
+        {"netdev", "rx_dropped", "packets", true},
+        {"rdma", "symbol_error", "errors", true},
+        {"rdma", "port_xmit_wait", "ticks", false},
+        {"tcp", "total_retrans", "segments", true},
+        {"ip", "InReceives", "packets", false},
+        {"mine", "broken", "errors", true}, // a source that the catalog does not know
+        {"mine", "broken", "", false},
+        {"mine", "broken", "oddities", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (catalog_is_trouble(cases[i].source, cases[i].counter, cases[i].unit) != cases[i].trouble)
+            fail_msg("%s %s", cases[i].source, cases[i].counter);
+    size_t groups = 0;
+    const catalog_group *g;
+    for (size_t i = 0; (g = catalog_group_at(i)); i++)
+        groups += g->trouble;
+    assert_int_equal(groups, 12);
+    assert_true(catalog_marks("cxi", "a_new_cor_err_cntr") & CATALOG_HARMLESS);
+    assert_int_equal(catalog_marks("mine", "broken"), 0);
+    assert_true(strstr(found("cxi", "lpe_mem_cor_err_cntr")->note, "3325") != NULL); // the erratum says more
+}
+
+// The bins of a histogram of sizes, without a gap: together every good frame once.
+static void packets_are_the_sum_of_all_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *prefix;
+        uint32_t mark;
+    } ways[] = {{"hni_tx_ok_", CATALOG_TX_PACKETS_PART}, {"hni_rx_ok_", CATALOG_RX_PACKETS_PART}};
+    for (size_t w = 0; w < 2; w++) {
+        const catalog_entry *e;
+        unsigned next[12] = {27, 35, 36, 64, 65, 128, 256, 512, 1024, 2048, 4096, 8192}, seen = 0;
+        for (size_t i = 0; (e = catalog_at(i)); i++) {
+            if (!(e->marks & ways[w].mark)) continue;
+            assert_string_equal(e->source, "cxi");
+            assert_int_equal(strncmp(e->name, ways[w].prefix, strlen(ways[w].prefix)), 0);
+            assert_int_equal(strtoul(e->name + strlen(ways[w].prefix), NULL, 10), next[seen++]);
+            assert_int_equal(e->kind, NETPROF_KIND_HISTOGRAM);
+            assert_string_equal(e->unit, "packets");
+        }
+        assert_int_equal(seen, 12);
+        assert_int_equal(catalog_count("cxi", ways[w].mark), 12);
+        assert_int_equal(catalog_count("netdev", ways[w].mark), 0);
+    }
+}
+
+// A counter that says the same as another names one that there is, and which says the same as no other.
+static void the_same_events(void **state)
+{
+    (void)state;
+    assert_string_equal(found("cxi", "pct_spt_timeouts")->same_as, "rh:spt_timeouts");
+    assert_string_equal(found("cxi", "pct_sct_timeouts")->same_as, "rh:sct_timeouts");
+    assert_string_equal(found("cxi", "pct_spt_timeouts")->note, "");
+    const catalog_entry *e;
+    for (size_t i = 0; (e = catalog_at(i)); i++) {
+        assert_int_equal(!!(e->marks & CATALOG_SAME_AS), *e->same_as != 0);
+        if (*e->same_as) assert_string_equal(found(e->source, e->same_as)->same_as, "");
+    }
 }
 
 // Names with a comma in a quoted description come out whole; the order is that of `ls` in the locale en_US.
@@ -249,6 +328,9 @@ int main(void)
         cmocka_unit_test(patterns_stand_in_for_names),
         cmocka_unit_test(units_have_an_order),
         cmocka_unit_test(every_mark_hits),
+        cmocka_unit_test(trouble_is_in_the_tables),
+        cmocka_unit_test(packets_are_the_sum_of_all_sizes),
+        cmocka_unit_test(the_same_events),
         cmocka_unit_test(net_prof_order),
         cmocka_unit_test(net_prof_order_of_the_reference),
     };

@@ -1,4 +1,5 @@
 // One data set in every format, there and back.
+#define _GNU_SOURCE // memmem
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,6 +116,40 @@ static const char *in_entry(json_object *object, const char *key)
     json_object *value;
     if (!json_object_object_get_ex(object, key, &value)) fail_msg("no %s", key);
     return json_object_get_string(value);
+}
+
+// A byte that is no UTF-8, an overlong slash and half a surrogate pair become U+FFFD each byte, in every text format;
+// a character of two bytes stays. The binary format keeps the bytes.
+static void what_is_no_utf8_is_replaced_everywhere(void **state)
+{
+    (void)state;
+#define BAD "\xff" "a\xc3\xa9\xc0\xaf\xed\xa0\x80"
+#define FFFD "\xef\xbf\xbd"
+#define GOOD FFFD "a\xc3\xa9" FFFD FFFD FFFD FFFD FFFD
+    static const char hostile[] =
+        "{\"format\":\"netprof\",\"version\":1,\"facts\":{\"host\":\"h\"},\"schemas\":"
+        "[{\"facts\":{},\"sources\":[],\"devices\":[{\"source\":\"cxi\",\"name\":\"cxi0\",\"physical\":true,"
+        "\"counters\":[{\"name\":\"" BAD "\",\"unit\":\"\"}]}]}],\"snapshots\":[{\"schema\":0,\"set\":\"all\","
+        "\"begin_ns\":5,\"end_ns\":6,\"wall_ns\":7,\"devices\":[{\"device\":\"cxi0\",\"source\":\"cxi\","
+        "\"values\":{\"" BAD "\":1}}]}]}";
+    dataset set = {0}, again = {0};
+    assert_int_equal(dataset_read_memory(&set, "hostile.json", hostile, sizeof hostile - 1, NULL, NULL), NETPROF_OK);
+    assert_string_equal(set.runs[0].snapshots[0].schema->counters[0].name, BAD);
+    text csv = converted(&set, CONVERT_CSV, NULL), net_prof = converted(&set, CONVERT_NET_PROF_JSON, NULL);
+    text json = converted(&set, CONVERT_JSON, NULL), binary = converted(&set, CONVERT_NETPROF, NULL);
+    assert_string_equal(csv.data, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n"
+                                  "h,cxi,cxi0," GOOD ",,counter,1,7,,1,ok\r\n");
+    json_object *root = json_tokener_parse(net_prof.data);
+    assert_string_equal(in_entry(entry(root, 0), "counter_name"), GOOD);
+    json_object_put(root);
+    assert_int_equal(dataset_read_memory(&again, "j", json.data, json.size, NULL, NULL), NETPROF_OK);
+    assert_string_equal(again.runs[0].snapshots[0].schema->counters[0].name, GOOD);
+    assert_true(memmem(binary.data, binary.size, BAD, sizeof BAD - 1) != NULL);
+    text *texts[] = {&csv, &net_prof, &json, &binary};
+    for (size_t i = 0; i < 4; i++)
+        free(texts[i]->data);
+    dataset_free(&again);
+    dataset_free(&set);
 }
 
 // As net_prof's summarize() expects it: interface n is cxi(n-1), ids count the names in byte order.
@@ -237,6 +272,7 @@ int main(void)
         cmocka_unit_test(formats_have_names), cmocka_unit_test(csv_is_long_and_quoted),
         cmocka_unit_test(net_prof_json),      cmocka_unit_test(net_prof_json_holds_one_snapshot),
         cmocka_unit_test(there_and_back),     cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(what_is_no_utf8_is_replaced_everywhere),
         cmocka_unit_test(files_appear_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

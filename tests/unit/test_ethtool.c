@@ -404,7 +404,7 @@ static void assert_status(const netprof_snapshot *s, const char *device, const c
 
 /* -- driver statistics -- */
 
-static void test_odd_counter_names(void **state)
+static void trap_odd_counter_names(void **state)
 {
     netprof_snapshot s;
     netprof *np;
@@ -444,7 +444,7 @@ static void test_facts_of_a_driver(void **state)
     netprof_close(np);
 }
 
-static void test_ethtool_count_changes(void **state)
+static void trap_ethtool_count_changes(void **state)
 {
     netprof_snapshot s;
     netprof *np = open_ethtool(NULL, NULL, 1);
@@ -543,7 +543,7 @@ static void test_units_of_names(void **state)
     }
 }
 
-static void test_getlinksettings_handshake(void **state)
+static void trap_getlinksettings_handshake(void **state)
 {
     uint32_t speed = 0;
     unsigned duplex = 9;
@@ -760,13 +760,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_odd_counter_names),
+        TEST(trap_odd_counter_names),
         TEST(test_facts_of_a_driver),
-        TEST(test_ethtool_count_changes),
+        TEST(trap_ethtool_count_changes),
         TEST(test_a_driver_that_refuses),
         TEST(test_interfaces_that_come_and_go),
         TEST(test_units_of_names),
-        TEST(test_getlinksettings_handshake),
+        TEST(trap_getlinksettings_handshake),
         TEST(test_standard_groups),
         TEST(test_statistics_that_come_and_go),
         TEST(test_nothing_is_asked_that_nobody_wants),

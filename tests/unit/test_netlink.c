@@ -511,7 +511,7 @@ static void test_without_events_links_are_read_each_time(void **state)
 
 /* -- links that come and go -- */
 
-static void test_interface_vanishes_between_list_and_read(void **state)
+static void trap_vanishes_between_list_and_read(void **state)
 {
     netprof *np = open_with(NULL, 1);
     netprof_snapshot s;
@@ -658,7 +658,7 @@ static netprof__link link_of(uint32_t ifindex, const char *kind, int bus, uint32
     return l;
 }
 
-static void test_stacked_devices_are_not_counted_twice(void **state)
+static void trap_stacked_devices_counted_twice(void **state)
 {
     static const struct {
         const char *what, *kind; /* as classified */
@@ -732,7 +732,7 @@ static void test_names_of_representors(void **state)
     assert_false(netprof__is_representor(""));
 }
 
-static void test_speed_of_a_down_or_virtual_link(void **state)
+static void trap_speed_of_down_link(void **state)
 {
     (void)state;
     assert_int_equal(netprof__known_speed((uint64_t)-1), 0);
@@ -888,7 +888,7 @@ static void test_columns_of_proc_net_dev(void **state)
         assert_int_equal(netprof__parse_procdev_header(header, i, names, &count), 0);
 }
 
-static void test_alias_names_with_colons_in_proc_net_dev(void **state)
+static void trap_alias_names_in_proc_net_dev(void **state)
 {
     static const struct {
         const char *line, *name;
@@ -972,7 +972,7 @@ static netprof_snapshot take_root(netprof **np, int pid)
     return s;
 }
 
-static void test_non_interface_entries_in_class_net(void **state)
+static void trap_non_interface_entries(void **state)
 {
     netprof_snapshot s;
     netprof *np;
@@ -1035,7 +1035,7 @@ static void test_a_function_without_its_pf_is_a_port(void **state)
 }
 
 /* proc/net is self/net even through a bind mount: of a root it is process 1 that counts, and a pid if given. */
-static void test_network_namespace_of_a_root(void **state)
+static void trap_network_namespace(void **state)
 {
     char text[1024];
     netprof_snapshot s;
@@ -1120,22 +1120,22 @@ int main(void)
         TEST(test_32_bit_ifla_stats_is_never_used),
         TEST(test_without_netlink_the_files_are_read),
         TEST(test_without_events_links_are_read_each_time),
-        TEST(test_interface_vanishes_between_list_and_read),
+        TEST(trap_vanishes_between_list_and_read),
         TEST(test_a_rescan_follows_links),
         TEST(test_a_recreated_interface_is_a_reset),
         TEST(test_carrier_follows_events_and_keeps_the_schema),
         TEST(test_every_allocation_fails_in_turn),
-        TEST(test_stacked_devices_are_not_counted_twice),
+        TEST(trap_stacked_devices_counted_twice),
         TEST(test_names_of_representors),
-        TEST(test_speed_of_a_down_or_virtual_link),
+        TEST(trap_speed_of_down_link),
         TEST(test_replies_cut_at_every_byte_and_unaligned),
         TEST(test_replies_with_damaged_bytes),
         TEST(test_odd_netlink_messages),
         TEST(test_columns_of_proc_net_dev),
-        TEST(test_alias_names_with_colons_in_proc_net_dev),
-        TREE(test_non_interface_entries_in_class_net),
+        TEST(trap_alias_names_in_proc_net_dev),
+        TREE(trap_non_interface_entries),
         TREE(test_a_function_without_its_pf_is_a_port),
-        TREE(test_network_namespace_of_a_root),
+        TREE(trap_network_namespace),
         TREE(test_proc_net_dev_follows_links),
         TREE(test_nothing_at_all),
     };

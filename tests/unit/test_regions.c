@@ -16,8 +16,7 @@ static int64_t made_up_ns; /* 0: the real clock */
 static int test_clock(int clock, struct timespec *t)
 {
     int64_t ns = __atomic_load_n(&made_up_ns, __ATOMIC_RELAXED);
-    if (!ns)
-        return clock_gettime(clock, t);
+    if (!ns) return clock_gettime(clock, t);
     t->tv_sec = ns / 1000000000;
     t->tv_nsec = ns % 1000000000;
     return 0;
@@ -67,11 +66,9 @@ static uint64_t now_ns(void)
 static int model_child(int parent, int name)
 {
     int i;
-    if (parent >= 0 && model.nodes[parent].name == name)
-        return parent;
+    if (parent >= 0 && model.nodes[parent].name == name) return parent;
     for (i = 0; i < model.node_count; i++)
-        if (model.nodes[i].parent == parent && model.nodes[i].name == name)
-            return i;
+        if (model.nodes[i].parent == parent && model.nodes[i].name == name) return i;
     assert_true(model.node_count < MODEL_NODES);
     model.nodes[i].name = name;
     model.nodes[i].parent = parent;
@@ -96,8 +93,7 @@ static void model_measure(model_node *n, uint64_t ns, uint64_t inside, int neste
     n->mean += off / (double)n->measured;
     n->squares += off * ((double)ns - n->mean);
     n->total += ns;
-    if (!nested)
-        n->inclusive += ns;
+    if (!nested) n->inclusive += ns;
     n->exclusive += ns - inside;
     n->min = ns < n->min ? ns : n->min;
     n->max = ns > n->max ? ns : n->max;
@@ -138,8 +134,7 @@ static void model_pop(int aborted)
     } else {
         model_measure(n, ns, inside, model.stack[model.depth].nested);
     }
-    if (model.depth)
-        model.stack[model.depth - 1].inside += ns;
+    if (model.depth) model.stack[model.depth - 1].inside += ns;
 }
 
 static void model_end(int name)
@@ -154,10 +149,8 @@ static void model_end(int name)
     model.deep_all = 0;
     for (d = model.depth; d && model.nodes[model.stack[d - 1].node].name != name; d--)
         continue;
-    if (!d || d < model.depth)
-        model.mismatched++;
-    if (!d)
-        return;
+    if (!d || d < model.depth) model.mismatched++;
+    if (!d) return;
     while (model.depth > d)
         model_pop(1);
     model_pop(0);
@@ -165,8 +158,7 @@ static void model_end(int name)
 
 static void model_bytes(uint64_t n)
 {
-    if (model.depth && !model.deep_all)
-        model.nodes[model.stack[model.depth - 1].node].bytes += n;
+    if (model.depth && !model.deep_all) model.nodes[model.stack[model.depth - 1].node].bytes += n;
 }
 
 static void both_begin(int name)
@@ -195,11 +187,13 @@ static void expect_near(double found, double wanted, double slack)
 
 /* -- comparing -- */
 
-static const netprof_stat *stat_below(const netprof_regions *r, uint32_t thread, uint32_t parent, const char *name)
+static const netprof_stat *stat_below(const netprof_regions *r, uint32_t thread, uint32_t parent,
+                                      const char *name)
 {
     size_t i;
     for (i = 0; i < r->count; i++)
-        if (r->stats[i].thread == thread && r->stats[i].parent == parent && strcmp(r->stats[i].region, name) == 0)
+        if (r->stats[i].thread == thread && r->stats[i].parent == parent &&
+            strcmp(r->stats[i].region, name) == 0)
             return &r->stats[i];
     return NULL;
 }
@@ -208,8 +202,7 @@ static const netprof_stat *stat_of_node(const netprof_regions *r, int node)
 {
     const netprof_stat *above = NULL;
     const model_node *n = &model.nodes[node];
-    if (n->parent >= 0 && (above = stat_of_node(r, n->parent)) == NULL)
-        return NULL;
+    if (n->parent >= 0 && (above = stat_of_node(r, n->parent)) == NULL) return NULL;
     return stat_below(r, 0, above ? above->node : UINT32_MAX, names[n->name]);
 }
 
@@ -244,8 +237,7 @@ static void compare(void)
     for (k = 0; k < model.node_count; k++) {
         const netprof_stat *s = stat_of_node(&r, k);
         uint64_t open = 0;
-        if (!model.nodes[k].calls && !s)
-            continue;
+        if (!model.nodes[k].calls && !s) continue;
         for (d = 0; d < model.depth; d++)
             open += model.stack[d].node == k;
         assert_non_null(s);
@@ -299,12 +291,10 @@ static void test_every_order(void **state)
                 for (i = 0; i < ends; i++) {
                     made_up_ns += 10 + i;
                     both_end(order >> 2 * i & 3);
-                    if (netprof__this_thread)
-                        assert_int_equal(netprof__this_thread->depth, model.depth);
+                    if (netprof__this_thread) assert_int_equal(netprof__this_thread->depth, model.depth);
                 }
                 both_end_all();
-                if (order == 0 && way % 64 == 0)
-                    compare();
+                if (order == 0 && way % 64 == 0) compare();
             }
     compare();
 }
@@ -317,7 +307,8 @@ static void random_step(int deep)
     if (what < (deep ? 60 : 42)) {
         both_begin(name);
     } else if (what < 88) {
-        both_end(random_number(4) && model.depth ? model.nodes[model.stack[model.depth - 1].node].name : name);
+        both_end(random_number(4) && model.depth ? model.nodes[model.stack[model.depth - 1].node].name
+                                                 : name);
     } else if (what < 96) {
         uint64_t n = random_number(1u << 20);
         model_bytes(n);
@@ -340,10 +331,8 @@ static void test_random(void **state)
     (void)state;
     for (i = 0; i < 60000; i++) {
         random_step(0);
-        if (model.depth > 4)
-            both_end_all();
-        if (i % 10000 == 0)
-            compare();
+        if (model.depth > 4) both_end_all();
+        if (i % 10000 == 0) compare();
     }
     compare();
 }
@@ -356,8 +345,7 @@ static void test_random_every(void **state)
         netprof_region_every(ids[i], every[i] = (unsigned)i + 1);
     for (i = 0; i < 30000; i++) {
         random_step(0);
-        if (model.depth > 4)
-            both_end_all();
+        if (model.depth > 4) both_end_all();
     }
     compare();
 }
@@ -479,8 +467,7 @@ static void test_histogram_bounds(void **state)
     for (b = 1; b < NETPROF_HISTOGRAM_BUCKETS; b++) {
         uint64_t low = netprof_histogram_floor_ns(b - 1), high = netprof_histogram_floor_ns(b);
         assert_true(low < high);
-        if (b > 8)
-            assert_true((high - low) * 8 <= low); /* 12.5 % */
+        if (b > 8) assert_true((high - low) * 8 <= low); /* 12.5 % */
         assert_int_equal(netprof__bucket(high), b);
         assert_int_equal(netprof__bucket(high - 1), b - 1);
     }
@@ -729,8 +716,7 @@ static int read_back(const memory *m, const netprof_regions *wanted)
     netprof_reader *reader;
     netprof_item item;
     int found = 0;
-    if (netprof_reader_open_memory(&reader, m->data, m->size, NULL, NULL))
-        return 0;
+    if (netprof_reader_open_memory(&reader, m->data, m->size, NULL, NULL)) return 0;
     while (netprof_reader_next(reader, &item, NULL) == NETPROF_OK && item.type != NETPROF_ITEM_END)
         if (item.type == NETPROF_ITEM_REGIONS) {
             same_regions(item.regions, wanted);
@@ -749,8 +735,7 @@ static void test_round_trip(void **state)
     (void)state;
     for (i = 0; i < 3000; i++) {
         random_step(0);
-        if (model.depth > 4)
-            both_end_all();
+        if (model.depth > 4) both_end_all();
     }
     netprof_regions_take(&r, NULL);
     m = written(&r);
@@ -830,11 +815,9 @@ static void read_hostile(memory *m)
     netprof_item item;
     netprof_limits limits = NETPROF_ZERO;
     limits.max_memory = 1 << 20;
-    if (netprof_reader_open_memory(&reader, m->data, m->size, &limits, NULL))
-        return;
+    if (netprof_reader_open_memory(&reader, m->data, m->size, &limits, NULL)) return;
     while (netprof_reader_next(reader, &item, NULL) == NETPROF_OK && item.type != NETPROF_ITEM_END)
-        if (item.type == NETPROF_ITEM_REGIONS)
-            check_promises(item.regions);
+        if (item.type == NETPROF_ITEM_REGIONS) check_promises(item.regions);
     netprof_reader_close(reader);
 }
 
@@ -851,9 +834,9 @@ static void test_hostile_file(void **state)
     timed(1, 50);
     both_end(0);
     netprof_regions_take(&r, NULL);
-    for (i = 0, length = 0; i < r.count; i++) /* the nodes of other tests are empty now: a small file will do */
-        if (r.stats[i].calls)
-            r.stats[length++] = r.stats[i];
+    for (i = 0, length = 0; i < r.count;
+         i++) /* the nodes of other tests are empty now: a small file will do */
+        if (r.stats[i].calls) r.stats[length++] = r.stats[i];
     r.count = length;
     m = written(&r);
     netprof_regions_free(&r);
@@ -864,9 +847,12 @@ static void test_hostile_file(void **state)
         for (k = 0; k < 20; k++) {
             copy.size = m.size;
             memcpy(copy.data, m.data, m.size);
-            copy.data[i] = (unsigned char)(k < 8 ? copy.data[i] ^ 1 << k : k == 8 ? 0xff : (int)random_number(256));
-            netprof__put_le(copy.data + 24,
-                            netprof__crc(crc, netprof__crc(crc, 0, copy.data + 16, 8), copy.data + 28, length), 4);
+            copy.data[i] = (unsigned char)(k < 8    ? copy.data[i] ^ 1 << k
+                                           : k == 8 ? 0xff
+                                                    : (int)random_number(256));
+            netprof__put_le(
+                copy.data + 24,
+                netprof__crc(crc, netprof__crc(crc, 0, copy.data + 16, 8), copy.data + 28, length), 4);
             read_hostile(&copy);
         }
     for (copy.size = 0; copy.size < m.size; copy.size++)

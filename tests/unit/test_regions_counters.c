@@ -12,22 +12,23 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define HEADERS (20 + 8) /* IPv4, UDP: what lo counts beside the payload (its Ethernet header is pulled before) */
+#define HEADERS                                                                                              \
+    (20 + 8) /* IPv4, UDP: what lo counts beside the payload (its Ethernet header is pulled before) */
 
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
+#define EXPECT(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
+            _exit(1);                                                                                        \
+        }                                                                                                    \
     } while (0)
-#define EXPECT_SAME(found, wanted)                                                                                     \
-    do {                                                                                                               \
-        unsigned long long f_ = (found), w_ = (wanted);                                                                \
-        if (f_ != w_) {                                                                                                \
-            fprintf(stderr, "%s:%d: %s is %llu, not %llu\n", __FILE__, __LINE__, #found, f_, w_);                      \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
+#define EXPECT_SAME(found, wanted)                                                                           \
+    do {                                                                                                     \
+        unsigned long long f_ = (found), w_ = (wanted);                                                      \
+        if (f_ != w_) {                                                                                      \
+            fprintf(stderr, "%s:%d: %s is %llu, not %llu\n", __FILE__, __LINE__, #found, f_, w_);            \
+            _exit(1);                                                                                        \
+        }                                                                                                    \
     } while (0)
 
 /* -- traffic -- */
@@ -38,8 +39,7 @@ static int alone(void)
 {
     struct ifreq request;
     int fd, fine;
-    if (unshare(CLONE_NEWNET) != 0)
-        return 0;
+    if (unshare(CLONE_NEWNET) != 0) return 0;
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     memset(&request, 0, sizeof request);
     strcpy(request.ifr_name, "lo");
@@ -84,14 +84,13 @@ static void pause_ms(double ms)
 
 /* -- what the regions say -- */
 
-static uint64_t counted(const netprof_stat *s, const netprof_regions *r, const char *source, const char *device,
-                        const char *counter)
+static uint64_t counted(const netprof_stat *s, const netprof_regions *r, const char *source,
+                        const char *device, const char *counter)
 {
     size_t wanted = netprof_find(r->schema, source, device, counter), i;
     EXPECT(wanted != NETPROF_NONE);
     for (i = 0; i < r->counter_count; i++)
-        if (r->counters[i] == wanted)
-            return s->counter_sums[i];
+        if (r->counters[i] == wanted) return s->counter_sums[i];
     fprintf(stderr, "%s is not in the fast set\n", counter);
     _exit(1);
 }
@@ -100,8 +99,7 @@ static const netprof_stat *stat_of(const netprof_regions *r, const char *name)
 {
     size_t i;
     for (i = 0; i < r->count; i++)
-        if (strcmp(r->stats[i].region, name) == 0)
-            return &r->stats[i];
+        if (strcmp(r->stats[i].region, name) == 0) return &r->stats[i];
     fprintf(stderr, "no region %s\n", name);
     _exit(1);
 }
@@ -286,8 +284,7 @@ static void part_fast_fork(void)
     }
     EXPECT_SAME(traffic_of("silent").calls, 2000);
     EXPECT_SAME(traffic_of("silent").packets, 0);
-    if (pid == 0)
-        _exit(0);
+    if (pid == 0) _exit(0);
     waitpid(pid, &status, 0);
     EXPECT_SAME((unsigned)status, 0);
     NETPROF_END("before");
@@ -308,8 +305,7 @@ static void part_fast_new_device(void)
     pthread_t thread;
     NETPROF_BEGIN("early");
     NETPROF_END("early");
-    if (system("ip link add aaa type veth peer name bbb") != 0)
-        _exit(77);
+    if (system("ip link add aaa type veth peer name bbb") != 0) _exit(77);
     pthread_create(&thread, NULL, late_thread, NULL);
     pthread_join(thread, NULL);
     EXPECT_SAME(traffic_of("late").packets, 4);
@@ -370,7 +366,8 @@ static void part_sampler(void)
     EXPECT_SAME(t.calls, 4);
     EXPECT_SAME(t.too_short, 0);
     EXPECT_SAME(t.bytes, t.packets * (100 + HEADERS));
-    if (!(t.packets >= 1000 - 4 * 40 && t.packets <= 1000 + 4 * 40)) { /* two intervals' worth on a busy machine */
+    if (!(t.packets >= 1000 - 4 * 40 &&
+          t.packets <= 1000 + 4 * 40)) { /* two intervals' worth on a busy machine */
         fprintf(stderr, "%llu packets instead of 1000\n", (unsigned long long)t.packets);
         _exit(1);
     }
@@ -439,8 +436,7 @@ static int run(const struct part *p)
 static void test_part(void **state)
 {
     int status = run(*state);
-    if (status == 77)
-        skip();
+    if (status == 77) skip();
     assert_int_equal(status, 0);
 }
 

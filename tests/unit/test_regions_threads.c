@@ -33,8 +33,7 @@ static void *counted_realloc(void *pointer, size_t size)
         return NULL;
     }
     p = realloc(pointer, size);
-    if (p && !pointer)
-        __atomic_add_fetch(&allocations_held, 1, __ATOMIC_RELAXED);
+    if (p && !pointer) __atomic_add_fetch(&allocations_held, 1, __ATOMIC_RELAXED);
     return p;
 }
 
@@ -59,12 +58,12 @@ static void counted_free(void *pointer)
 #endif
 
 /* In parts: a failure is a line and status 1. */
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            _exit(1);                                                                                                  \
-        }                                                                                                              \
+#define EXPECT(condition)                                                                                    \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
+            _exit(1);                                                                                        \
+        }                                                                                                    \
     } while (0)
 
 /* -- reading what was written -- */
@@ -82,8 +81,7 @@ static sum sum_of(const netprof_regions *r, const char *name)
     size_t i, b;
     memset(&s, 0, sizeof s);
     for (i = 0; i < r->count; i++) {
-        if (name && strcmp(r->stats[i].region, name) != 0)
-            continue;
+        if (name && strcmp(r->stats[i].region, name) != 0) continue;
         s.calls += r->stats[i].calls;
         s.measured += r->stats[i].measured;
         s.open += r->stats[i].open;
@@ -118,11 +116,9 @@ static int files(const char *text, char *name, size_t size)
     while (d && (e = readdir(d)) != NULL)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strstr(e->d_name, text)) {
             n++;
-            if (name)
-                snprintf(name, size, "%s/%s", place, e->d_name);
+            if (name) snprintf(name, size, "%s/%s", place, e->d_name);
         }
-    if (d)
-        closedir(d);
+    if (d) closedir(d);
     return n;
 }
 
@@ -140,8 +136,7 @@ static content read_content(const char *path, const char *name)
     netprof_item item;
     content c;
     memset(&c, 0, sizeof c);
-    if (netprof_reader_open(&reader, path, NULL, NULL))
-        return c;
+    if (netprof_reader_open(&reader, path, NULL, NULL)) return c;
     while (netprof_reader_next(reader, &item, NULL) == NETPROF_OK && item.type != NETPROF_ITEM_END) {
         if (item.type == NETPROF_ITEM_FACT && strcmp(item.fact->key, "rank") == 0)
             snprintf(c.rank, sizeof c.rank, "%s", item.fact->value);
@@ -173,8 +168,7 @@ static void empty_place(void)
 {
     char path[600];
     while (files("", path, sizeof path))
-        if (unlink(path) != 0)
-            abort();
+        if (unlink(path) != 0) abort();
 }
 
 /* -- running parts -- */
@@ -237,8 +231,7 @@ static void *work(void *argument)
             netprof_begin(netprof_region(name));
             netprof_end(netprof_region(name));
         }
-        if (i % 1000 == 999)
-            netprof_end(id); /* a stray one */
+        if (i % 1000 == 999) netprof_end(id); /* a stray one */
         NETPROF_END("outer");
     }
     return NULL;
@@ -398,8 +391,7 @@ static void part_spans(void)
         sem_wait(&emptied);
         ring[i % RING] = netprof_span_begin(id);
         sem_post(&filled);
-        if (i % 100 == 0)
-            sum_now(NULL);
+        if (i % 100 == 0) sum_now(NULL);
     }
     pthread_join(thread, NULL);
     s = sum_now("request");
@@ -419,8 +411,7 @@ static void *short_life(void *argument)
     NETPROF_BEGIN("life");
     NETPROF_BEGIN("work");
     NETPROF_END("work");
-    if (!argument)
-        NETPROF_END("life");
+    if (!argument) NETPROF_END("life");
     return NULL;
 }
 
@@ -434,8 +425,7 @@ static void part_churn(void)
     for (i = 0; i < 2000; i++) {
         EXPECT(pthread_create(&thread, NULL, short_life, i % 4 == 0 ? &i : NULL) == 0);
         pthread_join(thread, NULL);
-        if (i == 999)
-            before = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
+        if (i == 999) before = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
     }
     after = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
     EXPECT(after == before);
@@ -532,8 +522,7 @@ static void part_handler(void)
         NETPROF_BEGIN("inner");
         NETPROF_END("inner");
         NETPROF_END("main");
-        if (rounds++ % 5000 == 0)
-            sum_now(NULL); /* a handler that comes while the lock is held */
+        if (rounds++ % 5000 == 0) sum_now(NULL); /* a handler that comes while the lock is held */
     }
     memset(&often, 0, sizeof often);
     setitimer(ITIMER_PROF, &often, NULL);
@@ -658,10 +647,8 @@ static void part_fork(void)
     for (i = 0; i < 3; i++) { /* children without regions leave no file */
         pid = fork();
         if (pid == 0) {
-            if (i == 0)
-                execlp("true", "true", (char *)NULL);
-            if (i == 1)
-                _exit(0);
+            if (i == 0) execlp("true", "true", (char *)NULL);
+            if (i == 1) _exit(0);
             exit(0);
         }
         waitpid(pid, &status, 0);
@@ -682,13 +669,13 @@ static void check_forked(const char *mode)
     assert_int_equal(files("", NULL, 0), 2);
     d = opendir(place);
     while ((e = readdir(d)) != NULL) {
-        if (e->d_name[0] == '.')
-            continue;
+        if (e->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "%s/%s", place, e->d_name);
         c = read_content(path, NULL);
         assert_int_equal(c.complete, 1);
         assert_int_equal(c.mismatched, 0);
-        assert_true(c.all.calls == 3 || c.all.calls == 7); /* child: 2 steps, around; parent: 6 steps, around */
+        assert_true(c.all.calls == 3 ||
+                    c.all.calls == 7); /* child: 2 steps, around; parent: 6 steps, around */
         assert_int_equal(c.all.measured, c.all.calls);
         total += (int)c.all.calls;
     }
@@ -779,8 +766,7 @@ static void part_endless(void)
         struct timespec nap = {0, 1000000};
         some_regions(1);
         done++;
-        if (pwrite(fd, &done, sizeof done, 0) < 0)
-            _exit(1);
+        if (pwrite(fd, &done, sizeof done, 0) < 0) _exit(1);
         nanosleep(&nap, NULL);
     }
 }
@@ -815,16 +801,17 @@ static void test_kill(void **state)
     c = read_only_file("step");
     assert_int_equal(c.complete, 1);
     assert_true(c.all.measured <= done);
-    assert_true(c.all.measured + 150 + done / 4 >= done); /* an interval is 100 of these at most; machines stall */
+    assert_true(c.all.measured + 150 + done / 4 >=
+                done); /* an interval is 100 of these at most; machines stall */
 }
 
 /* -- names, ranks, settings -- */
 
 static void test_ranks(void **state)
 {
-    static const char *const launchers[] = {"NETPROF_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                            "MV2_COMM_WORLD_RANK", "PALS_RANKID", "FLUX_TASK_RANK",
-                                            "JSM_NAMESPACE_RANK", "SLURM_PROCID", "ALPS_APP_PE"};
+    static const char *const launchers[] = {
+        "NETPROF_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK",     "MV2_COMM_WORLD_RANK",
+        "PALS_RANKID",  "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "SLURM_PROCID", "ALPS_APP_PE"};
     char text[600], path[600];
     size_t i;
     (void)state;
@@ -957,8 +944,7 @@ static void part_allocations(void)
             _exit(scenario() ? 42 : 0);
         }
         waitpid(pid, &status, 0);
-        if (status)
-            break;
+        if (status) break;
     }
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 42);
     EXPECT(n > 10);
@@ -975,15 +961,24 @@ static void test_allocations(void **state)
 static const struct part {
     const char *name;
     void (*run)(void);
-} parts[] = {{"workers", part_workers},       {"resets", part_resets},
-             {"spans", part_spans},           {"churn", part_churn},
-             {"late", part_late},             {"handler", part_handler},
-             {"exit", part_exit},             {"quick", part_quick},
-             {"nothing", part_nothing},       {"off_at_last", part_off_at_last},
-             {"on_at_last", part_on_at_last}, {"every", part_every},
-             {"fork", part_fork},             {"fork_among_threads", part_fork_among_threads},
-             {"exec", part_exec},             {"endless", part_endless},
-             {"set_rank", part_set_rank},     {"many_names", part_many_names},
+} parts[] = {{"workers", part_workers},
+             {"resets", part_resets},
+             {"spans", part_spans},
+             {"churn", part_churn},
+             {"late", part_late},
+             {"handler", part_handler},
+             {"exit", part_exit},
+             {"quick", part_quick},
+             {"nothing", part_nothing},
+             {"off_at_last", part_off_at_last},
+             {"on_at_last", part_on_at_last},
+             {"every", part_every},
+             {"fork", part_fork},
+             {"fork_among_threads", part_fork_among_threads},
+             {"exec", part_exec},
+             {"endless", part_endless},
+             {"set_rank", part_set_rank},
+             {"many_names", part_many_names},
              {"allocations", part_allocations}};
 
 int main(int argc, char **argv)
@@ -1017,8 +1012,7 @@ int main(int argc, char **argv)
             return 0;
         }
     snprintf(place, sizeof place, "%s/netprof-regions-XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(place))
-        return 1;
+    if (!mkdtemp(place)) return 1;
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     empty_place();
     rmdir(place);

@@ -1,0 +1,541 @@
+#define _POSIX_C_SOURCE 200809L
+#include "rules.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Made from the .csv files by the build.
+#include "rules_cxi.inc"
+#include "rules_data.inc"
+#include "rules_ethernet.inc"
+#include "rules_ip.inc"
+#include "rules_rdma.inc"
+
+static const struct {
+    const char *name;
+    const char *const *lines;
+} tables[] = {{"rules_cxi.csv", rules_cxi_lines},
+              {"rules_ethernet.csv", rules_ethernet_lines},
+              {"rules_rdma.csv", rules_rdma_lines},
+              {"rules_ip.csv", rules_ip_lines},
+              {"rules_data.csv", rules_data_lines}};
+
+static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
+static const char *const classes[] = {"link-down",  "link-errors", "host-loss",   "back-pressure",
+                                      "congestion", "transport",   "utilisation", "data"};
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum column {
+    NAME, CLASS, SOURCE, PER, DEFINE, VALUE, UNIT, NEEDS, INFO, WATCH, WARN, HIGH, CRITICAL,
+    CLAIM, ADVICE, EXPLAINED_BY, BACKGROUND, EVIDENCE, COLUMNS
+};
+static const char *const column_names[COLUMNS] = {
+    "name", "class", "source", "per",      "define", "value",  "unit",         "needs",      "info",
+    "watch", "warn", "high",   "critical", "claim",  "advice", "explained_by", "background", "evidence"};
+
+enum { MAX_FIELDS = 32, MAX_LINE = 16384, MAX_FILE = 4 << 20, MAX_RULES = 4096, MAX_PROBLEMS = 1000 };
+
+const char *severity_name(severity s)
+{
+    return s >= SEVERITY_OK && s < SEVERITIES ? severities[s] : "";
+}
+
+bool severity_parse(const char *text, severity *s)
+{
+    for (int i = 0; i < SEVERITIES; i++) {
+        if (strcmp(severities[i], text) != 0) continue;
+        *s = (severity)i;
+        return true;
+    }
+    return false;
+}
+
+// ---- one table being read ----
+
+typedef struct reader {
+    rules *set;
+    const char *path;
+    size_t line;
+    int place[MAX_FIELDS]; // column of each field, -1: not yet known
+    size_t field_count;
+    size_t accepted;
+    bool no_memory;
+    char problem[256]; // of the line at hand
+} reader;
+
+__attribute__((format(printf, 2, 3))) static bool refuse(reader *r, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->problem, sizeof r->problem, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static void add_problem(reader *r)
+{
+    rules *set = r->set;
+    rules_problem *more;
+    if (set->problem_count >= MAX_PROBLEMS) return;
+    more = realloc(set->problems, (set->problem_count + 1) * sizeof *more);
+    if (more) {
+        set->problems = more;
+        more[set->problem_count] = (rules_problem){strdup(r->path), r->line, strdup(r->problem)};
+        if (more[set->problem_count].path && more[set->problem_count].text) {
+            set->problem_count++;
+            return;
+        }
+        free(more[set->problem_count].path);
+        free(more[set->problem_count].text);
+    }
+    r->no_memory = true;
+}
+
+// Cuts the line in place (RFC 4180, no line breaks in fields).
+static bool split(reader *r, char *line, char *fields[MAX_FIELDS], size_t *count)
+{
+    char *to = line;
+    for (*count = 0; *count < MAX_FIELDS;) {
+        bool quoted = *line == '"', open = quoted;
+        line += quoted;
+        fields[(*count)++] = to;
+        for (; *line && (open || *line != ','); line++) {
+            if (open && *line == '"' && line[1] == '"') line++;
+            else if (open && *line == '"') {
+                open = false;
+                continue;
+            } else if (quoted && !open)
+                return refuse(r, "text behind a closing quote");
+            *to++ = *line;
+        }
+        if (open) return refuse(r, "a quoted field is not closed in this line");
+        bool last = !*line;
+        *to++ = 0;
+        if (last) return true;
+        line++;
+    }
+    return refuse(r, "more than %d fields", MAX_FIELDS);
+}
+
+// ---- formulas of a rule ----
+
+// The locals, for the parser.
+typedef struct scope {
+    bool iterate[RULES_LOCALS];
+    expression_names names;
+} scope;
+
+static void scope_of(const rule *x, scope *to)
+{
+    for (size_t i = 0; i < x->local_count; i++)
+        to->iterate[i] = x->locals[i].iterates;
+    to->names = (expression_names){x->local_names, to->iterate, x->local_count, x->per_node};
+}
+
+static bool parse(reader *r, const rule *x, expression *e, enum column column, const char *text)
+{
+    scope names;
+    expression_error error;
+    scope_of(x, &names);
+    if (expression_parse(e, text, &names.names, &error)) return true;
+    return refuse(r, "%s: character %zu of '%.60s': %s", column_names[column], error.column, text, error.text);
+}
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t n = strlen(text);
+    while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+        n--;
+    text[n] = 0;
+    return text;
+}
+
+static bool is_word(const char *text)
+{
+    if (!isalpha((unsigned char)*text)) return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && *text != '_' && *text != '-') return false;
+    return true;
+}
+
+// "name = formula; name = formula"
+static bool parse_define(reader *r, rule *x, char *text)
+{
+    while (text && *trim(text)) {
+        char *end = strchr(text, ';'), *equal = strchr(text, '=');
+        if (end) *end = 0;
+        if (!equal || (end && equal > end)) return refuse(r, "define: expected name = formula");
+        if (x->local_count == RULES_LOCALS) return refuse(r, "define: more than %d names", RULES_LOCALS);
+        *equal = 0;
+        char *name = trim(text);
+        if (!is_word(name)) return refuse(r, "define: '%.40s' is no name", name);
+        if (!parse(r, x, &x->locals[x->local_count], DEFINE, trim(equal + 1))) return false;
+        x->local_names[x->local_count++] = name;
+        text = end ? end + 1 : NULL;
+    }
+    return true;
+}
+
+static bool parse_operator(const char **text, expression_op *op)
+{
+    static const struct {
+        const char *sign;
+        expression_op op;
+    } signs[] = {{">=", EXPRESSION_GREATER_EQUAL},
+                 {"<=", EXPRESSION_LESS_EQUAL},
+                 {">", EXPRESSION_GREATER},
+                 {"<", EXPRESSION_LESS}};
+    for (size_t i = 0; i < LENGTH(signs); i++) {
+        size_t n = strlen(signs[i].sign);
+        if (strncmp(*text, signs[i].sign, n) != 0) continue;
+        *text += n;
+        *op = signs[i].op;
+        return true;
+    }
+    return false;
+}
+
+// "> 3 [HPE: more than a few] if blocked > 1%"
+static bool parse_threshold(reader *r, const rule *x, rule_threshold *t, enum column column, char *text)
+{
+    const char *at = trim(text);
+    char *end;
+    if (!*at) return true;
+    if (!parse_operator(&at, &t->op)) return refuse(r, "%s: expected >, >=, < or <=", column_names[column]);
+    t->value = strtod(at, &end);
+    if (end == at || !isfinite(t->value)) return refuse(r, "%s: expected a number", column_names[column]);
+    if (*end == '%') {
+        t->value /= 100;
+        end++;
+    }
+    end += strspn(end, " ");
+    t->origin = "own";
+    if (*end == '[') {
+        char *close = strchr(end, ']');
+        if (!close) return refuse(r, "%s: [ without ]", column_names[column]);
+        *close = 0;
+        t->origin = end + 1;
+        end = close + 1;
+        end += strspn(end, " ");
+    }
+    if (!*end) return true;
+    if (strncmp(end, "if ", 3) != 0) return refuse(r, "%s: expected 'if' and a condition", column_names[column]);
+    return parse(r, x, &t->condition, column, end + 3);
+}
+
+static bool is_format(const char *format)
+{
+    static const char *const formats[] = {"", "x", "%", "i", "B", "b", "e"};
+    for (size_t i = 0; i < LENGTH(formats); i++)
+        if (strcmp(formats[i], format) == 0) return true;
+    return false;
+}
+
+// "text {formula|format} text ..."
+static bool parse_claim(reader *r, rule *x, char *text)
+{
+    while (*text) {
+        if (x->part_count == RULES_PARTS) return refuse(r, "claim: more than %d numbers", RULES_PARTS - 1);
+        rule_part *part = &x->claim[x->part_count++];
+        char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+        part->text = text;
+        part->format = "";
+        if (!open) return true;
+        if (!close) return refuse(r, "claim: { without }");
+        *open = *close = 0;
+        char *bar = strchr(open + 1, '|');
+        if (bar) {
+            *bar = 0;
+            part->format = bar + 1;
+            if (!is_format(part->format)) return refuse(r, "claim: no such format: '%.20s'", part->format);
+        }
+        if (!parse(r, x, &part->number, CLAIM, open + 1)) return false;
+        text = close + 1;
+    }
+    return true;
+}
+
+static bool parse_class(reader *r, rule *x, const char *text)
+{
+    x->class_name = *text ? text : "utilisation";
+    for (size_t i = 0; i < LENGTH(classes); i++) {
+        if (strcmp(classes[i], x->class_name) != 0) continue;
+        x->class_rank = (int)i;
+        return true;
+    }
+    return refuse(r, "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
+                     "utilisation, data", text);
+}
+
+static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
+{
+    if (!is_word(value[NAME])) return refuse(r, "name: '%.60s': expected a word", value[NAME]);
+    x->name = value[NAME];
+    x->source = value[SOURCE];
+    x->unit = value[UNIT];
+    x->advice = value[ADVICE];
+    x->explained_by = value[EXPLAINED_BY];
+    x->per_node = strcmp(value[PER], "node") == 0;
+    x->background = strcmp(value[BACKGROUND], "yes") == 0;
+    if (!*x->source) return refuse(r, "source is missing");
+    if (*value[PER] && !x->per_node && strcmp(value[PER], "device") != 0)
+        return refuse(r, "per: '%.40s': expected device or node", value[PER]);
+    if (*value[BACKGROUND] && !x->background && strcmp(value[BACKGROUND], "no") != 0)
+        return refuse(r, "background: '%.40s': expected yes or no", value[BACKGROUND]);
+    return parse_class(r, x, value[CLASS]);
+}
+
+static bool parse_evidence(reader *r, rule *x, const char *text)
+{
+    size_t size = strlen(text) + 8;
+    char *call = *text ? malloc(size) : NULL; // the list as arguments of a function
+    if (!*text) return true;
+    if (!call) return refuse(r, "no memory");
+    snprintf(call, size, "sum(%s)", text);
+    bool ok = parse(r, x, &x->evidence, EVIDENCE, call);
+    free(call);
+    return ok;
+}
+
+static bool parse_rule(reader *r, rule *x, char *const value[COLUMNS])
+{
+    bool any = false;
+    if (!parse_words(r, x, value) || !parse_define(r, x, value[DEFINE])) return false;
+    if (!*value[VALUE]) return refuse(r, "value is missing");
+    if (!parse(r, x, &x->value, VALUE, value[VALUE])) return false;
+    if (*value[NEEDS] && !parse(r, x, &x->needs, NEEDS, value[NEEDS])) return false;
+    for (int s = SEVERITY_INFO; s < SEVERITIES; s++) {
+        enum column column = (enum column)(INFO + s - SEVERITY_INFO);
+        if (!parse_threshold(r, x, &x->thresholds[s], column, value[column])) return false;
+        any |= x->thresholds[s].op != EXPRESSION_NUMBER;
+    }
+    if (!any) return refuse(r, "there is no threshold");
+    return parse_claim(r, x, value[CLAIM]) && parse_evidence(r, x, value[EVIDENCE]);
+}
+
+static void free_rule(rule *x)
+{
+    if (!x) return;
+    for (size_t i = 0; i < RULES_LOCALS; i++)
+        expression_free(&x->locals[i]);
+    for (size_t i = 0; i < RULES_PARTS; i++)
+        expression_free(&x->claim[i].number);
+    for (size_t i = 0; i < SEVERITIES; i++)
+        expression_free(&x->thresholds[i].condition);
+    expression_free(&x->value);
+    expression_free(&x->needs);
+    expression_free(&x->evidence);
+    free(x->memory);
+    free(x);
+}
+
+// The rule takes the place of one of the same name, or the next.
+static bool keep_rule(reader *r, rule *x)
+{
+    rules *set = r->set;
+    for (size_t i = 0; i < set->count; i++) {
+        if (strcmp(set->items[i]->name, x->name) != 0) continue;
+        free_rule(set->items[i]);
+        set->items[i] = x;
+        return true;
+    }
+    if (set->count >= MAX_RULES) return refuse(r, "more than %d rules", MAX_RULES);
+    rule **more = realloc(set->items, (set->count + 1) * sizeof *more);
+    if (!more) {
+        r->no_memory = true;
+        return refuse(r, "no memory");
+    }
+    set->items = more;
+    more[set->count++] = x;
+    return true;
+}
+
+// ---- lines ----
+
+static bool read_header(reader *r, char *line)
+{
+    char *fields[MAX_FIELDS];
+    if (!split(r, line, fields, &r->field_count)) return false;
+    bool seen[COLUMNS] = {false};
+    for (size_t i = 0; i < r->field_count; i++) {
+        int c = 0;
+        while (c < COLUMNS && strcmp(column_names[c], trim(fields[i])) != 0)
+            c++;
+        if (c == COLUMNS) return refuse(r, "'%.60s' is no column of a table of rules", fields[i]);
+        if (seen[c]) return refuse(r, "column %s occurs twice", column_names[c]);
+        seen[c] = true;
+        r->place[i] = c;
+    }
+    if (!seen[NAME] || !seen[SOURCE] || !seen[VALUE])
+        return refuse(r, "the columns name, source and value are needed");
+    return true;
+}
+
+static bool read_rule(reader *r, const char *line, size_t size)
+{
+    static char empty[] = "";
+    char *fields[MAX_FIELDS], *value[COLUMNS];
+    size_t count;
+    rule *x = calloc(1, sizeof *x);
+    if (x) x->memory = malloc(size + 2); // the last field may be empty
+    if (!x || !x->memory) {
+        free(x);
+        r->no_memory = true;
+        return refuse(r, "no memory");
+    }
+    memcpy(x->memory, line, size);
+    x->memory[size] = 0;
+    for (int c = 0; c < COLUMNS; c++)
+        value[c] = empty;
+    bool ok = split(r, x->memory, fields, &count);
+    if (ok && count > r->field_count) ok = refuse(r, "%zu fields, the first line has %zu", count, r->field_count);
+    for (size_t i = 0; ok && i < count; i++)
+        value[r->place[i]] = trim(fields[i]);
+    ok = ok && parse_rule(r, x, value) && keep_rule(r, x);
+    if (!ok) free_rule(x);
+    return ok;
+}
+
+static void read_line(reader *r, const char *line, size_t size)
+{
+    char copy[MAX_LINE];
+    bool ok;
+    r->line++;
+    if (size && line[size - 1] == '\r') size--;
+    size_t blanks = 0;
+    while (blanks < size && (line[blanks] == ' ' || line[blanks] == '\t'))
+        blanks++;
+    if (blanks == size || line[blanks] == '#') return;
+    if (size >= MAX_LINE) ok = refuse(r, "the line is longer than %d characters", MAX_LINE - 1);
+    else if (memchr(line, 0, size)) ok = refuse(r, "a zero byte");
+    else if (r->field_count) ok = read_rule(r, line, size);
+    else {
+        memcpy(copy, line, size);
+        copy[size] = 0;
+        ok = read_header(r, copy);
+        if (!ok) r->field_count = 0;
+    }
+    if (!ok) add_problem(r);
+    else r->accepted++;
+}
+
+static netprof_err fail(netprof_error *error, netprof_err code, const char *path, const char *text, int number)
+{
+    if (!error) return code;
+    *error = (netprof_error){.code = code, .sys_errno = number};
+    snprintf(error->path, sizeof error->path, "%s", path);
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return code;
+}
+
+netprof_err rules_read_text(rules *set, const char *path, const char *text, size_t size, netprof_error *error)
+{
+    reader r = {.set = set, .path = path};
+    size_t problems = set->problem_count;
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { // byte order mark
+        text += 3;
+        size -= 3;
+    }
+    for (size_t at = 0; at < size && !r.no_memory;) {
+        const char *end = memchr(text + at, '\n', size - at);
+        size_t n = end ? (size_t)(end - text) - at : size - at;
+        read_line(&r, text + at, n);
+        at += n + 1;
+        if (!r.field_count && set->problem_count > problems) break; // without columns nothing can be read
+    }
+    if (r.no_memory) return fail(error, NETPROF_ERR_NOMEM, path, "no memory", 0);
+    if (r.accepted < 2) return fail(error, NETPROF_ERR_PARSE, path, "holds no usable rule", 0);
+    return NETPROF_OK;
+}
+
+netprof_err rules_read(rules *set, const char *path, netprof_error *error)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL, *more;
+    size_t size = 0, n = 1;
+    if (!file) return fail(error, NETPROF_ERR_IO, path, strerror(errno), errno);
+    for (size_t room = 0; n && size <= MAX_FILE; size += n) {
+        if (size == room) {
+            room = room ? 2 * room : 65536;
+            more = realloc(text, room);
+            if (!more) break;
+            text = more;
+        }
+        n = fread(text + size, 1, room - size, file);
+    }
+    int number = ferror(file) ? errno : 0;
+    fclose(file);
+    netprof_err err = number             ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
+                      : size > MAX_FILE ? fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
+                      : n               ? fail(error, NETPROF_ERR_NOMEM, path, "no memory", 0)
+                                        : rules_read_text(set, path, text, size, error);
+    free(text);
+    return err;
+}
+
+netprof_err rules_builtin(rules *set, netprof_error *error)
+{
+    for (size_t t = 0; t < LENGTH(tables); t++) {
+        reader r = {.set = set, .path = tables[t].name};
+        for (const char *const *line = tables[t].lines; *line && !r.no_memory; line++)
+            read_line(&r, *line, strlen(*line));
+        if (r.no_memory) return fail(error, NETPROF_ERR_NOMEM, "", "no memory", 0);
+    }
+    return NETPROF_OK;
+}
+
+void rules_free(rules *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        free_rule(set->items[i]);
+    for (size_t i = 0; i < set->problem_count; i++) {
+        free(set->problems[i].path);
+        free(set->problems[i].text);
+    }
+    free(set->items);
+    free(set->problems);
+    *set = (rules){0};
+}
+
+const rule *rules_find(const rules *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(set->items[i]->name, name) == 0) return set->items[i];
+    return NULL;
+}
+
+// ---- numbers ----
+
+static void format_si(char *text, size_t size, double number, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t i = 0;
+    for (; fabs(number) >= 999.5 && i + 1 < LENGTH(prefixes); i++)
+        number /= 1000;
+    snprintf(text, size, "%.3g %s%s", number, prefixes[i], unit);
+    size_t n = strlen(text);
+    if (n && text[n - 1] == ' ') text[n - 1] = 0;
+}
+
+const char *rules_format(char *text, size_t size, const char *format, double number)
+{
+    double magnitude = fabs(number);
+    switch (*format) {
+    case '%': snprintf(text, size, "%.3g %%", number * 100); break;
+    case 'i': snprintf(text, size, "%.0f", number); break;
+    case 'e': snprintf(text, size, "%.2g", number); break;
+    case 'B': format_si(text, size, number, "B"); break;
+    case 'b': format_si(text, size, number, "bit"); break;
+    case 'x': snprintf(text, size, magnitude >= 999.5 && magnitude < 1e15 ? "%.0f" : "%.3g", number); break;
+    default:
+        if (magnitude < 1e5 && number == floor(number)) snprintf(text, size, "%.0f", number);
+        else format_si(text, size, number, "");
+    }
+    return text;
+}

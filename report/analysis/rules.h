@@ -1,0 +1,102 @@
+// Rules: what counters must look like to be a finding, as data.
+//
+// A table of rules is CSV (RFC 4180, a line for each rule, '#' begins a comment) whose first line names the
+// columns, in any order:
+//
+//     name          host-write-back-pressure
+//     class         link-down, link-errors, host-loss, back-pressure, congestion, transport, utilisation or data:
+//                   of equally bad findings the earlier class comes first
+//     source        cxi, netdev, ...; * for all
+//     per           device, or node: once over all devices of the source
+//     define        names for formulas, used in the columns behind: lookups = sum(...); misses = sum(...)
+//     value         the formula that is judged; see expression.h
+//     unit          of the value
+//     needs         the condition under which the value can be judged at all (traffic, known speed)
+//     info, watch, warn, high, critical
+//                   thresholds: > 3 [HPE: more than a few cycles per packet] if blocked > 1%
+//                   an operator, a number, where the number is from (without brackets: own), a condition
+//     claim         what is said: {value|x} blocked cycles per packet; formats: see rules_format()
+//     advice        what to do
+//     explained_by  rules whose finding on the same device is the cause of this one
+//     background    yes: when it is equal (within 1 %) on all devices it is no finding of one of them
+//     evidence      counters shown beside those of the formula: a comma list
+//
+// name, source, value and one threshold are needed. Names between devices: "ethtool/x" is the counter x of the
+// ethtool device of the same interface; in rules per node "Tcp/OutSegs" is OutSegs of device Tcp.
+#ifndef NETPROF_RULES_H
+#define NETPROF_RULES_H
+
+#include "expression.h"
+#include "netprof.h"
+
+typedef enum severity {
+    SEVERITY_OK = 0,
+    SEVERITY_INFO,     // context
+    SEVERITY_WATCH,    // real, cost unclear
+    SEVERITY_WARN,     // probably costs time
+    SEVERITY_HIGH,     // surely costs time, or loses data
+    SEVERITY_CRITICAL, // connection, job or hardware at risk
+    SEVERITIES
+} severity;
+
+enum { RULES_LOCALS = 8, RULES_PARTS = 16 };
+
+typedef struct rule_threshold {
+    expression_op op; // EXPRESSION_GREATER, ..., or EXPRESSION_NUMBER: there is no threshold
+    double value;
+    const char *origin; // "own", "HPE: ..."
+    expression condition;
+} rule_threshold;
+
+// A piece of a claim: text, then a number.
+typedef struct rule_part {
+    const char *text, *format;
+    expression number;
+} rule_part;
+
+typedef struct rule {
+    const char *name, *class_name, *source, *unit, *advice, *explained_by;
+    int class_rank;
+    bool per_node, background;
+    const char *local_names[RULES_LOCALS];
+    expression locals[RULES_LOCALS];
+    size_t local_count;
+    expression value, needs, evidence; // root 0: none
+    rule_threshold thresholds[SEVERITIES];
+    rule_part claim[RULES_PARTS];
+    size_t part_count;
+    char *memory;
+} rule;
+
+// What is wrong with a table: the line is refused, the others hold.
+typedef struct rules_problem {
+    char *path;
+    size_t line;
+    char *text;
+} rules_problem;
+
+// Start from {0}; rules_free() at the end. Thread rule: one thread at a time.
+typedef struct rules {
+    rule **items; // in the order of the tables
+    size_t count;
+    rules_problem *problems;
+    size_t problem_count;
+} rules;
+
+// Adds the built-in tables.
+netprof_err rules_builtin(rules *set, netprof_error *error);
+// Adds a user's table; a rule of the same name is replaced. Bad lines become problems. Errors: _IO, _NOMEM,
+// _LIMIT, _PARSE (no header line, or no usable rule).
+netprof_err rules_read(rules *set, const char *path, netprof_error *error);
+netprof_err rules_read_text(rules *set, const char *path, const char *text, size_t size, netprof_error *error);
+void rules_free(rules *set);
+
+const rule *rules_find(const rules *set, const char *name);
+const char *severity_name(severity s); // "ok", "info", ...
+bool severity_parse(const char *text, severity *s);
+
+// A number as a claim shows it, in a format: "" three digits, SI prefix for the large; "x" three digits;
+// "%" percent; "i" whole; "B" bytes, "b" bits with SI prefix; "e" as 1.2e-10. Returns text.
+const char *rules_format(char *text, size_t size, const char *format, double number);
+
+#endif

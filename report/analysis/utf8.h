@@ -1,0 +1,15 @@
+// UTF-8 (RFC 3629) in text from outside. Thread rule: any.
+#ifndef NETPROF_UTF8_H
+#define NETPROF_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" // U+FFFD, which stands for a byte that is no UTF-8
+
+// Bytes of the valid character at the start of text and its code, or 0. A NUL is a character of one byte.
+size_t utf8_character(const char *text, uint32_t *code);
+// The next character to put out: moves *text behind it and returns where its bytes, *length of them, stand.
+const char *utf8_next(const char **text, size_t *length);
+
+#endif

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# netprof check
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Two snapshots of two NICs, ten seconds apart by their own stamps; the arguments change cxi1: COUNTER VALUE ...
+two_snapshots() {
+    make_nic tree cxi0 hni_tx_paused_1=0 hni_pcs_good_cw=0 pct_trs_rsp_nack_drops=0 hni_pcs_uncorrected_cw=0
+    make_nic tree cxi1 hni_tx_paused_1=0 hni_pcs_good_cw=0 pct_trs_rsp_nack_drops=0 hni_pcs_uncorrected_cw=0
+    netprof collect --root tree -o before.netprof
+    for nic in cxi0 cxi1; do
+        set_counter tree $nic hni_tx_paused_1 0 10
+        set_counter tree $nic hni_pcs_good_cw 390625000 10
+        set_counter tree $nic pct_trs_rsp_nack_drops 0 10
+        set_counter tree $nic hni_pcs_uncorrected_cw 0 10
+    done
+    while [ $# -gt 0 ]; do
+        set_counter tree cxi1 "$1" "$2" 10
+        shift 2
+    done
+    netprof collect --root tree -o after.netprof
+}
+
+@test "nothing wrong: 0" {
+    two_snapshots
+    [ "$(status_of netprof check before.netprof after.netprof)" = 0 ]
+    grep -q '^No fault found' out
+}
+
+@test "a fault: the finding, its evidence, threshold and advice; 1" {
+    two_snapshots hni_tx_paused_1 3000000000
+    [ "$(status_of netprof check before.netprof after.netprof)" = 1 ]
+    grep -q '^Serious: cxi1: the network held this NIC 30 % of the time' out
+    grep -q '^high      egress-paused: cxi1$' out
+    grep -q 'hni_tx_paused_1 3000000000 cycles' out
+    grep -q 'threshold: >= 0.1 of the time (own)' out
+    grep -q 'do: ' out
+}
+
+@test "JSON" {
+    two_snapshots hni_tx_paused_1 3000000000 pct_trs_rsp_nack_drops 2
+    [ "$(status_of netprof check before.netprof after.netprof --json)" = 1 ]
+    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-findings 1 high ' ]
+    [ "$(jq -c '[.findings[] | [.rule, .severity, .device]]' out)" = '[["egress-paused","high","cxi1"],["nack-drops","warn","cxi1"]]' ]
+    [ "$(jq -c '.findings[0].evidence[0] | [.counter, .value, .unit]' out)" = '["hni_tx_paused_1",3000000000,"cycles"]' ]
+    [ "$(jq -c '.findings[0].threshold' out)" = '{"value":0.1,"origin":"own"}' ]
+}
+
+@test "--fail-on" {
+    two_snapshots pct_trs_rsp_nack_drops 2 # a warning
+    [ "$(status_of netprof check before.netprof after.netprof)" = 0 ]
+    [ "$(status_of netprof check before.netprof after.netprof --fail-on warn)" = 1 ]
+    [ "$(status_of netprof check before.netprof after.netprof --fail-on watch)" = 1 ]
+    [ "$(status_of netprof check before.netprof after.netprof --fail-on critical)" = 0 ]
+    [ "$(status_of netprof check before.netprof after.netprof --fail-on ever)" = 2 ]
+    grep -q 'expected watch, warn, high or critical' err
+}
+
+@test "what could not be read is said" {
+    two_snapshots
+    printf 'garbage\n' >tree/sys/class/cxi/cxi1/device/telemetry/hni_pcs_uncorrected_cw
+    netprof collect --root tree -o after.netprof
+    netprof check before.netprof after.netprof --json >out
+    [ "$(jq -c '[.unknown[] | select(.rule == "uncorrected-codewords") | [.device, .counter]]' out)" = '[["cxi1","hni_pcs_uncorrected_cw"]]' ]
+    netprof check before.netprof after.netprof | grep -q '^Could not be judged$'
+}
+
+@test "rules of one's own: bad lines are refused by number, the others hold" {
+    two_snapshots pct_trs_rsp_nack_drops 2
+    printf '%s\n' 'name,source,value,critical,claim' 'site-nacks,cxi,pct_trs_rsp_nack_drops,> 1,{value|i} nacks' \
+        'broken,cxi,pct_trs_rsp_nack_drops +,> 1,' >site.csv
+    [ "$(status_of netprof check before.netprof after.netprof --rules site.csv)" = 1 ]
+    grep -q '^critical  site-nacks: cxi1$' out
+    grep -q '^netprof check: site.csv: line 3: value: character' err
+    printf 'nonsense\n' >site.csv
+    [ "$(status_of netprof check before.netprof after.netprof --rules site.csv)" = 3 ]
+    [ "$(status_of netprof check before.netprof after.netprof --rules missing.csv)" = 3 ]
+}
+
+@test "--now" {
+    two_snapshots
+    [ "$(status_of netprof check --now --root tree --interval 10ms)" = 0 ]
+    [ "$(status_of netprof check --now before.netprof)" = 2 ]
+    mkdir empty
+    [ "$(status_of netprof check --now --root empty --interval 10ms)" = 4 ]
+}
+
+@test "files that cannot be used: 3; wrong usage: 2" {
+    two_snapshots
+    [ "$(status_of netprof check before.netprof)" = 3 ]
+    grep -q 'holds one snapshot' err
+    [ "$(status_of netprof check missing.netprof after.netprof)" = 3 ]
+    [ "$(status_of netprof check)" = 2 ]
+    [ "$(status_of netprof check --intervall 3 --now)" = 2 ]
+}
+
+@test "nothing that a rule could judge: 4" {
+    make_nic tree cxi0 some_counter=0
+    netprof collect --root tree --include 'cxi0/some_counter' -o before.netprof
+    set_counter tree cxi0 some_counter 7 1
+    netprof collect --root tree --include 'cxi0/some_counter' -o after.netprof
+    [ "$(status_of netprof check before.netprof after.netprof)" = 4 ]
+    grep -q '^Nothing could be judged' out
+}
+
+@test "names from outside are harmless" {
+    name=$'ci\033[31m"<x>'
+    mkdir -p "tree/sys/class/cxi/$name/device/telemetry"
+    make_nic tree "$name" hni_tx_paused_1=0
+    netprof collect --root tree -o before.netprof
+    set_counter tree "$name" hni_tx_paused_1 9000000000 10
+    netprof collect --root tree -o after.netprof
+    if [ "$(status_of netprof check before.netprof after.netprof)" = 1 ]; then
+        refute grep -q $'\033' out
+    fi
+    netprof check before.netprof after.netprof --json >out || true
+    jq -e . out >/dev/null
+}
+
+@test "the real node: nearly idle, no fault, two NICs to watch" {
+    need_aurora
+    netprof check "$aurora/before.txt" "$aurora/after.txt" >out
+    grep -q '^Nearly idle, no fault found' out
+    grep -q '^watch     host-write-back-pressure: cxi2 5.67, cxi3 5.63$' out
+    refute grep -qE '^(warn|high|critical)' out
+}

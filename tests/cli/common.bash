@@ -1,0 +1,48 @@
+# Loaded by the tests of the commands: where the programs are, and small trees to read.
+# shellcheck shell=bash
+
+NETPROF_TEST_TOP=${NETPROF_TEST_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
+NETPROF_TEST_BUILD=${NETPROF_TEST_BUILD:-$NETPROF_TEST_TOP/build}
+NETPROF_TEST_BIN=${NETPROF_TEST_BIN:-$NETPROF_TEST_BUILD/bin}
+PATH=$NETPROF_TEST_BIN:$PATH
+export LC_ALL=C.UTF-8
+unset NO_COLOR NETPROF_ROOT NETPROF_SOURCES NETPROF_INCLUDE NETPROF_EXCLUDE
+# What this machine's job environment says is no part of the tests.
+for name in $(compgen -e); do
+    case $name in SLURM_* | PBS_* | LSB_* | PMI_* | PMIX_* | OMPI_* | PALS_*) unset "$name" ;; esac
+done
+
+# status_of COMMAND…: its exit status as output, whatever it is; its output goes to files out and err.
+status_of() {
+    local status=0
+    "$@" >out 2>err || status=$?
+    echo "$status"
+}
+
+# refute COMMAND…: succeeds when the command fails. (A bare "! command" never fails a test.)
+refute() {
+    if "$@"; then
+        echo "unexpected: $*"
+        return 1
+    fi
+}
+
+# make_nic ROOT NAME COUNTER=VALUE…: a Cassini NIC with so many telemetry files, stamped one second after the epoch.
+make_nic() {
+    local telemetry=$1/sys/class/cxi/$2/device/telemetry pair
+    mkdir -p "$telemetry"
+    for pair in "${@:3}"; do
+        printf '%s@1700000000.%09d\n' "${pair##*=}" 1 >"$telemetry/${pair%=*}"
+    done
+}
+
+# set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later.
+set_counter() {
+    printf '%s@%d.%09d\n' "$4" $((1700000000 + $5)) 1 >"$1/sys/class/cxi/$2/device/telemetry/$3"
+}
+
+# The reference data of a real node; the test is skipped where a checkout has none.
+need_aurora() {
+    aurora=$NETPROF_TEST_TOP/../shared/data/aurora
+    [ -e "$aurora/before.txt" ] || skip "no reference data ($aurora)"
+}

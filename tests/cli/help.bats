@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# Help, errors of usage, exit codes, shell completion, manuals.
+
+load common
+
+commands='list collect diff run convert'
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "help is the same text by all three ways, on the standard output" {
+    for command in $commands; do
+        netprof "$command" --help >one 2>err
+        netprof "$command" -h >two
+        netprof help "$command" >three
+        cmp one two
+        cmp one three
+        [ ! -s err ]
+        grep -q "^usage: netprof $command " one
+        [ "$(grep -c "^  netprof $command" one)" -ge 2 ]
+    done
+    netprof --help >one
+    netprof help >two
+    cmp one two
+    for command in $commands; do grep -q "^  $command  *[a-z]" one; done
+}
+
+@test "every example of every help text works" {
+    netprof collect -q -o before.netprof
+    netprof collect -q -o after.netprof
+    netprof run -q -o run.netprof -- true
+    netprof collect -q -o before.json
+    netprof collect -q -o after.json
+    # net_prof's JSON holds Cassini devices only
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1
+    netprof collect -q --root tree -o cassini.netprof
+    count=0
+    while read -r line; do
+        case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
+        echo "$line"
+        bash -c "$line" >out 2>err || { echo "failed: $(cat err)"; false; }
+        count=$((count + 1))
+    done < <(for command in '' $commands; do netprof help $command; done | sed -n '/^Examples:/,/^$/s/^  \(netprof\)/\1/p')
+    [ "$count" -ge 12 ]
+}
+
+@test "the lines of help and manuals fit a terminal of 120 columns" {
+    for command in '' $commands; do
+        # shellcheck disable=SC2086
+        netprof help $command | awk 'length > 120 { print; bad = 1 } END { exit bad }'
+    done
+}
+
+@test "--version" {
+    run netprof --version
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^netprof\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "wrong usage: exit code 2, a message on the standard error, nothing on the standard output" {
+    while read -r arguments; do
+        echo "netprof $arguments"
+        # shellcheck disable=SC2086
+        [ "$(status_of netprof $arguments)" = 2 ]
+        [ ! -s out ] || [[ $arguments == *--json* ]]
+        [ -s err ]
+    done <<'END'
+
+nonsense
+--nonsense
+help nonsense
+list --nonsense
+list --json --csv
+list --hold maybe
+list --threads -1
+list --threads many
+collect
+collect -o a.netprof extra
+collect -o a.netprof --interval 0
+collect -o a.netprof --interval soon
+collect -o a.netprof --set some
+collect -o a.netprof --count -2
+diff
+diff a b c
+diff --top -3 a b
+diff --rank best a b
+diff --group NoSuchGroup a b
+run
+run --
+run -o - -- true
+run --interval x -- true
+convert a
+convert a b.unknown
+convert --to nothing a b
+convert --from nothing a b.json
+END
+    [ ! -e a.netprof ]
+}
+
+@test "a near miss is suggested" {
+    run netprof colect -o x
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean 'collect'?"* ]]
+    run netprof sumarize
+    [[ $output == *"did you mean 'summarize'?"* ]]
+    run netprof frobnicate
+    [[ $output != *"did you mean"* ]]
+    run netprof diff --gruop X
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean '--group'?"* ]]
+    run netprof d # no prefixes: scripts must not depend on what else is there
+    [ "$status" -eq 2 ]
+}
+
+@test "netprof NAME starts netprof-NAME, with its arguments and exit status" {
+    mkdir bin
+    printf '#!/bin/sh\necho "helper:$#:$1:$2"\nexit 7\n' >bin/netprof-helper
+    chmod +x bin/netprof-helper
+    PATH=$PWD/bin:$PATH run netprof helper 'a b' --json
+    [ "$status" -eq 7 ]
+    [ "$output" = 'helper:2:a b:--json' ]
+    PATH=$PWD/bin:$PATH run netprof help helper
+    [ "$output" = 'helper:1:--help:' ]
+    run netprof ../bin/helper
+    [ "$status" -eq 2 ]
+}
+
+@test "a message is one line: netprof COMMAND: FILE: what" {
+    run netprof diff missing.netprof other.netprof
+    [ "$status" -eq 3 ]
+    [ "$output" = 'netprof diff: missing.netprof: No such file or directory' ]
+    echo 'not json' >a.json
+    run netprof diff a.json a.json
+    [ "$status" -eq 3 ]
+    [[ $output == 'netprof diff: a.json: '* ]]
+}
+
+@test "with --json a failure is a JSON object, too" {
+    [ "$(status_of netprof diff --json missing.netprof other.netprof)" = 3 ]
+    [ "$(jq -r '.format, .command, .exit' out | tr '\n' ' ')" = 'netprof-error diff 3 ' ]
+    [[ $(jq -r .message out) == 'missing.netprof: No such file or directory' ]]
+    [ -s err ]
+}
+
+@test "a standard output that is full or closed is an error" {
+    [ -e /dev/full ] || skip 'no /dev/full'
+    netprof collect -q -o a.netprof
+    for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof a.netprof' \
+        'diff --json a.netprof a.netprof' 'diff --csv a.netprof a.netprof' 'collect -q -o -' \
+        'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
+        echo "$command"
+        status=0
+        # shellcheck disable=SC2086
+        netprof $command >/dev/full 2>err || status=$?
+        [ "$status" -eq 3 ]
+        grep -q 'No space left on device' err
+        status=0
+        # shellcheck disable=SC2086
+        netprof $command >&- 2>err || status=$?
+        [ "$status" -eq 3 ]
+        [ "$(wc -l <err)" -eq 1 ]
+    done
+}
+
+@test "a reader that goes away is no error message" {
+    netprof list --counters 2>err | head -n 1 >/dev/null
+    [ ! -s err ]
+}
+
+@test "manuals: complete, without warnings" {
+    man=$NETPROF_TEST_TOP/tools/man
+    for command in '' $commands; do
+        page=$man/netprof${command:+-$command}.1
+        [ -e "$page" ]
+        if command -v man >/dev/null; then
+            run env MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page"
+            [ "$status" -eq 0 ]
+            refute grep -i 'warning\|error:' <<<"$(env MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)"
+        fi
+        [ -z "$command" ] && continue
+        while IFS=$'\t' read -r option takes; do
+            case $option in --*) ;; *) continue ;; esac
+            grep -qF -- "${option//-/\\-}" "$page" || { echo "$page: $option is missing"; false; }
+        done < <(netprof --list-options "$command")
+        grep -q '^\.SH "\?EXIT STATUS' "$page"
+        grep -q '^\.SH EXAMPLES' "$page"
+    done
+}
+
+# complete_words WORD…: what bash offers for the last word.
+complete_words() {
+    # shellcheck source=/dev/null
+    source "$NETPROF_TEST_TOP/tools/completion/netprof.bash"
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _netprof
+    printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' '
+}
+
+@test "completion: commands, options, values, files" {
+    [ "$(complete_words netprof co)" = 'collect convert ' ]
+    [ "$(complete_words netprof help di)" = 'diff ' ]
+    for command in $commands; do
+        offered=$(complete_words netprof "$command" -)
+        expected=$({ netprof --list-options "$command" | cut -f1; printf '%s\n' -h --help; } | sort | tr '\n' ' ')
+        [ "$offered" = "$expected" ]
+        # and every option that is listed is one that the parser knows
+        while IFS=$'\t' read -r option takes; do
+            run netprof "$command" "$option"
+            [[ $output != *'unknown option'* ]]
+        done < <(netprof --list-options "$command" | grep -v -- '^-o\|--output')
+    done
+    [ "$(complete_words netprof collect --set '')" = 'all fast ' ]
+    [ "$(complete_words netprof collect --set = f)" = 'fast ' ]
+    [ "$(complete_words netprof diff --group CxiLin)" = 'CxiLinkReliability ' ]
+    mkdir directory
+    touch file1.netprof
+    [ "$(complete_words netprof diff --json fi)" = 'file1.netprof ' ]
+    [ "$(complete_words netprof list --root d)" = 'directory ' ]
+    [[ $(complete_words netprof run --interval 1s -- netprof-s) == *'netprof-sim '* ]]
+    [ "$(complete_words netprof run true f)" = 'file1.netprof ' ]
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env bats
+# netprof run: the command must not notice.
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "the exit status is the command's" {
+    for wanted in 0 1 2 3 42 255; do
+        [ "$(status_of netprof run -- sh -c "exit $wanted")" = "$wanted" ]
+    done
+    grep -q '^netprof: sh ended with exit status 255 after ' err
+}
+
+@test "killed by a signal: 128 + its number" {
+    [ "$(status_of netprof run -- sh -c 'kill -9 $$')" = 137 ]
+    grep -q 'was killed by signal 9' err
+    [ "$(status_of netprof run -- sh -c 'kill -TERM $$')" = 143 ]
+}
+
+@test "not found: 127; not executable: 126; and no file is left" {
+    [ "$(status_of netprof run -o x.netprof -- no-such-command)" = 127 ]
+    [ "$(cat err)" = 'netprof run: no-such-command: command not found' ]
+    [ "$(status_of netprof run -- ./no/such/file)" = 127 ]
+    echo text >file
+    [ "$(status_of netprof run -o x.netprof -- ./file)" = 126 ]
+    [ "$(status_of netprof run -- .)" = 126 ]
+    [ "$(status_of netprof run -o x.netprof --interval 1s -- no-such-command)" = 127 ]
+    [ ! -e x.netprof ]
+}
+
+@test "standard input, output and error pass through bytewise" {
+    head -c 300000 /dev/urandom >bytes
+    netprof run -q -- sh -c 'tee /dev/stderr' <bytes >out 2>err
+    cmp bytes out
+    cmp bytes err
+    # a closed stream stays closed
+    netprof run -q -- sh -c 'if [ -e /proc/self/fd/0 ]; then echo open; else echo closed; fi' <&- >out 2>/dev/null
+    [ "$(cat out)" = closed ]
+}
+
+@test "the summary goes to the standard error, and --quiet says nothing" {
+    netprof run -- echo hello >out 2>err
+    [ "$(cat out)" = hello ]
+    grep -q '^netprof: echo ended after ' err
+    netprof run -q -- echo hello 2>err
+    [ ! -s err ]
+    netprof run --summary file -- echo hello 2>err
+    [ ! -s err ]
+    grep -q '^netprof: echo ended' file
+}
+
+@test "options behind the command are the command's" {
+    [ "$(netprof run -q echo --json -o x --interval)" = '--json -o x --interval' ]
+    [ "$(netprof run -q -- echo -- --json)" = '-- --json' ]
+}
+
+@test "environment, directory, descriptors and signal mask are the command's own" {
+    export SECRET_OF_THE_TEST=17
+    [ "$(netprof run -q -- sh -c 'echo $SECRET_OF_THE_TEST; pwd')" = "$(printf '17\n%s' "$PWD")" ]
+    sh -c 'ls -l /proc/self/fd | awk "NF > 8 { print \$9 }"' >bare
+    netprof run -q -- sh -c 'ls -l /proc/self/fd | awk "NF > 8 { print \$9 }"' >under
+    cmp bare under
+    grep '^Sig\(Blk\|Ign\|Cgt\)' /proc/self/status >bare
+    netprof run -q --interval 10ms -o x.netprof -- grep '^Sig\(Blk\|Ign\|Cgt\)' /proc/self/status >under
+    diff bare under
+}
+
+@test "SIGTERM, SIGHUP and SIGUSR1 are passed on; the file is whole" {
+    for signal in TERM HUP USR1; do
+        rm -f ready
+        netprof run -o "$signal.netprof" -- sh -c "trap 'exit 33' $signal; touch ready; while :; do sleep 0.05; done" 2>err &
+        pid=$!
+        while [ ! -e ready ]; do sleep 0.01; done
+        kill -s "$signal" $pid
+        status=0
+        wait $pid || status=$?
+        [ "$status" -eq 33 ]
+        netprof diff "$signal.netprof" >/dev/null 2>err
+        [ ! -s err ]
+    done
+}
+
+@test "SIGINT is left to the command" {
+    # A job of its own, so that it may be interrupted as from a terminal: the whole group.
+    cat >job.py <<'END'
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+child = subprocess.Popen(["netprof", "run", "-o", "int.netprof", "--", "sh", "-c",
+                          "trap 'echo caught; exit 5' INT; touch ready; while :; do sleep 0.05; done"],
+                         start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+while not os.path.exists("ready"):
+    time.sleep(0.01)
+os.killpg(child.pid, signal.SIGINT)
+out = child.communicate()[0].decode().strip()
+sys.exit(0 if (child.returncode, out) == (5, "caught") else print(child.returncode, out) or 1)
+END
+    command -v python3 >/dev/null || skip 'no python3'
+    python3 job.py
+    netprof diff int.netprof >/dev/null
+}
+
+@test "facts of the run are in the file" {
+    SLURM_JOB_ID=99 netprof run -q -o a.netprof -- sh -c 'exit 3' x 'it'\''s' || [ $? -eq 3 ]
+    netprof convert a.netprof a.json
+    [ "$(jq -r .facts.command a.json)" = "sh -c 'exit 3' x 'it'\\''s'" ]
+    [ "$(jq -r .facts.exit_status a.json)" = 3 ]
+    [ "$(jq -r .facts.job_id a.json)" = 99 ]
+    jq -e '.facts.end_ns > .facts.start_ns and (.facts.elapsed_ns | tonumber) > 0' a.json
+    [ "$(jq '.snapshots | length' a.json)" = 2 ]
+    netprof run -q -o b.json -- true
+    [ "$(jq -r .facts.command b.json)" = true ]
+}
+
+@test "with an interval there are snapshots between, of the fast set" {
+    netprof run -q -o a.netprof --interval 20ms -- sleep 0.3
+    netprof convert a.netprof a.json
+    [ "$(jq '.snapshots | length' a.json)" -ge 3 ]
+    [ "$(jq -r '[.snapshots[].set] | unique | join(" ")' a.json)" = 'all fast' ]
+    [ "$(jq -r '.snapshots | .[0].set, .[-1].set' a.json | sort -u)" = all ]
+    jq -e '.facts | has("missed_ticks")' a.json
+}
+
+@test "a file that is being written is readable after SIGKILL" {
+    netprof run -o a.netprof --interval 10ms -- sh -c 'touch ready; sleep 5' &
+    pid=$!
+    while [ ! -e ready ]; do sleep 0.01; done
+    sleep 0.2
+    kill -KILL $pid
+    wait $pid || true
+    netprof convert a.netprof a.json || [ $? -eq 1 ]
+    [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
+}
+
+@test "a file that cannot be written is said before the command starts" {
+    [ "$(status_of netprof run -o no/such/dir/x.netprof -- touch started)" = 3 ]
+    [ ! -e started ]
+}
+
+@test "a summary that cannot be written costs nothing of the exit status" {
+    [ "$(status_of netprof run --summary /dev/full -- sh -c 'exit 4')" = 4 ]
+    (netprof run -- sh -c 'exit 6' 2>&-) || [ $? -eq 6 ]
+}
+
+@test "nothing to read: the command runs all the same" {
+    mkdir empty
+    [ "$(status_of netprof run --root empty -- sh -c 'echo ran; exit 9')" = 9 ]
+    [ "$(cat out)" = ran ]
+    grep -q 'nothing to read' err
+}
+
+@test "the sample's traffic is in the summary" {
+    netprof run --json --summary all.json -- loopback -n 500 -b 8 >out
+    [ "$(jq -r '.format, .exit_status' all.json | tr '\n' ' ')" = 'netprof-run 0 ' ]
+    # 2 x 8 MiB of bulk data at least
+    jq -e '.devices[] | select(.device == "lo" and .source == "netdev") | .rx_bytes > 16777216 and .rx_bytes == .tx_bytes' all.json
+    netprof run -- loopback -n 500 -b 8 >out 2>err
+    grep -Eq '^  lo +[0-9.]+ MB +[0-9.]+ [kMG]B/s +[0-9]+ ' err
+}
+
+@test "a simulated node: traffic of its ports, one line each, and their sum" {
+    netprof-sim create node --nics 2
+    netprof run --root node --summary out -- netprof-sim step node --seconds 1 --scenario healthy
+    cat out
+    grep -Eq '^  cxi0 +[0-9.]+ GB +[0-9.]+ GB/s' out
+    grep -Eq '^  cxi1 ' out
+    grep -Eq '^  together ' out
+    netprof run --root node --summary out -- netprof-sim step node --seconds 1 --scenario timeouts
+    cat out
+    grep -q 'errors, drops, repetition or stalls' out
+    grep -q 'rh:spt_timeouts' out
+    refute grep -q 'pct_spt_timeouts' out # the same events
+    netprof run --root node --json --summary all.json -- netprof-sim step node --seconds 1
+    jq -e '.devices[] | select(.device == "cxi0") | .rx_packets > 0 and .tx_packets > 0' all.json
+}

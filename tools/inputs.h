@@ -1,0 +1,12 @@
+// Files as the commands read them: a data set, with what is wrong in them said on the standard error.
+#ifndef TOOLS_INPUTS_H
+#define TOOLS_INPUTS_H
+
+#include "dataset.h"
+
+// Reads the files. Returns an exit code after saying what is wrong: EXIT_DONE also when parts are missing.
+int inputs_read(dataset *set, const char *const *paths, size_t count, const dataset_options *options);
+// Is any of them cut or damaged?
+bool inputs_damaged(const dataset *set);
+
+#endif

@@ -1,0 +1,201 @@
+// netprof: finds the sub-command, parses its options by its table, shows its help.
+#include "common.h"
+#include "options.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const command *const commands[] = {&command_list, &command_collect, &command_diff, &command_check,
+                                          &command_run, &command_convert};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0 || (commands[i]->alias && strcmp(commands[i]->alias, name) == 0))
+            return commands[i];
+    return NULL;
+}
+
+static const char *nearest_command(const char *name)
+{
+    const char *names[2 * COMMAND_COUNT + 2] = {"help"};
+    size_t n = 1;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[n++] = commands[i]->name;
+        if (commands[i]->alias) names[n++] = commands[i]->alias;
+    }
+    return nearest(name, names);
+}
+
+// ---- help ----
+
+static void print_main_help(FILE *to)
+{
+    fputs("usage: netprof COMMAND [OPTION...] [ARGUMENT...]\n"
+          "\n"
+          "Reads the network counters of this node and tells where communication time and bandwidth went.\n"
+          "\n"
+          "Commands:\n",
+          to);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-10s %s%s%s%s\n", commands[i]->name, commands[i]->summary, commands[i]->alias ? " (also: " : "",
+                commands[i]->alias ? commands[i]->alias : "", commands[i]->alias ? ")" : "");
+    fputs("  help       show the help of a command: netprof help COMMAND\n"
+          "\n"
+          "  -h, --help  this text\n"
+          "  --version   the version\n"
+          "\n"
+          "Another word COMMAND starts the program netprof-COMMAND, beside netprof or in PATH.\n"
+          "\n"
+          "Examples:\n"
+          "  netprof list\n"
+          "  netprof run -- sleep 1\n"
+          "\n"
+          "Exit codes: 0 done, 1 done and something is worth failing for, 2 wrong usage, 3 a file could not be read\n"
+          "or written, 4 nothing to read on this node; run: the exit status of the command.\n",
+          to);
+}
+
+static void print_examples(FILE *to, const char *examples)
+{
+    fputs("\nExamples:\n", to);
+    while (*examples) {
+        size_t length = strcspn(examples, "\n");
+        fprintf(to, "  %.*s\n", (int)length, examples);
+        examples += length + (examples[length] == '\n');
+    }
+}
+
+static void print_help(const command *c, FILE *to)
+{
+    fprintf(to, "usage: netprof %s [OPTION...] %s\n\n%s\n\nOptions:\n", c->name, c->arguments, c->text);
+    options_print(c->options, to);
+    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
+    print_examples(to, c->examples);
+    if (c->exits) fprintf(to, "\nExit codes: %s\n", c->exits);
+}
+
+static int help(const char *name)
+{
+    const command *c = name ? find_command(name) : NULL;
+    if (!name || strcmp(name, "help") == 0) {
+        print_main_help(stdout);
+        return output_close();
+    }
+    if (!c) {
+        const char *near = nearest_command(name);
+        return fail_usage("help: %s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "",
+                          near ? near : "", near ? "'?" : "");
+    }
+    print_help(c, stdout);
+    return output_close();
+}
+
+// The options for shell completion; see options_list(). Without a command: the commands.
+static int list_options(const char *name)
+{
+    const command *c = name ? find_command(name) : NULL;
+    if (name && !c) return EXIT_USAGE;
+    for (size_t i = 0; !c && i < COMMAND_COUNT; i++) {
+        printf("%s\n", commands[i]->name);
+        if (commands[i]->alias) printf("%s\n", commands[i]->alias);
+    }
+    if (c) options_list(c->options);
+    else puts("help");
+    return output_close();
+}
+
+// ---- running ----
+
+static int wrong_option(const command *c, poptContext context, int result)
+{
+    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(c->options, option) : NULL;
+    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+static int run_command(const command *c, int argc, const char **argv)
+{
+    static int help_wanted;
+    const struct poptOption all[] = {
+        {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)c->options, 0, NULL, NULL},
+        {"help", 'h', POPT_ARG_NONE, &help_wanted, 0, NULL, NULL},
+        POPT_TABLEEND,
+    };
+    message_command(c->name, c->json);
+    poptContext context = must(poptGetContext("netprof", argc, argv, all, c->popt_flags));
+    int result = poptGetNextOpt(context), code;
+    if (help_wanted) {
+        print_help(c, stdout);
+        code = output_close();
+    } else if (result < -1) {
+        code = wrong_option(c, context, result);
+    } else {
+        const char **arguments = poptGetArgs(context);
+        size_t count = 0;
+        while (arguments && arguments[count]) count++;
+        code = c->run(arguments, count);
+    }
+    poptFreeContext(context);
+    options_free(c->options);
+    return code;
+}
+
+// As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
+static void start_helper(const char *name, char **argv)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
+    char *program = text_format("netprof-%s", name);
+    argv[0] = program;
+    if (n > 0) {
+        self[n] = 0;
+        *strrchr(self, '/') = 0;
+        char *path = text_format("%s/%s", self, program);
+        execv(path, argv);
+        free(path);
+    }
+    execvp(program, argv);
+    if (errno != ENOENT && errno != ENOTDIR) fail(EXIT_FILE, "%s: %s", program, strerror(errno));
+    free(program);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *near = nearest_command(name);
+    if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
+    return fail_usage("%s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "", near ? near : "",
+                      near ? "'?" : "");
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    if (argc < 2) {
+        print_main_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    const command *c = find_command(name);
+    if (c) return run_command(c, argc - 1, (const char **)(uintptr_t)(argv + 1));
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help(NULL);
+    if (strcmp(name, "help") == 0 && (argc < 3 || find_command(argv[2]))) return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--list-options") == 0) return list_options(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--version") == 0) {
+        printf("netprof %s\n", netprof_version());
+        return output_close();
+    }
+    if (strcmp(name, "help") == 0) {
+        char *arguments[] = {NULL, (char[]){"--help"}, NULL};
+        start_helper(argv[2], arguments);
+        return help(argv[2]);
+    }
+    if (name[0] != '-') start_helper(name, argv + 1);
+    return unknown_command(name);
+}

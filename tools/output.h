@@ -1,0 +1,79 @@
+// What the commands print: tables for people, JSON and CSV for programs. Every failure to write is noticed.
+#ifndef TOOLS_OUTPUT_H
+#define TOOLS_OUTPUT_H
+
+#include "common.h"
+
+#include <json-c/json.h>
+
+void output_init(void); // locale
+bool output_utf8(void); // may characters beyond ASCII be printed
+// Ends the standard output. Returns EXIT_DONE, or EXIT_FILE after saying that not everything could be written.
+int output_close(void);
+bool output_colour(FILE *to); // a terminal, and the user did not object (NO_COLOR)
+
+// ---- tables ----
+
+enum column_flag {
+    COLUMN_RIGHT = 1, // numbers
+    COLUMN_WRAP = 2,  // long text: folded at the terminal's edge
+    COLUMN_LEAN = 4   // left out when all its cells are empty
+};
+
+typedef struct column {
+    const char *title;
+    unsigned flags;
+} column;
+
+typedef enum colour { PLAIN = 0, DIM, BOLD, WARNING, ALARM } colour;
+
+typedef struct table table;
+
+table *table_begin(const column *columns, size_t count);
+// The next cell of the current line; the text is made safe here. NULL is an empty cell.
+void table_cell(table *t, colour c, const char *text);
+void table_printf(table *t, colour c, const char *format, ...) PRINTF_LIKE(3, 4);
+// Prints (nothing, when there is no line) indented by so many blanks, and frees.
+void table_end(table *t, FILE *to, int indent);
+size_t table_lines(const table *t);
+
+// A heading above a table; an empty line before it unless it is the first of its stream.
+void heading(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// ---- numbers for people; results are valid until the 16th next call ----
+
+const char *number_exact(uint64_t value);               // "12345"
+const char *number_signed(int64_t value);
+const char *number_si(double value, const char *unit);  // "1.23 GB", "45.6 k", "512"; unit "bytes" becomes B
+const char *number_rate(double value, const char *unit); // "1.23 GB/s"
+const char *number_seconds(double seconds);             // "44.1 s", "12.3 ms", "2 h 03 min"
+const char *number_share(double share);                 // "12.3 %"
+const char *number_time(int64_t wall_ns);               // "2025-05-02 16:27:51 UTC"
+
+// ---- JSON ----
+
+json_object *json_document(const char *kind); // {"format":"netprof-KIND","version":1}
+void json_text(json_object *o, const char *key, const char *text); // NULL is left out
+json_object *json_string(const char *text);
+json_object *json_u64(uint64_t value); // exact beyond 2^63
+json_object *json_number(double value); // null when it is no number
+void json_print(FILE *to, json_object *o); // frees it
+
+// ---- CSV: RFC 4180 ----
+
+void csv_cell(FILE *to, const char *text); // NULL is an empty cell
+void csv_printf(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
+void csv_end(FILE *to);
+void csv_line(FILE *to, const char *const *cells, size_t count);
+
+// ---- files that appear whole or not at all ----
+
+typedef struct whole_file whole_file;
+
+// "-" is the standard output. NULL after saying why.
+whole_file *whole_file_open(const char *path);
+int whole_file_write(void *file, const void *data, size_t size); // a netprof_write_fn
+// keep = false drops it. Returns an exit code, after saying what went wrong.
+int whole_file_close(whole_file *file, bool keep);
+
+#endif

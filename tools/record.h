@@ -1,0 +1,43 @@
+// Keeping snapshots in a file as they come, and the facts of the run that they belong to.
+#ifndef TOOLS_RECORD_H
+#define TOOLS_RECORD_H
+
+#include "common.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+typedef struct recorder recorder;
+
+// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host),
+// %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
+// otherwise, and JSON always, the file appears whole at the end. NULL after saying why.
+recorder *recorder_open(const char *path, bool live);
+const char *recorder_path(const recorder *r);
+void recorder_fact(recorder *r, const char *key, const char *value);
+void recorder_number(recorder *r, const char *key, int64_t value);
+void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
+// keep = false drops the file. Returns an exit code after saying what went wrong, now or before.
+int recorder_close(recorder *r, bool keep);
+
+// Job, rank and the like, from the environment of the usual schedulers and launchers.
+void recorder_job(recorder *r);
+// The words as one line that a shell reads as the same words; free it.
+char *shell_line(const char *const *words);
+
+// ---- an absolute schedule, and signals, as one thing to wait for ----
+
+typedef struct ticker {
+    int timer, signals; // descriptors
+    uint64_t missed;    // ticks that passed while nobody waited
+    sigset_t old_mask;
+    bool open;
+} ticker;
+
+// interval_ns 0: no ticks. The signals stay blocked for good: one that comes late must not cost the exit status.
+bool ticker_open(ticker *t, int64_t interval_ns, const sigset_t *signals);
+// Waits. 0: a tick; else the signal's number.
+int ticker_wait(ticker *t, struct signalfd_siginfo *info);
+void ticker_close(ticker *t); // a zeroed one, too
+
+#endif
