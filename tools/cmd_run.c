@@ -252,7 +252,7 @@ static void summary_text(FILE *to, const execution *e, const difference *d)
     traffic *list = summary_traffic(d);
     bool physical = count_chosen(d, list, true) > 0;
     bool moved = physical || count_chosen(d, list, false);
-    if (!physical) fprintf(to, moved ? "  nothing through physical ports; within the node:\n" : "  no network traffic\n");
+    if (!physical) fprintf(to, moved ? "  nothing through physical ports; through virtual ones:\n" : "  no network traffic\n");
     if (moved) summary_devices(to, d, list, physical);
     summary_troubles_text(to, d);
     free(list);
@@ -341,6 +341,7 @@ static int check(execution *e, size_t count)
     if (output && strcmp(output, "-") == 0) return fail_usage("-o -: the standard output belongs to the command");
     if (interval_text && !parse_duration(interval_text, &e->interval_ns))
         return fail_usage("--interval: %s: expected a time like 100ms, 2s or 1m", safe(interval_text));
+    if (interval_text && !output) warn("--interval: without -o nothing keeps the snapshots");
     return reading_set(&e->set, NETPROF_SET_FAST) ? EXIT_DONE : EXIT_USAGE;
 }
 

@@ -115,12 +115,20 @@ static traffic traffic_of(const difference *d, size_t device)
     return t;
 }
 
+// IP over InfiniBand is in its port's counters; RoCE is not in its netdev's.
+static bool is_ipoib(const netprof_device *port, const char *netdev, const netprof_device *link)
+{
+    const char *layer = netprof_fact_of(port->facts, port->fact_count, "link_layer");
+    return netdev && layer && strcmp(layer, "InfiniBand") == 0 && strcmp(netdev, link->name) == 0;
+}
+
 // A Cassini NIC counts the traffic of its network interface as well; ethtool counts what the link counts.
 static bool counts_the_same(const netprof_device *all, const netprof_device *part)
 {
     const char *netdev = netprof_fact_of(all->facts, all->fact_count, "netdev");
     if (strcmp(all->source, "cxi") == 0 && strcmp(part->source, "cxi") != 0)
         return netdev && strcmp(netdev, part->name) == 0;
+    if (strcmp(all->source, "rdma") == 0 && strcmp(part->source, "netdev") == 0) return is_ipoib(all, netdev, part);
     return strcmp(all->source, "netdev") == 0 && strcmp(part->source, "ethtool") == 0 &&
            strcmp(all->name, part->name) == 0;
 }

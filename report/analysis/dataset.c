@@ -233,7 +233,11 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
         dataset_warn(in, 0, item->offset, "%s (%llu bytes)", item->text ? item->text : "damaged",
                      (unsigned long long)item->size);
         return NETPROF_OK;
-    case NETPROF_ITEM_END: in->run.complete = in->run.complete && item->complete; return NETPROF_OK;
+    case NETPROF_ITEM_END:
+        if (in->run.complete && !item->complete)
+            dataset_warn(in, 0, item->offset, "the writer did not end this file: it may have more to come");
+        in->run.complete = in->run.complete && item->complete;
+        return NETPROF_OK;
     }
     return NETPROF_OK; // an item of a later version
 }
