@@ -6,6 +6,7 @@
 
 #include "support.h"
 
+#include <sys/stat.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -205,7 +206,12 @@ static int look_all_denied(void)
 
 static void denied(void **state)
 {
+    struct stat top;
     (void)state;
+    if (stat("/", &top) != 0 || !(top.st_mode & S_IXOTH)) {
+        print_message("others may not enter the root directory: not checked\n");
+        skip();
+    }
     put("cxi0", "secret", 5);
     put("cxi0", "open", 6);
     put("cxi1", "open", 7);
