@@ -706,7 +706,7 @@ static void unknown_chunks_are_skipped(void **state)
     struct chunks chunks = chunks_of(&file);
     sink_write(&with, file.data, 16);
     for (size_t i = 0; i + 1 < chunks.count; i++) {
-        append_chunk(&with, i % 2 ? "REGN" : "snap", "whatever SNAP", i % 3 * 6);
+        append_chunk(&with, i % 2 ? "REGM" : "snap", "whatever SNAP", i % 3 * 6);
         sink_write(&with, file.data + chunks.at[i], chunks.at[i + 1] - chunks.at[i]);
     }
     count[0] = (unsigned char)(2 * (chunks.count - 1)); // "END " counts them all
