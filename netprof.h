@@ -3843,9 +3843,23 @@ static int netprof__netdev_stats_message(void *user, unsigned type, const unsign
     return 0;
 }
 
-/* One dump of all statistics; 0, NL_INTERRUPTED or -errno. */
-static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s)
+/* The link whose statistics are all that is read, where newcomers are told by events; else NULL. */
+static const netprof__netdev_slot *netprof__netdev_only(const netprof__netdev *nd)
 {
+    const netprof__netdev_slot *only = NULL;
+    size_t i;
+    for (i = 0; i < nd->slot_count; i++) {
+        if (!nd->slots[i].mask) continue;
+        if (only) return NULL;
+        only = &nd->slots[i];
+    }
+    return nd->events >= 0 ? only : NULL;
+}
+
+/* The statistics of one link, or a dump of all; 0, NL_INTERRUPTED or -errno. */
+static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s, const netprof__netdev_slot *only)
+{
+    const uint16_t no_dump = 1; /* NLM_F_REQUEST */
     unsigned char request[16 + 16];
     uint32_t filter = 1; /* IFLA_STATS_LINK_64 alone, at offset 8 of struct if_stats_msg */
     int result;
@@ -3853,6 +3867,10 @@ static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s)
     if (!s->nd->no_stats_dump) {
         netprof__nl_request(request, 16 + 12, NETPROF__RTM_GETSTATS);
         memcpy(request + 16 + 8, &filter, 4);
+        if (only) {
+            memcpy(request + 6, &no_dump, 2);
+            memcpy(request + 16 + 4, &only->ifindex, 4);
+        }
         result = netprof__nl_ask(&s->nd->route, request, 16 + 12, netprof__netdev_stats_message, s);
         if (result != -EOPNOTSUPP) return result;
         s->nd->no_stats_dump = 1;
@@ -3863,6 +3881,7 @@ static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s)
 
 static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 {
+    const netprof__netdev_slot *only = netprof__netdev_only(nd);
     netprof__netdev_sweeping s;
     int tries, result = 0;
     size_t i;
@@ -3872,13 +3891,14 @@ static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
     nd->polled = 0;
     nd->round++;
     for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
-        result = netprof__netdev_ask_stats(&s);
+        result = netprof__netdev_ask_stats(&s, only);
         if (!netprof__nl_again(result)) break;
     }
     for (i = 0; i < nd->slot_count; i++) {
-        if (nd->slots[i].round == nd->round) continue;
+        if (nd->slots[i].round == nd->round || (only && only != &nd->slots[i])) continue;
         if (result < 0) {
             netprof__slot_failed(&nd->slots[i], sweep, netprof_status_of_errno(-result), -result);
+            sweep->stale |= result == -ENODEV;
             continue;
         }
         netprof__slot_failed(&nd->slots[i], sweep, NETPROF_STATUS_VANISHED, ENODEV);
@@ -9251,7 +9271,7 @@ static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor
     size_t name_count, end, count, i, at;
     const char **names = netprof__take_region_names(r, c, texts[2], &name_count, &end);
     uint64_t index = 0, one;
-    char *text;
+    char *text = NULL;
     if (!names) return "regions whose names do not decode";
     count = netprof__take_count(c);
     one = sizeof(netprof_stat) + head->counter_count * 8 + NETPROF_HISTOGRAM_BUCKETS * 8;

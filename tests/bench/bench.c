@@ -320,6 +320,7 @@ static const struct group {
 } groups[] = {{"snapshot", "reading simulated cxi counters", bench_snapshot},
               {"memory", "resident memory", bench_memory},
               {"links", "network links by netlink and by sysfs", bench_links},
+              {"regions", "begin and end of a region", bench_regions},
               {"file", "differences and files", bench_file},
               {"command", "the command netprof", bench_command}};
 

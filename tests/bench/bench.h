@@ -68,6 +68,7 @@ void bench_snapshot(void);
 void bench_memory(void);
 int bench_memory_child(const char *root, int held);
 void bench_links(void);
+void bench_regions(void);
 void bench_file(void);
 void bench_command(void);
 

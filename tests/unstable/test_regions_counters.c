@@ -330,6 +330,31 @@ static void part_fast_device_gone(void)
     EXPECT_SAME(traffic_of("gone").packets, 4);
 }
 
+/* One link alone is read by itself, not by a dump of all; when it goes away, that is noticed all the same. */
+static void part_fast_one_link(void)
+{
+    netprof_regions r;
+    int i;
+    if (system("ip link add zzz type veth peer name yyy && ip link set yyy up && ip link set zzz up") != 0)
+        _exit(77);
+    setenv("NETPROF_INCLUDE", "zzz", 1);
+    for (i = 0; i < 20; i++) {
+        NETPROF_BEGIN("link");
+        datagrams(1, 100); /* of lo: not this one's */
+        NETPROF_END("link");
+    }
+    NETPROF_BEGIN("gone");
+    EXPECT(system("ip link del zzz") == 0);
+    NETPROF_END("gone");
+    EXPECT(netprof_regions_take(&r, NULL) == NETPROF_OK);
+    EXPECT_SAME(stat_of(&r, "link")->counted, 20);
+    EXPECT(counted(stat_of(&r, "link"), &r, "netdev", "zzz", "tx_bytes") <
+           2000); /* neighbour discovery, if any */
+    EXPECT_SAME(counted(stat_of(&r, "gone"), &r, "netdev", "zzz", "tx_bytes"), 0);
+    EXPECT(strstr(r.warning, "counter sums are lower bounds") != NULL);
+    netprof_regions_free(&r);
+}
+
 /* The sampler at 20 ms: too short is said, not 0; what is longer is off by one interval's traffic at most. */
 static void part_sampler(void)
 {
@@ -415,6 +440,7 @@ static const struct part {
              {"fast_fork", part_fast_fork, "fast"},
              {"fast_new_device", part_fast_new_device, "fast"},
              {"fast_device_gone", part_fast_device_gone, "fast"},
+             {"fast_one_link", part_fast_one_link, "fast"},
              {"sampler", part_sampler, "sampler"},
              {"modes", part_modes, "fast"}};
 

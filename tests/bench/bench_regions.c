@@ -1,0 +1,436 @@
+/* Regions: a begin and an end, beside the bare time stamps, the bare system calls, and other tools where they are
+   installed. A repeat is many pairs; what a row says is for one. */
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "bench.h"
+#include "bench_regions.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef BENCH_PAPI
+#include <papi.h>
+#endif
+#ifdef BENCH_LIKWID
+#define LIKWID_PERFMON
+#include <likwid-marker.h>
+#endif
+
+/* What a contestant repeats; `pairs` of them. 0, or -1: failed. */
+typedef struct loop {
+    int (*run)(int pairs);
+    int pairs;
+    const char *mode; /* of netprof; NULL: none */
+} loop;
+
+/* -- netprof -- */
+
+static int pairs_plain(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++) {
+        NETPROF_BEGIN("pair");
+        NETPROF_END("pair");
+    }
+    return 0;
+}
+
+static int pairs_scope(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++) {
+        NETPROF_SCOPE("scope");
+    }
+    return 0;
+}
+
+static int pairs_function(int pairs)
+{
+    netprof_region_id id = netprof_region("pair");
+    int i;
+    for (i = 0; i < pairs; i++) {
+        netprof_begin(id);
+        netprof_end(id);
+    }
+    return 0;
+}
+
+/* A name that the compiler does not know, looked up on both sides. */
+static int pairs_dynamic(int pairs)
+{
+    static char name[] = "halo_exchange";
+    int i;
+    for (i = 0; i < pairs; i++) {
+        netprof_begin(netprof_region(name));
+        netprof_end(netprof_region(name));
+    }
+    return 0;
+}
+
+static int pairs_nested_2(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i += 2) {
+        NETPROF_BEGIN("one");
+        NETPROF_BEGIN("two");
+        NETPROF_END("two");
+        NETPROF_END("one");
+    }
+    return 0;
+}
+
+static int pairs_nested_8(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i += 8) {
+        NETPROF_BEGIN("one");
+        NETPROF_BEGIN("two");
+        NETPROF_BEGIN("three");
+        NETPROF_BEGIN("four");
+        NETPROF_BEGIN("five");
+        NETPROF_BEGIN("six");
+        NETPROF_BEGIN("seven");
+        NETPROF_BEGIN("eight");
+        NETPROF_END("eight");
+        NETPROF_END("seven");
+        NETPROF_END("six");
+        NETPROF_END("five");
+        NETPROF_END("four");
+        NETPROF_END("three");
+        NETPROF_END("two");
+        NETPROF_END("one");
+    }
+    return 0;
+}
+
+static int pairs_span(int pairs)
+{
+    netprof_region_id id = netprof_region("span");
+    int i;
+    for (i = 0; i < pairs; i++)
+        netprof_span_end(netprof_span_begin(id));
+    return 0;
+}
+
+/* -- the bare things -- */
+
+#if defined(__x86_64__) || defined(__i386__)
+static int pairs_ticks(int pairs)
+{
+    volatile uint64_t t;
+    int i;
+    for (i = 0; i < pairs; i++) {
+        t = __builtin_ia32_rdtsc();
+        t = __builtin_ia32_rdtsc();
+    }
+    (void)t;
+    return 0;
+}
+#define TICKS "bare rdtsc pair"
+#else
+static int pairs_ticks(int pairs)
+{
+    volatile uint64_t t;
+    int i;
+    for (i = 0; i < 2 * pairs; i++) {
+        uint64_t v;
+        __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(v));
+        t = v;
+    }
+    (void)t;
+    return 0;
+}
+#define TICKS "bare cntvct pair"
+#endif
+
+static int pairs_clock(int pairs)
+{
+    struct timespec t;
+    int i;
+    for (i = 0; i < pairs; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    }
+    return 0;
+}
+
+static int pairs_empty(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++)
+        __asm__ __volatile__("");
+    return 0;
+}
+
+static int one_getstats(int fd, unsigned index)
+{
+    struct {
+        struct nlmsghdr head;
+        struct if_stats_msg body;
+    } request;
+    char reply[1024];
+    memset(&request, 0, sizeof request);
+    request.head.nlmsg_len = sizeof request;
+    request.head.nlmsg_type = RTM_GETSTATS;
+    request.head.nlmsg_flags = NLM_F_REQUEST;
+    request.body.ifindex = index;
+    request.body.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+    return send(fd, &request, sizeof request, 0) > 0 && recv(fd, reply, sizeof reply, 0) > 0 ? 0 : -1;
+}
+
+static int pairs_getstats(int pairs)
+{
+    static int fd = -1;
+    unsigned index = if_nametoindex("lo");
+    int i;
+    if (fd < 0) fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    for (i = 0; i < pairs; i++)
+        if (one_getstats(fd, index) != 0 || one_getstats(fd, index) != 0) return -1;
+    return 0;
+}
+
+/* -- other tools -- */
+
+#ifdef BENCH_PAPI
+static int pairs_papi(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++)
+        if (PAPI_hl_region_begin("pair") != PAPI_OK || PAPI_hl_region_end("pair") != PAPI_OK) {
+            bench_cannot("PAPI's high-level interface has no net component here");
+            return -1;
+        }
+    return 0;
+}
+#endif
+
+#ifdef BENCH_LIKWID
+static int pairs_likwid(int pairs)
+{
+    int i;
+    for (i = 0; i < pairs; i++) {
+        LIKWID_MARKER_START("pair");
+        LIKWID_MARKER_STOP("pair");
+    }
+    return 0;
+}
+#endif
+
+/* -- contestants -- */
+
+static void *prepare(const void *with)
+{
+    const loop *l = with;
+    if (l->mode) setenv("NETPROF", l->mode, 1);
+    setenv("NETPROF_OUTPUT", "/dev/null", 1);
+    setenv("NETPROF_SOURCES", "netdev", 1);
+    setenv("NETPROF_INCLUDE", "lo", 1);
+    if (l->run(8) != 0) return NULL;
+    return (void *)(uintptr_t)with;
+}
+
+static int64_t once(void *state)
+{
+    const loop *l = state;
+    int64_t begin = bench_now();
+    if (l->run(l->pairs) != 0) return -1;
+    return bench_now() - begin;
+}
+
+/* What threads cost each other, not what a busy machine costs them: processor time of each. */
+typedef struct pair_thread {
+    const loop *loop;
+    pthread_barrier_t *start;
+    int64_t ns; /* -1: failed */
+} pair_thread;
+
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void *run_thread(void *argument)
+{
+    pair_thread *t = argument;
+    int64_t begin;
+    t->loop->run(8);
+    pthread_barrier_wait(t->start);
+    begin = thread_ns();
+    t->ns = t->loop->run(t->loop->pairs) == 0 ? thread_ns() - begin : -1;
+    return NULL;
+}
+
+/* `count` threads at once, each of which makes all the pairs; their mean. */
+static int64_t run_threads(const loop *l, int count)
+{
+    pthread_barrier_t start;
+    pair_thread t[2];
+    pthread_t ids[2];
+    int64_t sum = 0;
+    int i;
+    pthread_barrier_init(&start, NULL, (unsigned)count);
+    for (i = 0; i < count; i++) {
+        t[i].loop = l;
+        t[i].start = &start;
+        if (pthread_create(&ids[i], NULL, run_thread, &t[i]) != 0) return -1;
+    }
+    for (i = 0; i < count; i++) {
+        pthread_join(ids[i], NULL);
+        sum = t[i].ns < 0 || sum < 0 ? -1 : sum + t[i].ns;
+    }
+    pthread_barrier_destroy(&start);
+    return sum / count;
+}
+
+static int64_t once_one_thread(void *state)
+{
+    return run_threads(state, 1);
+}
+
+static int64_t once_two_threads(void *state)
+{
+    return run_threads(state, 2);
+}
+
+/* -- the rows -- */
+
+static void time_rows(int n)
+{
+    const loop empty = {pairs_empty, n, NULL}, out = {bench_pairs_out, n, NULL},
+               ticks = {pairs_ticks, n, NULL};
+    const loop off = {pairs_plain, n, "off"}, time_only = {pairs_plain, n, "time"};
+    const loop scope = {pairs_scope, n, "time"}, function = {pairs_function, n, "time"};
+    const loop dynamic = {pairs_dynamic, n, "time"}, span = {pairs_span, n, "time"};
+    const loop sampler = {pairs_plain, n, "sampler"};
+    const bench_contestant contestants[] = {
+        {"empty loop", prepare, once, &empty, NULL},
+        {"compiled out", prepare, once, &out, NULL},
+        {TICKS, prepare, once, &ticks, NULL},
+        {"off", prepare, once, &off, NULL},
+        {"netprof, time", prepare, once, &time_only, NULL},
+        {"scope", prepare, once, &scope, NULL},
+        {"functions", prepare, once, &function, NULL},
+        {"dynamic name", prepare, once, &dynamic, NULL},
+        {"span", prepare, once, &span, NULL},
+        {"sampler", prepare, once, &sampler, NULL},
+    };
+    bench_samples s[BENCH_MOST];
+    bench_round(contestants, 10, bench.repeats, s);
+    bench_row("empty loop", &s[0], n, "ns", NULL, 0);
+    bench_row("region, compiled out", &s[1], n, "ns", &s[0], 0);
+    bench_row("region, off", &s[3], n, "ns", NULL, 4);
+    bench_row(TICKS, &s[2], n, "ns", NULL, 0);
+    bench_row("region, time and all statistics", &s[4], n, "ns", &s[2], 1.6);
+    bench_row("  NETPROF_SCOPE", &s[5], n, "ns", &s[2], 0);
+    bench_row("  netprof_begin, netprof_end", &s[6], n, "ns", &s[2], 0);
+    bench_row("  name looked up on both sides", &s[7], n, "ns", &s[2], 0);
+    bench_row("  span", &s[8], n, "ns", &s[2], 0);
+    bench_row("region, sampler's counters of lo", &s[9], n, "ns", &s[2], 3);
+    bench_samples_free(s, 10);
+}
+
+static void portable_rows(int n)
+{
+    const loop clock_pair = {pairs_clock, n, NULL}, portable = {bench_pairs_portable, n, "time"};
+    const bench_contestant contestants[] = {
+        {"bare clock_gettime pair", prepare, once, &clock_pair, NULL},
+        {"portable", prepare, once, &portable, NULL},
+    };
+    bench_samples s[BENCH_MOST];
+    bench_round(contestants, 2, bench.repeats, s);
+    bench_row("bare clock_gettime pair", &s[0], n, "ns", NULL, 0);
+    bench_row("region, time by clock_gettime", &s[1], n, "ns", &s[0], 1.35);
+    bench_samples_free(s, 2);
+}
+
+static void shape_rows(int n)
+{
+    const loop one = {pairs_plain, n, "time"}, two = {pairs_nested_2, n, "time"};
+    const loop eight = {pairs_nested_8, n, "time"};
+    const bench_contestant contestants[] = {
+        {"netprof, one deep", prepare, once, &one, NULL},
+        {"nested 2", prepare, once, &two, NULL},
+        {"nested 8", prepare, once, &eight, NULL},
+    };
+    bench_samples s[BENCH_MOST];
+    bench_round(contestants, 3, bench.repeats, s);
+    bench_row("region, two deep", &s[1], n, "ns", &s[0], 0);
+    bench_row("region, eight deep", &s[2], n, "ns", &s[0], 0);
+    bench_samples_free(s, 3);
+}
+
+static void thread_rows(int n, const char *mode, const char *name, double target)
+{
+    const loop pairs = {pairs_plain, n, mode};
+    const bench_contestant contestants[] = {
+        {"one thread", prepare, once_one_thread, &pairs, NULL},
+        {"two threads", prepare, once_two_threads, &pairs, NULL},
+    };
+    bench_samples s[BENCH_MOST];
+    bench_round(contestants, 2, bench.repeats, s);
+    bench_row(name, &s[1], n, "ns", &s[0], target);
+    bench_samples_free(s, 2);
+}
+
+static void counter_rows(int n)
+{
+    const loop bare = {pairs_getstats, n, NULL}, fast = {pairs_plain, n, "fast"};
+    const bench_contestant contestants[] = {
+        {"two bare RTM_GETSTATS", prepare, once, &bare, NULL},
+        {"fast", prepare, once, &fast, NULL},
+    };
+    bench_samples s[BENCH_MOST];
+    bench_round(contestants, 2, bench.repeats, s);
+    bench_row("two bare RTM_GETSTATS of lo", &s[0], n * 1e3, "us", NULL, 0);
+    bench_row("region, fast set of lo by netlink", &s[1], n * 1e3, "us", &s[0], 2);
+    bench_samples_free(s, 2);
+}
+
+static void tool_rows(int n)
+{
+#ifdef BENCH_LIKWID
+    const loop likwid = {pairs_likwid, n, NULL};
+    const bench_contestant marker = {"LIKWID", prepare, once, &likwid, NULL};
+    bench_samples s[1];
+    bench_round(&marker, 1, bench.repeats, s);
+    bench_row("LIKWID marker, inactive", &s[0], n, "ns", NULL, 0);
+    bench_samples_free(s, 1);
+#else
+    bench_skip("LIKWID marker, inactive", "not installed when this was built");
+#endif
+#ifdef BENCH_PAPI
+    const loop papi = {pairs_papi, n / 100 + 1, NULL};
+    const bench_contestant high_level = {"PAPI", prepare, once, &papi, NULL};
+    bench_samples p[1];
+    setenv("PAPI_EVENTS", "net:::lo:rx:bytes,net:::lo:tx:bytes", 1);
+    setenv("PAPI_OUTPUT_DIRECTORY", bench.tree, 1);
+    bench_round(&high_level, 1, bench.repeats, p);
+    bench_row("PAPI high-level, net component", &p[0], papi.pairs, "ns", NULL, 0);
+    bench_samples_free(p, 1);
+#else
+    bench_skip("PAPI high-level, net component", "not installed when this was built");
+#endif
+    (void)n;
+}
+
+void bench_regions(void)
+{
+    const int n = bench.quick ? 800 : 50000; /* short enough to fit between two switches of threads */
+    time_rows(n);
+    portable_rows(n);
+    shape_rows(n);
+    thread_rows(n, "time", "region, in two threads (processor time)", 1.1);
+    thread_rows(n, "sampler", "  with the sampler", 0);
+    thread_rows(bench.quick ? 8 : 4000, "fast", "  with the fast set", 0);
+    counter_rows(bench.quick ? 8 : 4000);
+    tool_rows(n);
+}
