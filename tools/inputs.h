@@ -3,9 +3,12 @@
 #define TOOLS_INPUTS_H
 
 #include "dataset.h"
+#include "rules.h"
 
 // Reads the files. Returns an exit code after saying what is wrong: EXIT_DONE also when parts are missing.
 int inputs_read(dataset *set, const char *const *paths, size_t count, const dataset_options *options);
+// The built-in rules, and those of the file (NULL: none); its bad lines are said.
+int inputs_rules(rules *set, const char *path);
 // Is any of them cut or damaged?
 bool inputs_damaged(const dataset *set);
 

@@ -101,6 +101,7 @@ typedef struct comparison_device {
     comparison_bytes basis;             // of its ratios per byte
     comparison_range received[COMPARISON_SIDES], sent[COMPARISON_SIDES]; // bytes per second
     double speed_bits_per_s;            // of one direction, for frames; 0 unknown
+    size_t order;                       // private
 } comparison_device;
 
 // What one counter of one device did on one side.
@@ -182,7 +183,9 @@ typedef struct comparison_verdict {
     double value[COMPARISON_SIDES];              // what the rule judged, in rule->unit; NAN unless JUDGED
     const finding *finding[COMPARISON_SIDES];    // of the worst run; NULL when it was OK
     size_t run[COMPARISON_SIDES];                // which run that was, DIFFERENCE_NONE unless JUDGED
-    bool flipped; // judged on both sides, and one side is WATCH or worse where the other is OK or INFO
+    // The two sides' marks differ: OK (ok, info), WATCH (watch, warn), BAD (high, critical). A side where there was
+    // nothing to judge counts as OK; one that could not be judged never flips.
+    bool flipped;
 } comparison_verdict;
 
 // A rule over the devices of its source.
@@ -201,14 +204,15 @@ typedef struct comparison_sentence {
     char *text;        // one sentence, names from outside as they are: hostile text
 } comparison_sentence;
 
-// How many counters of devices (cells) fell into which state; gauges and clocks apart.
+// What became of the counters.
 typedef struct comparison_counts {
-    size_t states[COMPARISON_GONE + 1];
-    size_t clocks;                     // only tell time: never compared
-    size_t bad;                        // hardware errata: never compared
-    size_t histograms;                 // buckets: see shapes
-    size_t gauges;
-    size_t only[COMPARISON_SIDES];     // counters that only this side has
+    size_t states[COMPARISON_GONE + 1]; // of the counters of devices (cells), folded ones included
+    size_t only[COMPARISON_SIDES];      // cells that only this side has (they are UNKNOWN)
+    // Names that were not compared:
+    size_t clocks;                      // they only tell time
+    size_t bad;                         // hardware errata
+    size_t histograms;                  // buckets: see shapes
+    size_t gauges;                      // see gauges
 } comparison_counts;
 
 // All zero = defaults.
@@ -236,9 +240,11 @@ typedef struct comparison {
     comparison_check *checks; // flipped first, then the worst first; rules that nothing could judge are left out
     size_t check_count;
     comparison_counts counts;
-    double bytes_ratio, elapsed_ratio; // faulty over healthy, medians; NAN unknown
-    severity severity;        // of the worst check that flipped for the worse, else OK; WATCH when nothing could be
-                              // judged, or when only counters tell of a difference in errors or stalls
+    double bytes[COMPARISON_SIDES], seconds[COMPARISON_SIDES]; // of a run, medians; NAN unknown
+    double bytes_ratio, seconds_ratio; // faulty over healthy; NAN unknown
+    // Of the worst check that flipped for the worse. Without one: WATCH when counters tell of more errors or stalls, or
+    // when nothing could be judged; INFO when only the traffic differs, or less went wrong; OK.
+    severity severity;
     char *title;              // one sentence: the main difference
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;
