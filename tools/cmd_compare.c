@@ -58,7 +58,7 @@ static int read_side(comparison *c, dataset *set, comparison_side side, const ch
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
         return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path), error_text(&error));
-    return fail_error(NULL, &error);
+    return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
 }
 
 static int print(const comparison *c)
