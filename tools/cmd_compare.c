@@ -89,7 +89,7 @@ static int compare(comparison *c, const comparison_options *how)
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
     if (!code) code = print(c);
-    if (!code && !c->line_count) code = EXIT_NOTHING;
+    if (!code && !comparison_compared(c)) code = EXIT_NOTHING;
     else if (!code && fail_on && c->severity >= limit) code = EXIT_WORTH_FAILING;
     comparison_free(c);
     rules_free(&set);

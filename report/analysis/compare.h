@@ -260,6 +260,8 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error);
 void comparison_free(comparison *c);
 
+bool comparison_compared(const comparison *c); // is there a counter with values on both sides
+
 const char *comparison_side_name(comparison_side side);    // "healthy", "faulty"
 const char *comparison_class_name(comparison_class kind); // "errors", "stalls", "packets", "bytes"
 const char *comparison_state_name(comparison_state state); // "unknown", "zero", "same", "changed", "new", "gone"

@@ -543,8 +543,8 @@ static void choose_title(comparer *m)
     char *text = NULL, *work = work_sentence(m);
     if (c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH)
         comparer_append(m, &text, "%s", c->sentences[0].text);
-    else if (!c->line_count)
-        comparer_append(m, &text, "Nothing to compare: no counter moved on both sides");
+    else if (!comparison_compared(c))
+        comparer_append(m, &text, "Nothing to compare: no counter has values on both sides");
     else if (!differs(c))
         comparer_append(m, &text, "No difference beyond chance");
     else

@@ -163,7 +163,7 @@ ends_of() {
         mkdir -p "tree/sys/class/cxi/$name/device/telemetry"
         make_nic tree "$name" hni_tx_paused_1=0
         netprof collect -q --root tree -o $side.0
-        set_counter tree "$name" hni_tx_paused_1 $([ $side = good ] && echo 0 || echo 9000000000) 10
+        set_counter tree "$name" hni_tx_paused_1 "$([ $side = good ] && echo 0 || echo 9000000000)" 10
         netprof collect -q --root tree -o $side.1
     done
     netprof compare good.0 good.1 -- bad.0 bad.1 >out
