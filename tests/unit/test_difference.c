@@ -176,8 +176,16 @@ static void new_and_gone(void **state)
     assert_int_equal(d.total.flagged[NETPROF_FLAG_NEW], COUNTERS);
     assert_int_equal(d.total.compared, 2 * COUNTERS);
     assert_int_equal(d.total.changed, 0);
-    assert_int_equal(difference_of_snapshots(&d, &three, &two, false, NULL), NETPROF_OK);
+    difference_free(&d);
+    // The other way round there is no difference, unless forced: then what is missing in the second is gone.
+    netprof_error error;
+    assert_int_equal(difference_of_snapshots(&d, &three, &two, false, &error), NETPROF_ERR_MISMATCH);
+    assert_non_null(strstr(error.text, "AFTER was taken 1.000 s before BEFORE"));
+    assert_null(d.rows);
+    assert_int_equal(difference_of_snapshots(&d, &three, &two, true, NULL), NETPROF_OK);
     assert_int_equal(d.total.flagged[NETPROF_FLAG_GONE], COUNTERS);
+    assert_int_equal(d.total.elapsed_ns, 0); // no time that a rate could be taken over
+    assert_true(isnan(d.rows[0].rate_per_s));
     difference_free(&d);
     difference_free(NULL);
     netprof_snapshot_free(&two);
