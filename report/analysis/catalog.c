@@ -77,7 +77,7 @@ static struct {
     uint64_t trouble_groups; // bits
     struct {
         const char *name;
-        bool trouble;
+        bool trouble, leading;
     } units[64];
     size_t unit_count;
     mark_row *marks; // the rows with a pattern
@@ -252,7 +252,8 @@ static void load_units(char **at)
     for (const char *const *line = catalog_units_lines + 1; *line && catalog.unit_count < room; line++) {
         split(*line, at, f);
         catalog.units[catalog.unit_count].name = f[0];
-        catalog.units[catalog.unit_count++].trouble = *f[2];
+        catalog.units[catalog.unit_count].trouble = *f[2];
+        catalog.units[catalog.unit_count++].leading = *f[3];
     }
 }
 
@@ -413,6 +414,12 @@ size_t catalog_unit_rank(const char *unit)
     while (i < catalog.unit_count && strcmp(catalog.units[i].name, unit) != 0)
         i++;
     return i;
+}
+
+bool catalog_unit_is_leading(const char *unit)
+{
+    size_t rank = catalog_unit_rank(unit);
+    return rank < catalog.unit_count && catalog.units[rank].leading;
 }
 
 // ---- net_prof's order ----
