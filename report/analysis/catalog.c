@@ -47,6 +47,9 @@ static const struct {
     {"same_as", CATALOG_SAME_AS},
     {"tx_packets_part", CATALOG_TX_PACKETS_PART},
     {"rx_packets_part", CATALOG_RX_PACKETS_PART},
+    {"time_driven", CATALOG_TIME_DRIVEN},
+    {"fault", CATALOG_FAULT},
+    {"waiting", CATALOG_WAITING},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 
