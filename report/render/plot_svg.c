@@ -1,5 +1,6 @@
 // gnuplot's SVG, cut down to its shapes. Nothing is taken over that is not known: a shape's points are copied only
 // when they are numbers, everything else is written here.
+#include "buffer.h"
 #include "plot_private.h"
 
 #include <math.h>
@@ -7,40 +8,6 @@
 #include <string.h>
 
 enum { DEPTH_MAX = 32 };
-
-// ---- text that grows ----
-
-typedef struct buffer {
-    char *text;
-    size_t size, capacity;
-    bool failed;
-} buffer;
-
-static void put(buffer *b, const char *text, size_t size)
-{
-    if (b->size + size + 1 > b->capacity && !b->failed) {
-        size_t capacity = 2 * (b->size + size) + 1024;
-        char *grown = realloc(b->text, capacity);
-        b->failed = !grown;
-        if (!grown) return;
-        b->text = grown;
-        b->capacity = capacity;
-    }
-    if (b->failed) return;
-    memcpy(b->text + b->size, text, size);
-    b->size += size;
-    b->text[b->size] = 0;
-}
-
-__attribute__((format(printf, 2, 3))) static void putf(buffer *b, const char *format, ...)
-{
-    char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    int n = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (n > 0 && (size_t)n < sizeof text) put(b, text, (size_t)n);
-}
 
 // ---- reading tags ----
 
@@ -140,8 +107,8 @@ static void put_points(state *s, span points)
         while (p < end && *p && strchr(allowed, *p)) p++;
         s->failed |= p == from;
         if (s->failed) return;
-        if (blank) put(&s->out, " ", 1);
-        put(&s->out, from, (size_t)(p - from));
+        if (blank) buffer_bytes(&s->out, " ", 1);
+        buffer_bytes(&s->out, from, (size_t)(p - from));
         begun = true;
         blank = false;
     }
@@ -158,7 +125,7 @@ static long colour_of(state *s, span tag, const char *name)
 
 static void put_ink(state *s, const char *attribute_name, long series)
 {
-    putf(&s->out, " %s=\"#a7%04x\"", attribute_name, (unsigned)s->plot->series[series].ink);
+    buffer_printf(&s->out, " %s=\"#a7%04x\"", attribute_name, (unsigned)s->plot->series[series].ink);
 }
 
 static void put_polygon(state *s, span tag)
@@ -166,12 +133,12 @@ static void put_polygon(state *s, span tag)
     long series = colour_of(s, tag, "fill");
     double opacity = number_in(attribute(tag, "fill-opacity"));
     if (s->failed) return;
-    putf(&s->out, "<polygon");
+    buffer_printf(&s->out, "<polygon");
     put_ink(s, "fill", series);
-    if (opacity >= 0 && opacity < 1) putf(&s->out, " fill-opacity=\"%.3g\"", opacity);
-    putf(&s->out, " points=\"");
+    if (opacity >= 0 && opacity < 1) buffer_printf(&s->out, " fill-opacity=\"%.3g\"", opacity);
+    buffer_printf(&s->out, " points=\"");
     put_points(s, attribute(tag, "points"));
-    putf(&s->out, "\"/>\n");
+    buffer_printf(&s->out, "\"/>\n");
 }
 
 static void put_path(state *s, span tag)
@@ -179,14 +146,14 @@ static void put_path(state *s, span tag)
     long series = colour_of(s, tag, "stroke");
     span d = attribute(tag, "d");
     if (s->failed || !d.size) return;
-    putf(&s->out, "<path");
+    buffer_printf(&s->out, "<path");
     put_ink(s, "stroke", series);
     double width = s->depth ? s->groups[s->depth - 1].width : 1;
-    putf(&s->out, " stroke-width=\"%.4g\"", isnan(width) ? 1 : width);
-    if (s->plot->series[series].dashed) putf(&s->out, " stroke-dasharray=\"3 2\"");
-    putf(&s->out, " d=\"");
+    buffer_printf(&s->out, " stroke-width=\"%.4g\"", isnan(width) ? 1 : width);
+    if (s->plot->series[series].dashed) buffer_printf(&s->out, " stroke-dasharray=\"3 2\"");
+    buffer_printf(&s->out, " d=\"");
     put_points(s, d);
-    putf(&s->out, "\"/>\n");
+    buffer_printf(&s->out, "\"/>\n");
 }
 
 // A symbol: a dot at its place.
@@ -204,9 +171,9 @@ static void put_dot(state *s, span tag)
     if (s->failed) return;
     const plot_series *of = &s->plot->series[series];
     double radius = of->line_width > 0 ? of->line_width : 1;
-    putf(&s->out, "<circle");
+    buffer_printf(&s->out, "<circle");
     put_ink(s, "fill", series);
-    putf(&s->out, " cx=\"%.2f\" cy=\"%.2f\" r=\"%.4g\"/>\n", x, y, radius);
+    buffer_printf(&s->out, " cx=\"%.2f\" cy=\"%.2f\" r=\"%.4g\"/>\n", x, y, radius);
 }
 
 static void open_group(state *s, span tag)
@@ -254,7 +221,7 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
     bool inside = true;
     *new_size = 0;
     if (!is_whole(text, size)) return NULL;
-    putf(&s.out,
+    buffer_printf(&s.out,
          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g %.6g\">\n"
          "<g fill=\"none\" stroke-linejoin=\"round\">\n",
          job->width, job->height, job->width, job->height);
@@ -266,13 +233,13 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
         if (is_name(tag, "/defs")) inside = true;
         p = tag.at + tag.size;
     }
-    putf(&s.out, "</g>\n</svg>\n");
+    buffer_printf(&s.out, "</g>\n</svg>\n");
     if (s.failed || s.out.failed) {
-        free(s.out.text);
+        free(s.out.data);
         return NULL;
     }
     *new_size = s.out.size;
-    return s.out.text;
+    return s.out.data;
 }
 
 // ---- inks ----
@@ -285,28 +252,28 @@ char *plot_svg_inks(const char *svg, size_t size, bool paper, size_t *new_size)
     while (p < end) {
         const char *mark = memchr(p, '#', (size_t)(end - p));
         if (!mark) mark = end;
-        put(&out, p, (size_t)(mark - p));
+        buffer_bytes(&out, p, (size_t)(mark - p));
         p = mark;
         if (mark == end) break;
         char digits[5] = "";
         if (end - mark >= 7 && mark[1] == 'a' && mark[2] == '7') memcpy(digits, mark + 3, 4);
         unsigned ink = (unsigned)strtoul(digits, NULL, 16);
         if (!*digits || ink >= INK_COUNT) {
-            put(&out, p++, 1);
+            buffer_bytes(&out, p++, 1);
             continue;
         }
         theme_rgb c = theme_color((theme_ink)ink, false);
         if (paper)
-            putf(&out, "#%02x%02x%02x", c.red, c.green, c.blue);
+            buffer_printf(&out, "#%02x%02x%02x", c.red, c.green, c.blue);
         else
-            putf(&out, "var(--i%u)", ink);
+            buffer_printf(&out, "var(--i%u)", ink);
         p += 7;
     }
-    put(&out, "", 0);
+    buffer_bytes(&out, "", 0);
     if (out.failed) {
-        free(out.text);
+        free(out.data);
         return NULL;
     }
     *new_size = out.size;
-    return out.text;
+    return out.data;
 }
