@@ -61,7 +61,8 @@ static size_t log_tics(plot_axis axis, size_t most, double tics[10])
     double stride = ceil((last - first + 1) / (double)most);
     size_t count = 0;
     if (last > first) {
-        for (double power = first; power <= last + slack; power += stride) tics[count++] = pow(base, power);
+        for (double power = first; power <= last + slack; power += stride)
+            tics[count++] = pow(base, power);
         return count;
     }
     for (double power = first - 1; power <= last + 1 && !axis.binary; power++)
@@ -77,7 +78,8 @@ static size_t log_tics(plot_axis axis, size_t most, double tics[10])
 size_t plot_tics(plot_axis axis, size_t most, double tics[10])
 {
     if (most > 10) most = 10;
-    if (!most || !(axis.max > axis.min)) return 0;
+    // Nothing between them that a double could tell apart.
+    if (!most || !(axis.max - axis.min > 1e-12 * fmax(fabs(axis.min), fabs(axis.max)))) return 0;
     if (!axis.log) return linear_tics(axis, most, tics);
     return axis.min > 0 ? log_tics(axis, most, tics) : 0;
 }
@@ -153,6 +155,7 @@ bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, 
 size_t plot_points(const plot *p)
 {
     size_t points = 0;
-    for (size_t i = 0; i < p->series_count; i++) points += p->series[i].count;
+    for (size_t i = 0; i < p->series_count; i++)
+        points += p->series[i].count;
     return points;
 }

@@ -6,8 +6,13 @@
 
 #include <stdio.h>
 
-// What gnuplot paints in; the two low bytes are the index of the series.
+// What gnuplot paints in; the two low bytes are 2 x the index of the series, + 1 for its second part.
 #define PLOT_PAINT 0xa70000u
+// Places on an axis are whole numbers for gnuplot, 0 to PLOT_UNIT: no locale can change how they are written.
+enum { PLOT_UNIT = 1000000, PLOT_SERIES_MAX = 0x7fff };
+
+// Line width or radius in pt, in hundredths, of a series.
+unsigned plot_width(const plot_series *s, bool extra);
 
 extern int plot_limit_ms; // 20 s; tests shorten it
 

@@ -1,4 +1,5 @@
 // Starting gnuplot: a private directory, one process for all plots, no shell, a time limit.
+#define _GNU_SOURCE
 #include "plot_private.h"
 
 #include <dirent.h>
@@ -7,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +38,8 @@ static char **environment(void)
     static const char *const without[] = {"GNU", "GDFONTPATH=", "LC_", "LANG=", "LANGUAGE=", "FIT_"};
     static char locale[] = "LC_ALL=C";
     size_t count = 0, kept = 0;
-    while (environ[count]) count++;
+    while (environ[count])
+        count++;
     char **list = calloc(count + 2, sizeof *list);
     for (size_t i = 0; list && i < count; i++) {
         bool drop = false;
@@ -132,7 +135,8 @@ int plot_spawn(char *const argv[], char *said, size_t said_size)
     bool ended = await(pid, ends[0], said, said_size, &status);
     kill(-pid, SIGKILL); // what it may have started, and itself when it is late
     if (!ended)
-        while (waitpid(pid, &status, 0) == -1 && errno == EINTR) continue;
+        while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
+            continue;
     close(ends[0]);
     if (!ended) return PLOT_TOO_SLOW;
     if (!WIFEXITED(status)) return PLOT_KILLED;
@@ -146,7 +150,8 @@ static const char *place_for_files(void)
 {
     const char *place = getenv("TMPDIR");
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
-    if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > PATH_LONG / 2) return "/tmp";
+    if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > PATH_LONG / 2)
+        return "/tmp";
     return place;
 }
 
@@ -234,7 +239,7 @@ static bool is_sensible(const plot_job *job)
 {
     return job->width >= 0.01 && job->height >= 0.01 && job->width <= 20000 && job->height <= 20000 &&
            job->plot->x.max > job->plot->x.min && job->plot->y.max > job->plot->y.min &&
-           job->plot->series_count <= 0xffff;
+           job->plot->series_count <= PLOT_SERIES_MAX;
 }
 
 static bool write_data(work *w, size_t i)
@@ -251,11 +256,13 @@ static bool write_script(work *w, const char *script)
 {
     FILE *to = create(script);
     if (!to) return false;
-    fputs("print 'netprof ', GPVAL_VERSION\nif (GPVAL_VERSION < 5.0) exit\n"
-          "unset key\nunset tics\nunset border\nunset colorbox\nset clip one\nset clip two\n"
-          "set lmargin at screen 0\nset rmargin at screen 1\nset bmargin at screen 0\nset tmargin at screen 1\n"
-          "set xrange [0:1]\nset yrange [0:1]\n",
-          to);
+    fprintf(to,
+            "print 'netprof ', GPVAL_VERSION\nif (GPVAL_VERSION < 5.0) exit\n"
+            "unset key\nunset tics\nunset border\nunset colorbox\nset clip one\nset clip two\n"
+            "set lmargin at screen 0\nset rmargin at screen 1\n"
+            "set bmargin at screen 0\nset tmargin at screen 1\n"
+            "set xrange [0:%d]\nset yrange [0:%d]\n",
+            PLOT_UNIT, PLOT_UNIT);
     for (size_t i = 0; i < w->count; i++) {
         char data[PATH_LONG], svg[PATH_LONG];
         if (!w->wanted[i]) continue;
@@ -269,15 +276,15 @@ static bool write_script(work *w, const char *script)
 // What the program said, without our own line.
 static const char *complaint(const char *said)
 {
-    const char *line = strstr(said, "netprof ");
-    line = line == said && strchr(line, '\n') ? strchr(line, '\n') + 1 : said;
-    return line + strspn(line, " \n\t");
+    const char *line = strncmp(said, "netprof ", 8) == 0 ? strchr(said, '\n') : said;
+    return line ? line + strspn(line, " \n\t") : "";
 }
 
 static bool judge(work *w, const char *program, int code, const char *said)
 {
-    static const char get[] = "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
-    double version = strncmp(said, "netprof ", 8) == 0 ? strtod(said + 8, NULL) : 0;
+    static const char get[] =
+        "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
+    long version = strncmp(said, "netprof ", 8) == 0 ? strtol(said + 8, NULL, 10) : 0;
     switch (code) {
     case PLOT_NOT_FOUND: return refuse(w, "%.100s not found; %s", program, get);
     case PLOT_NOT_STARTED: return refuse(w, "%.100s cannot be started: %.100s; %s", program, said, get);
@@ -285,14 +292,14 @@ static bool judge(work *w, const char *program, int code, const char *said)
         return refuse(w, "%.100s took longer than %g s and was stopped", program, plot_limit_ms / 1000.0);
     case PLOT_KILLED: return refuse(w, "%.100s was killed", program);
     }
-    if (version > 0 && version < 5) return refuse(w, "%.100s %g is too old; %s", program, version, get);
+    if (version > 0 && version < 5)
+        return refuse(w, "%.100s %.*s is too old; %s", program, (int)strcspn(said + 8, " \n"), said + 8, get);
     if (code)
-        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code, *complaint(said) ? ": " : "",
-                      complaint(said));
+        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code,
+                      *complaint(said) ? ": " : "", complaint(said));
     return true;
 }
 
-// Before the answer: a NaN version is none.
 static bool collect(work *w, const char *program)
 {
     for (size_t i = 0; i < w->count; i++) {
@@ -317,7 +324,8 @@ static bool run(work *w)
     snprintf(script, sizeof script, "%.*s/plots.gp", PATH_LONG - 32, w->directory);
     for (size_t i = 0; i < w->count; i++) {
         if (!w->wanted[i]) continue;
-        if (!write_data(w, i)) return refuse(w, "%s: cannot write the data of plots: %s", w->directory, strerror(errno));
+        if (!write_data(w, i))
+            return refuse(w, "%s: cannot write the data of plots: %s", w->directory, strerror(errno));
         any |= w->wanted[i];
     }
     if (!any) return true;
@@ -359,7 +367,9 @@ static bool choose(work *w)
 bool plot_render(plot_job *jobs, size_t count, char *message, size_t message_size)
 {
     char nowhere[1];
-    work w = {.jobs = jobs, .count = count, .message = message_size ? message : nowhere,
+    work w = {.jobs = jobs,
+              .count = count,
+              .message = message_size ? message : nowhere,
               .message_size = message_size ? message_size : 1};
     w.message[0] = 0;
     w.wanted = calloc(count ? count : 1, sizeof *w.wanted);

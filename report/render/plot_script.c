@@ -8,24 +8,22 @@
 typedef enum part_kind { PART_LINES, PART_STEPS, PART_BAND, PART_DOTS, PART_BARS, PART_BOXES } part_kind;
 
 typedef struct place {
-    double x, y, y2;
+    long x, y, y2; // in PLOT_UNIT
     bool there;
 } place;
 
-static double bounded(double at)
+static long whole(double at)
 {
-    return fmin(fmax(at, -1e4), 1e4); // far outside: the line's direction is kept well enough
+    return lround(fmin(fmax(at, -1e3), 1e3) *
+                  PLOT_UNIT); // far outside: the line's direction is kept well enough
 }
 
 static place place_of(const plot *p, const plot_series *s, size_t i)
 {
-    place at = {plot_at(p->x, s->x[i]), s->y ? plot_at(p->y, s->y[i]) : NAN, 0, false};
-    if (s->kind == PLOT_BAND) at.y2 = plot_at(p->y, s->y2[i]);
-    at.there = !isnan(at.x) && !isnan(at.y) && !isnan(at.y2);
-    at.x = bounded(at.x);
-    at.y = bounded(at.y);
-    at.y2 = bounded(at.y2);
-    return at;
+    double x = plot_at(p->x, s->x[i]), y = plot_at(p->y, s->y[i]);
+    double y2 = s->kind == PLOT_BAND ? plot_at(p->y, s->y2[i]) : 0;
+    if (isnan(x) || isnan(y) || isnan(y2)) return (place){0, 0, 0, false};
+    return (place){whole(x), whole(y), whole(y2), true};
 }
 
 // Between gaps on both sides: a line of one point cannot be seen.
@@ -48,7 +46,7 @@ static size_t write_runs(FILE *to, const plot *p, const plot_series *s)
         if (written && !open) fputc('\n', to);
         open = true;
         written++;
-        fprintf(to, s->kind == PLOT_BAND ? "%.7g %.7g %.7g\n" : "%.7g %.7g\n", at.x, at.y, at.y2);
+        fprintf(to, "%ld %ld %ld\n", at.x, at.y, at.y2);
     }
     return written;
 }
@@ -61,58 +59,60 @@ static size_t write_alone(FILE *to, const plot *p, const plot_series *s)
         place at = place_of(p, s, i);
         if (!at.there || !(s->kind == PLOT_POINTS || is_alone(p, s, i))) continue;
         if (s->kind == PLOT_BAND)
-            fprintf(to, "%s%.7g %.7g\n%.7g %.7g\n", written ? "\n" : "", at.x, at.y, at.x, at.y2);
+            fprintf(to, "%s%ld %ld\n%ld %ld\n", written ? "\n" : "", at.x, at.y, at.x, at.y2);
         else
-            fprintf(to, "%.7g %.7g\n", at.x, at.y);
+            fprintf(to, "%ld %ld\n", at.x, at.y);
         written++;
     }
     return written;
 }
 
 // Left and right edge of a box of a width in x units.
-static bool edges_of(const plot *p, const plot_series *s, size_t i, double *left, double *right)
+static bool edges_of(const plot *p, const plot_series *s, size_t i, long *left, long *right)
 {
-    double half = s->x2 ? s->x2[i] / 2 : 0.5;
-    *left = bounded(plot_at(p->x, s->x[i] - half));
-    *right = bounded(plot_at(p->x, s->x[i] + half));
-    if (p->x.log && s->x[i] - half <= 0) *left = 0;
+    double half = s->x2 ? s->x2[i] / 2 : 0.5, from = plot_at(p->x, s->x[i] - half),
+           to = plot_at(p->x, s->x[i] + half);
+    if (isnan(plot_at(p->x, s->x[i])) || isnan(to)) return false;
+    *left = isnan(from) ? 0 : whole(from); // below zero on a logarithmic axis
+    *right = whole(to);
     return *right > *left;
 }
 
 static size_t write_bars(FILE *to, const plot *p, const plot_series *s)
 {
     size_t written = 0;
-    double left, right;
+    long left, right;
     for (size_t i = 0; i < s->count; i++) {
         double up = plot_at(p->y, s->y[i]);
-        if (!(up > 0) || isnan(plot_at(p->x, s->x[i])) || !edges_of(p, s, i, &left, &right)) continue;
-        fprintf(to, "%.7g %.7g %.7g\n", (left + right) / 2, bounded(up), right - left);
+        if (!(up > 0) || !edges_of(p, s, i, &left, &right)) continue;
+        fprintf(to, "%ld %ld %ld\n", (left + right) / 2, whole(up), right - left);
         written++;
     }
     return written;
 }
 
 // A box plot's five places; false when one of them has none.
-static bool box_of(const plot *p, const plot_series *s, size_t i, double at[5])
+static bool box_of(const plot *p, const plot_series *s, size_t i, long at[5])
 {
     for (size_t k = 0; k < 5; k++) {
-        at[k] = plot_at(p->y, s->boxes[i][k]);
-        if (isnan(at[k])) return false;
-        at[k] = bounded(at[k]);
+        double up = plot_at(p->y, s->boxes[i][k]);
+        if (isnan(up)) return false;
+        at[k] = whole(up);
     }
-    return !isnan(plot_at(p->x, s->x[i]));
+    return true;
 }
 
 static size_t write_boxes(FILE *to, const plot *p, const plot_series *s, bool medians)
 {
     size_t written = 0;
-    double at[5], left, right;
+    long at[5], left, right;
     for (size_t i = 0; i < s->count; i++) {
         if (!box_of(p, s, i, at) || !edges_of(p, s, i, &left, &right)) continue;
         if (medians)
-            fprintf(to, "%s%.7g %.7g\n%.7g %.7g\n", written ? "\n" : "", left, at[2], right, at[2]);
+            fprintf(to, "%s%ld %ld\n%ld %ld\n", written ? "\n" : "", left, at[2], right, at[2]);
         else
-            fprintf(to, "%.7g %.7g %.7g %.7g %.7g %.7g\n", (left + right) / 2, at[1], at[0], at[4], at[3], right - left);
+            fprintf(to, "%ld %ld %ld %ld %ld %ld\n", (left + right) / 2, at[1], at[0], at[4], at[3],
+                    right - left);
         written++;
     }
     return written;
@@ -123,9 +123,9 @@ static const struct {
     plot_kind kind;
     part_kind part;
     bool extra; // the second part: what is alone, medians
-} parts[] = {{PLOT_LINE, PART_LINES, false},  {PLOT_LINE, PART_DOTS, true},    {PLOT_STEP, PART_STEPS, false},
-             {PLOT_STEP, PART_DOTS, true},    {PLOT_BAND, PART_BAND, false},   {PLOT_BAND, PART_LINES, true},
-             {PLOT_POINTS, PART_DOTS, true},  {PLOT_BARS, PART_BARS, false},   {PLOT_BOX, PART_BOXES, false},
+} parts[] = {{PLOT_LINE, PART_LINES, false}, {PLOT_LINE, PART_DOTS, true},  {PLOT_STEP, PART_STEPS, false},
+             {PLOT_STEP, PART_DOTS, true},   {PLOT_BAND, PART_BAND, false}, {PLOT_BAND, PART_LINES, true},
+             {PLOT_POINTS, PART_DOTS, true}, {PLOT_BARS, PART_BARS, false}, {PLOT_BOX, PART_BOXES, false},
              {PLOT_BOX, PART_LINES, true}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -147,45 +147,52 @@ bool plot_write_data(FILE *to, const plot_job *job)
             if (parts[k].kind != p->series[i].kind) continue;
             // A data set that would be empty is no data set for gnuplot: a place far outside keeps the count.
             size_t count = write_part(to, p, &p->series[i], k);
-            if (!count) fputs("-9 -9 -9 -9 -9 0\n", to);
+            if (!count) fprintf(to, "%d 0 0 0 0 0\n", -9 * PLOT_UNIT);
             fputs("\n\n", to);
             written += count;
         }
     return written > 0;
 }
 
-static void write_part_command(FILE *to, const plot_series *s, part_kind part, unsigned paint)
+unsigned plot_width(const plot_series *s, bool extra)
 {
-    double width = s->line_width > 0 ? s->line_width : 1;
-    const char *dash = s->dashed ? " dt (6,4)" : "";
-    switch (part) {
-    case PART_LINES:
-        fprintf(to, "using 1:2 with lines lw %.4g%s lc rgb '#%06x'", s->kind == PLOT_BOX ? 2 * width : width, dash, paint);
-        break;
-    case PART_STEPS: fprintf(to, "using 1:2 with steps lw %.4g%s lc rgb '#%06x'", width, dash, paint); break;
-    case PART_BAND: fprintf(to, "using 1:2:3 with filledcurves fs solid 1.0 noborder fc rgb '#%06x'", paint); break;
-    case PART_DOTS: fprintf(to, "using 1:2 with points pt 7 ps 1 lc rgb '#%06x'", paint); break;
-    case PART_BARS: fprintf(to, "using 1:2:3 with boxes fs solid 1.0 noborder fc rgb '#%06x'", paint); break;
-    case PART_BOXES:
-        fprintf(to,
-                "using 1:2:3:4:5:6 with candlesticks whiskerbars 0.6 lw %.4g fs transparent solid 0.25 border lc rgb"
-                " '#%06x' fc rgb '#%06x'",
-                width, paint, paint);
-        break;
-    }
+    double width = s->line_width > 0 ? fmin(s->line_width, 100) : 1;
+    return (unsigned)lround(width * (s->kind == PLOT_BOX && extra ? 200 : 100)); // medians: thicker
+}
+
+static void write_part_command(FILE *to, const plot_series *s, size_t part, unsigned paint)
+{
+    static const char *const styles[] = {[PART_LINES] = "1:2 with lines",
+                                         [PART_STEPS] = "1:2 with steps",
+                                         [PART_BAND] = "1:2:3 with filledcurves fs solid noborder",
+                                         [PART_DOTS] = "1:2 with points pt 7",
+                                         [PART_BARS] = "1:2:3 with boxes fs solid noborder",
+                                         [PART_BOXES] =
+                                             "1:2:3:4:5:6 with candlesticks whiskerbars 0.6 fs solid border"};
+    part_kind kind = parts[part].part;
+    bool filled = kind == PART_BAND || kind == PART_BARS || kind == PART_BOXES;
+    unsigned width = plot_width(s, parts[part].extra);
+    fprintf(to, "using %s", styles[kind]);
+    if (filled && kind != PART_BOXES) fprintf(to, " fc rgb '#%06x'", paint);
+    if (kind == PART_BOXES) fprintf(to, " lc rgb '#%06x' fc rgb '#%06x'", paint, paint);
+    if (!filled) fprintf(to, " lc rgb '#%06x'", paint);
+    if (kind == PART_LINES || kind == PART_STEPS || kind == PART_BOXES)
+        fprintf(to, " lw %u.%02u", width / 100, width % 100);
 }
 
 void plot_write_commands(FILE *to, const plot_job *job, const char *data, const char *svg)
 {
     const plot *p = job->plot;
     unsigned index = 0;
-    fprintf(to, "set terminal svg size %.2f,%.2f fixed\nset output '%s'\nplot ", job->width, job->height, svg);
+    unsigned width = (unsigned)lround(job->width * 100), height = (unsigned)lround(job->height * 100);
+    fprintf(to, "set terminal svg size %u.%02u,%u.%02u fixed\nset output '%s'\nplot ", width / 100,
+            width % 100, height / 100, height % 100, svg);
     for (size_t i = 0; i < p->series_count; i++)
         for (size_t k = 0; k < PARTS; k++) {
             if (parts[k].kind != p->series[i].kind) continue;
             if (index) fputs(", \\\n ", to);
             fprintf(to, "'%s' index %u ", data, index++);
-            write_part_command(to, &p->series[i], parts[k].part, PLOT_PAINT | (unsigned)i);
+            write_part_command(to, &p->series[i], k, PLOT_PAINT | (unsigned)i << 1 | parts[k].extra);
         }
     fputs("\nunset output\n", to);
 }

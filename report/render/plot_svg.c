@@ -3,7 +3,7 @@
 #include "buffer.h"
 #include "plot_private.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +42,12 @@ static span attribute(span tag, const char *name)
         }
         if (!is_blank(*p) || (size_t)(end - p - 1) <= length || memcmp(p + 1, name, length) != 0) continue;
         const char *value = p + 1 + length;
-        while (value < end && is_blank(*value)) value++;
+        while (value < end && is_blank(*value))
+            value++;
         if (value == end || *value != '=') continue;
         value++;
-        while (value < end && is_blank(*value)) value++;
+        while (value < end && is_blank(*value))
+            value++;
         if (value == end || (*value != '"' && *value != '\'')) break;
         const char *close = memchr(value + 1, *value, (size_t)(end - value - 1));
         if (!close) break;
@@ -54,26 +56,16 @@ static span attribute(span tag, const char *name)
     return (span){tag.at, 0};
 }
 
-static double number_in(span value)
-{
-    char text[32];
-    if (!value.size || value.size >= sizeof text) return NAN;
-    memcpy(text, value.at, value.size);
-    text[value.size] = 0;
-    char *end;
-    double number = strtod(text, &end);
-    return end > text ? number : NAN;
-}
-
-// "rgb(167,   0,   2)" is series 2; -1: no colour of ours.
-static long series_in(span colour)
+// The low bytes of a colour: "rgb(167,   0,   2)" is 2; -1: no colour of ours.
+static long paint_in(span colour)
 {
     char text[32];
     unsigned red, green, blue;
     if (!colour.size || colour.size >= sizeof text) return -1;
     memcpy(text, colour.at, colour.size);
     text[colour.size] = 0;
-    if (sscanf(text, "rgb(%u,%u,%u)", &red, &green, &blue) != 3 || red != PLOT_PAINT >> 16 || green > 255 || blue > 255)
+    if (sscanf(text, "rgb(%u,%u,%u)", &red, &green, &blue) != 3 || red != PLOT_PAINT >> 16 || green > 255 ||
+        blue > 255)
         return -1;
     return (long)(green << 8 | blue);
 }
@@ -83,10 +75,7 @@ static long series_in(span colour)
 typedef struct state {
     buffer out;
     const plot *plot;
-    struct {
-        double width;
-        long series;
-    } groups[DEPTH_MAX];
+    long groups[DEPTH_MAX]; // paint of each that is open
     size_t depth;
     bool failed;
 } state;
@@ -104,7 +93,8 @@ static void put_points(state *s, span points)
             continue;
         }
         const char *from = p;
-        while (p < end && *p && strchr(allowed, *p)) p++;
+        while (p < end && *p && strchr(allowed, *p))
+            p++;
         s->failed |= p == from;
         if (s->failed) return;
         if (blank) buffer_bytes(&s->out, " ", 1);
@@ -114,88 +104,106 @@ static void put_points(state *s, span points)
     }
 }
 
-static long colour_of(state *s, span tag, const char *name)
+// What a shape belongs to.
+typedef struct paint {
+    const plot_series *series;
+    bool extra;
+} paint;
+
+static bool find_paint(state *s, span tag, const char *name, paint *found)
 {
-    long series = series_in(attribute(tag, name));
-    if (series < 0) series = series_in(attribute(tag, "color"));
-    if (series < 0 && s->depth) series = s->groups[s->depth - 1].series;
-    s->failed |= series < 0 || (size_t)series >= s->plot->series_count;
-    return s->failed ? 0 : series;
+    long number = paint_in(attribute(tag, name));
+    if (number < 0) number = paint_in(attribute(tag, "color"));
+    if (number < 0 && s->depth) number = s->groups[s->depth - 1];
+    s->failed |= number < 0 || (size_t)number / 2 >= s->plot->series_count;
+    if (s->failed) return false;
+    *found = (paint){&s->plot->series[number / 2], number & 1};
+    return true;
 }
 
-static void put_ink(state *s, const char *attribute_name, long series)
+static void put_ink(state *s, const char *name, paint p)
 {
-    buffer_printf(&s->out, " %s=\"#a7%04x\"", attribute_name, (unsigned)s->plot->series[series].ink);
+    buffer_printf(&s->out, " %s=\"#a7%04x\"", name, (unsigned)p.series->ink);
 }
 
 static void put_polygon(state *s, span tag)
 {
-    long series = colour_of(s, tag, "fill");
-    double opacity = number_in(attribute(tag, "fill-opacity"));
-    if (s->failed) return;
-    buffer_printf(&s->out, "<polygon");
-    put_ink(s, "fill", series);
-    if (opacity >= 0 && opacity < 1) buffer_printf(&s->out, " fill-opacity=\"%.3g\"", opacity);
-    buffer_printf(&s->out, " points=\"");
+    paint p;
+    if (!find_paint(s, tag, "fill", &p)) return;
+    buffer_text(&s->out, "<polygon");
+    put_ink(s, "fill", p);
+    if (p.series->kind == PLOT_BOX) buffer_text(&s->out, " fill-opacity=\"0.3\"");
+    buffer_text(&s->out, " points=\"");
     put_points(s, attribute(tag, "points"));
-    buffer_printf(&s->out, "\"/>\n");
+    buffer_text(&s->out, "\"/>\n");
 }
 
 static void put_path(state *s, span tag)
 {
-    long series = colour_of(s, tag, "stroke");
     span d = attribute(tag, "d");
-    if (s->failed || !d.size) return;
-    buffer_printf(&s->out, "<path");
-    put_ink(s, "stroke", series);
-    double width = s->depth ? s->groups[s->depth - 1].width : 1;
-    buffer_printf(&s->out, " stroke-width=\"%.4g\"", isnan(width) ? 1 : width);
-    if (s->plot->series[series].dashed) buffer_printf(&s->out, " stroke-dasharray=\"3 2\"");
-    buffer_printf(&s->out, " d=\"");
+    paint p;
+    if (!d.size || !find_paint(s, tag, "stroke", &p)) return;
+    buffer_text(&s->out, "<path");
+    put_ink(s, "stroke", p);
+    buffer_text(&s->out, " stroke-width=\"");
+    buffer_number(&s->out, plot_width(p.series, p.extra) / 100.0);
+    buffer_text(&s->out, p.series->dashed ? "\" stroke-dasharray=\"3 2\" d=\"" : "\" d=\"");
     put_points(s, d);
-    buffer_printf(&s->out, "\"/>\n");
+    buffer_text(&s->out, "\"/>\n");
+}
+
+// A number of `end` after it; moves behind it.
+static void put_number(state *s, span *from, const char *name, char end)
+{
+    static const char digits[] = "0123456789.-";
+    size_t length = 0;
+    while (length < from->size && from->at[length] && strchr(digits, from->at[length]))
+        length++;
+    s->failed |= !length || length >= from->size || from->at[length] != end;
+    if (s->failed) return;
+    buffer_printf(&s->out, " %s=\"%.*s\"", name, (int)length, from->at);
+    *from = (span){from->at + length + 1, from->size - length - 1};
 }
 
 // A symbol: a dot at its place.
 static void put_dot(state *s, span tag)
 {
-    long series = colour_of(s, tag, "stroke");
+    static const char start[] = "translate(";
     span where = attribute(tag, "transform");
-    char text[96];
-    double x, y;
-    s->failed |= !where.size || where.size >= sizeof text;
-    if (s->failed) return;
-    memcpy(text, where.at, where.size);
-    text[where.size] = 0;
-    s->failed |= sscanf(text, "translate(%lf,%lf)", &x, &y) != 2;
-    if (s->failed) return;
-    const plot_series *of = &s->plot->series[series];
-    double radius = of->line_width > 0 ? of->line_width : 1;
-    buffer_printf(&s->out, "<circle");
-    put_ink(s, "fill", series);
-    buffer_printf(&s->out, " cx=\"%.2f\" cy=\"%.2f\" r=\"%.4g\"/>\n", x, y, radius);
+    paint p;
+    s->failed |= where.size < sizeof start || memcmp(where.at, start, sizeof start - 1) != 0;
+    if (s->failed || !find_paint(s, tag, "stroke", &p)) return;
+    where = (span){where.at + sizeof start - 1, where.size - sizeof start + 1};
+    buffer_text(&s->out, "<circle");
+    put_ink(s, "fill", p);
+    put_number(s, &where, "cx", ',');
+    put_number(s, &where, "cy", ')');
+    buffer_text(&s->out, " r=\"");
+    buffer_number(&s->out, plot_width(p.series, p.extra) / 100.0);
+    buffer_text(&s->out, "\"/>\n");
 }
 
 static void open_group(state *s, span tag)
 {
     s->failed |= s->depth == DEPTH_MAX;
     if (s->failed) return;
-    double width = number_in(attribute(tag, "stroke-width"));
-    long series = series_in(attribute(tag, "stroke"));
-    if (series < 0) series = series_in(attribute(tag, "color"));
-    if (s->depth && isnan(width)) width = s->groups[s->depth - 1].width;
-    s->groups[s->depth].width = width;
-    s->groups[s->depth++].series = series;
+    long number = paint_in(attribute(tag, "stroke"));
+    s->groups[s->depth++] = number < 0 ? paint_in(attribute(tag, "color")) : number;
 }
 
 static void take_tag(state *s, span tag)
 {
     bool closed = tag.size && tag.at[tag.size - 1] == '/';
-    if (is_name(tag, "polygon")) put_polygon(s, tag);
-    else if (is_name(tag, "path")) put_path(s, tag);
-    else if (is_name(tag, "use")) put_dot(s, tag);
-    else if (is_name(tag, "g") && !closed) open_group(s, tag);
-    else if (is_name(tag, "/g") && s->depth) s->depth--;
+    if (is_name(tag, "polygon"))
+        put_polygon(s, tag);
+    else if (is_name(tag, "path"))
+        put_path(s, tag);
+    else if (is_name(tag, "use"))
+        put_dot(s, tag);
+    else if (is_name(tag, "g") && !closed)
+        open_group(s, tag);
+    else if (is_name(tag, "/g") && s->depth)
+        s->depth--;
 }
 
 // The tag behind p, without its brackets; size 0 at the end.
@@ -210,7 +218,8 @@ static span next_tag(const char *p, const char *end)
 
 static bool is_whole(const char *text, size_t size)
 {
-    while (size && is_blank(text[size - 1])) size--;
+    while (size && is_blank(text[size - 1]))
+        size--;
     return size > 6 && memcmp(text + size - 6, "</svg>", 6) == 0 && !memchr(text, 0, size);
 }
 
@@ -221,10 +230,15 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
     bool inside = true;
     *new_size = 0;
     if (!is_whole(text, size)) return NULL;
-    buffer_printf(&s.out,
-         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.6g\" height=\"%.6g\" viewBox=\"0 0 %.6g %.6g\">\n"
-         "<g fill=\"none\" stroke-linejoin=\"round\">\n",
-         job->width, job->height, job->width, job->height);
+    buffer_text(&s.out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"");
+    buffer_number(&s.out, job->width);
+    buffer_text(&s.out, "\" height=\"");
+    buffer_number(&s.out, job->height);
+    buffer_text(&s.out, "\" viewBox=\"0 0 ");
+    buffer_number(&s.out, job->width);
+    buffer_text(&s.out, " ");
+    buffer_number(&s.out, job->height);
+    buffer_text(&s.out, "\">\n<g fill=\"none\" stroke-linejoin=\"round\">\n");
     for (const char *p = text; p < end && !s.failed;) {
         span tag = next_tag(p, end);
         if (!tag.size) break;
