@@ -536,6 +536,19 @@ void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canv
         if (c->ops[i].kind == CANVAS_PLOT && c->ops[i].plot) visit(user, c->ops[i].plot, c->ops[i].box);
 }
 
+void canvas_plots_missing(canvas *c, const char *text)
+{
+    size_t count = c->count;
+    for (size_t i = 0; i < count; i++) {
+        canvas_box box = c->ops[i].box;
+        if (c->ops[i].kind != CANVAS_PLOT) continue;
+        if (c->ops[i].plot) c->ops[i].plot->job = NULL;
+        canvas_hatch(c, box);
+        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
+                    box.width);
+    }
+}
+
 // ---- structure ----
 
 void canvas_group(canvas *c, const char *title, const char *description)

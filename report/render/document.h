@@ -21,6 +21,7 @@ struct chart {
     const char *title;    // "" : no heading
     const char *question; // what it answers, or what it shows
     size_t rows;          // into which it can be divided over pages; 1: it stays whole
+    double squeeze; // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
     double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
     void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
@@ -52,7 +53,7 @@ typedef struct document_options {
 document *document_open(const char *kind); // "Node counter report": beside the name at the top of each page
 void document_close(document *d);
 void document_title(document *d, const char *title); // the verdict in one sentence
-void document_subline(document *d, const char *text); // below it; may be called again; may be preceded by a mark
+void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);
 void document_foot(document *d, const char *text);
 void document_metadata(document *d, const char *subject, const char *keywords, int64_t time_ns); // CLOCK_REALTIME
@@ -67,11 +68,14 @@ void document_note(document *d, const char *text);  // a paragraph
 void document_cell(document_table *t, const char *text);
 void document_cellf(document_table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+// The names and titles of the charts, in order.
+void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user);
+
 // Writes it; several SVG or PNG pages become PATH-1.svg, PATH-2.svg, ... Every file appears whole or not at all.
 // What had to be left out (no gnuplot) is said through warn(), which may be NULL.
 netprof_err document_write(document *d, const char *path, const document_options *o,
                            void (*warn)(void *user, const char *text), netprof_error *error);
-size_t document_pages(document *d, document_paper paper);
+size_t document_pages(document *d, document_paper paper); // 0: no memory
 // The layout check over all pages; calls found() with the page's number, 1 for the first.
 size_t document_check(document *d, document_paper paper,
                       void (*found)(void *user, size_t page, canvas_fault fault, const char *text, const char *other),
