@@ -37,6 +37,7 @@ typedef struct plot_series {
 typedef struct plot_axis {
     double min, max; // min < max; both > 0 when log
     bool log;
+    bool binary; // tics at powers (log) or multiples of powers of two: sizes in bytes
 } plot_axis;
 
 typedef struct plot {
@@ -47,7 +48,8 @@ typedef struct plot {
 
 // Place of a value on an axis, 0 at min, 1 at max; not clamped; NAN where it has none.
 double plot_at(plot_axis axis, double value);
-// Round tic values inside the axis, at most `most` and 10; returns how many. Log axes: powers of ten (of two: base).
+// Round tic values inside the axis, at most `most` and 10; returns how many. Log axes: powers of ten or of two, with
+// less than two of them 1, 2, 5 times them.
 size_t plot_tics(plot_axis axis, size_t most, double tics[10]);
 // An axis from 0 (or the lowest value) to a round number that holds all values; log: whole decades.
 plot_axis plot_axis_for(const double *values, size_t count, bool log);
@@ -63,11 +65,14 @@ typedef struct plot_job {
     size_t svg_size;
 } plot_job;
 
-// Runs gnuplot once for all jobs. False: it is missing, too old (before 5.0), failed or took too long; message says
-// which and how to get it. NETPROF_GNUPLOT names another program.
+// Runs gnuplot once for all jobs. False: it is missing, too old (before 5.0), failed or took too long, or a plot has
+// more than PLOT_POINTS_MAX points (then the others are made); message says which and what to do. Plots without any
+// point need no gnuplot. NETPROF_GNUPLOT names another program.
 bool plot_render(plot_job *jobs, size_t count, char *message, size_t message_size);
 
-// Rewrites a job's SVG with each placeholder colour replaced: for paper by the light colour, else by "var(--i12)".
+// A job's SVG is one element <svg xmlns width height viewBox> of nothing but <g>, <path>, <polygon> and <circle>: it
+// can stand alone or inside another SVG, and has no ids. This rewrites it with each placeholder colour replaced: for
+// paper by the light colour, else by "var(--i12)".
 char *plot_svg_inks(const char *svg, size_t size, bool paper, size_t *new_size);
 
 #endif

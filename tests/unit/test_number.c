@@ -1,4 +1,5 @@
 // Numbers as a reader wants them. Expected texts follow from the rule: three significant digits, SI prefixes.
+// ctest: render
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
