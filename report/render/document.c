@@ -130,14 +130,17 @@ void document_metadata(document *d, const char *subject, const char *keywords, i
 
 void document_add(document *d, chart x)
 {
-    document_item *item = add_item(d, ITEM_CHART);
+    document_item *item = x.failed ? NULL : add_item(d, ITEM_CHART);
+    d->failed = d->failed || x.failed;
     if (item) item->chart = x;
     else free_chart(&x);
 }
 
 void document_beside(document *d, chart left, chart right, double left_share)
 {
-    document_item *item = add_item(d, ITEM_BESIDE);
+    bool failed = left.failed || right.failed;
+    document_item *item = failed ? NULL : add_item(d, ITEM_BESIDE);
+    d->failed = d->failed || failed;
     if (!item) {
         free_chart(&left);
         free_chart(&right);

@@ -29,6 +29,7 @@ struct chart {
     void (*free)(void *data); // may be NULL
     void *data;
     document_table twin;
+    bool failed; // there was no memory for it: the document fails
 };
 
 typedef struct document_line { // of the verdict box
