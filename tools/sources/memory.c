@@ -32,6 +32,7 @@ static const struct {
     {"pswpout", &moved},           {"pgscan_direct", &moved},      {"pgsteal_direct", &moved},
     {"allocstall", &events},       {"compact_stall", &events},     {"compact_fail", &events},
     {"oom_kill", &events},         {"numa_miss", &moved},          {"numa_foreign", &moved},
+    {"numa_local", &moved},        {"numa_other", &moved},
     {"numa_pages_migrated", &moved}, {"numa_hint_faults", &events}, {"thp_fault_alloc", &events},
     {"thp_fault_fallback", &events}, {"pgmigrate_success", &moved},
 };
