@@ -8,8 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const command *const commands[] = {&command_list, &command_collect, &command_diff, &command_check,
-                                          &command_compare, &command_run, &command_convert};
+static const command *const commands[] = {
+    &command_list,    //
+    &command_collect, //
+    &command_diff,    //
+    &command_check,   //
+    &command_compare, //
+    &command_run,     //
+    &command_record,  //
+    &command_convert, //
+};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)

@@ -84,6 +84,8 @@ const char *catalog_mark_name(uint32_t mark);
 // Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come
 // last.
 size_t catalog_unit_rank(const char *unit);
+// Does a short summary show counters of this unit beside those of trouble: what was moved, and waited for?
+bool catalog_unit_is_leading(const char *unit);
 
 // net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.
 int catalog_name_compare(const char *a, const char *b);

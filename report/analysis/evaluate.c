@@ -411,6 +411,7 @@ static reading fact_reading(const evaluation *e, const char *key)
 static reading flagged_reading(const evaluation *e, const char *flag)
 {
     if (e->device == DIFFERENCE_NONE) return none();
+    if (strcmp(flag, "saturated") == 0) return good((double)e->d->devices[e->device].saturated);
     for (int f = 0; f < DIFFERENCE_FLAGS; f++)
         if (strcmp(netprof_flag_name((netprof_flag)f), flag) == 0)
             return good((double)e->d->devices[e->device].flagged[f]);
