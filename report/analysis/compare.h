@@ -213,6 +213,7 @@ typedef struct comparison_counts {
     size_t bad;                         // hardware errata
     size_t histograms;                  // buckets: see shapes
     size_t gauges;                      // see gauges
+    size_t context;                     // of the node and the job (CPU time, memory, disks), no error and no stall
 } comparison_counts;
 
 // All zero = defaults.
