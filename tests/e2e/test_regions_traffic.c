@@ -67,10 +67,11 @@ static int configure(const char *name, const char *own, const char *peer, int pe
 static int make_veth(int near, int far)
 {
     char command[300];
-    snprintf(command, sizeof command,
-             "ip link add np_near address 02:00:00:00:01:01 type veth peer name np_far address 02:00:00:00:01:02 "
-             "netns /proc/%d/fd/%d",
-             (int)getpid(), far);
+    snprintf(
+        command, sizeof command,
+        "ip link add np_near address 02:00:00:00:01:01 type veth peer name np_far address 02:00:00:00:01:02 "
+        "netns /proc/%d/fd/%d",
+        (int)getpid(), far);
     return system(command) == 0 && configure("np_near", "10.98.0.1", "10.98.0.2", 2) &&
            setns(far, CLONE_NEWNET) == 0 && configure("np_far", "10.98.0.2", "10.98.0.1", 1) &&
            setns(near, CLONE_NEWNET) == 0;

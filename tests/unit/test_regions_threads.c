@@ -23,6 +23,7 @@ static void counted_free(void *pointer);
 
 static long allocations_left = -1; /* -1: no limit */
 static long allocations_held;
+static int allocated_elsewhere; /* in a thread that is not the first */
 
 /* The C library's allocator can be used in a child of a process with threads, that of the address sanitizer of clang 14
    and gcc 12 cannot: a thread amid malloc() at the fork leaves it locked for ever. So none is. The last to run before a
@@ -55,6 +56,7 @@ static void *counted_realloc(void *pointer, size_t size)
     lock_allocator();
     p = realloc(pointer, size);
     unlock_allocator();
+    if (syscall(SYS_gettid) != getpid()) __atomic_store_n(&allocated_elsewhere, 1, __ATOMIC_RELEASE);
     if (p && !pointer) __atomic_add_fetch(&allocations_held, 1, __ATOMIC_RELAXED);
     return p;
 }
@@ -85,6 +87,18 @@ static void counted_free(void *pointer)
 #define UNDER_ADDRESS_SANITIZER 1
 #endif
 #endif
+
+/* The start of a thread allocates under the address sanitizer, and nobody but it can tell a fork to wait for that. So: until
+   the library's own thread, if there is one, has published a reading or allocated for a file. */
+static void await_background(void)
+{
+#ifdef UNDER_ADDRESS_SANITIZER
+    struct netprof__regions_state *g = &netprof__regions_state;
+    while (g->background && (g->started == NETPROF_MODE_SAMPLER ? NETPROF__GET(g->sequence) < 4
+                                                                : !NETPROF__GET(allocated_elsewhere)))
+        sched_yield();
+#endif
+}
 
 /* In parts: a failure is a line and status 1. */
 #define EXPECT(condition)                                                                                    \
@@ -673,6 +687,7 @@ static void part_fork(void)
     pid_t pid;
     some_regions(5);
     NETPROF_BEGIN("around");
+    await_background();
     pid = fork();
     if (pid == 0) {
         some_regions(2);
@@ -775,6 +790,7 @@ static void part_fork_among_threads(void)
     start_spinning(threads);
     while (__atomic_load_n(&spinning, __ATOMIC_ACQUIRE) < SPINNERS)
         sched_yield();
+    await_background();
     for (i = 0; i < 40; i++)
         fork_alone();
     __atomic_store_n(&go_on, 0, __ATOMIC_RELAXED);
