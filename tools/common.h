@@ -33,7 +33,8 @@ typedef struct command {
     const int *json;      // where the command keeps --json, or NULL
 } command;
 
-extern const command command_list, command_collect, command_diff, command_check, command_run, command_convert;
+extern const command command_list, command_collect, command_diff, command_check, command_regions, command_run,
+    command_convert;
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 

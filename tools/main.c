@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const command *const commands[] = {&command_list, &command_collect, &command_diff, &command_check,
-                                          &command_run, &command_convert};
+                                          &command_regions, &command_run, &command_convert};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)

@@ -307,7 +307,7 @@ static void say_complete(writer *w)
              r->warning_count, r->warning_count == 1 ? "" : "s", r->rank_count, r->rank_count == 1 ? "" : "s");
         return;
     }
-    note(w, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, "%s %zu rank file%s complete; %s call%s%s; measuring took about %s of the time",
+    note(w, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
          r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
          count_text(calls, (double)r->calls), r->calls == 1 ? "" : "s", r->mismatched ? "" : ", none unmatched",
          share_text(share, r->overhead_share));
