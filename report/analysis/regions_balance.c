@@ -52,8 +52,9 @@ regions_quantile regions_quantile_of(const uint64_t buckets[NETPROF_HISTOGRAM_BU
     for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
         all = regions_add(all, buckets[i]);
     if (!all) return (regions_quantile){0, 0};
-    // the smallest value that has q of all at or below it
-    double wanted = ceil(fmin(fmax(q, 0), 1) * (double)all);
+    // the smallest value that has q of all at or below it; 7 / 200 * 200 is 7, whatever doubles make of it
+    double wanted = fmin(fmax(q, 0), 1) * (double)all, whole = round(wanted);
+    wanted = fabs(wanted - whole) <= 1e-9 * whole ? whole : ceil(wanted);
     while (bucket < NETPROF_HISTOGRAM_BUCKETS - 1 && (double)(below + buckets[bucket]) < fmax(wanted, 1))
         below += buckets[bucket++];
     uint64_t low = netprof_histogram_floor_ns(bucket);
@@ -460,7 +461,7 @@ static netprof_err flatten_name(flattener *f, size_t first, netprof_error *error
     netprof_err failed =
         regions_node_balance(&flat->store->arena, to, f->r->time_ns, f->r->rank_count, error);
     to->bytes = declared(f, first);
-    return failed ? failed : regions_node_nic(f->r, to, NULL, error);
+    return failed ? failed : regions_node_nic(f->r, to, error);
 }
 
 static bool start_flattening(flattener *f, size_t *firsts, size_t *count)

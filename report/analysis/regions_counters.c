@@ -416,11 +416,11 @@ static void sum_readings(const regions *r, regions_node *node)
         nic->sent_over_declared = (double)nic->bytes[TRAFFIC_SENT] / (double)node->bytes;
 }
 
-netprof_err regions_node_nic(const regions *r, regions_node *node, const rules *set, netprof_error *error)
+netprof_err regions_node_nic(const regions *r, regions_node *node, netprof_error *error)
 {
     netprof_err failed = NETPROF_OK;
     for (size_t i = 0; i < node->reading_count && !failed; i++)
-        failed = measure(r, node, 0, &node->readings[i], set, NULL, error);
+        failed = measure(r, node, 0, &node->readings[i], r->store->rules, NULL, error);
     if (!failed) sum_readings(r, node);
     return failed;
 }
@@ -601,6 +601,7 @@ netprof_err regions_judge(regions *r, const regions_options *options, netprof_er
 {
     regions_judging j = {.r = r, .set = options->rules};
     netprof_err failed = catalog_init(error);
+    r->store->rules = options->rules;
     if (failed) return failed;
     pthread_mutex_init(&j.lock, NULL);
     bool done = make_schemas(r) && make_tasks(&j);

@@ -156,7 +156,8 @@ typedef struct regions_store {
     size_t host_room, rank_room, warning_room, note_room, finding_room;
     const char *job, *command; // of the first file
     bool jobs_differ, commands_differ, versions_differ;
-    size_t repeated; // files of a process that was there already
+    size_t repeated;    // files of a process that was there already
+    const rules *rules; // or NULL
 } regions_store;
 
 // Takes in one process; `part` and `origin` are not needed afterwards. Only in turn.
@@ -172,7 +173,7 @@ netprof_err regions_conclude(regions *r, netprof_error *error); // notes and tit
 // Statistics of one node whose cells are there and sorted; `time_ns` is share 1, `ranks` how many there are in all.
 netprof_err regions_node_balance(regions_arena *arena, regions_node *node, uint64_t time_ns, size_t ranks,
                                  netprof_error *error);
-// What the NICs did in one node: node->readings and node->nic. No findings; rules may be NULL.
-netprof_err regions_node_nic(const regions *r, regions_node *node, const rules *set, netprof_error *error);
+// What the NICs did in one node: node->readings and node->nic. No findings.
+netprof_err regions_node_nic(const regions *r, regions_node *node, netprof_error *error);
 
 #endif
