@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+<<<<<<< HEAD
 static const command *const commands[] = {
     &command_list,    //
     &command_collect, //
@@ -16,6 +17,7 @@ static const command *const commands[] = {
     &command_compare, //
     &command_run,     //
     &command_record,  //
+    &command_regions, //
     &command_convert, //
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
