@@ -38,7 +38,8 @@ static int set_preload(void)
     char *library = find_library();
     if (!library) return EXIT_FILE;
     if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
-        int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
+        int code =
+            fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
         free(library);
         return code;
     }
@@ -80,8 +81,10 @@ static int make_temporary(mpi_run *m)
     const char *parent = getenv("TMPDIR");
     char *path = text_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
     m->temporary = mkdtemp(path) != NULL;
-    if (!m->temporary) fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
-    else m->directory = realpath(path, NULL);
+    if (!m->temporary)
+        fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    else
+        m->directory = realpath(path, NULL);
     free(path);
     return m->directory ? EXIT_DONE : EXIT_FILE;
 }
@@ -91,7 +94,8 @@ static int make_directory(mpi_run *m, const char *path)
     m->made = mkdir(path, 0777) == 0;
     if (!m->made && errno != EEXIST) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     m->directory = realpath(path, NULL);
-    if (!m->directory || access(m->directory, W_OK | X_OK)) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    if (!m->directory || access(m->directory, W_OK | X_OK))
+        return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     if (!each_file(m, NULL)) return EXIT_DONE;
     return fail(EXIT_FILE, "%s: holds the regions of another run; name a new directory", safe(path));
 }
@@ -150,8 +154,11 @@ void mpi_run_summary(FILE *to, const mpi_run *m)
         fprintf(to, "  regions of %zu %s%s%s\n", files, files == 1 ? "process" : "processes",
                 m->temporary ? "" : " in ", m->temporary ? "" : safe(m->directory));
     else
-        fprintf(to, "  no regions: no process called MPI and could write into %s.\n"
-                    "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT on to\n"
-                    "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
+        fprintf(to,
+                "  no regions: no process called MPI and could write into %s.\n"
+                "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and "
+                "NETPROF_OUTPUT on to\n"
+                "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the "
+                "same.\n",
                 safe(m->directory));
 }

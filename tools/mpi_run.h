@@ -5,7 +5,7 @@
 #include "common.h"
 
 typedef struct mpi_run {
-    char *directory; // absolute
+    char *directory;      // absolute
     bool temporary, made; // made: it was not there before
 } mpi_run;
 
