@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CELLS = 4096, HALO = 512, STEPS = 200 };
+enum { CELLS = 4096, HALO = 512, STEPS = 20 };
 
 static double cells[HALO + CELLS + HALO], next[HALO + CELLS + HALO];
 
