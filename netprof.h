@@ -257,7 +257,7 @@ typedef enum netprof_hold {
 /* All zero = defaults. Strings are copied. */
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
-    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
+    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones; "none": none */
     const char
         *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
@@ -6709,6 +6709,10 @@ static netprof_err netprof__check_sources(const char *list, netprof_error *error
     while (*list) {
         size_t length = strcspn(list, ","), i;
         snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
+        if (strcmp(name, "none") == 0) {
+            list += length + (list[length] == ',');
+            continue;
+        }
         for (i = 0; i < sizeof netprof__builtin / sizeof *netprof__builtin; i++)
             if (strcmp(name, netprof__builtin[i].name) == 0) break;
         if (i == sizeof netprof__builtin / sizeof *netprof__builtin)
