@@ -1,6 +1,7 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
 #include "common.h"
+#include "mpi_run.h"
 #include "options.h"
 #include "output.h"
 #include "record.h"
@@ -20,10 +21,11 @@
 enum { EXIT_CANNOT_START = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 }; // as the shell
 
 static char *output, *interval_text, *summary_path;
-static int as_json, quiet;
+static int as_json, quiet, as_mpi;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; with --mpi a directory", "FILE"},
+    {"mpi", 0, POPT_ARG_NONE, &as_mpi, 0, "COMMAND starts MPI ranks: make a region of each of their MPI calls", NULL},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "keep snapshots in between as well: 100ms, 1s", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "the summary as JSON", NULL},
@@ -36,6 +38,7 @@ static const struct poptOption options[] = {
 typedef struct execution {
     const char **words;
     char *line; // the words, quoted
+    mpi_run mpi;
     netprof *np;
     bool readable; // there is something to read
     netprof_set set;
@@ -338,6 +341,7 @@ static void summarize(const execution *e)
     }
     if (as_json) summary_json(to, e, &d);
     else summary_text(to, e, &d);
+    if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
     difference_free(&d);
     if (to != stderr && fclose(to)) warn("%s: %s", safe(summary_path), strerror(errno));
 }
@@ -362,8 +366,12 @@ static int open_all(execution *e)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    e->to = output ? recorder_open(output, e->interval_ns > 0) : NULL;
-    if (output && !e->to) return EXIT_FILE;
+    if (output) {
+        char *path = as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
+        e->to = recorder_open(path, e->interval_ns > 0);
+        free(path);
+        if (!e->to) return EXIT_FILE;
+    }
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
     recorder_fact(e->to, "command", e->line);
@@ -381,7 +389,8 @@ static int run(const char **arguments, size_t count)
     int code = check(&e, count);
     if (code) return code;
     e.line = shell_line(arguments);
-    code = open_all(&e);
+    if (as_mpi) code = mpi_run_open(&e.mpi, output);
+    if (!code) code = open_all(&e);
     if (!code) code = start(&e);
     bool started = !code;
     if (started) {
@@ -400,6 +409,7 @@ static int run(const char **arguments, size_t count)
     netprof_snapshot_free(&e.after);
     netprof_snapshot_free(&e.between);
     netprof_close(e.np);
+    mpi_run_close(&e.mpi);
     free(e.line);
     return code;
 }
@@ -411,10 +421,14 @@ const command command_run = {
     .text = "Runs COMMAND between two snapshots and prints a short summary on the standard error. The command keeps its\n"
             "standard streams, its signals and its exit status. Counters belong to the node: other programs' traffic is\n"
             "in them. With -o the snapshots are kept, with --interval also those in between (the fast set unless --set\n"
-            "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.",
+            "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
+            "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
+            "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
+            "files and for the snapshots (run.netprof).",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"
-                "netprof run --json --summary job.json -- sleep 1",
+                "netprof run --json --summary job.json -- sleep 1\n"
+                "netprof run --mpi -o regions -- mpirun -n 4 ./my_program",
     .exits = "the command's own, 128 + N when signal N killed it, 127 when it is not found, 126 when it cannot\n"
              "be started; before it starts: 2 wrong usage, 3 a file could not be written.",
     .options = options,
