@@ -85,7 +85,7 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
         canvas_rect(c, box, INK_EMPTY, 0);
         if (given && *given)
             canvas_text(c, middle, base, given, TYPE_CELL, INK_TEXT, ALIGN_CENTER, box.width - 2);
-        else if (box.width > 3) canvas_dot(c, middle, box.y + box.height / 2, .9, INK_HAIR, INK_NONE);
+        else if (box.width > 3) canvas_dot(c, middle, box.y + box.height / 2, 1, INK_PEER, INK_NONE);
     } else {
         theme_ink ink = ink_of(r, v, low, high);
         canvas_rect(c, box, ink, 0);
@@ -118,8 +118,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     }
     label = fmin(label, .27 * box.width);
     unit = fmin(unit, 50);
-    double first = box.x + fmax(label + unit + 16, .24 * box.width), width = box.x + box.width - right - first;
-    double step = h->column_count ? fmin(width / (double)h->column_count, 90) : width;
+    double first = box.x + fmax(label + unit + 16, .295 * box.width), width = box.x + box.width - right - first;
+    double step = h->column_count ? fmin(width / (double)h->column_count, 140) : width;
     double wanted = height(x, c, box.width, from, count) - head_height, given = box.height - head_height;
     double note = from + count >= h->count ? note_height(h, c, box.width) : 0;
     double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + head_height;

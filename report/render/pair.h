@@ -66,6 +66,9 @@ void pair_strip(pair *p, document *doc, const pair_source *s, bool first); // he
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first);  // activity heat map
 void pair_findings(pair *p, document *doc);                        // findings, balance
 void pair_devices(pair *p, document *doc);                         // a page for each device that is different
+// The largest changes of each unit, of sources whose devices are parts of the kernel.
+void pair_sums(pair *p, document *doc, const pair_source *s);
+void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
 void pair_sizes(pair *p, document *doc);                           // histograms
 void pair_metrics(pair *p, document *doc);                         // important metrics
 void pair_appendix(pair *p, document *doc);
