@@ -83,6 +83,17 @@ bool evaluation_linked(const evaluation *e, size_t a, size_t b)
     return a == b || (e->twins[a] != LOOKUP_NONE && e->twins[a] == e->twins[b]);
 }
 
+bool evaluation_counts_again(const evaluation *e, size_t device)
+{
+    const netprof_device *devices = e->d->delta->schema->devices;
+    if (strcmp(devices[device].source, "cxi") == 0) return false;
+    for (size_t i = 0; i < e->d->delta->schema->device_count; i++)
+        if (i != device && e->twins[i] != LOOKUP_NONE && e->twins[i] == e->twins[device] &&
+            (strcmp(devices[i].source, "cxi") == 0 || strcmp(devices[device].source, "ethtool") == 0))
+            return true;
+    return false;
+}
+
 bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
 {
     return strcmp(x->source, "*") == 0 || strcmp(x->source, device_at(e, device)->source) == 0;

@@ -434,24 +434,12 @@ static double role_rate(const maker *m, size_t device, uint32_t role)
     return most;
 }
 
-// Each byte once: an interface that belongs to a NIC of another source is that NIC's.
-static bool counts_again(const maker *m, size_t device)
-{
-    const netprof_schema *schema = m->f->d->delta->schema;
-    if (strcmp(schema->devices[device].source, "cxi") == 0) return false;
-    for (size_t i = 0; i < schema->device_count; i++)
-        if (i != device && m->e.twins[i] != LOOKUP_NONE && m->e.twins[i] == m->e.twins[device] &&
-            (strcmp(schema->devices[i].source, "cxi") == 0 || strcmp(schema->devices[device].source, "ethtool") == 0))
-            return true;
-    return false;
-}
-
 static load weigh(const maker *m)
 {
     load l = {.share = 0};
     const netprof_schema *schema = m->f->d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
-        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || counts_again(m, i)) continue;
+        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
         double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
         double speed = evaluation_speed(&m->e, i);
         if (isnan(in) && isnan(out)) continue;

@@ -67,18 +67,15 @@ static void draw_value(canvas *c, const bars_row *r, int side, const geometry *g
         canvas_hatch(c, box);
         return;
     }
-    char unit_text[sizeof(number_text)];
-    snprintf(unit_text, sizeof unit_text, "%s", number_volume_rate(r->value[side], unit).text);
-    canvas_text(c, end, y + 9.1, unit_text, TYPE_TABLE, length > 3 ? INK_TEXT : INK_SECONDARY, align, 0);
+    canvas_text(c, end, y + 9.1, number_volume_rate(r->value[side], unit).text, TYPE_TABLE,
+                length > 3 ? INK_TEXT : INK_SECONDARY, align, 0);
 }
 
 static void draw_share(canvas *c, double share, double right, double y)
 {
     if (isnan(share)) return;
-    const char *text = share > 0 && share < 5e-7 ? "<" NUMBER_SPACE "0.0001" : number_fixed(100 * share, 4).text;
-    char shown[40];
-    snprintf(shown, sizeof shown, "%s", share >= 0.1 ? number_fixed(100 * share, 1).text : text);
-    canvas_text(c, right, y + 9.1, shown, TYPE_TABLE, share < 5e-6 ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
+    number_text n = share > 0 && share < 5e-7 ? number_plain(1e-9) : number_fixed(100 * share, share >= .1 ? 1 : 4);
+    canvas_text(c, right, y + 9.1, n.text, TYPE_TABLE, share < 5e-7 ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
 }
 
 static void draw_axis(canvas *c, const bars *b, const geometry *g, double top, double bottom)

@@ -75,7 +75,7 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
     bool numbers = h->column_count <= HEAT_COLUMNS;
     const char *given = r->texts ? r->texts[i] : NULL;
     number_text n = cell_number(h, r, v);
-    char tip[160];
+    char tip[200];
     snprintf(tip, sizeof tip, "%.60s: %s %.40s", h->columns[i], isnan(v) ? "not measured" : n.text,
              isnan(v) ? "" : r->unit);
     canvas_tip(c, tip);
