@@ -570,6 +570,14 @@ void canvas_tip(canvas *c, const char *text)
     c->tip = copy(c, text, strlen(text) + 1);
 }
 
+void canvas_hover(canvas *c, canvas_box box, const char *text)
+{
+    if (!(box.width > 0 && box.height > 0)) return;
+    canvas_tip(c, text);
+    canvas_op *op = add(c, CANVAS_HOVER);
+    if (op) op->box = box;
+}
+
 // ---- layout check ----
 
 static bool beside(canvas_box a, canvas_box b)

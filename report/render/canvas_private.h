@@ -17,6 +17,7 @@ typedef enum canvas_kind {
     CANVAS_TEXT,
     CANVAS_IMAGE,
     CANVAS_PLOT,
+    CANVAS_HOVER,
     CANVAS_GROUP,
     CANVAS_GROUP_END
 } canvas_kind;

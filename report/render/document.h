@@ -21,6 +21,7 @@ struct chart {
     const char *title;    // "" : no heading
     const char *question; // what it answers, or what it shows
     size_t rows;          // into which it can be divided over pages; 1: it stays whole
+    bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
     double squeeze; // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
     double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
