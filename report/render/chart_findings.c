@@ -75,6 +75,15 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return sum;
 }
 
+// A share is shown in percent, what is tiny with its power of ten.
+static void end_label(canvas *c, const findings_row *r, double value, double x, double y, canvas_align align)
+{
+    char text[48];
+    const char *format = strncmp(r->unit, "of ", 3) == 0 && value >= 1e-6 ? "%" : value < 1e-3 ? "e" : "";
+    rules_format(text, sizeof text, format, value);
+    canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
+}
+
 // All devices on a log axis: found ones filled, the threshold as a line.
 static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
 {
@@ -94,7 +103,9 @@ static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
         low -= .25;
         high += .25;
     }
-    canvas_text(c, box.x, box.y + 7, "all devices, log scale", TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
+    char text[160];
+    snprintf(text, sizeof text, "all devices%s%.60s, log scale", *r->unit ? ", " : "", r->unit);
+    canvas_text(c, box.x, box.y + 7, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
     canvas_line(c, left, y, right, y, INK_HAIR, .8);
     if (r->limit > 0) {
         double at = left + (log10(r->limit) - low) / (high - low) * (right - left);
@@ -110,10 +121,8 @@ static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
         }
     }
     if (zero) canvas_dot(c, box.x + 3, y, 2.6, INK_PAPER, INK_PEER);
-    char text[160];
-    canvas_text(c, left, y + 15, number_prefixed(pow(10, low), "").text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, 40);
-    snprintf(text, sizeof text, "%.48s %.60s", number_prefixed(pow(10, high), "").text, r->unit);
-    canvas_text(c, right, y + 15, text, TYPE_FOOT, INK_SECONDARY, ALIGN_RIGHT, right - left - 42);
+    end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
+    end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
     if (!zero && !unknown) return;
     if (unknown && zero) snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
     else snprintf(text, sizeof text, unknown ? "%zu not known" : "%zu at zero", unknown ? unknown : zero);

@@ -41,7 +41,9 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
 static void band_range(const heat *h, size_t band, double *low, double *high)
 {
     double least = INFINITY, most = 0;
+    bool harm = false;
     for (size_t r = 0; r < h->count; r++) {
+        harm = harm || (h->rows[r].band == band && h->rows[r].ramp == INK_ORANGE);
         for (size_t i = 0; i < h->column_count && h->rows[r].band == band; i++) {
             double v = fabs(h->rows[r].values[i]);
             if (!(v > 0) || isinf(v)) continue;
@@ -50,6 +52,9 @@ static void band_range(const heat *h, size_t band, double *low, double *high)
         }
     }
     *high = most > 0 ? pow(10, ceil(log10(most) - 1e-9)) : 1;
+    // Of trouble a little is pale: the scale of harm is never shorter than from 0.01 to 1000.
+    if (harm) least = fmin(least, .01);
+    if (harm) *high = fmax(*high, 1000);
     *low = most > 0 ? fmin(pow(10, floor(log10(least) + 1e-9)), *high / 1000) : .1;
 }
 

@@ -73,7 +73,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     draw_grid(c, p, left, right, y, y + (double)count * pitch);
     for (size_t i = from; i < from + count; i++, y += pitch) {
         const panel_row *r = &p->rows[i];
-        canvas_text(c, left - 6, y + 6.6, r->name, TYPE_MONO, INK_TEXT, ALIGN_RIGHT, label - 8);
+        canvas_text(c, left - 6, *r->gloss ? y + 6.6 : y + 9.6, r->name, TYPE_MONO, INK_TEXT, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_END);
         canvas_text(c, left - 6, y + 13.8, r->gloss, TYPE_FOOT, INK_SECONDARY, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_MIDDLE);

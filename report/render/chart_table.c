@@ -14,13 +14,20 @@ typedef struct grid {
 
 static const double row_height = 10.6, head_height = 14, column_gap = 9;
 
+static bool has_heads(const grid *g)
+{
+    for (size_t k = 0; k < g->column_count; k++)
+        if (*g->columns[k].head) return true;
+    return false;
+}
+
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     (void)x;
     (void)c;
     (void)width;
     (void)from;
-    return head_height + (double)count * row_height;
+    return (has_heads(x->data) ? head_height : 3) + (double)count * row_height;
 }
 
 static bool is_heading(const grid *g, size_t row)
@@ -89,9 +96,9 @@ static void draw_heads(canvas *c, const grid *g, const double *widths, canvas_bo
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const grid *g = x->data;
-    double widths[64], y = box.y + head_height;
+    double widths[64], y = box.y + (has_heads(g) ? head_height : 3);
     measure(g, c, box.width, widths);
-    draw_heads(c, g, widths, box);
+    if (has_heads(g)) draw_heads(c, g, widths, box);
     for (size_t r = from; r < from + count && r < g->count; r++, y += row_height) {
         double at = box.x;
         const char *const *cells = g->cells + r * g->column_count;

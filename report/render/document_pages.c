@@ -96,7 +96,7 @@ static void subline(flow *f, const char *text)
 static void verdict(flow *f)
 {
     const document *d = f->d;
-    const double mark_x = 16, word_x = 24, text_x = 55, pad = 9;
+    const double mark_x = 16, word_x = 24, text_x = 58, pad = 9;
     double text_width = f->inner - text_x - 4, height = pad + 16;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)

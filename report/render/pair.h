@@ -33,6 +33,8 @@ void pair_end(pair *p);
 
 // A formula over a device's counters, by the text of it; status as of rules.
 reading pair_value(pair *p, const char *formula, size_t device);
+// Over the counter's own two stamps; NAN: unknown.
+double pair_counter_rate(const pair *p, size_t device, const char *counter);
 // Bytes per second by the catalog's role (CATALOG_RX_BYTES, ...); NAN: it has no such counter, or it is not known.
 double pair_role_rate(const pair *p, size_t device, uint32_t role);
 // "Cassini NIC", "interface", ...: what the devices of a source are called.

@@ -167,8 +167,8 @@ void pair_sums(pair *p, document *doc, const pair_source *s)
 // How long a Cassini's counters have been running: by the one that counts every clock of an idle unit.
 static double lifetime_s(pair *p, size_t device)
 {
-    reading total = pair_value(p, "after(tou_tou_oxe_num_idles)", device), rate = pair_value(p, "rate(tou_tou_oxe_num_idles)", device);
-    return total.status == READING_OK && rate.status == READING_OK && rate.number > 0 ? total.number / rate.number : NAN;
+    reading total = pair_value(p, "after(tou_tou_oxe_num_idles)", device);
+    return total.status == READING_OK ? total.number / pair_counter_rate(p, device, "tou_tou_oxe_num_idles") : NAN;
 }
 
 static void put_metric(sheet *t, const pair_source *s, const char *name, const double *lifetimes, bool lifetime)
@@ -203,17 +203,17 @@ static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part
             const catalog_entry *entry = catalog_find(s->name, table.names[r]);
             put(&t, table.names[r]);
             put(&t, entry ? entry->unit : "");
-            put(&t, "now /s");
+            put(&t, "interval /s");
             put_metric(&t, s, table.names[r], lifetimes, false);
             if (isnan(lifetimes[0])) continue;
             put(&t, "");
             put(&t, "");
-            put(&t, "before and now /s");
+            put(&t, "since start /s");
             put_metric(&t, s, table.names[r], lifetimes, true);
         }
         snprintf(name, sizeof name, part ? "metrics-%zu" : "metrics", part + 1);
         snprintf(question, sizeof question, isnan(lifetimes[0]) ? "rate in the interval"
-                 : "rate in the interval, and over the %.0f h that the counters have been running",
+                 : "rate in the interval, and since the counters started %.0f h ago",
                  isnan(lifetimes[0]) ? 0 : lifetimes[0] / 3600);
         sheet_end(&t, doc, (chart_head){name, "Important metrics", question}, columns);
     }
@@ -225,7 +225,6 @@ void pair_metrics(pair *p, document *doc)
     for (size_t i = 0; i < p->source_count; i++) {
         const pair_source *s = &p->sources[i];
         if (!s->count || !catalog_count(s->name, CATALOG_IMPORTANT)) continue;
-        document_part(doc, "Numbers");
         for (size_t from = 0, part = 0; from < s->count && (p->in->all_nics || !part); from += WIDE, part++) {
             pair_source some = *s;
             some.devices += from;
@@ -411,10 +410,12 @@ static void put_derived(sheet *t, const pair_source *s)
     if (strcmp(s->name, "cxi") != 0) return;
     double lines[2] = {INFINITY, 0}, clocks[2] = {INFINITY, 0};
     for (size_t i = 0; i < s->count; i++) {
-        reading line = pair_value(t->p, "rate(hni_pcs_good_cw) * 5440", s->devices[i]);
-        reading clock = pair_value(t->p, "rate(tou_tou_oxe_num_idles)", s->devices[i]);
-        if (line.status == READING_OK) lines[0] = fmin(lines[0], line.number), lines[1] = fmax(lines[1], line.number);
-        if (clock.status == READING_OK) clocks[0] = fmin(clocks[0], clock.number), clocks[1] = fmax(clocks[1], clock.number);
+        double line = 5440 * pair_counter_rate(t->p, s->devices[i], "hni_pcs_good_cw");
+        double clock = pair_counter_rate(t->p, s->devices[i], "tou_tou_oxe_num_idles");
+        lines[0] = fmin(lines[0], line);
+        lines[1] = fmax(lines[1], line);
+        clocks[0] = fmin(clocks[0], clock);
+        clocks[1] = fmax(clocks[1], clock);
     }
     if (lines[1] > 0)
         put_fact(t, "Line rate, from codewords of 5440 bits", arena_format(t->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));

@@ -149,13 +149,27 @@ static bool equal(const ranked *a, const ranked *b)
     return x - y <= x / 1000;
 }
 
+// A description that only spells the name again tells nothing: "network interface: sts rx octets multi".
+static const char *gloss_of(const catalog_entry *entry, const char *name)
+{
+    const char *rest = entry ? strstr(entry->description, ": ") : NULL;
+    char spelled[128];
+    size_t n = 0;
+    if (!entry) return "";
+    if (!rest) return entry->description;
+    for (rest += 2; *rest && *rest != ',' && n + 1 < sizeof spelled; rest++)
+        spelled[n++] = *rest == ' ' ? '_' : *rest;
+    spelled[n] = 0;
+    return strstr(name, spelled) ? "" : entry->description;
+}
+
 static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_t same, panel_row *row, arena *a)
 {
     const netprof_counter *c = &p->schema->counters[r->counter];
     const catalog_entry *entry = p->d->rows[r->counter].entry;
     double *peers = arena_make(a, s->count + 1, sizeof *peers);
     row->name = same ? arena_format(a, "%s (+%zu equal)", c->name, same) : c->name;
-    row->gloss = entry ? entry->description : "";
+    row->gloss = gloss_of(entry, c->name);
     row->value = r->rate;
     row->exact = arena_format(a, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);
     for (size_t i = 0; peers && i < s->count; i++) {

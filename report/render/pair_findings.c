@@ -47,9 +47,9 @@ static const char *threshold_text(const finding *x, arena *a)
     bool share = strncmp(x->rule->unit, "of ", 3) == 0;
     if (!t || t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) return "";
     rules_format(number, sizeof number, share ? "%" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
-    return arena_format(a, "%s %s%s%s: %s severity by %s", signs[t->op - EXPRESSION_LESS], number, *x->rule->unit ? " " : "",
-                        x->rule->unit, severity_name(x->severity),
-                        t->origin && strcmp(t->origin, "own") != 0 ? t->origin : "our own judgement");
+    const char *origin = !t->origin || strcmp(t->origin, "own") == 0 ? "our own judgement" : t->origin;
+    return arena_format(a, "%s %s%s%s is \xe2\x80\x9c%s\xe2\x80\x9d (%s)", signs[t->op - EXPRESSION_LESS], number,
+                        *x->rule->unit ? " " : "", x->rule->unit, severity_name(x->severity), origin);
 }
 
 static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)

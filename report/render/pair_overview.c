@@ -173,19 +173,20 @@ static bool links_line(pair *p, document *doc)
     const pair_source *s = p->source_count ? &p->sources[0] : NULL;
     if (!s || strcmp(s->name, "cxi") != 0) return false;
     for (size_t i = 0; i < s->count; i++) {
-        reading r = pair_value(p, "rate(hni_pcs_good_cw) * 5440 / R", s->devices[i]);
+        double line = evaluation_line_rate(&p->e, s->devices[i]);
+        double share = line > 0 ? 5440 * pair_counter_rate(p, s->devices[i], "hni_pcs_good_cw") / line : NAN;
         reading bad = pair_value(p, "hni_pcs_uncorrected_cw", s->devices[i]);
-        if (r.status != READING_OK || bad.status != READING_OK) continue;
+        if (isnan(share) || bad.status != READING_OK) continue;
         known++;
-        up += r.number > .9999 && r.number < 1.0001 && !(bad.number > 0);
+        up += share > .9999 && share < 1.0001 && !(bad.number > 0);
         device = s->devices[i];
     }
     if (!known || up < s->count) return false;
-    reading rate = pair_value(p, "rate(hni_pcs_good_cw)", device);
+    double rate = pair_counter_rate(p, device, "hni_pcs_good_cw");
     char text[320];
     snprintf(text, sizeof text, "%s up all the time at %.1f Gb/s on the wire (%s codewords/s%s), none uncorrected.",
-             s->count == 1 ? "The link was" : "All links were", rate.number * 5440 / 1e9,
-             number_prefixed(rate.number, "").text, s->count == 1 ? "" : " each");
+             s->count == 1 ? "The link was" : "All links were", rate * 5440 / 1e9,
+             number_prefixed(rate, "").text, s->count == 1 ? "" : " each");
     document_verdict(doc, SEVERITY_OK, text);
     return true;
 }
