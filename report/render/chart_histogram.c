@@ -17,19 +17,19 @@ typedef struct histograms {
 static const double cell_height = 74, cell_gap = 16, key_height = 14, tic_room = 30;
 static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_RECEIVED_TEXT, INK_SENT_TEXT};
 
-static size_t per_line(double width)
+static size_t per_line(const histograms *h, double width)
 {
-    return width < 240 ? 1 : width < 420 ? 2 : 4;
+    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4;
+    return h->count && h->count < most ? h->count : most;
 }
 
 // Each row of the chart is one set; they are drawn several to a line.
 static double histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    size_t line = per_line(width), lines = (count + line - 1) / line;
-    (void)x;
+    size_t line = per_line(x->data, width), lines = (count + line - 1) / line;
     (void)c;
     (void)from;
-    return key_height + (double)lines * (cell_height + cell_gap + 12);
+    return key_height + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
 }
 
 static double sum_of(const double *counts, size_t n)
@@ -148,7 +148,7 @@ static bool has_lines(const histograms *h)
 static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(box.width);
+    size_t line = per_line(h, box.width);
     const double between = 14;
     double width = (box.width - between * (double)(line - 1)) / (double)line;
     axes_key keys[3];
