@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
 static const command *const commands[] = {
     &command_list,    //
     &command_collect, //
