@@ -14,7 +14,7 @@ typedef struct strip {
     size_t count;
 } strip;
 
-static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 40, gap = 2;
+static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 36, gap = 2;
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
@@ -132,8 +132,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = 0; i < s->count; i++)
         label = fmax(label, canvas_text_width(c, s->rows[i].label, TYPE_TABLE));
     label = fmin(label, .3 * box.width);
-    double first = box.x + fmax(label + 12, .24 * box.width) + word_width, width = box.x + box.width - first;
-    double step = s->column_count ? fmin(width / (double)s->column_count, 90) : width;
+    double first = box.x + fmax(label + 8 + word_width, .295 * box.width), width = box.x + box.width - first;
+    double step = s->column_count ? fmin(width / (double)s->column_count, 140) : width;
     if (folded) folded_heads(c, (canvas_box){first, box.y, width, head_height});
     for (size_t i = 0; i < s->column_count && !folded; i++)
         canvas_text(c, first + step * ((double)i + .5), box.y + 8, s->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,

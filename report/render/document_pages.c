@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 17, heading_height = 18;
+static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 15, heading_height = 17;
 
 typedef struct flow {
     page_set *set;
@@ -84,7 +84,7 @@ static void head_and_foot(const flow *f, canvas *c, size_t page)
 static void title(flow *f, const char *text)
 {
     f->y += 21;
-    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 14;
+    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
     f->fresh = false;
 }
 
@@ -96,12 +96,11 @@ static void subline(flow *f, const char *text)
 static void verdict(flow *f)
 {
     const document *d = f->d;
-    const double mark_x = 16, word_x = 26, text_x = 58, pad = 10;
-    double text_width = f->inner - text_x - 12, height = 2 * pad + 11;
+    const double mark_x = 16, word_x = 24, text_x = 58, pad = 9;
+    double text_width = f->inner - text_x - 4, height = pad + 16;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
         height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;
-    f->y += 4;
     severity worst = document_severity(d);
     if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK; // nothing that costs time for sure
     theme_ink ink = theme_severity_ink(worst);
@@ -109,7 +108,7 @@ static void verdict(flow *f)
     canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);
     canvas_rect(f->c, (canvas_box){f->left, f->y, 4, height}, ink, 0);
     canvas_text(f->c, f->left + 14, f->y + pad + 6, "VERDICT", TYPE_TABLE_STRONG, ink, ALIGN_LEFT, 0);
-    double y = f->y + pad + 20;
+    double y = f->y + pad + 19;
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
         canvas_mark(f->c, f->left + mark_x, y - 3, line->severity);

@@ -26,6 +26,12 @@ double pair_role_rate(const pair *p, size_t device, uint32_t role)
     return most;
 }
 
+double pair_counter_rate(const pair *p, size_t device, const char *counter)
+{
+    size_t c = lookup_find(&p->e.index, device, counter);
+    return c == LOOKUP_NONE || !p->d->rows[c].compared ? NAN : p->d->rows[c].rate_per_s;
+}
+
 reading pair_value(pair *p, const char *formula, size_t device)
 {
     expression x = {0};

@@ -33,6 +33,8 @@ void pair_end(pair *p);
 
 // A formula over a device's counters, by the text of it; status as of rules.
 reading pair_value(pair *p, const char *formula, size_t device);
+// Over the counter's own two stamps; NAN: unknown.
+double pair_counter_rate(const pair *p, size_t device, const char *counter);
 // Bytes per second by the catalog's role (CATALOG_RX_BYTES, ...); NAN: it has no such counter, or it is not known.
 double pair_role_rate(const pair *p, size_t device, uint32_t role);
 // "Cassini NIC", "interface", ...: what the devices of a source are called.
@@ -66,6 +68,9 @@ void pair_strip(pair *p, document *doc, const pair_source *s, bool first); // he
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first);  // activity heat map
 void pair_findings(pair *p, document *doc);                        // findings, balance
 void pair_devices(pair *p, document *doc);                         // a page for each device that is different
+// The largest changes of each unit, of sources whose devices are parts of the kernel.
+void pair_sums(pair *p, document *doc, const pair_source *s);
+void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
 void pair_sizes(pair *p, document *doc);                           // histograms
 void pair_metrics(pair *p, document *doc);                         // important metrics
 void pair_appendix(pair *p, document *doc);

@@ -57,7 +57,7 @@ static const finding *worst_finding(const findings *f, size_t device, const char
 // One number of decimals for a row.
 static number_text row_number(double value, double most, const char *format)
 {
-    if (*format == '%') return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
+    if (*format == '%' && value > 0) return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
     if (most >= 1000 || (most < .1 && most > 0)) return number_prefixed(value, "");
     return number_fixed(value, most >= 100 ? 0 : most >= 10 ? 1 : 2);
 }

@@ -75,33 +75,40 @@ static void source_part(pair *p, const pair_source *s, buffer *b)
     if (speed > 0) buffer_printf(b, " at %s", number_prefixed(speed, "b/s").text);
 }
 
+// "2025-05-02 16:41:11.6 -> 16:41:55.8 UTC"; the date again only where it is another.
+static void append_span(const netprof_delta *delta, buffer *b)
+{
+    number_text begin = number_utc(delta->wall_begin_ns, 1), end = number_utc(delta->wall_end_ns, 1);
+    bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
+    buffer_printf(b, "%s%s \xe2\x86\x92 %s UTC", b->size ? DOT : "", begin.text, end.text + (same_day ? 11 : 0));
+}
+
+static const char *run_fact(const pair *p, const char *key)
+{
+    const dataset *set = p->in->set;
+    return set && set->run_count ? dataset_fact(&set->runs[set->run_count - 1], key) : NULL;
+}
+
 static void add_sublines(pair *p, document *doc)
 {
     const netprof_delta *delta = p->d->delta;
     const dataset *set = p->in->set;
     const char *host = set && set->run_count ? set->runs[set->run_count - 1].host : "";
-    const char *command = set && set->run_count ? dataset_fact(&set->runs[set->run_count - 1], "command") : NULL;
-    const char *job = set && set->run_count ? dataset_fact(&set->runs[set->run_count - 1], "job_id") : NULL;
+    const char *command = run_fact(p, "command"), *job = run_fact(p, "job_id");
     int64_t elapsed = p->d->total.elapsed_ns ? p->d->total.elapsed_ns : delta->interval_ns;
     buffer b = {0};
     for (size_t i = 0; i < p->source_count; i++)
         if (p->sources[i].count && p->sources[i].physical) source_part(p, &p->sources[i], &b);
-    if (host && *host) buffer_printf(&b, "%sNode %s", b.size ? DOT : "", host);
-    if (job && *job) buffer_printf(&b, "%sjob %s", b.size ? DOT : "", job);
-    if (b.size) document_subline(doc, b.data);
-    b.size = 0;
-    if (delta->wall_begin_ns > 0)
-        buffer_printf(&b, "%s \xe2\x86\x92 %s UTC" DOT, number_utc(delta->wall_begin_ns, 1).text,
-                      number_utc(delta->wall_end_ns, 1).text);
-    buffer_printf(&b, "%s" DOT "%s of %s counters changed",
+    if (delta->wall_begin_ns > 0) append_span(delta, &b);
+    buffer_printf(&b, "%s%s" DOT "%s of %s counters changed", b.size ? DOT : "",
                   elapsed > 0 ? number_duration((double)elapsed / 1e9).text : "unknown time",
                   number_grouped(p->d->total.changed).text, number_grouped(p->d->total.counters).text);
     document_subline(doc, b.data ? b.data : "");
     b.size = 0;
-    if (command) {
-        buffer_printf(&b, "Command: %s", command);
-        document_subline(doc, b.data ? b.data : "");
-    }
+    if (host && *host) buffer_printf(&b, "Node %s", host);
+    if (job && *job) buffer_printf(&b, "%sjob %s", b.size ? DOT : "", job);
+    if (command && *command) buffer_printf(&b, "%scommand: %s", b.size ? DOT : "", command);
+    if (b.size) document_subline(doc, b.data);
     if (delta->wall_end_ns < delta->wall_begin_ns)
         document_subline(doc, "The second snapshot is older than the first: were they given the wrong way round?");
     buffer_free(&b);
@@ -151,7 +158,7 @@ static size_t finding_lines(const pair *p, document *doc, severity from, severit
         buffer_free(&b);
         lines++;
     }
-    if (left) {
+    if (left && from > SEVERITY_INFO) {
         char text[80];
         snprintf(text, sizeof text, "and %zu more finding%s: see the list of findings", left, left == 1 ? "" : "s");
         document_verdict(doc, from, text);
@@ -166,19 +173,20 @@ static bool links_line(pair *p, document *doc)
     const pair_source *s = p->source_count ? &p->sources[0] : NULL;
     if (!s || strcmp(s->name, "cxi") != 0) return false;
     for (size_t i = 0; i < s->count; i++) {
-        reading r = pair_value(p, "rate(hni_pcs_good_cw) * 5440 / R", s->devices[i]);
+        double line = evaluation_line_rate(&p->e, s->devices[i]);
+        double share = line > 0 ? 5440 * pair_counter_rate(p, s->devices[i], "hni_pcs_good_cw") / line : NAN;
         reading bad = pair_value(p, "hni_pcs_uncorrected_cw", s->devices[i]);
-        if (r.status != READING_OK || bad.status != READING_OK) continue;
+        if (isnan(share) || bad.status != READING_OK) continue;
         known++;
-        up += r.number > .9999 && r.number < 1.0001 && !(bad.number > 0);
+        up += share > .9999 && share < 1.0001 && !(bad.number > 0);
         device = s->devices[i];
     }
     if (!known || up < s->count) return false;
-    reading rate = pair_value(p, "rate(hni_pcs_good_cw)", device);
+    double rate = pair_counter_rate(p, device, "hni_pcs_good_cw");
     char text[320];
-    snprintf(text, sizeof text, "%s %s up all the time: %s of codewords (%s/s), none uncorrected.",
-             s->count == 1 ? "The" : "All", s->count == 1 ? "link was" : "links were",
-             number_prefixed(rate.number * 5440, "b/s").text, number_prefixed(rate.number, "").text);
+    snprintf(text, sizeof text, "%s up all the time at %.1f Gb/s on the wire (%s codewords/s%s), none uncorrected.",
+             s->count == 1 ? "The link was" : "All links were", rate * 5440 / 1e9,
+             number_prefixed(rate, "").text, s->count == 1 ? "" : " each");
     document_verdict(doc, SEVERITY_OK, text);
     return true;
 }
@@ -224,7 +232,7 @@ static void traffic_line(const pair *p, document *doc)
     buffer_printf(&b, "%s in and %s out", number_line_rate(in).text, number_line_rate(out).text);
     if (p->traffic_count > 1) buffer_printf(&b, " over %zu ports", p->traffic_count);
     if (share > 0) buffer_printf(&b, ", at most %s of a line", number_percent(share).text);
-    buffer_text(&b, is_idle(p) ? ": too little traffic to judge performance." : ".");
+    buffer_text(&b, is_idle(p) ? ": too little to judge speed." : ".");
     document_verdict(doc, SEVERITY_INFO, b.data ? b.data : "");
     b.size = 0;
     concentration(p, CATALOG_RX_BYTES, "arrived", &b);
@@ -304,7 +312,7 @@ static void add_verdict(pair *p, document *doc)
     links_line(p, doc);
     traffic_line(p, doc);
     size_t lines = finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, 3);
-    finding_lines(p, doc, SEVERITY_INFO, SEVERITY_INFO, lines < 2 ? 2 - lines + 1 : 1);
+    finding_lines(p, doc, SEVERITY_INFO, SEVERITY_INFO, lines ? 1 : 2);
     unknown_line(p, doc);
 }
 

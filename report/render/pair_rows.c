@@ -6,17 +6,14 @@ const pair_check pair_checks[] = {
     {"cxi", "Uncorrected codewords per s", "rate(hni_pcs_uncorrected_cw)", "x", "uncorrected-codewords"},
     {"cxi", "Corrected codewords per s", "rate(hni_pcs_corrected_cw)", "x", "corrected-codewords"},
     {"cxi", "Link-level replays per s", "rate(sum(hni_llr_tx_replay_event, hni_llr_rx_replay_event))", "x", "link-retry"},
-    {"cxi", "Held by the network, of the time", "max(hni_tx_paused_*) / (CLK * T)", "%", "egress-paused"},
-    {"cxi", "Held the network, of the time", "max(hni_rx_paused_*) / (CLK * T)", "%",
-     "ingress-paused, ingress-buffer-stall"},
+    {"cxi", "Paused, of the time", "max(hni_tx_paused_*, hni_rx_paused_*) / (CLK * T)", "%",
+     "egress-paused, ingress-paused, ingress-buffer-stall"},
     {"cxi", "Retries, time-outs, NACKs per s",
      "rate(sum(pct_retry_srb_requests, pct_spt_timeouts, pct_sct_timeouts, pct_no_tct_nacks, pct_no_trs_nacks, "
      "pct_no_mst_nacks, pct_resource_busy, pct_trs_rsp_nack_drops))",
      "x", "retries, network-timeouts, target-resources, nack-drops, cancelled"},
     {"cxi", "PCIe writes, cycles blocked each", "parbs_tarb_pi_posted_blocked_cnt / parbs_tarb_pi_posted_pkts", "x",
      "host-write-back-pressure"},
-    {"cxi", "PCIe reads, cycles blocked each", "parbs_tarb_pi_non_posted_blocked_cnt / parbs_tarb_pi_non_posted_pkts",
-     "x", "host-read-latency"},
 };
 const size_t pair_check_count = sizeof pair_checks / sizeof *pair_checks;
 
