@@ -17,9 +17,10 @@ typedef struct histograms {
 static const double cell_height = 74, cell_gap = 16, tic_room = 30;
 static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_RECEIVED_TEXT, INK_SENT_TEXT};
 
-static size_t per_line(double width)
+static size_t per_line(double width, size_t count)
 {
-    return width < 240 ? 1 : width < 420 ? 2 : 4;
+    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4, least = most < 2 ? 1 : 2; // one alone does not get huge
+    return count > most ? most : count < least ? least : count;
 }
 
 static bool has_lines(const histograms *h)
@@ -43,7 +44,7 @@ static double draw_key(const histograms *h, canvas *c, double left, double y, do
 static double histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(width), lines = (count + line - 1) / line;
+    size_t line = per_line(width, h->count), lines = (count + line - 1) / line;
     (void)from;
     return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12);
 }
@@ -162,7 +163,7 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
 static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(box.width);
+    size_t line = per_line(box.width, h->count);
     const double between = 14;
     double width = (box.width - between * (double)(line - 1)) / (double)line;
     double key = draw_key(h, c, box.x, box.y, box.width, true);

@@ -264,10 +264,11 @@ static void write_verdict(writer *w)
     const document *d = w->d;
     severity worst = document_severity(d);
     if (!d->verdict_count) return;
-    if (worst == SEVERITY_INFO) worst = SEVERITY_OK;
+    // As on paper: nothing that costs time for sure.
+    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK;
     buffer_printf(w->out, "<section class=\"verdict\" style=\"--mark:var(--i%d);--wash:var(--i%d)\">\n",
                   (int)theme_severity_ink(worst), (int)theme_severity_field(worst));
-    buffer_printf(w->out, "<h2>VERDICT \xc2\xb7 %s</h2>\n<ul>\n", theme_severity_word(worst));
+    buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
         canvas *c = draw_mark(line->severity);
@@ -306,6 +307,7 @@ static void write_contents(writer *w)
             buffer_printf(w->out, "<li><a href=\"#part-%zu\"><b>", ++part);
             write_element(w, "", item->text, "</b></a></li>\n");
         }
+        if (part) continue; // a part's charts are found below its heading
         if (item->kind <= ITEM_BESIDE) write_link(w, &item->chart);
         if (item->kind == ITEM_BESIDE) write_link(w, &item->right);
     }
