@@ -202,7 +202,7 @@ complete_words() {
 }
 
 @test "completion: commands, options, values, files" {
-    [ "$(complete_words netprof co)" = 'collect convert ' ]
+    [ "$(complete_words netprof co)" = 'collect compare convert ' ]
     [ "$(complete_words netprof help di)" = 'diff ' ]
     for command in $commands; do
         offered=$(complete_words netprof "$command" -)
