@@ -5,6 +5,7 @@
 #include "output.h"
 #include "record.h"
 #include "summary.h"
+#include "witness.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +44,7 @@ typedef struct execution {
     netprof_snapshot before, after, between;
     uint64_t series; // snapshots in between
     ticker clock;
+    witness witness;
     pid_t child;
     int status; // as wait4() gives it
     struct rusage use;
@@ -98,13 +100,16 @@ static int start(execution *e)
                 error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
 }
 
-// Signals of the terminal reach the command by themselves; those sent to this process alone are passed on, but for
-// those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the command as well.
-static void pass_on(const execution *e, const struct signalfd_siginfo *info)
+// Signals of the terminal and those sent to the process group reach the command by themselves; those sent to this
+// process alone are passed on, but for those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the
+// command as well.
+static void pass_on(execution *e, const struct signalfd_siginfo *info)
 {
     int number = (int)info->ssi_signo;
     if (number == SIGINT || number == SIGQUIT || info->ssi_code == SI_KERNEL) return;
-    if ((pid_t)info->ssi_pid != e->child) kill(e->child, number);
+    if ((pid_t)info->ssi_pid == e->child) return;
+    bool to_all = witness_saw(&e->witness, number) && getpgid(e->child) == getpgrp();
+    if (!to_all) kill(e->child, number);
 }
 
 static void watch(execution *e)
@@ -184,6 +189,8 @@ static void add_traffic(traffic *sum, const traffic *x)
     for (int way = IN; way <= OUT; way++) {
         sum->bytes_known[way] &= x->bytes_known[way]; // a sum of what is known would look like all
         sum->packets_known[way] &= x->packets_known[way];
+        sum->bytes_bound[way] |= x->bytes_bound[way];
+        sum->packets_bound[way] |= x->packets_bound[way];
         sum->bytes[way] += x->bytes[way];
         sum->packets[way] += x->packets[way];
         if (!isnan(x->byte_rate[way])) sum->byte_rate[way] += x->byte_rate[way];
@@ -208,7 +215,7 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
         if (!chosen(d, &list[i], physical)) continue;
         table_cell(t, PLAIN, schema->devices[i].name);
         print_traffic_cells(t, PLAIN, &list[i]);
-        table_cell(t, PLAIN, isnan(list[i].share) ? NULL : number_share(list[i].share));
+        table_cell(t, PLAIN, traffic_share(&list[i]));
         add_traffic(&sum, &list[i]);
         added++;
     }
@@ -232,7 +239,7 @@ static void summary_troubles_text(FILE *to, const difference *d)
         const difference_row *row = &d->rows[rows[i]];
         table_cell(t, PLAIN, schema->devices[schema->counters[rows[i]].device].name);
         table_cell(t, WARNING, schema->counters[rows[i]].name);
-        table_cell(t, PLAIN, delta_text(row));
+        table_cell(t, PLAIN, number_bound(row->lower_bound, delta_text(row)));
         table_cell(t, PLAIN, row->unit);
         table_cell(t, DIM, row->entry ? row->entry->description : NULL);
     }
@@ -272,6 +279,7 @@ static json_object *summary_device_json(const difference *d, const traffic *t)
         json_object_object_add(o, names[way][1], json_number(t->byte_rate[way]));
         json_object_object_add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
     }
+    json_object_object_add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
     return o;
 }
 
@@ -290,6 +298,7 @@ static void summary_network_json(json_object *o, const difference *d)
         json_text(t, "counter", schema->counters[rows[i]].name);
         json_text(t, "unit", d->rows[rows[i]].unit);
         json_object_object_add(t, "delta", delta_json(&d->rows[rows[i]]));
+        json_object_object_add(t, "lower_bound", json_object_new_boolean(d->rows[rows[i]].lower_bound));
         json_object_array_add(troubles, t);
     }
     free(rows);
@@ -360,8 +369,10 @@ static int open_all(execution *e)
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
     take(e, &e->before, NETPROF_SET_ALL);
-    if (ticker_open(&e->clock, e->to ? e->interval_ns : 0, &signals)) return EXIT_DONE;
-    return fail(EXIT_FILE, "no timer: %s", strerror(errno));
+    if (!ticker_open(&e->clock, e->to ? e->interval_ns : 0, &signals))
+        return fail(EXIT_FILE, "no timer: %s", strerror(errno));
+    witness_start(&e->witness, &signals);
+    return EXIT_DONE;
 }
 
 static int run(const char **arguments, size_t count)
@@ -375,12 +386,14 @@ static int run(const char **arguments, size_t count)
     bool started = !code;
     if (started) {
         watch(&e);
+        witness_end(&e.witness);
         take(&e, &e.after, NETPROF_SET_ALL);
         signal(SIGPIPE, SIG_IGN); // a reader of our summary that went away is no reason to fail
         keep_facts(&e);
         code = exit_status(&e);
         if (!quiet) summarize(&e);
     }
+    witness_end(&e.witness);
     recorder_close(e.to, started);
     ticker_close(&e.clock);
     netprof_snapshot_free(&e.before);

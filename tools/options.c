@@ -188,18 +188,68 @@ static int check_places(void)
     return EXIT_DONE;
 }
 
-int reading_open(netprof **np, const char *const *globs)
+// Splits --sources: names of tools/sources/ into node (free it), the rest is returned (free it). NULL: none given.
+static char *network_sources(char **node)
+{
+    const char **network = NULL;
+    size_t kept = 0;
+    *node = NULL;
+    if (!reading.sources) return NULL;
+    char *all = join(reading.sources, NULL), *at = all;
+    // An argument may itself be a list.
+    for (char *word; at && (word = strsep(&at, ","));) {
+        network = must(realloc(network, (kept + 2) * sizeof *network));
+        if (sources_find(word)) {
+            char *longer = *node ? text_format("%s,%s", *node, word) : must(strdup(word));
+            free(*node);
+            *node = longer;
+        } else {
+            network[kept++] = word;
+        }
+    }
+    if (kept) network[kept] = NULL;
+    char *list = kept ? join(NULL, network) : must(strdup("none"));
+    if (!*node) *node = must(strdup(""));
+    free(network);
+    free(all);
+    return list;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == n && strncmp(list, name, n) == 0) return true;
+    return false;
+}
+
+static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all, size_t *added)
+{
+    netprof_error error;
+    for (size_t i = 0; sources_at(i); i++) {
+        const sources_entry *s = sources_at(i);
+        bool wanted = named ? is_listed(named, s->name) : all;
+        if (!wanted || (s->job && !job->pid_count && !job->cgroup)) continue;
+        if (s->add(np, job, &error)) return fail_error(s->name, &error);
+        ++*added;
+    }
+    return EXIT_DONE;
+}
+
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, bool network, bool node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
+    char *own;
+    size_t added = 0;
     *np = NULL;
     errno = 0;
     if (!parse_hold(&config.hold) || check_numbers()) return EXIT_USAGE;
     if (check_places()) return EXIT_FILE;
-    char *sources = join(reading.sources, NULL), *include = join(reading.include, globs);
+    char *sources = network_sources(&own), *include = join(reading.include, globs);
     char *exclude = join(reading.exclude, NULL);
     config.root = reading.root;
-    config.sources = sources;
+    config.sources = network ? sources : "none";
     config.include = include;
     config.exclude = exclude;
     config.fast = reading.fast;
@@ -207,11 +257,25 @@ int reading_open(netprof **np, const char *const *globs)
     config.threads = reading.threads;
     config.max_fds = reading.max_fds;
     netprof_err result = netprof_open(np, &config, &error);
+    int code = result == NETPROF_OK || (result == NETPROF_ERR_NOSOURCE && *np) ? EXIT_DONE : fail_error(NULL, &error);
+    if (!code) code = add_node_sources(*np, own, job, node, &added);
+    free(own);
     free(sources);
     free(include);
     free(exclude);
-    if (result == NETPROF_OK) return EXIT_DONE;
-    return result == NETPROF_ERR_NOSOURCE && *np ? EXIT_NOTHING : fail_error(NULL, &error);
+    if (code) return code;
+    return netprof_get_schema(*np)->counter_count ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int reading_open(netprof **np, const char *const *globs)
+{
+    static const sources_job nobody;
+    return open_reading(np, globs, &nobody, true, false);
+}
+
+int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
+{
+    return open_reading(np, NULL, job, network, node);
 }
 
 int reading_nothing(const netprof *np)

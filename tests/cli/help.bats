@@ -32,6 +32,8 @@ setup() {
     netprof run -q -o run.netprof -- true
     netprof collect -q -o before.json
     netprof collect -q -o after.json
+    mkdir kept # an example may write before.netprof anew: then it is the later one
+    cp before.netprof after.netprof before.json after.json kept
     # net_prof's JSON holds Cassini devices only
     make_nic tree cxi0 hni_sts_rx_ok_octets=1
     netprof collect -q --root tree -o cassini.netprof
@@ -39,6 +41,7 @@ setup() {
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
         echo "$line"
+        cp kept/* .
         bash -c "$line" >out 2>err || { echo "failed: $(cat err)"; false; }
         count=$((count + 1))
     done < <(for command in '' $commands; do netprof help $command; done | sed -n '/^Examples:/,/^$/s/^  \(netprof\)/\1/p')
