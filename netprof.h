@@ -1887,7 +1887,8 @@ static int netprof__group_reopen(netprof__group *g)
     return 1;
 }
 
-/* Too many open files: from now on this group holds none. 1 when that freed any. */
+/* Too many open files: from now on this group holds none; where it held none, other groups or the program have them
+   all, and its directory is let go: its files are then opened by their whole paths. 1 when that freed any. */
 static int netprof__group_let_go(netprof__group *g)
 {
     size_t i;
@@ -1896,6 +1897,11 @@ static int netprof__group_let_go(netprof__group *g)
         freed += g->fds[i] >= 0;
         if (g->fds[i] >= 0) NETPROF_OS_CLOSE(g->fds[i]);
         g->fds[i] = NETPROF__LOOSE;
+    }
+    if (!freed && g->dirfd >= 0) {
+        NETPROF_OS_CLOSE(g->dirfd);
+        g->dirfd = -1;
+        freed = 1;
     }
     return freed;
 }
@@ -1986,6 +1992,8 @@ static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
 {
     size_t k;
     int looked = 0;
+    if (g->dirfd < 0) g->dirfd = netprof__open_dir(AT_FDCWD, g->path); /* perhaps there is a descriptor again */
+    if (g->dirfd < 0) g->dirfd = -1;
     if (sweep->set == NETPROF_SET_FAST)
         for (k = 0; k < g->fast_count; k++)
             netprof__read_counter(g, sweep, g->fast[k], &looked);
