@@ -111,6 +111,7 @@ static int run(const char **paths, size_t count)
     if (!code)
         code = read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy, &how);
     if (!code) code = compare(&c, &how);
+    if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
     comparison_free(&c);
     for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sides[side]);
     return code;
@@ -132,8 +133,8 @@ const command command_compare = {
                 "netprof compare good.netprof bad.netprof --top 10\n"
                 "netprof compare before.netprof after.netprof -- bad.netprof --json\n"
                 "netprof compare good.netprof good.netprof -- bad.netprof --per second -o comparison.txt",
-    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, 2 wrong usage,\n"
-             "3 a file could not be used, 4 no counter could be compared.",
+    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, or parts of the files were\n"
+             "damaged, 2 wrong usage, 3 a file could not be used, 4 no counter could be compared.",
     .options = options,
     .run = run,
     .json = &as_json,
