@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff run convert'
+commands='list collect diff regions run convert'
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -35,6 +35,8 @@ setup() {
     # net_prof's JSON holds Cassini devices only
     make_nic tree cxi0 hni_sts_rx_ok_octets=1
     netprof collect -q --root tree -o cassini.netprof
+    # some of its examples look at a job
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
@@ -86,6 +88,15 @@ diff a b c
 diff --top -3 a b
 diff --rank best a b
 diff --group NoSuchGroup a b
+regions
+regions --flat --tree x
+regions --json --csv x
+regions --sort best x
+regions --min-share much x
+regions --min-share 101 x
+regions --rank first x
+regions --rank all x
+regions --region main --csv x
 run
 run --
 run -o - -- true
