@@ -11507,6 +11507,10 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
 static void netprof__fork_child(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
+    if (!g->ready) {
+        if (netprof__fork_locked) netprof__regions_unlock();
+        return;
+    }
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
     g->dropped = g->unread = 0;
@@ -11522,6 +11526,13 @@ static void netprof__fork_child(void)
     g->forks++;
     netprof__new_epoch(g);
     if (netprof__fork_locked) netprof__regions_unlock();
+}
+
+/* When the program is loaded, not at the first region: a fork amid another thread's first region would leave the child
+   a lock that nobody opens. */
+__attribute__((constructor)) static void netprof__fork_watch(void)
+{
+    pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 }
 #endif
 
@@ -11549,7 +11560,6 @@ static void netprof__regions_start(void)
         netprof__measure_overhead(g);
 #ifndef NETPROF_NO_THREADS
         pthread_key_create(&netprof__thread_key, netprof__thread_end);
-        pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 #endif
         mode = g->started = netprof__counters_start(g, mode);
         atexit(netprof__at_exit);

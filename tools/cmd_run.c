@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +40,7 @@ typedef struct execution {
     const char **words;
     char *line; // the words, quoted
     mpi_run mpi;
+    sources_job job; // the command's processes
     netprof *np;
     bool readable; // there is something to read
     netprof_set set;
@@ -98,6 +100,8 @@ static int start(execution *e)
     if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error) error = 0;
     else if (e->child > 0) waitpid(e->child, &e->status, 0);
     close(report[0]);
+    e->job.pids = &e->child;
+    e->job.pid_count = error ? 0 : 1;
     if (!error) return EXIT_DONE;
     return fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, "%s: %s", safe(e->words[0]),
                 error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
@@ -115,6 +119,21 @@ static void pass_on(execution *e, const struct signalfd_siginfo *info)
     if (!to_all) kill(e->child, number);
 }
 
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+// Those that ended since the last reading have been read once more as they waited.
+static void reap_adopted(const execution *e)
+{
+    siginfo_t info = {0};
+    while (e->job.adopted && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+           info.si_pid != e->child && info.si_pid != e->witness.process)
+        waitpid(info.si_pid, NULL, 0);
+}
+
 static void watch(execution *e)
 {
     struct signalfd_siginfo info;
@@ -123,10 +142,14 @@ static void watch(execution *e)
         if (event == 0) {
             take(e, &e->between, e->set);
             e->series++;
+            reap_adopted(e);
         } else if (event != SIGCHLD) {
             pass_on(e, &info);
-        } else if (wait4(e->child, &e->status, WNOHANG, &e->use) == e->child) {
+        } else if (has_ended(e->child)) {
+            // While it still waits to be reaped the kernel tells all that it and its children used.
             e->end_ns = now_ns(CLOCK_MONOTONIC);
+            take(e, &e->after, NETPROF_SET_ALL);
+            wait4(e->child, &e->status, 0, &e->use);
             return;
         }
     }
@@ -363,7 +386,11 @@ static int open_all(execution *e)
 {
     static const int watched[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     sigset_t signals;
-    int code = reading_open(&e->np, NULL);
+    bool recording = output && e->interval_ns;
+    e->job.expected = true;
+    // What the command leaves behind when it ends comes to this process: it stays among those that are summed.
+    e->job.adopted = recording && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    int code = reading_open_node(&e->np, &e->job, true, recording);
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
@@ -381,6 +408,7 @@ static int open_all(execution *e)
     if (!ticker_open(&e->clock, e->to ? e->interval_ns : 0, &signals))
         return fail(EXIT_FILE, "no timer: %s", strerror(errno));
     witness_start(&e->witness, &signals);
+    e->job.stranger = e->witness.process;
     return EXIT_DONE;
 }
 
@@ -397,7 +425,6 @@ static int run(const char **arguments, size_t count)
     if (started) {
         watch(&e);
         witness_end(&e.witness);
-        take(&e, &e.after, NETPROF_SET_ALL);
         signal(SIGPIPE, SIG_IGN); // a reader of our summary that went away is no reason to fail
         keep_facts(&e);
         code = exit_status(&e);

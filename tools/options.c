@@ -229,7 +229,7 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
     for (size_t i = 0; sources_at(i); i++) {
         const sources_entry *s = sources_at(i);
         bool wanted = named ? is_listed(named, s->name) : all;
-        if (!wanted || (s->job && !job->pid_count && !job->cgroup)) continue;
+        if (!wanted || (s->job && !job->pid_count && !job->cgroup && !job->expected)) continue;
         if (s->add(np, job, &error)) return fail_error(s->name, &error);
         ++*added;
     }

@@ -41,6 +41,13 @@ const char *comparison_basis_name(comparison_basis basis)
     return basis <= COMPARISON_PER_BYTE ? names[basis] : "";
 }
 
+bool comparison_compared(const comparison *c)
+{
+    for (int state = COMPARISON_ZERO; state <= COMPARISON_GONE; state++)
+        if (c->counts.states[state]) return true;
+    return false;
+}
+
 // ---- help ----
 
 void *comparer_grow(comparer *m, void *array, size_t count, size_t size)

@@ -213,6 +213,7 @@ typedef struct comparison_counts {
     size_t bad;                         // hardware errata
     size_t histograms;                  // buckets: see shapes
     size_t gauges;                      // see gauges
+    size_t context;                     // of the node and the job (CPU time, memory, disks), no error and no stall
 } comparison_counts;
 
 // All zero = defaults.
@@ -259,6 +260,8 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 // Compares. The rules must outlive the comparison. Errors: _ARG (a side without a run), _NOMEM.
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error);
 void comparison_free(comparison *c);
+
+bool comparison_compared(const comparison *c); // is there a counter with values on both sides
 
 const char *comparison_side_name(comparison_side side);    // "healthy", "faulty"
 const char *comparison_class_name(comparison_class kind); // "errors", "stalls", "packets", "bytes"
