@@ -4,6 +4,7 @@
 #include "mpi_run.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 #include "record.h"
 #include "summary.h"
 #include "witness.h"
