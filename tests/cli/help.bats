@@ -291,7 +291,7 @@ zsh_words() {
         echo "$line: $offered"
         [ "$offered" = "$expected" ]
     done <<'END'
-netprof co|collect convert 
+netprof co|collect compare convert 
 netprof help di|diff 
 netprof collect --set |all fast 
 netprof collect --set=f|--set=fast 
