@@ -17,6 +17,7 @@ static const command *const commands[] = {
     &command_run,     //
     &command_record,  //
     &command_convert, //
+    &command_nccl,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
