@@ -1,5 +1,5 @@
 // nccl-generate: logs as the NCCL Inspector writes them, for benchmarks and for trying things out.
-#include "generate.h"
+#include "nccl_generate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int usage(void)
     return 2;
 }
 
-static int set(generate_plan *p, const char *name, const char *value)
+static int set(nccl_generate_plan *p, const char *name, const char *value)
 {
     double number = strtod(value, NULL);
     if (strcmp(name, "--packing") == 0) p->packing = value;
@@ -45,14 +45,14 @@ static int set(generate_plan *p, const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
-    generate_plan plan = {.records = 100000, .side = 2, .gpus = 8, .seed = 1, .packing = "", .late_us = 200, .slow_factor = 2};
-    generate_truth truth;
+    nccl_generate_plan plan = {.records = 100000, .side = 2, .gpus = 8, .seed = 1, .packing = "", .late_us = 200, .slow_factor = 2};
+    nccl_generate_truth truth;
     if (argc < 2 || argv[1][0] == '-' || argc % 2) return usage();
     plan.directory = argv[1];
     for (int i = 2; i + 1 < argc; i += 2)
         if (set(&plan, argv[i], argv[i + 1])) return usage();
     mkdir(plan.directory, 0777);
-    if (generate(&plan, &truth)) {
+    if (nccl_generate(&plan, &truth)) {
         perror(plan.directory);
         return 1;
     }

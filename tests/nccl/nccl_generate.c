@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "generate.h"
+#include "nccl_generate.h"
 
 #include <errno.h>
 #include <math.h>
@@ -75,8 +75,8 @@ typedef struct rank {
 } rank;
 
 typedef struct world {
-    const generate_plan *plan;
-    generate_truth *truth;
+    const nccl_generate_plan *plan;
+    nccl_generate_truth *truth;
     communicator *comms;
     rank *ranks;
     int rank_count, comm_count;
@@ -251,7 +251,7 @@ static double wire_time(const world *w, const communicator *c, const operation *
 
 static double arrival(const world *w, int r, int unlucky)
 {
-    const generate_plan *p = w->plan;
+    const nccl_generate_plan *p = w->plan;
     double run = (double)w->truth->records / (double)p->records, at = exponential(12);
     if (p->late_rank == r + 1 && run >= p->late_from) at += p->late_us;
     if (p->late_node && r == (p->late_node - 1) * p->gpus + unlucky) at += p->late_us;
@@ -381,7 +381,7 @@ static int finish_file(world *w, int r, int corrupt)
 {
     static const char *const nonsense[] = {"{\"header\":{\"id\":\"0xdead\",\"rank\":\n", "sim NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n",
                                            "{\"header\": {}\n", "\xff\xfe no text\n"};
-    const generate_plan *p = w->plan;
+    const nccl_generate_plan *p = w->plan;
     rank *x = &w->ranks[r];
     size_t size;
     char *text = read_file(x->path, &size), *packed = NULL;
@@ -403,7 +403,7 @@ static int finish_file(world *w, int r, int corrupt)
 
 static int finish(world *w)
 {
-    const generate_plan *p = w->plan;
+    const nccl_generate_plan *p = w->plan;
     int failed = 0;
     bool rewrite = *p->packing || p->corrupt || p->cut_tails;
     for (int r = 0; r < w->rank_count; r++) {
@@ -421,9 +421,9 @@ static int finish(world *w)
     return failed;
 }
 
-int generate(const generate_plan *plan, generate_truth *truth)
+int nccl_generate(const nccl_generate_plan *plan, nccl_generate_truth *truth)
 {
-    generate_plan p = *plan;
+    nccl_generate_plan p = *plan;
     world w = {.plan = &p, .truth = truth, .rank_count = plan->side * plan->side * plan->gpus};
     memset(truth, 0, sizeof *truth);
     if (!p.packing) p.packing = "";

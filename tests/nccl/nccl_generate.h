@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 // All zero but directory, side and gpus: clean logs of version 4.0 with names.
-typedef struct generate_plan {
+typedef struct nccl_generate_plan {
     const char *directory;   // is there
     const char *packing;     // "", ".gz" or ".zst"
     int side, gpus;          // nodes: side * side, ranks: nodes * gpus
@@ -24,17 +24,17 @@ typedef struct generate_plan {
     double drop;             // probability that a record is lost
     int corrupt;             // lines of nonsense
     int cut_tails, cut_packed; // files whose last line, or last packed bytes, are missing
-} generate_plan;
+} nccl_generate_plan;
 
-typedef struct generate_truth {
+typedef struct nccl_generate_truth {
     uint64_t records, dropped, instances, corrupt, bytes;
     uint64_t missed; // dropped, in communicators with more than one rank
     int ranks, files;
     char late_host[64];
     long late_pid;
-} generate_truth;
+} nccl_generate_truth;
 
 // 0, or -1 with errno.
-int generate(const generate_plan *plan, generate_truth *truth);
+int nccl_generate(const nccl_generate_plan *plan, nccl_generate_truth *truth);
 
 #endif
