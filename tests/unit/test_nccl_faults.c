@@ -102,7 +102,7 @@ static void late_from_the_middle(void **unused)
 {
     outcome o;
     (void)unused;
-    make(&o, (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6});
+    make(&o, (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
     const nccl_finding *x = &o.f.items[0];
     assert_string_equal(x->rule->name, "nccl-late-rank");
     assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);

@@ -263,7 +263,7 @@ static bool best_stretch(const mark *marks, size_t count, size_t *begin, size_t 
 
 static void narrow(making *m, late *x, const nccl_operation *o)
 {
-    enum { LEAST_STRETCH = 30 };
+    enum { LEAST_STRETCH = 20 };
     size_t begin = 0, end = 0, lasts = 0;
     mark *marks = malloc((o->complete + 1) * sizeof *marks);
     if (!marks) {
