@@ -103,6 +103,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     geometry g = measure(b, c, box);
     bool shares = has_shares(b);
     double y = box.y + head_height, right = box.x + box.width;
+    double below = axis_height + (from + count == b->count ? note_height(b, c, box.width) : 0);
+    double row = chart_pitch(box, head_height + below, count, row_height);
     canvas_text(c, g.zero - 8, box.y + 8, b->style.way[0], TYPE_TABLE_STRONG, INK_RECEIVED_TEXT, ALIGN_RIGHT, 0);
     canvas_text(c, g.zero + 8, box.y + 8, b->style.way[1], TYPE_TABLE_STRONG, INK_SENT_TEXT, ALIGN_LEFT, 0);
     if (shares) {
@@ -111,7 +113,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, right - share_width, box.y + 8, text, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, 0);
         canvas_text(c, right, box.y + 8, "out", TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, 0);
     }
-    for (size_t i = from; i < from + count; i++, y += row_height) {
+    for (size_t i = from; i < from + count && i < b->count; i++, y += row) {
         const bars_row *r = &b->rows[i];
         canvas_text(c, box.x, y + 9.1, r->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, g.left - box.x - 12);
         for (int side = 0; side < 2; side++) {
@@ -167,6 +169,7 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
         }
     }
     x.rows = b->count ? b->count : 1;
+    x.squeeze = .88;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, b);

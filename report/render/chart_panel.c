@@ -69,13 +69,13 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 {
     const panel *p = x->data;
     double label = fmin(178, .36 * box.width), left = box.x + label, right = box.x + box.width - value_width + 18;
-    double y = box.y;
-    draw_grid(c, p, left, right, y, y + (double)count * pitch);
-    for (size_t i = from; i < from + count; i++, y += pitch) {
+    double y = box.y, row = chart_pitch(box, axis_height, count, pitch);
+    draw_grid(c, p, left, right, y, y + (double)count * row);
+    for (size_t i = from; i < from + count && i < p->count; i++, y += row) {
         const panel_row *r = &p->rows[i];
         canvas_text(c, left - 6, *r->gloss ? y + 6.6 : y + 9.6, r->name, TYPE_MONO, INK_TEXT, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_END);
-        canvas_text(c, left - 6, y + 13.8, r->gloss, TYPE_FOOT, INK_SECONDARY, ALIGN_RIGHT, label - 8);
+        canvas_text(c, left - 6, y + 13.6, r->gloss, TYPE_FOOT, INK_SECONDARY, ALIGN_RIGHT, label - 8);
         canvas_shorten_at(c, SHORTEN_MIDDLE);
         draw_bar(c, p, r, left, right, y);
         number_text value = number_volume_rate(r->value, strcmp(p->style.unit, "bytes") == 0 ? "bytes" : "");
@@ -127,6 +127,7 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
         if (!r->peers) r->peer_count = 0;
     }
     x.rows = p->count ? p->count : 1;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, p);

@@ -45,7 +45,6 @@ static void add_pages(pair *p, document *doc)
     pair_findings(p, doc);
     pair_devices(p, doc);
     pair_sizes(p, doc);
-    pair_metrics(p, doc);
     pair_appendix(p, doc);
 }
 

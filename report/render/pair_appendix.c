@@ -489,6 +489,7 @@ void pair_appendix(pair *p, document *doc)
 {
     document_part(doc, "Appendix");
     add_quality(p, doc);
+    pair_metrics(p, doc);
     for (size_t i = 0; i < p->source_count; i++)
         if (p->sources[i].count && p->sources[i].count <= 64 && strcmp(p->sources[i].name, "ip") != 0)
             add_groups(p, doc, &p->sources[i]);

@@ -64,15 +64,22 @@ static const struct {
     bool harm;
 } classes[CLASSES] = {
     [VOLUME] = {"volume", "Volume", "bytes per second", "bytes", 5, false},
-    [PACKETS] = {"packets", "Packets and transactions", "per second", "events", 7, false},
-    [CYCLES] = {"cycles", "Stalled or blocked", "clock cycles per second; 1 G is all of the time", "cycles", 5, false},
-    [HARM] = {"errors", "Errors and corrections", "per second", "events", 5, true},
+    [PACKETS] = {"packets", "Packets and transactions", "per second", "events", 5, false},
+    [CYCLES] = {"cycles", "Stalled or blocked", "clock cycles per second; 1 G is all of the time", "cycles", 4, false},
+    [HARM] = {"errors", "Errors and corrections", "per second", "events", 4, true},
 };
 
 static bool is_one_of(const char *unit, const char *const *units, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(unit, units[i]) == 0) return true;
+    return false;
+}
+
+static bool is_background(const findings *f, const char *source, const char *counter)
+{
+    for (size_t i = 0; i < f->background_count; i++)
+        if (strcmp(f->background[i].counter, counter) == 0 && strcmp(f->background[i].source, source) == 0) return true;
     return false;
 }
 
@@ -90,7 +97,8 @@ static device_class class_of(const pair *p, size_t counter)
     if (!(row->rate_per_s > 0) || marks & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)) return CLASSES;
     if (c->kind == NETPROF_KIND_HISTOGRAM) return CLASSES;
     bool codewords = strcmp(row->unit, "codewords") == 0 || strcmp(row->unit, "symbols") == 0;
-    if (codewords || (catalog_is_trouble(source, c->name, row->unit) && strcmp(row->unit, "cycles") != 0)) return HARM;
+    bool harm = codewords || strcmp(row->unit, "errors") == 0 || is_background(p->f, source, c->name);
+    if (harm || (catalog_is_trouble(source, c->name, row->unit) && strcmp(row->unit, "cycles") != 0)) return HARM;
     if (strcmp(row->unit, "bytes") == 0) return VOLUME;
     if (strcmp(row->unit, "cycles") == 0) return CYCLES;
     return is_one_of(row->unit, plain, sizeof plain / sizeof *plain) ? PACKETS : CLASSES;
@@ -133,13 +141,6 @@ static void span_of(const pair *p, const pair_source *s, device_class class, dou
     }
     *low = pow(10, floor(log10(least) + 1e-9));
     *high = fmax(pow(10, ceil(log10(most) - 1e-9)), *low * 100);
-}
-
-static bool is_background(const findings *f, const char *source, const char *counter)
-{
-    for (size_t i = 0; i < f->background_count; i++)
-        if (strcmp(f->background[i].counter, counter) == 0 && strcmp(f->background[i].source, source) == 0) return true;
-    return false;
 }
 
 // Counters within a thousandth of each other are one bar.

@@ -154,7 +154,7 @@ void pair_sizes(pair *p, document *doc)
     for (size_t i = 0; i < p->source_count; i++) {
         for (size_t k = 0; k < FAMILIES; k++) {
             if (!p->sources[i].count || strcmp(families[k].source, p->sources[i].name) != 0) continue;
-            if (!begun) document_part(doc, "Distributions and key numbers");
+            if (!begun) document_part(doc, "Distributions");
             begun = true;
             add_family(p, doc, &p->sources[i], &families[k]);
         }
