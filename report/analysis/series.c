@@ -36,7 +36,7 @@ struct series_reader {
     const netprof_schema *schema, *small; // of the last snapshot
     followed *followed;                   // [followed_count], beside small->counters
     size_t followed_count, followed_room;
-    netprof_snapshot last; // cut down
+    netprof_snapshot last, cut; // cut down: the last one and the one at hand
     bool has_last;
     int64_t last_wall_ns, last_mono_ns; // of the last snapshot; wall: put on the run's axis
 };
@@ -64,6 +64,19 @@ static bool grow_one(void *list, size_t count, size_t size)
 
 // ---- what a counter means ----
 
+// Pauses, missing credits, back-pressure: in the catalog's groups about congestion, but for what counts traffic.
+static bool tells_of_waiting(const char *source, const char *counter)
+{
+    static const char *const groups[] = {"CxiCongestion", "EthPause", "RdmaCongestion"};
+    const catalog_entry *entry = catalog_find(source, counter);
+    if (!entry || strcmp(entry->unit, "packets") == 0 || strcmp(entry->unit, "bytes") == 0) return false;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        size_t group = catalog_group_find(groups[i]);
+        if (group != CATALOG_NO_GROUP && entry->groups >> group & 1) return true;
+    }
+    return false;
+}
+
 static int meaning_of(const char *source, const netprof_counter *c)
 {
     uint32_t marks = catalog_marks(source, c->name);
@@ -72,7 +85,8 @@ static int meaning_of(const char *source, const netprof_counter *c)
     if (marks & CATALOG_TX_BYTES) return SERIES_OUT;
     if (marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY))
         return MEANS_NOTHING;
-    return catalog_is_trouble(source, c->name, c->unit) ? MEANS_EVENT : MEANS_NOTHING;
+    return catalog_is_trouble(source, c->name, c->unit) || tells_of_waiting(source, c->name) ? MEANS_EVENT
+                                                                                             : MEANS_NOTHING;
 }
 
 static bool source_number(struct series_reader *r, const char *source, size_t *number)
@@ -106,8 +120,9 @@ static bool count_kind(series *s, const char *source, const netprof_counter *c, 
     const catalog_entry *entry = catalog_find(source, c->name);
     if (!grow_one(&s->counters, s->counter_count, sizeof *s->counters)) return false;
     series_counter *to = &s->counters[s->counter_count];
-    *to = (series_counter){strdup(source), strdup(c->name),
-                           strdup(entry && *entry->unit ? entry->unit : c->unit), 0, 0};
+    *to = (series_counter){.source = strdup(source), .name = strdup(c->name)};
+    to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit);
+    to->trouble = catalog_is_trouble(source, c->name, to->unit ? to->unit : "");
     k->kind = (uint32_t)s->counter_count++;
     return to->source && to->name && to->unit;
 }
@@ -247,10 +262,12 @@ static double absolute(int64_t wall_ns)
     return (double)wall_ns * second;
 }
 
-static series_step *step_of(series_device *d, double from_s, double to_s)
+// The step of a device that ends with this snapshot.
+static series_step *step_of(series_device *d, size_t snapshot, double from_s, double to_s)
 {
-    if (d->count && d->steps[d->count - 1].to_s == to_s) return &d->steps[d->count - 1];
+    if (d->count && d->last == snapshot) return &d->steps[d->count - 1];
     if (!grow(&d->steps, d->count, &d->room, sizeof *d->steps)) return NULL;
+    d->last = snapshot;
     d->steps[d->count] = (series_step){from_s, to_s, {NAN, NAN}, false};
     return &d->steps[d->count++];
 }
@@ -260,16 +277,36 @@ static bool has_value(uint8_t flag)
     return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
 }
 
-static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, double from_s,
-                      double to_s)
+static bool was_asked_for(const netprof_delta *delta, size_t i)
+{
+    return delta->before_status[i] != NETPROF_STATUS_SKIPPED &&
+           delta->after_status[i] != NETPROF_STATUS_SKIPPED;
+}
+
+// When it was read: by its own stamp, unless the device's clock is another.
+static double end_of(const netprof_snapshot *x, size_t i, double to_s)
+{
+    double stamp = absolute(x->stamps_ns[i]);
+    return x->stamps_ns[i] > 0 && fabs(stamp - to_s) < 10 ? stamp : to_s;
+}
+
+static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, size_t own,
+                      double from_s, double to_s)
 {
     series_device *d = &s->devices[f->device];
-    series_step *step = step_of(d, from_s, to_s);
-    if (!step) return false;
-    if (has_value(delta->flags[i]) && delta->elapsed_ns[i] > 0) {
-        step->rate[f->way] = (double)delta->values[i] / ((double)delta->elapsed_ns[i] * second);
-        d->bytes[f->way] += (double)delta->values[i];
+    size_t snapshot = s->runs[s->run_count - 1].snapshots;
+    if (!was_asked_for(delta, i)) return true;
+    bool known = has_value(delta->flags[i]);
+    if (known && delta->elapsed_ns[i] <= 0) return true; // it was not refreshed
+    if (known) {
+        to_s = end_of(&s->reader->cut, own, to_s);
+        from_s = to_s - (double)delta->elapsed_ns[i] * second;
     }
+    series_step *step = step_of(d, snapshot, from_s, to_s);
+    if (!step) return false;
+    if (!known) return true;
+    step->rate[f->way] = (double)delta->values[i] / ((double)delta->elapsed_ns[i] * second);
+    d->bytes[f->way] += (double)delta->values[i];
     return true;
 }
 
@@ -305,8 +342,8 @@ static netprof_err add_difference(series *s, const netprof_delta *delta, double 
         size_t k = place_of(r, delta, i);
         if (k == NETPROF_NONE) continue;
         reset |= delta->flags[k] == NETPROF_FLAG_RESET;
-        good =
-            f->way >= 0 ? add_bytes(s, delta, k, f, from_s, to_s) : add_event(s, delta, k, f, from_s, to_s);
+        good = f->way >= 0 ? add_bytes(s, delta, k, f, i, from_s, to_s)
+                           : add_event(s, delta, k, f, from_s, to_s);
     }
     s->runs[s->run_count - 1].resets += reset;
     return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
@@ -348,80 +385,97 @@ static double median(double *values, size_t count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static netprof_err next_in_run(series *s, const netprof_snapshot *x, netprof_snapshot *cut)
+static netprof_err add_time(series_run *run, double at_s)
+{
+    if (!grow(&run->times, run->time_count, &run->time_room, sizeof *run->times)) return NETPROF_ERR_NOMEM;
+    run->times[run->time_count++] = at_s;
+    return NETPROF_OK;
+}
+
+// What happened from the last snapshot to the one at hand.
+static netprof_err add_step(series *s, double from_s, double to_s)
+{
+    netprof_delta delta = NETPROF_ZERO;
+    netprof_diff_options force = {.force = 1};
+    netprof_err err = netprof_diff(&s->reader->last, &s->reader->cut, &force, &delta, NULL);
+    if (!err) err = add_difference(s, &delta, from_s, to_s);
+    netprof_delta_free(&delta);
+    return err;
+}
+
+static netprof_err next_in_run(series *s, const netprof_snapshot *x)
 {
     struct series_reader *r = s->reader;
     series_run *run = &s->runs[s->run_count - 1];
     int64_t wall = wall_of(r, x);
+    double at_s = absolute(wall);
+    bool back = r->has_last && wall <= r->last_wall_ns;
     netprof_err err = NETPROF_OK;
+    run->snapshots++;
     run->sweep_s = fmax(run->sweep_s, (double)(x->end_ns - x->begin_ns) * second);
-    if (r->has_last && wall <= r->last_wall_ns) {
-        run->backwards++;
-    } else if (r->has_last) {
-        netprof_delta delta = NETPROF_ZERO;
-        netprof_diff_options force = {.force = 1};
-        double from_s = absolute(r->last_wall_ns), to_s = absolute(wall);
-        err = netprof_diff(&r->last, cut, &force, &delta, NULL);
-        if (!err) err = add_difference(s, &delta, from_s, to_s);
-        netprof_delta_free(&delta);
-        run->longest_s = fmax(run->longest_s, to_s - from_s);
-    }
-    if (!r->has_last) run->begin_s = absolute(wall);
-    run->end_s = fmax(run->end_s, absolute(wall));
+    run->backwards += back;
+    if (r->has_last && !back) err = add_step(s, absolute(r->last_wall_ns), at_s);
+    if (!err && (!run->time_count || at_s > run->times[run->time_count - 1])) err = add_time(run, at_s);
     netprof_snapshot_free(&r->last);
-    r->last = *cut;
+    r->last = r->cut;
+    r->cut = (netprof_snapshot){0};
     r->has_last = true;
     r->last_wall_ns = wall;
     r->last_mono_ns = x->begin_ns;
-    run->snapshots++;
     return err;
 }
 
 netprof_err series_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
 {
     series *s = user;
-    netprof_snapshot cut = NETPROF_ZERO;
     netprof_err err = index ? NETPROF_OK : begin_run(s, run);
     if (err) return err;
     struct series_reader *r = s->reader;
-    if (r->schema != snapshot->schema) err = follow(s, snapshot->schema);
+    if (r->schema != snapshot->schema || !index) err = follow(s, snapshot->schema);
     series_run *to = &s->runs[s->run_count - 1];
     if (!to->host) {
         const char *host = netprof_fact_of(snapshot->schema->facts, snapshot->schema->fact_count, "host");
         to->host = strdup(host ? host : "");
         if (!to->host) return NETPROF_ERR_NOMEM;
     }
-    if (!err) err = cut_down(r, snapshot, &cut);
-    if (!err)
-        err = next_in_run(s, snapshot, &cut);
-    else
-        netprof_snapshot_free(&cut);
-    return err;
+    if (!err) err = cut_down(r, snapshot, &r->cut);
+    return err ? err : next_in_run(s, snapshot);
 }
 
 // ---- behind the last file ----
 
+static bool is_gap(const series_run *run, size_t k)
+{
+    return run->time_count > 3 && run->times[k + 1] - run->times[k] > 2.5 * run->interval_s;
+}
+
+// Does a step reach over a gap of its run?
+static bool reaches_over(const series_run *run, const series_step *step)
+{
+    for (size_t k = 0; k + 1 < run->time_count; k++)
+        if (is_gap(run, k) && step->from_s < run->times[k + 1] - run->interval_s &&
+            step->to_s > run->times[k] + run->interval_s)
+            return true;
+    return false;
+}
+
 // The run's usual step, and which are longer than 2.5 of it: there samples are missing.
 static netprof_err find_gaps(series *s, series_run *run)
 {
-    size_t most = 0;
-    const series_device *longest = NULL;
-    for (size_t i = run->first_device; i < run->first_device + run->device_count; i++)
-        if (s->devices[i].count > most) most = (longest = &s->devices[i])->count;
-    if (!longest) return NETPROF_OK;
-    double *lengths = malloc(most * sizeof *lengths);
+    size_t count = run->time_count ? run->time_count - 1 : 0;
+    double *lengths = malloc((count + 1) * sizeof *lengths);
     if (!lengths) return NETPROF_ERR_NOMEM;
-    for (size_t i = 0; i < most; i++)
-        lengths[i] = longest->steps[i].to_s - longest->steps[i].from_s;
-    run->interval_s = median(lengths, most);
+    for (size_t k = 0; k < count; k++) {
+        lengths[k] = run->times[k + 1] - run->times[k];
+        run->longest_s = fmax(run->longest_s, lengths[k]);
+    }
+    run->interval_s = median(lengths, count);
     free(lengths);
-    double limit = most >= 3 ? 2.5 * run->interval_s : INFINITY;
-    for (size_t i = run->first_device; i < run->first_device + run->device_count; i++)
-        for (size_t k = 0; k < s->devices[i].count; k++) {
-            series_step *step = &s->devices[i].steps[k];
-            step->gap = step->to_s - step->from_s > limit;
-            run->gaps += step->gap && &s->devices[i] == longest;
-        }
+    for (size_t k = 0; k < count; k++)
+        run->gaps += is_gap(run, k);
+    for (size_t i = run->first_device; run->gaps && i < run->first_device + run->device_count; i++)
+        for (size_t k = 0; k < s->devices[i].count; k++)
+            s->devices[i].steps[k].gap = reaches_over(run, &s->devices[i].steps[k]);
     return NETPROF_OK;
 }
 
@@ -453,9 +507,12 @@ static void choose(series *s, series_run *run)
 static void shift(series *s, double begin)
 {
     for (size_t i = 0; i < s->run_count; i++) {
-        s->runs[i].begin_s -= begin;
-        s->runs[i].end_s -= begin;
-        s->end_s = fmax(s->end_s, s->runs[i].end_s);
+        series_run *run = &s->runs[i];
+        for (size_t k = 0; k < run->time_count; k++)
+            run->times[k] -= begin;
+        run->begin_s = run->time_count ? run->times[0] : 0;
+        run->end_s = run->time_count ? run->times[run->time_count - 1] : 0;
+        s->end_s = fmax(s->end_s, run->end_s);
     }
     for (size_t i = 0; i < s->device_count; i++)
         for (size_t k = 0; k < s->devices[i].count; k++) {
@@ -473,6 +530,7 @@ static void free_reader(series *s)
     struct series_reader *r = s->reader;
     if (!r) return;
     netprof_snapshot_free(&r->last);
+    netprof_snapshot_free(&r->cut);
     netprof_schema_release(r->schema);
     netprof_schema_release(r->small);
     for (size_t i = 0; i < r->known_count; i++)
@@ -492,7 +550,7 @@ netprof_err series_finish(series *s)
     double begin = INFINITY;
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < s->run_count; i++)
-        begin = fmin(begin, s->runs[i].begin_s);
+        if (s->runs[i].time_count) begin = fmin(begin, s->runs[i].times[0]);
     free_reader(s);
     if (!isfinite(begin)) return NETPROF_OK;
     s->begin_ns = (int64_t)llround(begin / second);
@@ -511,6 +569,7 @@ void series_free(series *s)
     for (size_t i = 0; i < s->run_count; i++) {
         free(s->runs[i].path);
         free(s->runs[i].host);
+        free(s->runs[i].times);
     }
     for (size_t i = 0; i < s->device_count; i++) {
         free(s->devices[i].source);
@@ -579,20 +638,4 @@ size_t series_quantiles(const series_device *d, int way, const double *shares, d
     }
     free(rates);
     return n;
-}
-
-double *series_gaps(const series *s, size_t run, size_t *count)
-{
-    const series_run *of = &s->runs[run];
-    const series_device *longest = NULL;
-    *count = 0;
-    for (size_t i = of->first_device; i < of->first_device + of->device_count; i++)
-        if (!longest || s->devices[i].count > longest->count) longest = &s->devices[i];
-    double *gaps = longest && of->gaps ? malloc(2 * of->gaps * sizeof *gaps) : NULL;
-    for (size_t k = 0; gaps && k < longest->count && *count < of->gaps; k++) {
-        if (!longest->steps[k].gap) continue;
-        gaps[2 * *count] = longest->steps[k].from_s;
-        gaps[2 * (*count)++ + 1] = longest->steps[k].to_s;
-    }
-    return gaps;
 }

@@ -12,7 +12,8 @@
 
 enum { SERIES_IN = 0, SERIES_OUT = 1 };
 
-// Between two neighbouring snapshots, of one device. Times are seconds since series.begin_ns.
+// Between two readings of one device, by its own stamps where it has them: a device that was not refreshed between two
+// snapshots has no step there, and a longer one behind it. Times are seconds since series.begin_ns.
 typedef struct series_step {
     double from_s, to_s;
     double rate[2]; // bytes/s received and sent, over the counters' own stamps; NAN: not known
@@ -27,12 +28,14 @@ typedef struct series_device {
     bool physical;
     series_step *steps;
     size_t count, room;
+    size_t last;     // private: of which snapshot the last step is
     double bytes[2]; // over all steps that are known
 } series_device;
 
-// A counter that grows only when something went wrong, by its name, over all devices.
+// A counter of trouble or of waiting, by its name, over all devices.
 typedef struct series_counter {
     char *source, *name, *unit;
+    bool trouble; // else it tells of waiting: pauses, credits, back-pressure
     double sum;
     size_t events;
 } series_counter;
@@ -45,6 +48,8 @@ typedef struct series_event {
 typedef struct series_run {
     char *path, *host;
     size_t snapshots;
+    double *times; // [snapshots], rising; without those whose clock went back
+    size_t time_count, time_room;
     double begin_s, end_s;
     double interval_s;                       // the median step; NAN: there is none
     double longest_s, sweep_s;               // longest step and sweep
@@ -79,7 +84,4 @@ void series_columns(const series_device *d, int way, double begin_s, double end_
                     size_t count);
 // Quantiles of the rates of a device's steps, each step once, gaps left out; returns of how many steps.
 size_t series_quantiles(const series_device *d, int way, const double *shares, double *values, size_t count);
-// Stretches without any sample of a run, as pairs of seconds; free() them. NULL: none or no memory.
-double *series_gaps(const series *s, size_t run, size_t *count);
-
 #endif

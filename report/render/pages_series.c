@@ -329,6 +329,7 @@ static void add_rates(const view *v, document *doc)
 static int by_sum(const void *a, const void *b)
 {
     const series_counter *const *x = a, *const *y = b;
+    if ((*x)->trouble != (*y)->trouble) return (*x)->trouble ? -1 : 1;
     size_t p = catalog_unit_rank((*x)->unit), q = catalog_unit_rank((*y)->unit);
     if (p != q) return p < q ? -1 : 1;
     return ((*x)->sum < (*y)->sum) - ((*x)->sum > (*y)->sum);
@@ -373,7 +374,10 @@ static void add_events(view *v, document *doc)
         if (s->counters[i].events) order[count++] = &s->counters[i];
     if (!count) {
         document_note(doc,
-                      "No counter of errors, drops, pauses or repetitions moved between any two snapshots.");
+                      s->counter_count
+                          ? "No counter of errors, drops, pauses, waiting or repetition moved between any "
+                            "two snapshots."
+                          : "The files have no counters of errors, drops, pauses or repetition over time.");
         return;
     }
     qsort(order, count, sizeof *order, by_sum);
@@ -385,16 +389,17 @@ static void add_events(view *v, document *doc)
         events_row *r = &rows[shown++];
         *r = (events_row){.label = arena_format(v->memory, "%s", c->name), .severity = SEVERITY_INFO};
         fill_events(v, (size_t)(c - s->counters), r, room);
-        r->note = arena_format(v->memory, "%s%s%s: %s of %s", s->run_count > 1 ? host_name(s, d->run) : "",
-                               s->run_count > 1 ? " " : "", d->name, number_prefixed(amount, "").text,
-                               number_volume(c->sum, c->unit).text);
+        r->note = arena_format(v->memory, "most on %s%s%s: %s", s->run_count > 1 ? host_name(s, d->run) : "",
+                               s->run_count > 1 ? " " : "", d->name, number_prefixed(amount, "").text);
+        r->right = arena_text(v->memory, number_volume(c->sum, c->unit).text);
     }
     if (count > shown)
         snprintf(question, sizeof question,
-                 "the first %zu of %zu counters of trouble that moved; height = how much", shown, count);
+                 "the first %zu of %zu counters of trouble or waiting that moved; height = how much", shown,
+                 count);
     else
         snprintf(question, sizeof question,
-                 "counters of trouble that moved; height = how much, name = whose most");
+                 "counters of trouble or waiting that moved; height = how much, name = whose most");
     document_add(doc, chart_events((chart_head){"time-events", "Events", question}, time_axis(v), rows, shown,
                                    NULL, 0));
 }
@@ -638,8 +643,9 @@ static void say_findings(const verdict *x, view *v, document *doc)
         i += n;
     }
     if (x->quiet)
-        document_verdict(doc, SEVERITY_OK,
-                         arena_format(v->memory, "%zu of %zu hosts: nothing found.", x->quiet, x->judged));
+        document_verdict(
+            doc, SEVERITY_OK,
+            arena_format(v->memory, "%zu of %zu hosts: no finding above INFO.", x->quiet, x->judged));
     if (x->judged < v->s->run_count)
         document_verdict(doc, SEVERITY_INFO,
                          arena_format(v->memory, "%zu files hold no two snapshots to judge.",
@@ -740,7 +746,6 @@ document *pages_series(const pages_series_input *in, netprof_error *error)
                           v.s->begin_ns + (int64_t)(v.s->end_s * 1e9));
         add_first(&v, doc);
         if (!in->brief) {
-            document_part(doc, "Over time");
             add_rest(&v, doc);
             add_findings(&x, &v, doc);
         }
