@@ -21,15 +21,29 @@ static number_text with_unit(number_text n, const char *prefix, const char *unit
     return n;
 }
 
+// Round tics of elapsed time: of minutes and hours, not of seconds.
+static size_t time_tics(plot_axis axis, size_t most, double tics[10])
+{
+    const char *unit;
+    double factor = number_time_scale(fmax(fabs(axis.min), fabs(axis.max)), 1, &unit).factor;
+    axis.min *= factor;
+    axis.max *= factor;
+    size_t count = plot_tics(axis, most, tics);
+    for (size_t i = 0; i < count; i++)
+        tics[i] /= factor;
+    return count;
+}
+
 size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10])
 {
-    size_t count = plot_tics(s->axis, most, tics);
+    size_t count = s->format == AXES_TIME ? time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
     if (!count) return 0;
     double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])),
            step = count > 1 ? tics[1] - tics[0] : largest;
     const char *unit = s->unit ? s->unit : "";
     number_scale scale = number_scale_for(largest, step);
-    if (s->format == AXES_TIME) scale = number_time_scale(largest, step, &unit);
+    if (s->format == AXES_TIME)
+        scale = number_time_scale(fmax(fabs(s->axis.min), fabs(s->axis.max)), step, &unit);
     for (size_t i = 0; i < count; i++) {
         bool last = i + 1 == count;
         switch (s->format) {
@@ -52,6 +66,8 @@ static size_t y_tics(double height)
     return height < 36 ? 2 : height < 110 ? 3 : (size_t)fmin(height / 28, 8);
 }
 
+static const double label_most = 60;
+
 double axes_label_width(canvas *c, const axes_scale *y, double height)
 {
     double tics[10], widest = 0;
@@ -59,20 +75,23 @@ double axes_label_width(canvas *c, const axes_scale *y, double height)
     size_t count = axes_labels(y, y_tics(height), tics, labels);
     for (size_t i = 0; i < count; i++)
         widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
-    return widest;
+    return fmin(widest, label_most);
 }
 
 void axes_draw_y(canvas *c, const axes *a)
 {
-    double tics[10], right = a->box.x + a->box.width, bottom = a->box.y + a->box.height;
+    double taken = -INFINITY, tics[10], right = a->box.x + a->box.width, bottom = a->box.y + a->box.height;
     number_text labels[10];
     size_t count = axes_labels(&a->y, y_tics(a->box.height), tics, labels);
     for (size_t i = 0; i < count; i++) {
         double y = axes_y(a, tics[i]);
+        if (isnan(y)) continue;
         if (fabs(y - bottom) > 0.5) canvas_line(c, a->box.x, y, right, y, INK_HAIR, 0.5);
         // Labels of neighbours above one another keep out of each other's way.
         double base = y + 2.3 < a->box.y + 5 ? a->box.y + 5 : y + 2.3 > bottom ? bottom : y + 2.3;
-        canvas_text(c, a->box.x - 4, base, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+        if (fabs(base - taken) < 7) continue;
+        canvas_text(c, a->box.x - 4, base, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, label_most);
+        taken = base;
     }
     canvas_line(c, a->box.x, bottom, right, bottom, INK_SECONDARY, 0.8);
 }
@@ -142,18 +161,19 @@ static void draw_swatch(canvas *c, const axes_key *k, double x, double y)
     case SWATCH_BAND: canvas_rect(c, (canvas_box){x, middle - 3, 14, 6}, k->pale, 0); // fall through
     case SWATCH_LINE: canvas_line(c, x, middle, x + 14, middle, k->ink, 1.5); break;
     case SWATCH_DASHED: canvas_dashed(c, x, middle, x + 14, middle, k->ink, 1.2); break;
-    case SWATCH_BOX: canvas_rect(c, (canvas_box){x + 6, middle - 4, 8, 8}, k->ink, 0); break;
-    case SWATCH_DOT: canvas_dot(c, x + 10, middle, 2.5, k->ink, INK_NONE); break;
+    case SWATCH_BOX: canvas_rect(c, (canvas_box){x, middle - 4, 8, 8}, k->ink, 0); break;
+    case SWATCH_DOT: canvas_dot(c, x + 4, middle, 2.5, k->ink, INK_NONE); break;
     }
 }
 
 double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width,
                      bool draw)
 {
-    const double swatch = 18, gap = 14, line = 11;
+    const double gap = 14, line = 11;
     double x = left, height = 0;
     for (size_t i = 0; i < count; i++) {
         if (!items[i].label || !*items[i].label) continue;
+        double swatch = items[i].swatch == SWATCH_BOX || items[i].swatch == SWATCH_DOT ? 12 : 18;
         double text = fmin(canvas_text_width(c, items[i].label, TYPE_TABLE), width - swatch);
         if (x > left && x + swatch + text > left + width) {
             x = left;

@@ -33,63 +33,74 @@ static double most_of(const events_row *r)
     return most;
 }
 
-// Ticks of one pixel of paper are one: of those at the same place the highest.
-static double draw_ticks(canvas *c, const events_row *r, const axes *a)
+typedef struct extent {
+    double first, last; // of the ticks; NAN: there are none
+} extent;
+
+static theme_ink ink_of(const events_row *r)
 {
-    double most = most_of(r), last_x = -1, last_high = 0, largest_at = NAN;
-    theme_ink ink = r->background                   ? INK_PEER
-                    : r->severity >= SEVERITY_WARN  ? INK_BAD
-                    : r->severity == SEVERITY_WATCH ? INK_WATCH
-                                                    : INK_SECONDARY;
-    for (size_t i = 0; i <= r->count && most > 0; i++) {
-        double x = i < r->count ? axes_x(a, r->at[i]) : INFINITY;
-        if (i < r->count &&
-            (!(r->amount[i] > 0) || !(x >= a->box.x - 0.5 && x <= a->box.x + a->box.width + 0.5)))
-            continue;
-        if (i < r->count && r->amount[i] == most) largest_at = x;
-        double high = i < r->count ? fmax(r->amount[i] / most * a->box.height, 1.5) : 0;
-        if (last_x >= 0 && x - last_x >= 0.6) {
-            canvas_rect(c, (canvas_box){last_x - 0.4, a->box.y + a->box.height - last_high, 0.8, last_high},
-                        ink, 0);
-            last_high = 0;
-        }
-        if (last_x < 0 || x - last_x >= 0.6) last_x = x;
-        last_high = fmax(last_high, high);
-    }
-    return largest_at;
+    if (r->background) return INK_PEER;
+    return r->severity > SEVERITY_INFO ? theme_severity_ink(r->severity) : INK_SECONDARY;
 }
 
-static void draw_note(canvas *c, const events_row *r, const axes *a, double at, double base)
+// Ticks that fall together on paper are one: the highest of them.
+static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
 {
-    theme_ink ink =
-        r->background || r->severity <= SEVERITY_INFO ? INK_SECONDARY : theme_severity_ink(r->severity);
+    enum { PLACES = 512 };
+    double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
+    extent e = {NAN, NAN};
+    for (size_t i = 0; i < r->count && most > 0; i++) {
+        double at = plot_at(a->x.axis, r->at[i]);
+        if (!(r->amount[i] > 0) || !(at >= 0 && at <= 1)) continue;
+        double *place = &high[at < 1 ? (size_t)(at * PLACES) : PLACES - 1];
+        *place = fmax(*place, fmax(r->amount[i] / most * a->box.height, 1.5));
+    }
+    for (size_t i = 0; i < PLACES; i++) {
+        double x = a->box.x + step * (double)i;
+        if (!(high[i] > 0)) continue;
+        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(step, 0.8), high[i]},
+                    ink_of(r), 0);
+        if (isnan(e.first)) e.first = x;
+        e.last = x + step;
+    }
+    return e;
+}
+
+// Behind the ticks, or before them; where there is no room, over them on a ground of its own.
+static void draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
+{
     double text = canvas_text_width(c, r->note, TYPE_AXIS), right = a->box.x + a->box.width;
+    theme_ink ink = r->background ? INK_SECONDARY : ink_of(r);
     if (!*r->note) return;
-    if (isnan(at))
-        canvas_text(c, a->box.x + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, a->box.width - 8);
-    else if (at + 4 + text <= right)
-        canvas_text(c, at + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
-    else
-        canvas_text(c, at - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, at - 4 - a->box.x);
+    if (ticks.last + 4 + text <= right) {
+        canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
+    } else if (ticks.first - 4 - text >= a->box.x) {
+        canvas_text(c, ticks.first - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, 0);
+    } else {
+        text = fmin(text, a->box.width - 8);
+        canvas_rect(c, (canvas_box){right - text - 7, a->box.y + 1, text + 6, a->box.height - 2}, INK_EMPTY,
+                    0);
+        canvas_text(c, right - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, a->box.width - 8);
+    }
 }
 
 static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left)
 {
-    double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8, largest;
+    double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8;
     canvas_text(c, left, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, a->box.x - left - 6);
     if (r->unknown) {
         canvas_tip(c, "not measured");
         canvas_hatch(c, a->box);
-        canvas_text(c, right, base, "not measured", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
+        canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
         return;
     }
     canvas_rect(c, a->box, INK_EMPTY, 0);
     axes_hatch(c, a, e->gaps, e->gap_count);
-    largest = draw_ticks(c, r, a);
-    if (isnan(largest))
+    extent ticks = draw_ticks(c, r, a);
+    if (isnan(ticks.first))
         canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     else
-        draw_note(c, r, a, largest, base);
+        draw_note(c, r, a, ticks, base);
     canvas_mark(c, right + 3, base - 2.3, r->severity);
     canvas_text(c, right + 10, base, theme_severity_word(r->severity), TYPE_AXIS,
                 theme_severity_ink(r->severity), ALIGN_LEFT, 0);

@@ -14,22 +14,39 @@ typedef struct histograms {
     size_t count, ways;
 } histograms;
 
-static const double cell_height = 74, cell_gap = 16, key_height = 14, tic_room = 30;
+static const double cell_height = 74, cell_gap = 16, tic_room = 30;
 static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_RECEIVED_TEXT, INK_SENT_TEXT};
 
-static size_t per_line(const histograms *h, double width)
+static size_t per_line(double width, size_t count)
 {
-    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4;
-    return h->count && h->count < most ? h->count : most;
+    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4, least = most < 2 ? 1 : 2; // one alone does not get huge
+    return count > most ? most : count < least ? least : count;
+}
+
+static bool has_lines(const histograms *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->sets[i].line[0] || h->sets[i].line[1]) return true;
+    return false;
+}
+
+static double draw_key(const histograms *h, canvas *c, double left, double y, double width, bool draw)
+{
+    axes_key keys[3];
+    size_t n = 0;
+    for (size_t way = 0; way < h->ways; way++)
+        keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE};
+    if (has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
+    return axes_draw_key(c, keys, n, left, y, width, draw) + 4;
 }
 
 // Each row of the chart is one set; they are drawn several to a line.
 static double histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    size_t line = per_line(x->data, width), lines = (count + line - 1) / line;
-    (void)c;
+    const histograms *h = x->data;
+    size_t line = per_line(width, h->count), lines = (count + line - 1) / line;
     (void)from;
-    return key_height + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
+    return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12);
 }
 
 static double sum_of(const double *counts, size_t n)
@@ -131,6 +148,11 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
     if (!(total[0] > 0) && !(total[1] > 0)) {
         char none[80];
         snprintf(none, sizeof none, "no %.60s", h->style.what);
+        double text = fmin(canvas_text_width(c, none, TYPE_AXIS), a.box.width);
+        canvas_rect(c,
+                    (canvas_box){a.box.x + (a.box.width - text) / 2 - 3, a.box.y + a.box.height / 2 - 6,
+                                 text + 6, 11},
+                    INK_PAPER, 0);
         canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, none, TYPE_AXIS,
                     INK_SECONDARY, ALIGN_CENTER, a.box.width);
     }
@@ -138,29 +160,17 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
     hover_bins(c, h, s, a.box);
 }
 
-static bool has_lines(const histograms *h)
-{
-    for (size_t i = 0; i < h->count; i++)
-        if (h->sets[i].line[0] || h->sets[i].line[1]) return true;
-    return false;
-}
-
 static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const histograms *h = x->data;
-    size_t line = per_line(h, box.width);
+    size_t line = per_line(box.width, h->count);
     const double between = 14;
     double width = (box.width - between * (double)(line - 1)) / (double)line;
-    axes_key keys[3];
-    size_t n = 0;
-    for (size_t way = 0; way < h->ways; way++)
-        keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE};
-    if (has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
-    axes_draw_key(c, keys, n, box.x, box.y, box.width, true);
+    double key = draw_key(h, c, box.x, box.y, box.width, true);
     for (size_t i = from; i < from + count && i < h->count; i++) {
         size_t place = i - from;
         canvas_box cell = {box.x + (double)(place % line) * (width + between),
-                           box.y + key_height + (double)(place / line) * (cell_height + cell_gap + 12), width,
+                           box.y + key + (double)(place / line) * (cell_height + cell_gap + 12), width,
                            cell_height};
         draw_set(c, h, &h->sets[i], cell);
     }

@@ -50,17 +50,20 @@ static number_text value_text(const map *m, double value)
     }
 }
 
-// Runs of cells that were not measured.
-static void hatch_row(canvas *c, const map *m, const double *values, canvas_box box)
+// Runs of cells that were measured, as pictures, and of those that were not.
+static void draw_cells(canvas *c, const map *m, const double *values, canvas_box box)
 {
     double step = box.width / (double)m->style.columns;
-    for (size_t i = 0; i < m->style.columns; i++) {
-        size_t from = i;
-        if (!isnan(values[i])) continue;
-        while (i + 1 < m->style.columns && isnan(values[i + 1]))
-            i++;
-        canvas_hatch(
-            c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(i + 1 - from), box.height});
+    for (size_t i = 0, from; i < m->style.columns; i = from) {
+        bool unknown = isnan(values[i]);
+        uint16_t inks[MAP_COLUMNS];
+        for (from = i; from < m->style.columns && isnan(values[from]) == unknown; from++)
+            inks[from - i] = (uint16_t)ink_of(m, values[from]);
+        canvas_box run = {box.x + step * (double)i, box.y, step * (double)(from - i), box.height};
+        if (unknown)
+            canvas_hatch(c, run);
+        else
+            canvas_image(c, run, inks, from - i, 1);
     }
 }
 
@@ -92,12 +95,8 @@ static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, d
 {
     double high = row_height(m), base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
-    uint16_t inks[MAP_COLUMNS];
     box.width = axes_x(a, m->style.to) - box.x;
-    for (size_t i = 0; i < m->style.columns; i++)
-        inks[i] = (uint16_t)ink_of(m, r->values[i]);
-    hatch_row(c, m, r->values, box);
-    canvas_image(c, box, inks, m->style.columns, 1);
+    draw_cells(c, m, r->values, box);
     theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
     canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - marks - 6);
     if (r->marked) {

@@ -58,7 +58,6 @@ static void draw_points(canvas *c, const scatter *s, const axes *a)
 
 static void draw_density(canvas *c, const scatter *s, const axes *a)
 {
-    canvas_image(c, a->box, s->density, ACROSS, UP);
     const plot_series series[3] = {{.kind = PLOT_LINE,
                                     .ink = INK_TEXT,
                                     .line_width = 1.2,
@@ -93,6 +92,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     (void)count;
     a.box.x = box.x + tics;
     a.box.width = box.width - tics;
+    if (s->density) canvas_image(c, a.box, s->density, ACROSS, UP);
     axes_draw_y(c, &a);
     if (s->density) {
         char most[64];
@@ -193,9 +193,13 @@ static void make_density(scatter *s, const scatter_set *sets)
             xs[n] = all[n].x = sets[i].x[k];
             ys[n] = all[n].y = sets[i].y[k];
         }
-    if (s->density && n)
+    if (s->density && n) {
         plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP,
                      s->density);
+        // No transparent pixels: where a viewer smooths the picture, they would show as dark edges.
+        for (size_t i = 0; i < (size_t)ACROSS * UP; i++)
+            if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
+    }
     if (n) {
         make_quantiles(s, all, n);
         s->most = most_of(s, all, n);
@@ -252,6 +256,7 @@ static plot_axis axis_of(plot_axis wanted, const scatter_set *sets, size_t count
         }
     plot_axis axis = plot_axis_for(ends, 2, wanted.log);
     axis.binary = wanted.binary;
+    if (!up && !wanted.log && ends[1] > 0 && ends[1] > ends[0]) axis.max = ends[1]; // no empty end
     return axis;
 }
 

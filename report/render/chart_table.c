@@ -117,6 +117,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 static void fill_twin(chart *x, const grid *g)
 {
     x->twin.columns = g->column_count;
+    x->is_table = true;
     for (size_t k = 0; k < g->column_count; k++) {
         if (g->columns[k].look == TABLE_NUMBER && k < 64) x->twin.right |= UINT64_C(1) << k;
         document_cell(&x->twin, g->columns[k].head);

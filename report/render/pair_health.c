@@ -256,8 +256,11 @@ static void heat_by_table(pair *p, heating *h, const pair_source *s)
 static void heat_by_size(pair *p, heating *h, const pair_source *s)
 {
     enum { EACH = 4, MOST = 24 };
-    size_t count = 0, band = 0, in_band = 0;
-    difference_sum *sums = difference_sums(p->d, &count);
+    difference_query query = {0};
+    size_t count = 0, found = 0, band = 0, in_band = 0;
+    size_t *rows = difference_select(p->d, &query, &found);
+    difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
+    free(rows);
     const char *unit = NULL;
     for (size_t i = 0; sums && i < count && h->count < MOST; i++) {
         if (strcmp(sums[i].source, s->name) != 0 || !sums[i].value || !(sums[i].rate_per_s > 0)) continue;
