@@ -98,10 +98,10 @@ static chart events_of(const char *name, const char *label)
         corrected[i] = noise(i) > 0.9 ? 3 * noise(i + 1) : 0;
     }
     const events_row rows[] = {
-        {"Uncorrected", minutes, pauses, 0, NULL, false, SEVERITY_OK, false},
-        {label, minutes, pauses, POINTS, "n11 NIC 2: 212 k", false, SEVERITY_HIGH, false},
-        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", true, SEVERITY_OK, false},
-        {"Link down", NULL, NULL, 0, NULL, false, SEVERITY_OK, true},
+        {"Uncorrected", minutes, pauses, 0, NULL, NULL, false, SEVERITY_OK, false},
+        {label, minutes, pauses, POINTS, "n11 NIC 2: 212 k", NULL, false, SEVERITY_HIGH, false},
+        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", "412 codewords", true, SEVERITY_OK, false},
+        {"Link down", NULL, NULL, 0, NULL, NULL, false, SEVERITY_OK, true},
     };
     return chart_events((chart_head){name, "Events", "on the same time axis; height = how much"},
                         (axes_scale){.axis = {0, 3600, false, false}, .format = AXES_TIME}, rows, COUNT(rows), gaps, 1);
@@ -283,7 +283,7 @@ static void edges_of_data(void **state)
                            .ramp = INK_BLUE, .unit = "B/s", .label_head = "x", .right_head = ""};
             const map_row r = {"row", v, NULL, false, SEVERITY_OK};
             expect_fits(chart_map((chart_head){"a", "a", "a"}, &m, &r, 1));
-            const events_row e = {"row", x, v, count, NULL, false, SEVERITY_OK, false};
+            const events_row e = {"row", x, v, count, NULL, NULL, false, SEVERITY_OK, false};
             expect_fits(chart_events((chart_head){"a", "a", "a"}, m.axis, &e, 1, NULL, 0));
             const curve_line l = {"row", INK_SENT, INK_SENT_PALE, v, v, v, false, "end"};
             const curve_style c = {.x = x, .count = count, .x_scale = {.format = AXES_BINARY}, .y_scale = {.unit = "B/s"}, .peak = NAN};
