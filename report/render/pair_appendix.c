@@ -332,8 +332,11 @@ static void add_gauges(pair *p, document *doc)
 static void add_clocks(pair *p, document *doc, const pair_source *s)
 {
     table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
-    size_t columns_count = device_columns(s, columns, 2), count = 0;
-    difference_sum *sums = difference_sums(p->d, &count);
+    difference_query query = {.clock = DIFFERENCE_ONLY_CLOCK};
+    size_t columns_count = device_columns(s, columns, 2), count = 0, found = 0;
+    size_t *rows = difference_select(p->d, &query, &found);
+    difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
+    free(rows);
     char name[64];
     sheet t;
     if (!sums || !sheet_begin(p, &t, columns_count)) {
