@@ -181,7 +181,7 @@ static const char *value_text(page *p, const comparison_verdict *v, const rule *
     size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
-    if (size < .05) return value < 0 ? ">" NUMBER_MINUS "0.1" : "<0.1";
+    if (size < .05) return value < 0 ? ">" NUMBER_MINUS ".1" : "<.1";
     for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) size /= 1000;
     return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size, prefixes[prefix]);
 }

@@ -19,7 +19,7 @@ setup() {
 
 @test "the page says what the comparison says" {
     # shellcheck disable=SC2086
-    title=$(netprof compare --json $runs | jq -r .title)
+    title=$(netprof compare --json $runs | jq -r .verdict.text)
     # shellcheck disable=SC2086
     netprof report -o a.pdf $runs
     pdftotext -layout a.pdf a.txt
