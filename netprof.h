@@ -257,7 +257,7 @@ typedef enum netprof_hold {
 /* All zero = defaults. Strings are copied. */
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
-    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
+    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones; "none": none */
     const char
         *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
@@ -7023,6 +7023,10 @@ static netprof_err netprof__check_sources(const char *list, netprof_error *error
     while (*list) {
         size_t length = strcspn(list, ","), i;
         snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
+        if (strcmp(name, "none") == 0) {
+            list += length + (list[length] == ',');
+            continue;
+        }
         for (i = 0; i < sizeof netprof__builtin / sizeof *netprof__builtin; i++)
             if (strcmp(name, netprof__builtin[i].name) == 0) break;
         if (i == sizeof netprof__builtin / sizeof *netprof__builtin)
@@ -11817,6 +11821,10 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
 static void netprof__fork_child(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
+    if (!g->ready) {
+        if (netprof__fork_locked) netprof__regions_unlock();
+        return;
+    }
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
     g->dropped = g->unread = 0;
@@ -11832,6 +11840,13 @@ static void netprof__fork_child(void)
     g->forks++;
     netprof__new_epoch(g);
     if (netprof__fork_locked) netprof__regions_unlock();
+}
+
+/* When the program is loaded, not at the first region: a fork amid another thread's first region would leave the child
+   a lock that nobody opens. */
+__attribute__((constructor)) static void netprof__fork_watch(void)
+{
+    pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 }
 #endif
 
@@ -11859,7 +11874,6 @@ static void netprof__regions_start(void)
         netprof__measure_overhead(g);
 #ifndef NETPROF_NO_THREADS
         pthread_key_create(&netprof__thread_key, netprof__thread_end);
-        pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 #endif
         mode = g->started = netprof__counters_start(g, mode);
         atexit(netprof__at_exit);

@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -157,17 +158,6 @@ static void print_text(const findings *f)
 
 // ---- what is judged ----
 
-static int read_rules(rules *set)
-{
-    netprof_error error;
-    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
-    size_t known = set->problem_count;
-    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
-    for (size_t i = known; i < set->problem_count; i++)
-        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
-    return result ? fail_error(rules_path, &error) : EXIT_DONE;
-}
-
 static int judge(const difference *d)
 {
     rules set = {0};
@@ -175,7 +165,7 @@ static int judge(const difference *d)
     netprof_error error;
     severity limit = SEVERITY_HIGH;
     if (fail_on) severity_parse(fail_on, &limit);
-    int code = read_rules(&set);
+    int code = inputs_rules(&set, rules_path);
     if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
         if (as_json) json_print(stdout, must(findings_json(&f)));

@@ -56,6 +56,17 @@ int inputs_compare(difference *d, const dataset *set, bool force)
                 error_text(&error));
 }
 
+int inputs_rules(rules *set, const char *path)
+{
+    netprof_error error;
+    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    size_t known = set->problem_count;
+    netprof_err result = path ? rules_read(set, path, &error) : NETPROF_OK;
+    for (size_t i = known; i < set->problem_count; i++)
+        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
+    return result ? fail_error(path, &error) : EXIT_DONE;
+}
+
 bool inputs_damaged(const dataset *set)
 {
     for (size_t i = 0; i < set->run_count; i++)

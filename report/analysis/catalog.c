@@ -14,6 +14,7 @@
 #include "catalog_ip.inc"
 #include "catalog_marks.inc"
 #include "catalog_netdev.inc"
+#include "catalog_node.inc"
 #include "catalog_rdma.inc"
 #include "catalog_tcp.inc"
 #include "catalog_units.inc"
@@ -24,7 +25,7 @@ static const struct {
 } counter_tables[] = {
     {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_retry_lines}, {"netdev", catalog_netdev_lines},
     {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
-    {"tcp", catalog_tcp_lines},
+    {"tcp", catalog_tcp_lines},   {NULL, catalog_node_lines}, // NULL: the table has a column of sources
 };
 enum { TABLES = sizeof counter_tables / sizeof *counter_tables };
 
@@ -47,16 +48,20 @@ static const struct {
     {"same_as", CATALOG_SAME_AS},
     {"tx_packets_part", CATALOG_TX_PACKETS_PART},
     {"rx_packets_part", CATALOG_RX_PACKETS_PART},
+    {"time_driven", CATALOG_TIME_DRIVEN},
+    {"fault", CATALOG_FAULT},
+    {"waiting", CATALOG_WAITING},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 
 enum { MAX_FIELDS = 12, MAX_GROUPS = 64 };
 
 // Columns of the counter tables, found by their names in the first line.
-enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, COLUMNS };
+enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, SOURCE, COLUMNS };
 static const char *const column_names[COLUMNS] = {"name", "groups",      "unit",
                                                   "kind", "description", "width_bits",
-                                                  "note", "asic",        "width_bits_c2_if_different"};
+                                                  "note", "asic",        "width_bits_c2_if_different",
+                                                  "source"};
 
 typedef struct mark_row {
     const char *source, *pattern, *text;
@@ -229,7 +234,7 @@ static void load_counters(const char *source, const char *const *lines, char **a
         split(*lines, at, fields);
         for (size_t c = 0; c < COLUMNS; c++)
             value[c] = where[c] < MAX_FIELDS ? fields[where[c]] : "";
-        add_entry(source, value);
+        add_entry(source ? source : value[SOURCE], value);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "rules_data.inc"
 #include "rules_ethernet.inc"
 #include "rules_ip.inc"
+#include "rules_node.inc"
 #include "rules_rdma.inc"
 
 static const struct {
@@ -23,6 +24,7 @@ static const struct {
               {"rules_ethernet.csv", rules_ethernet_lines},
               {"rules_rdma.csv", rules_rdma_lines},
               {"rules_ip.csv", rules_ip_lines},
+              {"rules_node.csv", rules_node_lines},
               {"rules_data.csv", rules_data_lines}};
 
 static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
