@@ -24,8 +24,15 @@
    NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
 
    CONTENTS
-     1  concepts     3  limits                               5  functions   7  implementation, in numbered parts; the
-     2  switches     4  types: schema, snapshot, delta ...   6  regions        format of .netprof at 7.16, JSON 7.17
+     1  concepts   2  switches   3  limits
+     4  types      errors, counters and devices, schema, snapshot, delta, context, your own sources, files
+     5  functions  open, schema, add, take, diff, write, read, JSON, build
+     6  regions    macros, settings, statistics
+     7  implementation:
+        7.1-7.7    system calls, memory, small files, numbers, filters, schemas, groups of files
+        7.8-7.15   the context; sources cxi, netdev, ethtool, rdma, ip, tcp, user; then snapshots and deltas
+        7.16-7.17  the formats: .netprof, JSON
+        7.18-7.22  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -101,13 +108,13 @@ typedef enum netprof_err {
     NETPROF_ERR_ARG = -1,      /* an argument that cannot be meant (NULL, an uninitialised struct) */
     NETPROF_ERR_NOMEM = -2,    /* an allocation failed */
     NETPROF_ERR_IO = -3,       /* a system call failed: see sys_errno and path */
-    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands */
+    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands (readers of other formats) */
     NETPROF_ERR_FORMAT = -5,   /* not a .netprof file */
     NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later major format */
     NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or the later one given first */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
-    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing; everything readable was delivered */
+    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing (readers of other formats; ours has NETPROF_ITEM_DAMAGE) */
 } netprof_err;
 
 /* Details of a failure, owned by the caller; every function that takes one accepts NULL. */
@@ -132,12 +139,12 @@ typedef enum netprof_status {
     NETPROF_STATUS_SKIPPED = 0, /* not in the set that was asked for */
     NETPROF_STATUS_OK = 1,
     NETPROF_STATUS_ABSENT = 2, /* the source has no such value here (attribute or column missing) */
-    NETPROF_STATUS_UNSUPPORTED =
-        3,                       /* the driver says it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP) */
+    /* The driver says that it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP). */
+    NETPROF_STATUS_UNSUPPORTED = 3,
     NETPROF_STATUS_DENIED = 4,   /* EACCES, EPERM */
     NETPROF_STATUS_VANISHED = 5, /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
-    NETPROF_STATUS_SATURATED =
-        6, /* a counter that sticks at all-ones has done so: the true value is larger */
+    /* A counter that sticks at all-ones has done so: the true value may be larger. */
+    NETPROF_STATUS_SATURATED = 6,
     NETPROF_STATUS_UNREADABLE = 7 /* anything else, with its errno; EBADMSG: the text was not a number */
 } netprof_status;
 
@@ -195,6 +202,7 @@ typedef struct netprof_schema {
     size_t device_count, counter_count, source_count, fact_count;
 } netprof_schema;
 
+/* Which counters to read: all, or the fast set (NETPROF_FAST); the others are then SKIPPED. */
 typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_set;
 
 /* The values of a schema's counters at one moment. Start from NETPROF_ZERO; reuse it for the next take (no
@@ -280,7 +288,7 @@ typedef struct netprof_config {
                             than that limit less what is open less 256; never raised */
     int threads;   /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
     int no_rescan; /* 1: netprof_take() never looks for devices that came or went by itself */
-    const netprof_alloc *alloc; /* NULL: the NETPROF_MALLOC family */
+    const netprof_alloc *alloc; /* copied; must outlive the context's schemas, too. NULL: the NETPROF_MALLOC family */
     uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
@@ -363,38 +371,48 @@ typedef struct netprof_item {
 } netprof_item;
 
 /* ---- 5 functions ----
-   Thread rule "context": one thread at a time per context; different contexts are independent. "any": any thread.
-   Functions that return netprof_err also fill *error on failure. free and close accept NULL and zeroed structs. */
+   Thread rules: "any": any thread at any time. "context": one thread at a time for each context; different contexts are
+   independent. "object": one thread at a time for each of the objects that are handed over to be changed (snapshot,
+   delta, writer, reader, list); reading them, and schemas, is free for all.
+   Functions that return netprof_err return NETPROF_OK or fill in *error, which may be NULL, as every `error` here.
+   What they would have handed out is then NULL or as before. free, close and release accept NULL and zeroed structs. */
 
-NETPROF_API const char *netprof_version(void);                 /* any */
+NETPROF_API const char *netprof_version(void);                 /* any; "0.1.0" */
 NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
 NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
 NETPROF_API const char *netprof_kind_name(netprof_kind k); /* any; "counter", "gauge", "state", "histogram" */
 NETPROF_API const char *netprof_flag_name(netprof_flag f); /* any; "ok", "wrapped", "reset", ... */
 
-/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error;
-   NETPROF_ERR_NOSOURCE only when nothing at all was found (the context is open all the same, for sources and
-   counters of your own). config NULL: defaults. Thread: any, for different contexts. */
+/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
+   NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
+   your own, and must be closed. After any other error *out is NULL: _ARG (no such source, a configuration that was
+   never initialised), _NOMEM. config NULL: defaults; it may be freed afterwards. any. */
 NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config, netprof_error *error);
+/* Closes all files. Snapshots, deltas and retained schemas live on. context. */
 NETPROF_API void netprof_close(netprof *np);
 
-/* What is read now. Borrowed until the next rescan, add or close; retain it to keep it. context. */
+/* What is read now. Borrowed: any function of this context but close may replace it; retain it to keep it. context. */
 NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np);
-NETPROF_API void netprof_schema_retain(const netprof_schema *schema);  /* any */
-NETPROF_API void netprof_schema_release(const netprof_schema *schema); /* any; NULL accepted */
+NETPROF_API void netprof_schema_retain(const netprof_schema *schema); /* any */
+/* any; each once for every retain, and for every schema that a function handed out as yours */
+NETPROF_API void netprof_schema_release(const netprof_schema *schema);
 
-/* Index of a counter, or NETPROF_NONE; source NULL: the first device of that name that has it. any. */
+/* Index of a counter in schema->counters and in the arrays of its snapshots and deltas, or NETPROF_NONE; source NULL:
+   the first device of that name that has it. It looks through all: keep the index, as long as the schema stays. any. */
 NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source, const char *device,
                                 const char *counter);
-/* Value of a fact, or NULL. any. */
+/* Value of a fact, or NULL; lives as long as the facts. any. */
 NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count, const char *key);
 
-/* Looks for devices that came or went; the schema changes only if something did. context. */
+/* Looks for devices that came or went; the schema changes only if something did. netprof_take() does so by itself,
+   unless netprof_config.no_rescan. context. */
 NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
-/* Adds a source; `user` is passed to its functions; its strings must outlive the context. context. */
+/* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
+   passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
                                            netprof_error *error);
+/* Adds a counter of your own; the schema changes. A name that the device has already gets "#2" behind it. context. */
 NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
                                             netprof_error *error);
 /* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
@@ -402,7 +420,9 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error);
 
-/* For a source's discover(). Allocation failures are remembered in the list and reported by the library. */
+/* For a source's discover(), within which alone the list lives: devices, each followed by its facts and counters.
+   Allocation failures are remembered in the list and reported by the library. object.
+   A device; returns its number, the `device` of netprof_source.read, or NETPROF_NONE without memory. */
 NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
                                        unsigned flags);
 NETPROF_API void netprof_list_fact(netprof_list *list, const char *key,
@@ -414,16 +434,17 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
 NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
                                     const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
-NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);
+NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
    from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
                                      netprof_error *error);
+/* Replaces what *to held; they share the schema. object. */
 NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
-                                              netprof_error *error); /* any */
-NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot);
+                                              netprof_error *error);
+NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; leaves it as NETPROF_ZERO */
 
 /* Options of netprof_diff; NULL = all zero. */
 typedef struct netprof_diff_options {
@@ -431,24 +452,26 @@ typedef struct netprof_diff_options {
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host or
-   boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
+/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host
+   or boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
    wall clock touches; by the wall clock only where one of them has no other). A device with another identity was
-   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from the
-   upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a physical
-   device by its line rate, all others when it came from the last sixteenth. any. */
+   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from
+   the upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a
+   physical device by its line rate, all others when it came from the last sixteenth. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta,
                                      netprof_error *error);
-NETPROF_API void netprof_delta_free(netprof_delta *delta);
+NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it as NETPROF_ZERO */
 /* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
-   later call. Thread: one at a time per writer. */
+   that a kill at any instant costs at most the chunk being written. To a function: it gets the file's bytes in order,
+   and after it returned an errno no more of them. The first failure sticks and is returned by every later call. The
+   writer keeps the schemas that it wrote, not the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG.
+   object. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
                                             netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
@@ -461,21 +484,23 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netpro
                                             netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
-/* The usual case in one call: n snapshots, atomically. */
+/* The usual case in one call: n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it. Fails at once only when there is no .netprof
-   header; damage behind it comes as items, and everything complete is delivered. */
+/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
+   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
+/* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
+   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 #ifndef NETPROF_NO_JSON
-/* JSON of facts, snapshots and deltas; the format is described at part 7.17. */
+/* JSON of facts, snapshots and deltas; the format is described at part 7.17. any. */
 typedef struct netprof_json {
     const netprof_fact *facts;
     size_t fact_count;
@@ -489,15 +514,16 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
                                            netprof_error *error);
 #endif
 
-/* For readers of other formats: builds a schema by hand, like a source does. netprof_build_end() returns it with one
-   reference (release it), or fails with what went wrong meanwhile. */
+/* For readers of other formats: builds a schema by hand, like a source does, with netprof_list_device() and its kin.
+   netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
+   schema with one reference (release it), or fails with what went wrong meanwhile. object. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
 NETPROF_API void netprof_build_source(netprof_list *list,
                                       const char *name); /* following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
 NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
                                           netprof_error *error);
-/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in. */
+/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces what it held. object. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
