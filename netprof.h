@@ -93,7 +93,7 @@ typedef enum netprof_err {
     NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands */
     NETPROF_ERR_FORMAT = -5,   /* not a .netprof file */
     NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later major format */
-    NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots */
+    NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or the later one given first */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
     NETPROF_ERR_DAMAGED = -10  /* a file with parts missing; everything readable was delivered */
@@ -209,11 +209,15 @@ typedef enum netprof_flag {
     NETPROF_FLAG_OK = 0,
     NETPROF_FLAG_WRAPPED = 1, /* passed 2^width once; the value is the true difference */
     NETPROF_FLAG_RESET = 2,   /* started again from 0: the value is what came since, a lower bound */
-    NETPROF_FLAG_NEW = 3,     /* not in the first snapshot; no difference, value 0 */
-    NETPROF_FLAG_GONE = 4,    /* not in the second snapshot; no difference, value 0 */
+    NETPROF_FLAG_NEW = 3,     /* not in the first snapshot's schema; no difference, value 0 */
+    NETPROF_FLAG_GONE = 4,    /* not in the second snapshot's schema; no difference, value 0 */
     NETPROF_FLAG_GAUGE = 5,   /* gauge or state: before and after, never a difference */
-    NETPROF_FLAG_SUSPECT = 6, /* saturated: the value is a lower bound */
-    NETPROF_FLAG_UNKNOWN = 7  /* in both, but not readable in at least one: no difference, value 0 */
+    /* Saturated; or so narrow that it may have passed 2^width several times, or once, or started again, which cannot
+       be told: the value is a lower bound. */
+    NETPROF_FLAG_SUSPECT = 6,
+    /* In both schemas, but without a value in at least one snapshot (not in the set that was asked for, or not
+       readable: see the statuses): no difference, value 0. */
+    NETPROF_FLAG_UNKNOWN = 7
 } netprof_flag;
 
 /* Snapshot minus snapshot. Start from NETPROF_ZERO; netprof_delta_free() at the end. */
@@ -223,7 +227,9 @@ typedef struct netprof_delta {
     uint64_t *values;             /* after - before by the flag's rule */
     uint8_t *flags;               /* netprof_flag */
     uint8_t *before_status, *after_status;
-    int64_t *elapsed_ns; /* between the two readings of this counter: own stamps, else device times */
+    /* Between the two readings of this counter: its own stamps, else the device's times. Steps of CLOCK_REALTIME are
+       taken out wherever both snapshots have CLOCK_MONOTONIC and are of one boot. */
+    int64_t *elapsed_ns;
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
     int64_t sweep_ns;    /* the longer of the two sweeps: how sharp the edges are */
@@ -251,7 +257,7 @@ typedef enum netprof_hold {
 /* All zero = defaults. Strings are copied. */
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
-    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones */
+    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones; "none": none */
     const char
         *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
@@ -410,17 +416,21 @@ NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot);
 
 /* Options of netprof_diff; NULL = all zero. */
 typedef struct netprof_diff_options {
-    int force; /* 1: also across hosts and boots */
-    uint64_t end_zero;
+    int force;         /* 1: also across hosts and boots, and backwards */
+    uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter). Different host or boot_id facts: NETPROF_ERR_MISMATCH unless
-   forced. A device with another identity was re-created: its counters are RESET. any. */
+/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host or
+   boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
+   wall clock touches; by the wall clock only where one of them has no other). A device with another identity was
+   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from the
+   upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a physical
+   device by its line rate, all others when it came from the last sixteenth. any. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta,
                                      netprof_error *error);
 NETPROF_API void netprof_delta_free(netprof_delta *delta);
-/* One counter by the rules above: kind, width, flags as declared; sets *value. any. */
+/* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
@@ -914,7 +924,7 @@ NETPROF_API const char *netprof_strerror(netprof_err code)
     case NETPROF_ERR_PARSE: return "text that does not parse";
     case NETPROF_ERR_FORMAT: return "not a .netprof file";
     case NETPROF_ERR_VERSION: return "written by a later version";
-    case NETPROF_ERR_MISMATCH: return "different hosts or boots";
+    case NETPROF_ERR_MISMATCH: return "snapshots that do not belong together";
     case NETPROF_ERR_LIMIT: return "over the limit";
     case NETPROF_ERR_NOSOURCE: return "nothing to read";
     case NETPROF_ERR_DAMAGED: return "damaged file";
@@ -6699,6 +6709,10 @@ static netprof_err netprof__check_sources(const char *list, netprof_error *error
     while (*list) {
         size_t length = strcspn(list, ","), i;
         snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
+        if (strcmp(name, "none") == 0) {
+            list += length + (list[length] == ',');
+            continue;
+        }
         for (i = 0; i < sizeof netprof__builtin / sizeof *netprof__builtin; i++)
             if (strcmp(name, netprof__builtin[i].name) == 0) break;
         if (i == sizeof netprof__builtin / sizeof *netprof__builtin)
@@ -6984,6 +6998,16 @@ static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
     return bad;
 }
 
+/* The same instant on both clocks: a process that is put aside between the two calls tries again. */
+static void netprof__both_clocks(netprof_snapshot *s)
+{
+    int tries = 4;
+    do {
+        s->begin_ns = netprof__clock(CLOCK_MONOTONIC);
+        s->wall_ns = netprof__clock(CLOCK_REALTIME);
+    } while (--tries && netprof__clock(CLOCK_MONOTONIC) - s->begin_ns > 20000);
+}
+
 static netprof_err netprof__sweep(netprof *np, netprof_snapshot *s, netprof_set set, netprof_error *error)
 {
     netprof__work w;
@@ -6997,8 +7021,7 @@ static netprof_err netprof__sweep(netprof *np, netprof_snapshot *s, netprof_set 
     for (i = 0; i < np->part_count; i++)
         w.count += netprof__jobs_of(&np->parts[i]);
     s->set = set;
-    s->wall_ns = netprof__clock(CLOCK_REALTIME);
-    s->begin_ns = netprof__clock(CLOCK_MONOTONIC);
+    netprof__both_clocks(s);
     netprof__run_workers(&w, np->threads);
     s->end_ns = netprof__clock(CLOCK_MONOTONIC);
     s->not_ok = netprof__count_not_ok(s);
@@ -7059,24 +7082,97 @@ NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, ne
 
 /* -- deltas -- */
 
-NETPROF_API netprof_flag netprof_difference(const netprof_counter *c, uint64_t before, uint64_t after,
-                                            uint64_t *value)
+#define NETPROF__NARROW 32 /* bits: a counter up to here may pass its width more than once in a run */
+
+/* Most that a device's line lets a counter count, in the counter's unit; per_ms 0: unknown. */
+typedef struct netprof__pace {
+    uint64_t per_ms;
+    int64_t elapsed_ns;
+} netprof__pace;
+
+static uint64_t netprof__at_pace(const netprof__pace *pace, uint64_t more_ms)
+{
+    uint64_t ms = (uint64_t)pace->elapsed_ns / 1000000 + more_ms;
+    return ms && pace->per_ms > UINT64_MAX / ms ? UINT64_MAX : pace->per_ms * ms;
+}
+
+/* A decrease of a narrow counter; step: what it counted if it passed its width once. */
+static netprof_flag netprof__narrow_decrease(const netprof_counter *c, uint64_t step, uint64_t after,
+                                             const netprof__pace *pace, uint64_t *value)
+{
+    uint64_t scale = c->scale ? c->scale : 1, mask = UINT64_MAX >> (64 - c->width), limit;
+    *value = after;
+    if (step > mask / 2) return NETPROF_FLAG_RESET;
+    if (!pace->per_ms) {
+        if (step > mask / 16) return NETPROF_FLAG_SUSPECT;
+    } else {
+        /* Drivers renew their figures about once a second; an eighth more for rates that are nominal. */
+        limit = netprof__at_pace(pace, 1000);
+        limit = limit > UINT64_MAX / 2 ? UINT64_MAX : limit + limit / 8;
+        if (step > limit / scale) return NETPROF_FLAG_RESET;
+        if (netprof__at_pace(pace, 0) / scale > mask) return NETPROF_FLAG_SUSPECT;
+    }
+    *value = step * scale;
+    return NETPROF_FLAG_WRAPPED;
+}
+
+static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uint64_t after,
+                                  const netprof__pace *pace, uint64_t *value)
 {
     uint64_t scale = c->scale ? c->scale : 1, mask, step;
+    int wraps = c->width && c->width <= 64 && !(c->flags & NETPROF_SATURATES);
     *value = 0;
     if (c->kind == NETPROF_KIND_GAUGE || c->kind == NETPROF_KIND_STATE) return NETPROF_FLAG_GAUGE;
     *value = after - before;
-    if ((c->flags & NETPROF_SIGNED) || after >= before) return NETPROF_FLAG_OK;
-    if (c->width && c->width <= 64 && !(c->flags & NETPROF_SATURATES)) {
-        mask = UINT64_MAX >> (64 - c->width);
-        step = (after / scale - before / scale) & mask;
-        if (before / scale <= mask && step <= mask / 2) { /* from the upper half on through zero */
-            *value = step * scale;
-            return NETPROF_FLAG_WRAPPED;
-        }
-    }
+    if (c->flags & NETPROF_SIGNED) return NETPROF_FLAG_OK;
+    mask = wraps ? UINT64_MAX >> (64 - c->width) : 0;
+    if (after >= before)
+        return wraps && c->width <= NETPROF__NARROW && *value && netprof__at_pace(pace, 0) / scale > mask
+                   ? NETPROF_FLAG_SUSPECT
+                   : NETPROF_FLAG_OK;
     *value = after;
-    return NETPROF_FLAG_RESET;
+    if (!wraps || before / scale > mask) return NETPROF_FLAG_RESET;
+    step = (after / scale - before / scale) & mask;
+    if (c->width <= NETPROF__NARROW) return netprof__narrow_decrease(c, step, after, pace, value);
+    if (step > mask / 2) return NETPROF_FLAG_RESET;
+    *value = step * scale; /* from the upper half on through zero */
+    return NETPROF_FLAG_WRAPPED;
+}
+
+NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
+                                            uint64_t *value)
+{
+    const netprof__pace unknown = {0, 0};
+    return netprof__step(counter, before, after, &unknown, value);
+}
+
+/* Line rate of a physical device in bits per millisecond by its facts, 0 when unknown. A virtual device's speed is
+   made up. */
+static uint64_t netprof__line_rate(const netprof_device *d)
+{
+    const char *mbps = netprof_fact_of(d->facts, d->fact_count, "speed_mbps");
+    const char *rate = mbps ? mbps : netprof_fact_of(d->facts, d->fact_count, "rate"); /* "2.5 Gb/sec (1X SDR)" */
+    uint64_t whole = 0, unit = mbps ? 1000 : 1000000;
+    if (!rate || !(d->flags & NETPROF_DEVICE_PHYSICAL)) return 0;
+    for (; netprof__digit(*rate) && whole < 1000000000; rate++)
+        whole = 10 * whole + (uint64_t)(*rate - '0');
+    whole *= unit;
+    if (*rate == '.' && netprof__digit(rate[1])) whole += (uint64_t)(rate[1] - '0') * (unit / 10);
+    return whole;
+}
+
+static netprof__pace netprof__pace_of(const netprof_counter *c, const netprof_device *before,
+                                      const netprof_device *after, int64_t elapsed_ns)
+{
+    /* The smallest packets there are: 27 bytes on Slingshot, 26 on InfiniBand. */
+    int bytes = strcmp(c->unit, "bytes") == 0, packets = strcmp(c->unit, "packets") == 0;
+    netprof__pace pace = {0, elapsed_ns};
+    uint64_t x, y;
+    if ((!bytes && !packets) || elapsed_ns <= 0) return pace;
+    x = netprof__line_rate(before);
+    y = netprof__line_rate(after);
+    pace.per_ms = (x > y ? x : y) / (bytes ? 8 : 8 * 25);
+    return pace;
 }
 
 static int netprof__has_value(uint8_t status)
@@ -7088,7 +7184,19 @@ static int netprof__has_value(uint8_t status)
 typedef struct netprof__pair {
     const netprof_snapshot *a, *b;
     int by_wall; /* their monotonic clocks have nothing in common (another boot, or none kept) */
+    int64_t clock_step_ns; /* how far CLOCK_REALTIME was set forward in between, 0 when unknown */
 } netprof__pair;
+
+/* CLOCK_REALTIME against CLOCK_MONOTONIC, which run at one rate: what is left is a step. Less than a millisecond is the
+   time between two calls. */
+static int64_t netprof__clock_step(const netprof__pair *pair)
+{
+    const netprof_snapshot *a = pair->a, *b = pair->b;
+    int64_t step;
+    if (pair->by_wall || !a->wall_ns || !b->wall_ns) return 0;
+    step = netprof__minus(netprof__minus(b->wall_ns, a->wall_ns), netprof__minus(b->begin_ns, a->begin_ns));
+    return step > -1000000 && step < 1000000 ? 0 : step;
+}
 
 /* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
@@ -7102,9 +7210,30 @@ static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int 
 static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    if (a->stamps_ns[i] && b->stamps_ns[k]) return netprof__minus(b->stamps_ns[k], a->stamps_ns[i]);
+    if (a->stamps_ns[i] && b->stamps_ns[k])
+        return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
     return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
                           netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
+}
+
+static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
+                                 int recreated)
+{
+    const netprof_snapshot *a = pair->a, *b = pair->b;
+    const netprof_counter *c = &b->schema->counters[k];
+    netprof__pace pace = {0, 0};
+    netprof_flag flag;
+    if (c->width && c->width <= NETPROF__NARROW)
+        pace = netprof__pace_of(c, &a->schema->devices[a->schema->counters[i].device],
+                                &b->schema->devices[c->device], d->elapsed_ns[r]);
+    flag = netprof__step(c, a->values[i], b->values[k], &pace, &d->values[r]);
+    if (recreated && flag != NETPROF_FLAG_GAUGE) {
+        flag = NETPROF_FLAG_RESET;
+        d->values[r] = b->values[k];
+    } else if (b->status[k] == NETPROF_STATUS_SATURATED && flag != NETPROF_FLAG_GAUGE) {
+        flag = NETPROF_FLAG_SUSPECT;
+    }
+    d->flags[r] = (uint8_t)flag;
 }
 
 /* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
@@ -7112,31 +7241,18 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
                                int recreated)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    int was = i != NETPROF_NONE && a->status[i] != NETPROF_STATUS_SKIPPED;
-    int is = k != NETPROF_NONE && b->status[k] != NETPROF_STATUS_SKIPPED;
+    int was = i != NETPROF_NONE, is = k != NETPROF_NONE;
     d->before_status[r] = was ? a->status[i] : (uint8_t)NETPROF_STATUS_SKIPPED;
     d->after_status[r] = is ? b->status[k] : (uint8_t)NETPROF_STATUS_SKIPPED;
     d->before[r] = was ? a->values[i] : 0;
     d->after[r] = is ? b->values[k] : 0;
     d->values[r] = 0;
     d->elapsed_ns[r] = 0;
-    if (!was || !is) {
-        d->flags[r] = (uint8_t)(is ? NETPROF_FLAG_NEW : was ? NETPROF_FLAG_GONE : NETPROF_FLAG_UNKNOWN);
-        return;
-    }
+    d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
+    if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not asked for */
     d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
-    if (!netprof__has_value(a->status[i]) || !netprof__has_value(b->status[k])) {
-        d->flags[r] = NETPROF_FLAG_UNKNOWN;
-        return;
-    }
-    d->flags[r] =
-        (uint8_t)netprof_difference(&b->schema->counters[k], a->values[i], b->values[k], &d->values[r]);
-    if (recreated && d->flags[r] != NETPROF_FLAG_GAUGE) {
-        d->flags[r] = NETPROF_FLAG_RESET;
-        d->values[r] = b->values[k];
-    } else if (b->status[k] == NETPROF_STATUS_SATURATED && d->flags[r] != NETPROF_FLAG_GAUGE) {
-        d->flags[r] = NETPROF_FLAG_SUSPECT;
-    }
+    if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
+        netprof__delta_value(d, r, pair, i, k, recreated);
 }
 
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
@@ -7229,27 +7345,56 @@ static void netprof__join_missing(netprof_list *list, const netprof_schema *from
         if (back[i] == NETPROF_NONE) netprof_list_counter(list, &from->counters[i]);
 }
 
-/* Schema of the second snapshot plus what only the first has. `back`: where the first's counters are in the second. */
+/* Of the sources before row `end`: is there one of this name? */
+static int netprof__has_source(const netprof_schema *s, size_t end, const char *name)
+{
+    size_t i;
+    for (i = 0; i < end; i++)
+        if (strcmp(s->sources[i].name, name) == 0) return 1;
+    return 0;
+}
+
+static void netprof__join_source(netprof_list *list, const netprof_source_state *source)
+{
+    netprof_build_source(list, source->name);
+    netprof_list_state(list, source->status, source->sys_errno, source->path);
+}
+
+/* The devices of a source that only the first snapshot has. */
+static void netprof__join_gone(netprof_list *list, const netprof_schema *from, const netprof_schema *to,
+                               const char *source)
+{
+    size_t i;
+    for (i = 0; i < from->device_count; i++)
+        if (strcmp(from->devices[i].source, source) == 0 && !netprof__twin(to, &from->devices[i], i))
+            netprof__join_device(list, from, &from->devices[i]);
+}
+
+/* Schema of the second snapshot plus what only the first has, each source's states as the second knows them, else the
+   first. `back`: where the first's counters are in the second. */
 static netprof_err netprof__join(const netprof_schema *from, const netprof_schema *to, const size_t *back,
                                  const netprof_schema **out, netprof_error *error)
 {
     netprof_list *list = netprof__list_make(&netprof__schema_of(to)->alloc);
-    const char *source = NULL;
-    size_t i;
+    size_t i, s, next = 0;
     if (!list) return netprof__no_memory(error);
     for (i = 0; i < to->fact_count; i++)
         netprof_build_fact(list, to->facts[i].key, to->facts[i].value);
-    for (i = 0; i < to->device_count; i++) {
-        const netprof_device *d = &to->devices[i], *twin = netprof__twin(from, d, i);
-        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
-        netprof__join_device(list, to, d);
-        if (twin) netprof__join_missing(list, from, twin, back);
+    for (s = 0; s < to->source_count; s++) {
+        netprof__join_source(list, &to->sources[s]);
+        for (i = next, next += to->sources[s].device_count; i < next && i < to->device_count; i++) {
+            const netprof_device *twin = netprof__twin(from, &to->devices[i], i);
+            netprof__join_device(list, to, &to->devices[i]);
+            if (twin) netprof__join_missing(list, from, twin, back);
+        }
+        if (!netprof__has_source(to, s, to->sources[s].name))
+            netprof__join_gone(list, from, to, to->sources[s].name);
     }
-    for (i = 0; i < from->device_count; i++) {
-        const netprof_device *d = &from->devices[i];
-        if (netprof__twin(to, d, i)) continue;
-        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
-        netprof__join_device(list, from, d);
+    for (s = 0; s < from->source_count; s++) {
+        const char *name = from->sources[s].name;
+        if (netprof__has_source(to, to->source_count, name) || netprof__has_source(from, s, name)) continue;
+        netprof__join_source(list, &from->sources[s]);
+        netprof__join_gone(list, from, to, name);
     }
     return netprof_build_end(list, out, error);
 }
@@ -7318,24 +7463,58 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
     return failed;
 }
 
+/* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
+static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
+{
+    if (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size))
+        return 0;
+    return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
+                   netprof_fact_of(b->facts, b->fact_count, "boot_id")
+               ? 1
+               : -1;
+}
+
+/* Chooses the clock of a pair: CLOCK_MONOTONIC wherever both have it and it is the same one. Returns by how much the
+   second was taken before the first, 0 when it was not. */
+static int64_t netprof__choose_clock(netprof__pair *pair, int same_boot)
+{
+    const netprof_snapshot *a = pair->a, *b = pair->b;
+    int64_t wall = a->wall_ns && b->wall_ns ? netprof__minus(b->wall_ns, a->wall_ns) : 0;
+    int64_t elapsed = netprof__minus(b->begin_ns, a->begin_ns);
+    pair->by_wall = !same_boot || !a->begin_ns || !b->begin_ns;
+    if (!same_boot) return 0;
+    if (pair->by_wall) return wall < 0 ? netprof__minus(0, wall) : 0;
+    if (elapsed >= 0) return 0;
+    pair->by_wall = wall > 0; /* they contradict: another boot, or a clock of its own in a container */
+    return same_boot > 0 || wall <= 0 ? netprof__minus(0, elapsed) : 0;
+}
+
+/* Whether the two may be compared; sets the rest of the pair. */
+static netprof_err netprof__may_compare(netprof__pair *pair, int force, netprof_error *error)
+{
+    char text[160];
+    int same_boot = netprof__same_boot(pair->a->schema, pair->b->schema, text, sizeof text);
+    int64_t back_ns = netprof__choose_clock(pair, same_boot);
+    pair->clock_step_ns = netprof__clock_step(pair);
+    if (force || (same_boot && back_ns == 0)) return NETPROF_OK;
+    if (same_boot)
+        snprintf(text, sizeof text, "AFTER was taken %.3f s before BEFORE (swapped?)", (double)back_ns / 1e9);
+    return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
+}
+
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta,
                                      netprof_error *error)
 {
     netprof__pair pair;
     netprof_err failed;
-    char text[160];
-    int foreign;
     size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
-    foreign = netprof__facts_differ(before->schema, after->schema, "host", text, sizeof text) ||
-              netprof__facts_differ(before->schema, after->schema, "boot_id", text, sizeof text);
-    if (foreign && !(options && options->force))
-        return netprof__fail(error, NETPROF_ERR_MISMATCH, 0, NULL, text);
     pair.a = before;
     pair.b = after;
-    pair.by_wall = foreign || !before->begin_ns || !after->begin_ns;
+    failed = netprof__may_compare(&pair, options && options->force, error);
+    if (failed) return failed;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
         for (i = 0; !failed && i < after->schema->counter_count; i++)
@@ -11328,6 +11507,10 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
 static void netprof__fork_child(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
+    if (!g->ready) {
+        if (netprof__fork_locked) netprof__regions_unlock();
+        return;
+    }
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
     g->dropped = g->unread = 0;
@@ -11343,6 +11526,13 @@ static void netprof__fork_child(void)
     g->forks++;
     netprof__new_epoch(g);
     if (netprof__fork_locked) netprof__regions_unlock();
+}
+
+/* When the program is loaded, not at the first region: a fork amid another thread's first region would leave the child
+   a lock that nobody opens. */
+__attribute__((constructor)) static void netprof__fork_watch(void)
+{
+    pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 }
 #endif
 
@@ -11370,7 +11560,6 @@ static void netprof__regions_start(void)
         netprof__measure_overhead(g);
 #ifndef NETPROF_NO_THREADS
         pthread_key_create(&netprof__thread_key, netprof__thread_end);
-        pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
 #endif
         mode = g->started = netprof__counters_start(g, mode);
         atexit(netprof__at_exit);

@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static const struct poptOption options[] = {
      "watch|warn|high|critical"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made", NULL},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
-    {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, "With --now:", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
@@ -157,17 +158,6 @@ static void print_text(const findings *f)
 
 // ---- what is judged ----
 
-static int read_rules(rules *set)
-{
-    netprof_error error;
-    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
-    size_t known = set->problem_count;
-    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
-    for (size_t i = known; i < set->problem_count; i++)
-        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
-    return result ? fail_error(rules_path, &error) : EXIT_DONE;
-}
-
 static int judge(const difference *d)
 {
     rules set = {0};
@@ -175,7 +165,7 @@ static int judge(const difference *d)
     netprof_error error;
     severity limit = SEVERITY_HIGH;
     if (fail_on) severity_parse(fail_on, &limit);
-    int code = read_rules(&set);
+    int code = inputs_rules(&set, rules_path);
     if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
         if (as_json) json_print(stdout, must(findings_json(&f)));
@@ -193,12 +183,9 @@ static int check_files(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
-    netprof_error error;
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
-    if (!code && count == 1 && set.runs[0].snapshot_count < 2 && !set.runs[0].delta_count)
-        code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
-    if (!code && difference_of_dataset(&d, &set, force, &error)) code = fail_error(paths[0], &error);
+    if (!code) code = inputs_compare(&d, &set, force);
     if (!code) code = judge(&d);
     difference_free(&d);
     dataset_free(&set);

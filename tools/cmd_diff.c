@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static const struct poptOption options[] = {
     {"rank", 0, POPT_ARG_STRING, &rank, 0, "rank within a unit, or plain values whatever the unit, as net_prof does",
      "unit|raw"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
-    {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each changed counter (--all: for each)", NULL},
     POPT_TABLEEND,
@@ -65,16 +66,8 @@ static int choose(diff_view *view)
 static int compare(diff_view *view, const char **paths, size_t count)
 {
     dataset_options how = {.names = names, .ends_only = 1};
-    netprof_error error;
     int code = inputs_read(view->set, paths, count, &how);
-    if (code) return code;
-    if (count == 1 && view->set->runs[0].snapshot_count < 2 && !view->set->runs[0].delta_count)
-        return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
-    if (!difference_of_dataset(view->difference, view->set, force, &error)) return EXIT_DONE;
-    if (error.code == NETPROF_ERR_MISMATCH)
-        return fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(paths[0]),
-                    safe(paths[count - 1]), error_text(&error));
-    return fail_error(paths[0], &error);
+    return code ? code : inputs_compare(view->difference, view->set, force);
 }
 
 static int run(const char **paths, size_t count)

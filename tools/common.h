@@ -31,10 +31,18 @@ typedef struct command {
     unsigned popt_flags;
     int (*run)(const char **arguments, size_t count); // returns the exit code
     const int *json;      // where the command keeps --json, or NULL
+    size_t *before_dashes; // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
 } command;
 
-extern const command command_list, command_collect, command_diff, command_check, command_regions, command_run,
-    command_convert;
+extern const command command_list;
+extern const command command_collect;
+extern const command command_diff;
+extern const command command_check;
+extern const command command_compare;
+extern const command command_run;
+extern const command command_record;
+extern const command command_regions;
+extern const command command_convert;
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 

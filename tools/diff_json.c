@@ -25,6 +25,7 @@ static void add_counts(json_object *o, const difference_counts *counts)
     add(o, "counters", size_json(counts->counters));
     add(o, "changed", size_json(counts->changed));
     add(o, "compared", size_json(counts->compared));
+    add(o, "not_asked_for", size_json(counts->skipped));
     add(o, "flags", flags);
 }
 
@@ -57,6 +58,7 @@ static json_object *counter_json(const diff_view *view, size_t i, bool with_devi
     json_text(o, "kind", netprof_kind_name((netprof_kind)c->kind));
     add(o, "delta", view->raw ? raw_json(row) : delta_json(row));
     json_text(o, "flag", netprof_flag_name((netprof_flag)row->flag));
+    add(o, "lower_bound", json_object_new_boolean(row->lower_bound));
     add(o, "rate_per_s", json_number(row->rate_per_s));
     add(o, "before", value_json(view, i, false));
     add(o, "after", value_json(view, i, true));
@@ -69,17 +71,25 @@ static json_object *traffic_json(const traffic *t)
         {"rx_bytes", "rx_bytes_per_s", "rx_packets", "rx_packets_per_s", "rx_bytes_per_packet"},
         {"tx_bytes", "tx_bytes_per_s", "tx_packets", "tx_packets_per_s", "tx_bytes_per_packet"}};
     if (!t->known) return NULL;
-    json_object *o = json_object_new_object();
+    json_object *o = json_object_new_object(), *bounds = json_object_new_array();
     for (int way = IN; way <= OUT; way++) {
-        double mean = t->bytes_known[way] && t->packets[way] ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
+        bool exact = !t->bytes_bound[way] && !t->packets_bound[way];
+        double mean =
+            t->bytes_known[way] && t->packets[way] && exact ? (double)t->bytes[way] / (double)t->packets[way] : NAN;
         add(o, names[way][0], t->bytes_known[way] ? json_u64(t->bytes[way]) : NULL);
         add(o, names[way][1], json_number(t->byte_rate[way]));
         add(o, names[way][2], t->packets_known[way] ? json_u64(t->packets[way]) : NULL);
         add(o, names[way][3], json_number(t->packet_rate[way]));
         add(o, names[way][4], json_number(mean));
+        for (int i = 0; i < 4; i++)
+            if (i < 2 ? t->bytes_bound[way] : t->packets_bound[way])
+                json_object_array_add(bounds, json_string(names[way][i]));
     }
+    if (t->bytes_bound[IN] || t->bytes_bound[OUT]) json_object_array_add(bounds, json_string("share_of_line_rate"));
     add(o, "line_rate_bytes_per_s", t->line_rate > 0 ? json_number(t->line_rate) : NULL);
     add(o, "share_of_line_rate", json_number(t->share));
+    add(o, "lower_bound", json_object_new_boolean(traffic_is_bound(t)));
+    add(o, "lower_bounds", bounds);
     return o;
 }
 
@@ -201,13 +211,14 @@ static json_object *sums_json(const diff_view *view, size_t top)
     difference_query query = {.groups = view->groups, .clock = DIFFERENCE_WITH_CLOCK};
     json_object *list = json_object_new_array();
     size_t row_count, *rows = must(difference_select(view->difference, &query, &row_count)), count;
-    whole_sum *sums = summary_sums(view->difference, rows, row_count, top, &count);
+    difference_sum *sums = must(difference_sums(view->difference, rows, row_count, top, &count));
     for (size_t i = 0; i < count; i++) {
         json_object *o = json_object_new_object();
         json_text(o, "counter", sums[i].name);
         json_text(o, "source", sums[i].source);
         json_text(o, "unit", sums[i].unit);
-        add(o, "delta", json_u64(sums[i].value));
+        add(o, "delta", delta_json(&(difference_row){.magnitude = sums[i].value, .negative = sums[i].negative}));
+        add(o, "lower_bound", json_object_new_boolean(sums[i].lower_bound));
         add(o, "rate_per_s", json_number(sums[i].rate_per_s));
         add(o, "devices", size_json(sums[i].devices));
         json_text(o, "most_on", diff_device_name(view, sums[i].most));
@@ -234,6 +245,7 @@ static json_object *balance_json(const diff_view *view)
             json_text(o, "role", b->role == CATALOG_TX_BYTES ? "tx_bytes" : "rx_bytes");
             add(o, "devices", size_json(b->devices));
             add(o, "sum", json_u64(b->sum));
+            add(o, "lower_bound", json_object_new_boolean(b->lower_bound));
             add(o, "min", json_u64(b->min));
             json_text(o, "min_device", devices[b->min_device].name);
             add(o, "max", json_u64(b->max));

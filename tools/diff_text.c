@@ -28,6 +28,8 @@ static void print_header(const diff_view *view)
     if (line) printf("command: %s\n", safe(line));
     printf("%zu of %zu counters of %zu device%s changed", d->total.changed, d->total.counters,
            delta->schema->device_count, delta->schema->device_count == 1 ? "" : "s");
+    if (d->total.compared < d->total.counters)
+        printf(", %zu could not be compared", d->total.counters - d->total.compared);
     if (sweep > 0) printf("; a reading took %s", number_seconds(sweep));
     if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
         printf(", so that rates may be off by %s", number_share(sweep / elapsed));
@@ -42,7 +44,7 @@ static void traffic_line(table *t, const difference *d, const traffic *x)
     table_cell(t, c, device->name);
     table_cell(t, c, device->source);
     print_traffic_cells(t, c, x);
-    table_cell(t, c, isnan(x->share) || !x->known ? NULL : number_share(x->share));
+    table_cell(t, c, traffic_share(x));
     table_cell(t, x->troubles ? WARNING : c, x->troubles ? number_exact(x->troubles) : NULL);
     table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
 }
@@ -82,9 +84,9 @@ static void counter_line(table *t, const diff_view *view, size_t i, bool with_de
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
     if (with_device) table_cell(t, PLAIN, diff_device_name(view, i));
     table_cell(t, PLAIN, c->name);
-    table_cell(t, PLAIN, delta_text(row));
+    table_cell(t, PLAIN, number_bound(row->lower_bound, delta_text(row)));
     table_cell(t, PLAIN, row->unit);
-    table_cell(t, PLAIN, rate_text(row));
+    table_cell(t, PLAIN, number_bound(row->lower_bound && !isnan(row->rate_per_s), rate_text(row)));
     table_cell(t, WARNING, row->flag == NETPROF_FLAG_OK ? NULL : netprof_flag_name((netprof_flag)row->flag));
     table_cell(t, DIM, row->entry ? row->entry->description : NULL);
 }
@@ -116,40 +118,37 @@ static void print_balance(const diff_view *view)
         table_cell(t, PLAIN, b->source);
         table_cell(t, PLAIN, b->role == CATALOG_TX_BYTES ? "sent" : "received");
         table_cell(t, PLAIN, number_exact(b->devices));
-        table_cell(t, PLAIN, number_si((double)b->sum, "bytes"));
-        table_cell(t, PLAIN, isnan(b->rate_per_s) ? NULL : number_rate(b->rate_per_s, "bytes"));
-        table_cell(t, PLAIN, number_si((double)b->max, "bytes"));
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->sum, "bytes")));
+        table_cell(t, PLAIN, isnan(b->rate_per_s)
+                                 ? NULL : number_bound(b->lower_bound, number_rate(b->rate_per_s, "bytes")));
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->max, "bytes")));
         table_cell(t, PLAIN, devices[b->max_device].name);
-        table_cell(t, PLAIN, number_si((double)b->min, "bytes"));
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->min, "bytes")));
         table_cell(t, PLAIN, devices[b->min_device].name);
-        table_printf(t, PLAIN, "%.2f", b->max_over_mean);
+        if (isnan(b->max_over_mean)) table_cell(t, PLAIN, NULL);
+        else table_printf(t, PLAIN, "%.2f", b->max_over_mean);
     }
     if (table_lines(t)) heading(stdout, "Balance of physical ports (1.00 is even)");
     table_end(t, stdout, 0);
     free(list);
 }
 
-static void sum_line(table *t, const diff_view *view, const whole_sum *s, bool with_unit)
+static void sum_line(table *t, const diff_view *view, const difference_sum *s, bool with_unit)
 {
+    double value = s->negative ? -(double)s->value : (double)s->value;
+    const difference_row *most = &view->difference->rows[s->most];
     table_cell(t, BOLD, !with_unit ? NULL : *s->unit ? s->unit : "unknown");
     table_cell(t, PLAIN, s->name);
-    table_cell(t, PLAIN, number_si((double)s->value, s->unit));
-    table_cell(t, PLAIN, isnan(s->rate_per_s) ? NULL : number_rate(s->rate_per_s, s->unit));
-    if (s->devices > 1)
+    table_cell(t, PLAIN, number_bound(s->lower_bound, number_si(value, s->unit)));
+    table_cell(t, PLAIN, isnan(s->rate_per_s) ? NULL : number_bound(s->lower_bound, number_rate(s->rate_per_s, s->unit)));
+    if (s->devices > 1 && most->magnitude <= s->value && most->negative == s->negative && !s->lower_bound)
         table_printf(t, PLAIN, "%s: %s, %zu devices", diff_device_name(view, s->most),
-                     number_share((double)view->difference->rows[s->most].magnitude / (double)s->value), s->devices);
+                     number_share((double)most->magnitude / (double)s->value), s->devices);
+    else if (s->devices > 1)
+        table_printf(t, PLAIN, "%s, %zu devices", diff_device_name(view, s->most), s->devices);
     else
         table_cell(t, PLAIN, diff_device_name(view, s->most));
     table_cell(t, DIM, s->entry ? s->entry->description : NULL);
-}
-
-// In a short text only these units stand; errors and the like have a list of their own.
-static bool is_leading(const char *unit)
-{
-    static const char *const units[] = {"bytes", "packets", "frames", "messages", "segments", "work requests", "cycles"};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(units[i], unit) == 0) return true;
-    return false;
 }
 
 // Counters summed over devices, unit after unit, and where most of it was. Returns how many were left out.
@@ -159,12 +158,12 @@ static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_c
     static const column columns[] = {{"UNIT", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT},
                                      {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"MOST ON", COLUMN_LEAN},
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
-    size_t count, left_out = 0;
+    size_t count, left_out = 0; // in a short text only leading units stand; errors have a list of their own
     const char *unit = NULL;
-    whole_sum *sums = summary_sums(view->difference, rows, row_count, top, &count);
+    difference_sum *sums = must(difference_sums(view->difference, rows, row_count, top, &count));
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
-        if (leading && !is_leading(sums[i].unit)) {
+        if (leading && !catalog_unit_is_leading(sums[i].unit)) {
             left_out++;
             continue;
         }
@@ -242,7 +241,8 @@ static void print_device_table(const diff_view *view, const difference_table *ta
         for (size_t c = 0; c < table_->column_count; c++) {
             const difference_row *row = cells[c] == DIFFERENCE_NONE ? NULL : &d->rows[cells[c]];
             if (row) unit = row->unit;
-            table_cell(t, row && !row->changed ? DIM : PLAIN, !row ? "-" : row->compared ? delta_text(row) : "?");
+            table_cell(t, row && !row->changed ? DIM : PLAIN,
+                       !row ? "-" : row->compared ? number_bound(row->lower_bound, delta_text(row)) : "?");
         }
         table_cell(t, PLAIN, unit);
     }
@@ -308,6 +308,12 @@ static void print_gauges(const diff_view *view)
     free(rows);
 }
 
+static bool is_skipped(const netprof_delta *delta, size_t i)
+{
+    return delta->flags[i] == NETPROF_FLAG_UNKNOWN && (delta->before_status[i] == NETPROF_STATUS_SKIPPED ||
+                                                       delta->after_status[i] == NETPROF_STATUS_SKIPPED);
+}
+
 // Counters whose difference is not the plain one, and those without.
 static void print_quality(const diff_view *view)
 {
@@ -319,14 +325,17 @@ static void print_quality(const diff_view *view)
         [NETPROF_FLAG_RESET] = "started again: at least so much",
         [NETPROF_FLAG_NEW] = "only in the second",
         [NETPROF_FLAG_GONE] = "only in the first",
-        [NETPROF_FLAG_SUSPECT] = "full: at least so much",
+        [NETPROF_FLAG_SUSPECT] = "may have passed its width more than once, or started again: at least so much",
     };
+    static const char *const full = "stuck at its largest value: at least so much";
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     const uint32_t plain = 1u << NETPROF_FLAG_OK | 1u << NETPROF_FLAG_GAUGE;
     difference_query query = {.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups,
                               .flags = ~plain, .unchanged = true};
-    size_t count, *rows = must(difference_select(d, &query, &count));
+    size_t found, count = 0, *rows = must(difference_select(d, &query, &found));
+    for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
+        if (view->all || !is_skipped(delta, rows[k])) rows[count++] = rows[k];
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t k = 0; k < shown; k++) {
@@ -342,11 +351,14 @@ static void print_quality(const diff_view *view)
         table_cell(t, WARNING, flag == NETPROF_FLAG_UNKNOWN ? status : netprof_flag_name((netprof_flag)flag));
         table_cell(t, PLAIN, has_before ? number_exact(delta->before[i]) : "-");
         table_cell(t, PLAIN, has_after ? number_exact(delta->after[i]) : "-");
-        table_cell(t, PLAIN, flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL : meanings[flag]);
+        bool stuck = flag == NETPROF_FLAG_SUSPECT && delta->after_status[i] == NETPROF_STATUS_SATURATED;
+        table_cell(t, PLAIN, flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL : stuck ? full : meanings[flag]);
     }
     if (count) heading(stdout, "Not plain differences");
     table_end(t, stdout, 0);
     more_line(shown, count);
+    if (!view->all && d->total.skipped && !view->groups)
+        printf("\n%zu counters were read once only: one of the snapshots is of the fast set\n", d->total.skipped);
     free(rows);
 }
 

@@ -25,6 +25,48 @@ int inputs_read(dataset *set, const char *const *paths, size_t count, const data
     return result ? fail_error(paths[i - 1], &error) : 0;
 }
 
+// The series of `netprof run --interval` holds the fast set, between two snapshots of everything.
+static void say_sets(const dataset *set)
+{
+    const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
+    if (!first->snapshot_count || !last->snapshot_count) return;
+    netprof_set before = first->snapshots[0].set, after = last->snapshots[last->snapshot_count - 1].set;
+    if (before == after) return;
+    if (after == NETPROF_SET_FAST && dataset_fact(last, "command") && !dataset_fact(last, "exit_status"))
+        warn("%s: the last full snapshot is missing: netprof run did not end; only the fast set is compared, up to the "
+             "last reading of it", safe(last->path));
+    else
+        warn("%s: its %s snapshot holds the fast set only: other counters cannot be compared",
+             safe(before == NETPROF_SET_FAST ? first->path : last->path), before == NETPROF_SET_FAST ? "first" : "last");
+}
+
+int inputs_compare(difference *d, const dataset *set, bool force)
+{
+    const dataset_run *first = &set->runs[0], *last = &set->runs[set->run_count - 1];
+    netprof_error error;
+    if (first == last && first->snapshot_count < 2 && !first->delta_count)
+        return fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first->path));
+    say_sets(set);
+    if (!difference_of_dataset(d, set, force, &error)) return EXIT_DONE;
+    if (error.code != NETPROF_ERR_MISMATCH) return fail_error(first->path, &error);
+    if (first == last)
+        return fail(EXIT_FILE, "%s: first and last snapshot: %s; --force compares them all the same", safe(first->path),
+                    error_text(&error));
+    return fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(first->path), safe(last->path),
+                error_text(&error));
+}
+
+int inputs_rules(rules *set, const char *path)
+{
+    netprof_error error;
+    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    size_t known = set->problem_count;
+    netprof_err result = path ? rules_read(set, path, &error) : NETPROF_OK;
+    for (size_t i = known; i < set->problem_count; i++)
+        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
+    return result ? fail_error(path, &error) : EXIT_DONE;
+}
+
 bool inputs_damaged(const dataset *set)
 {
     for (size_t i = 0; i < set->run_count; i++)

@@ -8,8 +8,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static const command *const commands[] = {&command_list, &command_collect, &command_diff, &command_check,
-                                          &command_regions, &command_run, &command_convert};
+static const command *const commands[] = {
+    &command_list,    //
+    &command_collect, //
+    &command_diff,    //
+    &command_check,   //
+    &command_compare, //
+    &command_run,     //
+    &command_record,  //
+    &command_regions, //
+    &command_convert, //
+};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static const command *find_command(const char *name)
@@ -119,29 +128,57 @@ static int wrong_option(const command *c, poptContext context, int result)
                       near ? near : "", near ? "'?" : "");
 }
 
-static int run_command(const command *c, int argc, const char **argv)
+// One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
+// wrong; *help_wanted when --help was among the options.
+static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count, bool *help_wanted)
 {
-    static int help_wanted;
-    const struct poptOption all[] = {
+    static int help_option;
+    const struct poptOption wanted[] = {
         {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)c->options, 0, NULL, NULL},
-        {"help", 'h', POPT_ARG_NONE, &help_wanted, 0, NULL, NULL},
+        {"help", 'h', POPT_ARG_NONE, &help_option, 0, NULL, NULL},
         POPT_TABLEEND,
     };
+    poptContext context = must(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
+    int result = poptGetNextOpt(context), code = EXIT_DONE;
+    const char **arguments = result < -1 ? NULL : poptGetArgs(context);
+    *help_wanted |= help_option != 0;
+    if (result < -1 && !help_option) code = wrong_option(c, context, result);
+    for (size_t i = 0; arguments && arguments[i]; i++) {
+        *words = must(realloc(*words, (*count + 2) * sizeof **words));
+        (*words)[(*count)++] = must(strdup(arguments[i]));
+        (*words)[*count] = NULL;
+    }
+    poptFreeContext(context);
+    return code;
+}
+
+// The "--" that parts two kinds of arguments; argc when there is none, or when the command does not ask for it.
+static int dashes(const command *c, int argc, const char **argv)
+{
+    int i = 1;
+    while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0)) i++;
+    return i < argc ? i : argc;
+}
+
+static int run_command(const command *c, int argc, const char **argv)
+{
+    bool help_wanted = false;
+    const char **words = NULL;
+    size_t count = 0;
+    int first = dashes(c, argc, argv);
     message_command(c->name, c->json);
-    poptContext context = must(poptGetContext("netprof", argc, argv, all, c->popt_flags));
-    int result = poptGetNextOpt(context), code;
+    int code = parse_part(c, first, argv, &words, &count, &help_wanted);
+    if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
+    // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
+    if (!code && first < argc) code = parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
     if (help_wanted) {
         print_help(c, stdout);
         code = output_close();
-    } else if (result < -1) {
-        code = wrong_option(c, context, result);
-    } else {
-        const char **arguments = poptGetArgs(context);
-        size_t count = 0;
-        while (arguments && arguments[count]) count++;
-        code = c->run(arguments, count);
+    } else if (!code) {
+        code = c->run(words, count);
     }
-    poptFreeContext(context);
+    for (size_t i = 0; i < count; i++) free((char *)(uintptr_t)words[i]);
+    free(words);
     options_free(c->options);
     return code;
 }

@@ -15,19 +15,6 @@ const char *options_nearest(const struct poptOption *options, const char *option
 // Frees the strings and lists that the options hold.
 void options_free(const struct poptOption *options);
 
-// ---- what to read: --root, --pid, --sources, --include, --exclude, --fast-set, --threads, --hold, --max-fds ----
-
-extern const struct poptOption reading_options[];
-extern const struct poptOption set_option[]; // --set all|fast
-
-// Opens what the options say; `globs` (NULL-terminated, may be NULL) are added to --include. Returns an exit code
-// after saying what is wrong. EXIT_NOTHING: nothing was found, the context is open all the same and nothing was said.
-int reading_open(netprof **np, const char *const *globs);
-// Says that there is nothing to read and, source by source, why. Returns EXIT_NOTHING.
-int reading_nothing(const netprof *np);
-// The set that --set names, or `otherwise` without --set. False after a usage error.
-bool reading_set(netprof_set *set, netprof_set otherwise);
-
 // ---- values ----
 
 // "1s", "100ms", "1.5", "2m", "1h" as nanoseconds; false when it is none of these, or 0.

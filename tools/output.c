@@ -337,6 +337,14 @@ const char *number_share(double share)
     return text;
 }
 
+const char *number_bound(bool lower, const char *number)
+{
+    if (!lower) return number;
+    char *text = number_text();
+    snprintf(text, sizeof(char[48]), "%s %.40s", output_utf8() ? "\u2265" : ">=", number);
+    return text;
+}
+
 const char *number_time(int64_t wall_ns)
 {
     char *text = number_text();

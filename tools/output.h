@@ -48,6 +48,7 @@ const char *number_si(double value, const char *unit);  // "1.23 GB", "45.6 k", 
 const char *number_rate(double value, const char *unit); // "1.23 GB/s"
 const char *number_seconds(double seconds);             // "44.1 s", "12.3 ms", "2 h 03 min"
 const char *number_share(double share);                 // "12.3 %"
+const char *number_bound(bool lower, const char *number); // ">= 1.23 GB" where it is a lower bound
 const char *number_time(int64_t wall_ns);               // "2025-05-02 16:27:51 UTC"
 
 // ---- JSON ----

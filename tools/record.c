@@ -1,8 +1,10 @@
+#define _GNU_SOURCE // ppoll
 #include "record.h"
 
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +158,15 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
     if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
 }
 
+void recorder_sync(recorder *r)
+{
+    if (!r || !r->live || r->is_json) return;
+    int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    fdatasync(fd);
+    close(fd);
+}
+
 static int write_json(recorder *r)
 {
     netprof_json json = {.facts = r->facts, .fact_count = r->fact_count, .snapshots = r->snapshots,
@@ -230,4 +241,47 @@ void ticker_close(ticker *t)
     if (!t->open) return;
     if (t->timer >= 0) close(t->timer);
     if (t->signals >= 0) close(t->signals);
+}
+
+// ---- schedule ----
+
+int64_t schedule_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// The row is read now: its next place in time is the first one ahead.
+static void row_due(schedule_row *r, int64_t now)
+{
+    int64_t behind = (now - r->next_ns) / r->interval_ns;
+    r->late_ns = now - r->next_ns;
+    if (r->late_ns > r->late_most_ns) r->late_most_ns = r->late_ns;
+    r->missed += (uint64_t)behind;
+    r->taken++;
+    r->next_ns += (behind + 1) * r->interval_ns;
+}
+
+int schedule_wait(schedule_row *rows, size_t count, int signals, int64_t until_ns, struct signalfd_siginfo *info)
+{
+    for (;;) {
+        struct pollfd fd = {.fd = signals, .events = POLLIN};
+        int64_t now = schedule_now(), wake = until_ns ? until_ns : INT64_MAX;
+        size_t first = count;
+        for (size_t i = 0; i < count; i++) {
+            if (rows[i].next_ns >= wake) continue;
+            wake = rows[i].next_ns;
+            first = i;
+        }
+        if (wake <= now) {
+            if (first == count) return -2;
+            row_due(&rows[first], now);
+            return (int)first;
+        }
+        struct timespec wait = {(wake - now) / 1000000000, (wake - now) % 1000000000};
+        if (ppoll(&fd, 1, wake == INT64_MAX ? NULL : &wait, NULL) > 0 &&
+            read(signals, info, sizeof *info) == (ssize_t)sizeof *info)
+            return -1;
+    }
 }

@@ -17,6 +17,8 @@ const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
 void recorder_number(recorder *r, const char *key, int64_t value);
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
+// What was kept so far is on the disk when it returns (live .netprof files).
+void recorder_sync(recorder *r);
 // keep = false drops the file. Returns an exit code after saying what went wrong, now or before.
 int recorder_close(recorder *r, bool keep);
 
@@ -39,5 +41,19 @@ bool ticker_open(ticker *t, int64_t interval_ns, const sigset_t *signals);
 // Waits. 0: a tick; else the signal's number.
 int ticker_wait(ticker *t, struct signalfd_siginfo *info);
 void ticker_close(ticker *t); // a zeroed one, too
+
+// Several ticks of their own rates on one clock: places in time are multiples of each interval after the start, so
+// nothing drifts however late a reading is.
+typedef struct schedule_row {
+    int64_t interval_ns, next_ns; // CLOCK_MONOTONIC
+    uint64_t taken, missed;       // ticks read, and ticks that passed while nobody could
+    int64_t late_ns;              // how late the last one began
+    int64_t late_most_ns;
+} schedule_row;
+
+// Waits until a row is due, a signal of signals (a signalfd) comes, or until_ns (0: never). Returns the row's index,
+// -1 for a signal (in *info), -2 at until_ns.
+int schedule_wait(schedule_row *rows, size_t count, int signals, int64_t until_ns, struct signalfd_siginfo *info);
+int64_t schedule_now(void); // CLOCK_MONOTONIC
 
 #endif

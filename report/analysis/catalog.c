@@ -14,6 +14,7 @@
 #include "catalog_ip.inc"
 #include "catalog_marks.inc"
 #include "catalog_netdev.inc"
+#include "catalog_node.inc"
 #include "catalog_rdma.inc"
 #include "catalog_tcp.inc"
 #include "catalog_units.inc"
@@ -24,7 +25,7 @@ static const struct {
 } counter_tables[] = {
     {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_retry_lines}, {"netdev", catalog_netdev_lines},
     {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
-    {"tcp", catalog_tcp_lines},
+    {"tcp", catalog_tcp_lines},   {NULL, catalog_node_lines}, // NULL: the table has a column of sources
 };
 enum { TABLES = sizeof counter_tables / sizeof *counter_tables };
 
@@ -47,16 +48,20 @@ static const struct {
     {"same_as", CATALOG_SAME_AS},
     {"tx_packets_part", CATALOG_TX_PACKETS_PART},
     {"rx_packets_part", CATALOG_RX_PACKETS_PART},
+    {"time_driven", CATALOG_TIME_DRIVEN},
+    {"fault", CATALOG_FAULT},
+    {"waiting", CATALOG_WAITING},
 };
 enum { MARKS = sizeof mark_names / sizeof *mark_names };
 
 enum { MAX_FIELDS = 12, MAX_GROUPS = 64 };
 
 // Columns of the counter tables, found by their names in the first line.
-enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, COLUMNS };
+enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, SOURCE, COLUMNS };
 static const char *const column_names[COLUMNS] = {"name", "groups",      "unit",
                                                   "kind", "description", "width_bits",
-                                                  "note", "asic",        "width_bits_c2_if_different"};
+                                                  "note", "asic",        "width_bits_c2_if_different",
+                                                  "source"};
 
 typedef struct mark_row {
     const char *source, *pattern, *text;
@@ -77,7 +82,7 @@ static struct {
     uint64_t trouble_groups; // bits
     struct {
         const char *name;
-        bool trouble;
+        bool trouble, leading;
     } units[64];
     size_t unit_count;
     mark_row *marks; // the rows with a pattern
@@ -229,7 +234,7 @@ static void load_counters(const char *source, const char *const *lines, char **a
         split(*lines, at, fields);
         for (size_t c = 0; c < COLUMNS; c++)
             value[c] = where[c] < MAX_FIELDS ? fields[where[c]] : "";
-        add_entry(source, value);
+        add_entry(source ? source : value[SOURCE], value);
     }
 }
 
@@ -252,7 +257,8 @@ static void load_units(char **at)
     for (const char *const *line = catalog_units_lines + 1; *line && catalog.unit_count < room; line++) {
         split(*line, at, f);
         catalog.units[catalog.unit_count].name = f[0];
-        catalog.units[catalog.unit_count++].trouble = *f[2];
+        catalog.units[catalog.unit_count].trouble = *f[2];
+        catalog.units[catalog.unit_count++].leading = *f[3];
     }
 }
 
@@ -413,6 +419,12 @@ size_t catalog_unit_rank(const char *unit)
     while (i < catalog.unit_count && strcmp(catalog.units[i].name, unit) != 0)
         i++;
     return i;
+}
+
+bool catalog_unit_is_leading(const char *unit)
+{
+    size_t rank = catalog_unit_rank(unit);
+    return rank < catalog.unit_count && catalog.units[rank].leading;
 }
 
 // ---- net_prof's order ----

@@ -32,6 +32,9 @@
 // The device's packets are the sum of all its counters with this mark, where no single counter has them.
 #define CATALOG_TX_PACKETS_PART 0x8000u
 #define CATALOG_RX_PACKETS_PART 0x10000u
+#define CATALOG_TIME_DRIVEN 0x20000u // grows while the link is up, whatever the traffic: never taken per byte
+#define CATALOG_FAULT       0x40000u // what a fault leaves behind, though its unit and group do not say so
+#define CATALOG_WAITING     0x80000u // what waiting or congestion leaves behind, though its unit does not say so
 #define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {
@@ -81,6 +84,8 @@ const char *catalog_mark_name(uint32_t mark);
 // Place of a unit in a list of ranked units, most telling first; units that the catalog does not know come
 // last.
 size_t catalog_unit_rank(const char *unit);
+// Does a short summary show counters of this unit beside those of trouble: what was moved, and waited for?
+bool catalog_unit_is_leading(const char *unit);
 
 // net_prof's order of counters, that of `ls` in the locale en_US: underscores are ignored at first.
 int catalog_name_compare(const char *a, const char *b);

@@ -52,6 +52,7 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
                           .rate_per_s = NAN};
     row.compared = is_compared((netprof_flag)row.flag);
     if (!row.compared) return row;
+    row.lower_bound = row.flag == NETPROF_FLAG_RESET || row.flag == NETPROF_FLAG_SUSPECT;
     row.raw_magnitude = distance(counter, delta->before[i], delta->after[i], &row.raw_negative);
     if (is_gauge(counter) || counter->flags & NETPROF_SIGNED) {
         row.magnitude = row.raw_magnitude;
@@ -66,12 +67,17 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
     return row;
 }
 
-static void count(difference_counts *counts, const difference_row *row, int64_t elapsed_ns)
+static void count(difference_counts *counts, const netprof_delta *delta, const difference_row *row, size_t i)
 {
+    uint8_t before = delta->before_status[i], after = delta->after_status[i];
+    int64_t elapsed_ns = delta->elapsed_ns[i];
     counts->counters++;
     counts->compared += row->compared;
     counts->changed += row->changed;
     counts->flagged[row->flag]++;
+    counts->saturated += row->flag == NETPROF_FLAG_SUSPECT && after == NETPROF_STATUS_SATURATED;
+    counts->skipped += row->flag == NETPROF_FLAG_UNKNOWN &&
+                       (before == NETPROF_STATUS_SKIPPED || after == NETPROF_STATUS_SKIPPED);
     if (row->compared && elapsed_ns > counts->elapsed_ns) counts->elapsed_ns = elapsed_ns;
 }
 
@@ -84,8 +90,8 @@ static netprof_err fill(difference *d, netprof_error *error)
     if (!err && (!d->rows || !d->devices)) err = no_memory(error);
     for (size_t i = 0; i < schema->counter_count && !err; i++) {
         d->rows[i] = make_row(d->delta, i);
-        count(&d->devices[schema->counters[i].device], &d->rows[i], d->delta->elapsed_ns[i]);
-        count(&d->total, &d->rows[i], d->delta->elapsed_ns[i]);
+        count(&d->devices[schema->counters[i].device], d->delta, &d->rows[i], i);
+        count(&d->total, d->delta, &d->rows[i], i);
     }
     if (err) difference_free(d);
     return err;
@@ -342,73 +348,122 @@ static size_t source_number(const netprof_schema *schema, const char *source)
     return i;
 }
 
+static bool is_physical(const difference *d, size_t i)
+{
+    const netprof_schema *schema = d->delta->schema;
+    return schema->devices[schema->counters[i].device].flags & NETPROF_DEVICE_PHYSICAL;
+}
+
+// Adds a magnitude with its sign; beyond 64 bits the sum stays at the largest value.
+static void add_signed(difference_sum *sum, uint64_t value, bool negative)
+{
+    if (sum->negative == negative || !sum->value) {
+        sum->value = add_up(sum->value, value);
+        sum->negative = negative && sum->value;
+    } else if (value > sum->value) {
+        sum->value = value - sum->value;
+        sum->negative = negative;
+    } else {
+        sum->value -= value;
+        sum->negative = sum->negative && sum->value;
+    }
+}
+
 static void add_to_sum(const difference *d, size_t i, difference_sum *sum)
 {
-    sum->value = add_up(sum->value, d->rows[i].magnitude);
-    sum->rate_per_s = add_rates(sum->rate_per_s, d->rows[i].rate_per_s);
-    sum->flags |= (uint32_t)1 << d->rows[i].flag;
-    sum->devices++;
+    const difference_row *row = &d->rows[i];
+    add_signed(sum, row->magnitude, row->negative);
+    sum->rate_per_s = add_rates(sum->rate_per_s, row->rate_per_s);
+    sum->lower_bound |= row->lower_bound;
+    if (!sum->devices++ || row->magnitude > d->rows[sum->most].magnitude) sum->most = i;
 }
 
-// The sums in the order in which their counters come up; -1 without memory.
-static size_t collect_sums(const difference *d, difference_sum *sums, lookup *places)
+// The sum of the counter's source and name; NULL without memory.
+static difference_sum *sum_of(const difference *d, size_t i, difference_sum *sums, size_t *found, lookup *places)
 {
     const netprof_schema *schema = d->delta->schema;
-    size_t found = 0;
-    for (size_t device = 0; device < schema->device_count; device++) {
-        const netprof_device *dev = &schema->devices[device];
-        size_t source = source_number(schema, dev->source);
-        for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
-            if (!can_add(d, i)) continue;
-            size_t *place = lookup_put(places, source, schema->counters[i].name);
-            if (!place) return (size_t)-1;
-            if (*place == LOOKUP_NONE) {
-                sums[found] = (difference_sum){.source = dev->source,
-                                               .name = schema->counters[i].name,
-                                               .unit = d->rows[i].unit,
-                                               .entry = d->rows[i].entry,
-                                               .rate_per_s = NAN};
-                *place = found++;
-            }
-            add_to_sum(d, i, &sums[*place]);
-        }
+    const netprof_counter *c = &schema->counters[i];
+    const char *source = schema->devices[c->device].source;
+    size_t *place = lookup_put(places, source_number(schema, source), c->name);
+    if (!place) return NULL;
+    if (*place == LOOKUP_NONE) {
+        sums[*found] = (difference_sum){.source = source,
+                                        .name = c->name,
+                                        .unit = d->rows[i].unit,
+                                        .entry = d->rows[i].entry,
+                                        .rate_per_s = NAN,
+                                        .first = i};
+        *place = (*found)++;
     }
-    return found;
+    return &sums[*place];
 }
 
-difference_sum *difference_sums(const difference *d, size_t *count_out)
+// Physical devices first: where there is one, the others of that counter are left out.
+static bool add_rows(const difference *d, const size_t *rows, size_t count, bool physical, difference_sum *sums,
+                     size_t *found, lookup *places)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_physical(d, rows[i]) != physical || !d->rows[rows[i]].compared) continue;
+        if (is_gauge(&d->delta->schema->counters[rows[i]])) continue;
+        difference_sum *sum = sum_of(d, rows[i], sums, found, places);
+        if (!sum) return false;
+        if (physical || !is_physical(d, sum->first)) add_to_sum(d, rows[i], sum);
+    }
+    return true;
+}
+
+// A device whose counter could not be compared would have added to the sum.
+static void mark_incomplete(const difference *d, difference_sum *sums, const lookup *places)
 {
     const netprof_schema *schema = d->delta->schema;
+    for (size_t i = 0; i < schema->counter_count; i++) {
+        const netprof_counter *c = &schema->counters[i];
+        if (d->rows[i].compared) continue;
+        size_t place = lookup_find(places, source_number(schema, schema->devices[c->device].source), c->name);
+        if (place != LOOKUP_NONE && is_physical(d, sums[place].first) == is_physical(d, i))
+            sums[place].lower_bound = true;
+    }
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+    const difference_sum *x = a, *y = b;
+    size_t i = catalog_unit_rank(x->unit), j = catalog_unit_rank(y->unit);
+    if (i != j) return i < j ? -1 : 1;
+    int order = strcmp(x->unit, y->unit);
+    if (order) return order;
+    if (x->value != y->value) return x->value > y->value ? -1 : 1;
+    order = catalog_name_compare(x->name, y->name);
+    return order ? order : strcmp(x->source, y->source);
+}
+
+static size_t keep_top(difference_sum *sums, size_t count, size_t top)
+{
+    size_t kept = 0, in_unit = 0;
+    for (size_t i = 0; i < count; i++) {
+        in_unit = i && strcmp(sums[i].unit, sums[i - 1].unit) == 0 ? in_unit + 1 : 0;
+        if (!top || in_unit < top) sums[kept++] = sums[i];
+    }
+    return kept;
+}
+
+difference_sum *difference_sums(const difference *d, const size_t *rows, size_t row_count, size_t top, size_t *count)
+{
+    difference_sum *sums = calloc(row_count + 1, sizeof *sums);
     lookup places = {0};
-    difference_sum *sums = malloc((schema->counter_count + 1) * sizeof *sums);
-    difference_sum *sorted = NULL;
-    sort_key *keys = NULL;
-    size_t found = sums ? collect_sums(d, sums, &places) : (size_t)-1;
-    *count_out = 0;
-    if (found != (size_t)-1) {
-        keys = malloc((found + 1) * sizeof *keys);
-        sorted = malloc((found + 1) * sizeof *sorted);
+    size_t found = 0;
+    *count = 0;
+    if (!sums || !add_rows(d, rows, row_count, true, sums, &found, &places) ||
+        !add_rows(d, rows, row_count, false, sums, &found, &places)) {
+        free(sums);
+        lookup_free(&places);
+        return NULL;
     }
-    if (keys && sorted) {
-        for (size_t i = 0; i < found; i++)
-            keys[i] = (sort_key){source_number(schema, sums[i].source),
-                                 catalog_unit_rank(sums[i].unit),
-                                 sums[i].unit,
-                                 sums[i].value,
-                                 sums[i].name,
-                                 i};
-        qsort(keys, found, sizeof *keys, compare_keys);
-        for (size_t i = 0; i < found; i++)
-            sorted[i] = sums[keys[i].index];
-        *count_out = found;
-    } else {
-        free(sorted);
-        sorted = NULL;
-    }
-    free(keys);
-    free(sums);
+    mark_incomplete(d, sums, &places);
     lookup_free(&places);
-    return sorted;
+    qsort(sums, found, sizeof *sums, compare_sums);
+    *count = keep_top(sums, found, top);
+    return sums;
 }
 
 // The device's counter with this role. A device may have two (older and newer kernels' names): the first with
@@ -425,12 +480,22 @@ static size_t counter_with_role(const difference *d, size_t device, uint32_t rol
     return best;
 }
 
+// Whether the device, a physical one, has such a counter at all.
+static bool had_role(const difference *d, size_t device, uint32_t role)
+{
+    const netprof_device *dev = &d->delta->schema->devices[device];
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
+        if (is_physical(d, i) && d->rows[i].entry && d->rows[i].entry->marks & role) return true;
+    return false;
+}
+
 static void add_to_balance(difference_balance *b, const difference_row *row, size_t device)
 {
     uint64_t value = row->magnitude;
     if (!b->devices || value > b->max) b->max = value, b->max_device = device;
     if (!b->devices || value < b->min) b->min = value, b->min_device = device;
     b->sum = add_up(b->sum, value);
+    b->lower_bound |= row->lower_bound;
     b->rate_per_s = add_rates(b->rate_per_s, row->rate_per_s);
     b->devices++;
 }
@@ -443,8 +508,9 @@ static difference_balance balance_of(const difference *d, const char *source, ui
         if (strcmp(schema->devices[device].source, source) != 0) continue;
         size_t i = counter_with_role(d, device, role);
         if (i != DIFFERENCE_NONE) add_to_balance(&b, &d->rows[i], device);
+        else b.lower_bound |= had_role(d, device, role);
     }
-    if (b.sum) b.max_over_mean = (double)b.max / ((double)b.sum / (double)b.devices);
+    if (b.sum && !b.lower_bound) b.max_over_mean = (double)b.max / ((double)b.sum / (double)b.devices);
     return b;
 }
 

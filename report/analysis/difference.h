@@ -25,6 +25,7 @@ typedef struct difference_row {
     bool negative;      // ... with this sign (gauges and signed counters only)
     uint8_t flag;       // netprof_flag
     bool compared;      // there is a value on both sides
+    bool lower_bound;   // the true difference may be larger: it was reset, or is suspect
     bool changed;       // compared, and the two values differ (gauges included), or it was reset and counted
     double rate_per_s;  // over the counter's own two stamps; NAN for gauges and where no time is known
     uint64_t raw_magnitude; // |after - before| of the plain values, as net_prof takes it ...
@@ -35,6 +36,8 @@ typedef struct difference_counts {
     size_t counters; // that the two snapshots have together
     size_t compared, changed;
     size_t flagged[DIFFERENCE_FLAGS]; // by netprof_flag
+    size_t saturated;                 // of the suspect ones: stuck at their largest value
+    size_t skipped;                   // of the unknown ones: not asked for in one of the snapshots (the fast set)
     int64_t elapsed_ns;               // the longest of its counters', 0 when unknown
 } difference_counts;
 
@@ -49,7 +52,7 @@ typedef struct difference {
 
 // From two snapshots; from a delta that outlives the difference; or from data sets as the command gets them:
 // with one run its first and last snapshot, or its only delta; with several runs the first snapshot of the
-// first and the last snapshot of the last. force: also across hosts and boots (otherwise
+// first and the last snapshot of the last. force: also across hosts and boots, and backwards in time (otherwise
 // NETPROF_ERR_MISMATCH). The data set may be freed afterwards unless a delta of it was used.
 netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before,
                                     const netprof_snapshot *after, bool force, netprof_error *error);
@@ -111,20 +114,24 @@ netprof_err difference_table_of_marks(const difference *d, const char *source, u
                                       difference_table *table, netprof_error *error);
 void difference_table_free(difference_table *table);
 
-// ---- sums over the physical devices of a source: each byte once ----
+// ---- sums over devices: each byte once ----
 
+// A counter summed over those of a source's physical devices that are among the rows, or over all of them when no
+// physical one is.
 typedef struct difference_sum {
     const char *source, *name, *unit;
     const catalog_entry *entry;
-    uint64_t value;    // UINT64_MAX when the sum is larger
-    double rate_per_s; // sum of the rates; NAN when none is known
-    size_t devices;    // how many were added
-    uint32_t flags;    // bits 1 << NETPROF_FLAG_... that occurred
+    uint64_t value;     // UINT64_MAX when the sum is larger ...
+    bool negative;      // ... with this sign (signed counters only)
+    bool lower_bound;   // a part is one, or a device's counter could not be compared
+    double rate_per_s;  // sum of the rates; NAN when none is known
+    size_t devices;     // how many were added
+    size_t first, most; // counter indexes: the first and the largest
 } difference_sum;
 
-// Counters and histogram buckets that can be differenced, source after source, unit after unit, the largest
-// first.
-difference_sum *difference_sums(const difference *d, size_t *count);
+// Of the counters in rows (as difference_select() gives them; gauges and what was not compared are passed over): all
+// sources together, unit after unit, the `top` largest of each unit (0: all).
+difference_sum *difference_sums(const difference *d, const size_t *rows, size_t row_count, size_t top, size_t *count);
 
 // ---- balance across the physical devices of a source ----
 
@@ -134,7 +141,8 @@ typedef struct difference_balance {
     size_t devices; // that have such a counter with a difference
     uint64_t sum, min, max;
     size_t min_device, max_device;
-    double max_over_mean; // 1 = even; NAN when nothing was moved
+    bool lower_bound;     // a part is one, or a device's counter could not be compared
+    double max_over_mean; // 1 = even; NAN when nothing was moved, or the sum is a lower bound
     double rate_per_s;    // of all devices together; NAN when unknown
 } difference_balance;
 

@@ -83,6 +83,26 @@ bool evaluation_linked(const evaluation *e, size_t a, size_t b)
     return a == b || (e->twins[a] != LOOKUP_NONE && e->twins[a] == e->twins[b]);
 }
 
+// An InfiniBand port counts the packets of its own network interface (IPoIB); RoCE is not in its interface's counters.
+static bool is_ipoib(const evaluation *e, size_t port)
+{
+    const char *layer = own_fact(e, port, "link_layer");
+    return strcmp(device_at(e, port)->source, "rdma") == 0 && layer && strcmp(layer, "InfiniBand") == 0;
+}
+
+// Each byte once: an interface that belongs to a NIC of another source is that NIC's, and ethtool's figures are its
+// interface's.
+bool evaluation_counts_again(const evaluation *e, size_t device)
+{
+    const char *source = device_at(e, device)->source;
+    if (strcmp(source, "netdev") != 0 && strcmp(source, "ethtool") != 0) return false;
+    for (size_t i = 0; i < device_count(e); i++) {
+        if (i == device || e->twins[i] == LOOKUP_NONE || e->twins[i] != e->twins[device]) continue;
+        if (strcmp(source, "ethtool") == 0 || strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i)) return true;
+    }
+    return false;
+}
+
 bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
 {
     return strcmp(x->source, "*") == 0 || strcmp(x->source, device_at(e, device)->source) == 0;
@@ -331,7 +351,7 @@ double evaluation_line_rate(const evaluation *e, size_t device)
     return plausible(rate);
 }
 
-static double clock_of(const evaluation *e, size_t device)
+double evaluation_clock(const evaluation *e, size_t device)
 {
     const char *version = own_fact(e, device, "cassini_version");
     if (version) return *version == '2' ? 1.1e9 : 1e9;
@@ -363,7 +383,7 @@ static reading variable_reading(const evaluation *e, uint32_t variable)
     }
     if (node) return none();
     switch ((expression_variable)variable) {
-    case EXPRESSION_CLOCK: return good(clock_of(e, e->device));
+    case EXPRESSION_CLOCK: return good(evaluation_clock(e, e->device));
     case EXPRESSION_LINE_RATE: return when_positive(evaluation_line_rate(e, e->device), "the speed is not known");
     case EXPRESSION_SPEED: return when_positive(evaluation_speed(e, e->device), "the speed is not known");
     default: return good((device_at(e, e->device)->flags & NETPROF_DEVICE_PHYSICAL) != 0);
@@ -391,6 +411,7 @@ static reading fact_reading(const evaluation *e, const char *key)
 static reading flagged_reading(const evaluation *e, const char *flag)
 {
     if (e->device == DIFFERENCE_NONE) return none();
+    if (strcmp(flag, "saturated") == 0) return good((double)e->d->devices[e->device].saturated);
     for (int f = 0; f < DIFFERENCE_FLAGS; f++)
         if (strcmp(netprof_flag_name((netprof_flag)f), flag) == 0)
             return good((double)e->d->devices[e->device].flagged[f]);

@@ -51,6 +51,9 @@ void evaluation_facts(evaluation *e, const expression *x, void (*visit)(void *us
 
 bool evaluation_linked(const evaluation *e, size_t a, size_t b); // the same device, or the same port of the node
 bool evaluation_applies(const evaluation *e, const rule *x, size_t device);
+// Another device counts the same bytes: this one is left out of sums over the node.
+bool evaluation_counts_again(const evaluation *e, size_t device);
+double evaluation_clock(const evaluation *e, size_t device);     // Hz
 double evaluation_line_rate(const evaluation *e, size_t device); // bit/s, 0 unknown: on the wire ...
 double evaluation_speed(const evaluation *e, size_t device);     // ... and for frames
 

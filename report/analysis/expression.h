@@ -49,7 +49,7 @@ typedef enum expression_op {
     EXPRESSION_CHANGED,   // how many of these gauges or states have another value at the end
     EXPRESSION_FACT,      // the number at the start of a fact of the device
     EXPRESSION_IS,        // is(fact, word): 1 when the fact is this word
-    EXPRESSION_FLAGGED,   // flagged(reset): how many of the device's counters have this flag
+    EXPRESSION_FLAGGED,   // flagged(reset): how many of the device's counters have this flag; or flagged(saturated)
     EXPRESSION_PEERS,     // mean over the other devices of the source
     EXPRESSION_SPREAD,    // largest over mean of the source's devices
     EXPRESSION_TOTAL      // sum over the source's devices

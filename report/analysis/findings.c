@@ -12,7 +12,7 @@
 typedef struct maker {
     findings *f;
     evaluation e;
-    size_t room, unknown_room, background_room;
+    size_t room, unknown_room, check_room, background_room;
     bool no_memory;
 } maker;
 
@@ -69,6 +69,15 @@ static void add_unknown(maker *m, const rule *x, size_t device, reading r)
     if (!list) return;
     f->unknown = list;
     list[f->unknown_count++] = (finding_unknown){x, device, r.counter, r.reason ? r.reason : "unknown"};
+}
+
+static void add_check(maker *m, finding_check check)
+{
+    findings *f = m->f;
+    finding_check *list = grow(m, f->checks, f->check_count, &m->check_room, sizeof *list);
+    if (!list) return;
+    f->checks = list;
+    list[f->check_count++] = check;
 }
 
 // ---- evidence ----
@@ -143,10 +152,15 @@ static const char *value_format(const rule *x)
     return NULL;
 }
 
+const char *finding_number_text(const rule *x, double value, char *text, size_t size)
+{
+    const char *format = value_format(x);
+    return format ? rules_format(text, size, format, value) : "";
+}
+
 const char *finding_value_text(const finding *x, char *text, size_t size)
 {
-    const char *format = value_format(x->rule);
-    return format ? rules_format(text, size, format, x->value) : "";
+    return finding_number_text(x->rule, x->value, text, size);
 }
 
 static void append_peers(finding *x)
@@ -246,12 +260,16 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
 static void judge_one(maker *m, const rule *x, size_t device, const judgement *all, size_t count)
 {
     const judgement *own = device == DIFFERENCE_NONE ? all : &all[device];
-    if (own->value.status >= READING_SKIPPED) add_unknown(m, x, device, own->value);
+    if (own->value.status >= READING_SKIPPED) {
+        add_unknown(m, x, device, own->value);
+        add_check(m, (finding_check){.rule = x, .device = device});
+    }
     if (!own->applies) return;
     m->f->judged += strcmp(x->class_name, "data") != 0;
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
     severity s = judge(&m->e, x, own->value.number);
+    add_check(m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
     if (s) add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
 }
 
@@ -282,8 +300,11 @@ static void apply(maker *m, const rule *x, judgement *all)
     }
     for (size_t i = 0; i < schema->device_count; i++)
         all[i] = evaluation_applies(&m->e, x, i) ? measure(m, x, i) : (judgement){.value = {.status = READING_NONE}};
-    if (x->background && is_background(all, schema->device_count)) return;
-    for (size_t i = 0; i < schema->device_count; i++)
+    bool background = x->background && is_background(all, schema->device_count);
+    for (size_t i = 0; i < schema->device_count && background; i++)
+        if (all[i].applies)
+            add_check(m, (finding_check){.rule = x, .device = i, .judged = true, .value = all[i].value.number});
+    for (size_t i = 0; i < schema->device_count && !background; i++)
         judge_one(m, x, i, all, schema->device_count);
 }
 
@@ -434,24 +455,12 @@ static double role_rate(const maker *m, size_t device, uint32_t role)
     return most;
 }
 
-// Each byte once: an interface that belongs to a NIC of another source is that NIC's.
-static bool counts_again(const maker *m, size_t device)
-{
-    const netprof_schema *schema = m->f->d->delta->schema;
-    if (strcmp(schema->devices[device].source, "cxi") == 0) return false;
-    for (size_t i = 0; i < schema->device_count; i++)
-        if (i != device && m->e.twins[i] != LOOKUP_NONE && m->e.twins[i] == m->e.twins[device] &&
-            (strcmp(schema->devices[i].source, "cxi") == 0 || strcmp(schema->devices[device].source, "ethtool") == 0))
-            return true;
-    return false;
-}
-
 static load weigh(const maker *m)
 {
     load l = {.share = 0};
     const netprof_schema *schema = m->f->d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
-        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || counts_again(m, i)) continue;
+        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
         double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
         double speed = evaluation_speed(&m->e, i);
         if (isnan(in) && isnan(out)) continue;
@@ -558,6 +567,7 @@ void findings_free(findings *f)
     }
     free(f->items);
     free(f->unknown);
+    free(f->checks);
     free(f->background);
     free(f->verdict);
     *f = (findings){0};

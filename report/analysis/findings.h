@@ -43,6 +43,16 @@ typedef struct finding_unknown {
     const char *reason;
 } finding_unknown;
 
+// What became of one rule on one device. Where there was nothing to judge (no such counter, too little traffic) there is
+// no record.
+typedef struct finding_check {
+    const rule *rule;
+    size_t device;     // or DIFFERENCE_NONE: the node
+    bool judged;       // false: it could not be judged, see findings.unknown
+    severity severity; // when judged
+    double value;      // in rule->unit, when judged
+} finding_check;
+
 // A counter of trouble that moved alike on all devices of its source: an event around them.
 typedef struct finding_background {
     const char *source, *counter, *unit;
@@ -58,6 +68,8 @@ typedef struct findings {
     size_t count;
     finding_unknown *unknown;
     size_t unknown_count;
+    finding_check *checks; // in the rules' order, then the devices'
+    size_t check_count;
     finding_background *background;
     size_t background_count;
     size_t judged; // how often a rule could be judged, without those about the data themselves
@@ -71,6 +83,8 @@ void findings_free(findings *f);
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source
 // The value as the claim shows it, "" when the claim does not; returns text.
 const char *finding_value_text(const finding *x, char *text, size_t size);
+// A value as the rule's claim shows it, "" when the claim does not; returns text.
+const char *finding_number_text(const rule *x, double value, char *text, size_t size);
 json_object *findings_json(const findings *f); // {"format":"netprof-findings",...}; NULL without memory
 
 #endif

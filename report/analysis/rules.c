@@ -14,6 +14,7 @@
 #include "rules_data.inc"
 #include "rules_ethernet.inc"
 #include "rules_ip.inc"
+#include "rules_node.inc"
 #include "rules_rdma.inc"
 
 static const struct {
@@ -23,6 +24,7 @@ static const struct {
               {"rules_ethernet.csv", rules_ethernet_lines},
               {"rules_rdma.csv", rules_rdma_lines},
               {"rules_ip.csv", rules_ip_lines},
+              {"rules_node.csv", rules_node_lines},
               {"rules_data.csv", rules_data_lines}};
 
 static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
@@ -523,18 +525,30 @@ static void format_si(char *text, size_t size, double number, const char *unit)
     if (n && text[n - 1] == ' ') text[n - 1] = 0;
 }
 
+// Three digits; nobody reads 7.88e-06.
+static void format_plain(char *text, size_t size, double number, const char *unit)
+{
+    const double least = 0.0001;
+    double magnitude = fabs(number);
+    if (magnitude > 0 && magnitude < least)
+        snprintf(text, size, "%s0.0001%s", number < 0 ? "> -" : "< ", unit);
+    else
+        snprintf(text, size, magnitude >= 999.5 && magnitude < 1e15 ? "%.0f%s" : "%.3g%s", number, unit);
+}
+
 const char *rules_format(char *text, size_t size, const char *format, double number)
 {
     double magnitude = fabs(number);
     switch (*format) {
-    case '%': snprintf(text, size, "%.3g %%", number * 100); break;
+    case '%': format_plain(text, size, number * 100, " %"); break;
     case 'i': snprintf(text, size, "%.0f", number); break;
     case 'e': snprintf(text, size, "%.2g", number); break;
     case 'B': format_si(text, size, number, "B"); break;
     case 'b': format_si(text, size, number, "bit"); break;
-    case 'x': snprintf(text, size, magnitude >= 999.5 && magnitude < 1e15 ? "%.0f" : "%.3g", number); break;
+    case 'x': format_plain(text, size, number, ""); break;
     default:
         if (magnitude < 1e5 && number == floor(number)) snprintf(text, size, "%.0f", number);
+        else if (magnitude < 1) format_plain(text, size, number, "");
         else format_si(text, size, number, "");
     }
     return text;

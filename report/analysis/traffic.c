@@ -46,30 +46,49 @@ static const struct {
 enum { ROLES = sizeof roles / sizeof *roles };
 
 typedef struct amount {
-    bool known;
+    bool known, lower_bound;
     uint64_t value;
     double rate_per_s; // NAN when unknown
 } amount;
 
-// The counter that saw most, or the sum of the parts when none is missing.
+// It is there, was asked for, and could not be read.
+static bool is_unreadable(const difference *d, size_t i)
+{
+    const netprof_delta *delta = d->delta;
+    return d->rows[i].flag == NETPROF_FLAG_UNKNOWN && delta->before_status[i] != NETPROF_STATUS_SKIPPED &&
+           delta->after_status[i] != NETPROF_STATUS_SKIPPED;
+}
+
+// The counter that saw most, or the sum of the parts: unknown when one is missing, a lower bound when one could not be
+// read.
 static amount amount_of(const difference *d, const netprof_device *device, size_t role)
 {
     amount a = {.rate_per_s = NAN};
-    size_t found = 0;
+    size_t found = 0, unreadable = 0;
     for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
         const difference_row *row = &d->rows[i];
         if (!row->entry || !(row->entry->marks & roles[role].mark)) continue;
+        unreadable += is_unreadable(d, i);
         if (!row->compared || row->flag == NETPROF_FLAG_GAUGE) continue;
         found++;
         if (roles[role].part) {
             a.value += row->magnitude;
             a.rate_per_s = found == 1 ? row->rate_per_s : a.rate_per_s + row->rate_per_s;
-        } else if (row->magnitude >= a.value) {
+            a.lower_bound |= row->lower_bound;
+        } else if (found == 1 || row->magnitude >= a.value) {
             a.value = row->magnitude;
             a.rate_per_s = row->rate_per_s;
+            a.lower_bound = row->lower_bound;
         }
     }
-    a.known = found && (!roles[role].part || found == catalog_count(device->source, roles[role].mark));
+    if (!roles[role].part) {
+        a.known = found;
+    } else if (unreadable) {
+        a.known = a.value && found + unreadable == catalog_count(device->source, roles[role].mark);
+        a.lower_bound = true;
+    } else {
+        a.known = found && found == catalog_count(device->source, roles[role].mark);
+    }
     return a;
 }
 
@@ -81,10 +100,12 @@ static void add_role(traffic *t, const amount *a, size_t role)
     if (roles[role].bytes) {
         t->bytes_known[way] = true;
         t->bytes[way] = a->value;
+        t->bytes_bound[way] = a->lower_bound;
         t->byte_rate[way] = a->rate_per_s;
     } else {
         t->packets_known[way] = true;
         t->packets[way] = a->value;
+        t->packets_bound[way] = a->lower_bound;
         t->packet_rate[way] = a->rate_per_s;
     }
 }
@@ -100,7 +121,8 @@ static traffic traffic_of(const difference *d, size_t device)
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
         if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && traffic_is_trouble(d, i))
             t.troubles++;
-    t.line_rate = traffic_bits_per_s(dev) / 8;
+    // What a virtual device says of its speed is made up, and its traffic goes through no line.
+    t.line_rate = dev->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(dev) / 8 : 0;
     if (t.line_rate > 0)
         t.share = fmax(t.byte_rate[TRAFFIC_RECEIVED], t.byte_rate[TRAFFIC_SENT]) / t.line_rate;
     return t;
@@ -142,4 +164,10 @@ bool traffic_moved(const traffic *t)
 {
     return t->bytes[TRAFFIC_RECEIVED] || t->bytes[TRAFFIC_SENT] || t->packets[TRAFFIC_RECEIVED] ||
            t->packets[TRAFFIC_SENT];
+}
+
+bool traffic_is_bound(const traffic *t)
+{
+    return t->bytes_bound[TRAFFIC_RECEIVED] || t->bytes_bound[TRAFFIC_SENT] || t->packets_bound[TRAFFIC_RECEIVED] ||
+           t->packets_bound[TRAFFIC_SENT];
 }

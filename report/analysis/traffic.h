@@ -13,10 +13,11 @@ typedef struct traffic {
     size_t device; // index in the delta's schema
     bool known;    // there is any such counter with a value
     bool bytes_known[2], packets_known[2];
+    bool bytes_bound[2], packets_bound[2]; // the true figure, and its rate, may be larger
     bool repeated; // another device counts the same bytes: listed, never added
     uint64_t bytes[2], packets[2];
     double byte_rate[2], packet_rate[2]; // per second; NAN when unknown
-    double line_rate;                    // bytes per second, each way; 0 when unknown
+    double line_rate;                    // bytes per second, each way; 0 when unknown, and for virtual devices
     double share;                        // of the line rate, the busier way; NAN when unknown
     size_t troubles;                     // how many counters of trouble changed
 } traffic;
@@ -24,6 +25,7 @@ typedef struct traffic {
 // One for each device, in the schema's order; free() it. NULL: no memory.
 traffic *traffic_make(const difference *d);
 bool traffic_moved(const traffic *t);
+bool traffic_is_bound(const traffic *t); // is any of its figures a lower bound?
 
 // Bit/s by the device's facts; 0 when unknown.
 double traffic_bits_per_s(const netprof_device *device);

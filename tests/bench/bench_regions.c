@@ -1,5 +1,5 @@
-/* Regions: a begin and an end, beside the bare time stamps, the bare system calls, and other tools where they are
-   installed. A repeat is many pairs; what a row says is for one. */
+/* Regions: a begin and an end, beside the bare time stamps and the bare system calls. A repeat is many pairs; what a row
+   says is for one. */
 #define _GNU_SOURCE
 #include "netprof.h"
 
@@ -15,20 +15,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef BENCH_PAPI
-#include <papi.h>
-#endif
-#ifdef BENCH_LIKWID
-#define LIKWID_PERFMON
-#include <likwid-marker.h>
-#endif
-
-/* What a contestant repeats; `pairs` of them. 0, or -1: failed. */
-typedef struct loop {
-    int (*run)(int pairs);
-    int pairs;
-    const char *mode; /* of netprof; NULL: none */
-} loop;
 
 /* -- netprof -- */
 
@@ -196,38 +182,11 @@ static int pairs_getstats(int pairs)
     return 0;
 }
 
-/* -- other tools -- */
-
-#ifdef BENCH_PAPI
-static int pairs_papi(int pairs)
-{
-    int i;
-    for (i = 0; i < pairs; i++)
-        if (PAPI_hl_region_begin("pair") != PAPI_OK || PAPI_hl_region_end("pair") != PAPI_OK) {
-            bench_cannot("PAPI's high-level interface has no net component here");
-            return -1;
-        }
-    return 0;
-}
-#endif
-
-#ifdef BENCH_LIKWID
-static int pairs_likwid(int pairs)
-{
-    int i;
-    for (i = 0; i < pairs; i++) {
-        LIKWID_MARKER_START("pair");
-        LIKWID_MARKER_STOP("pair");
-    }
-    return 0;
-}
-#endif
-
 /* -- contestants -- */
 
-static void *prepare(const void *with)
+void *bench_loop_prepare(const void *with)
 {
-    const loop *l = with;
+    const bench_loop *l = with;
     if (l->mode) setenv("NETPROF", l->mode, 1);
     setenv("NETPROF_OUTPUT", "/dev/null", 1);
     setenv("NETPROF_SOURCES", "netdev", 1);
@@ -236,9 +195,9 @@ static void *prepare(const void *with)
     return (void *)(uintptr_t)with;
 }
 
-static int64_t once(void *state)
+int64_t bench_loop_once(void *state)
 {
-    const loop *l = state;
+    const bench_loop *l = state;
     int64_t begin = bench_now();
     if (l->run(l->pairs) != 0) return -1;
     return bench_now() - begin;
@@ -246,7 +205,7 @@ static int64_t once(void *state)
 
 /* What threads cost each other, not what a busy machine costs them: processor time of each. */
 typedef struct pair_thread {
-    const loop *loop;
+    const bench_loop *loop;
     pthread_barrier_t *start;
     int64_t ns; /* -1: failed */
 } pair_thread;
@@ -270,7 +229,7 @@ static void *run_thread(void *argument)
 }
 
 /* `count` threads at once, each of which makes all the pairs; their mean. */
-static int64_t run_threads(const loop *l, int count)
+static int64_t run_threads(const bench_loop *l, int count)
 {
     pthread_barrier_t start;
     pair_thread t[2];
@@ -305,23 +264,23 @@ static int64_t once_two_threads(void *state)
 
 static void time_rows(int n)
 {
-    const loop empty = {pairs_empty, n, NULL}, out = {bench_pairs_out, n, NULL},
-               ticks = {pairs_ticks, n, NULL};
-    const loop off = {pairs_plain, n, "off"}, time_only = {pairs_plain, n, "time"};
-    const loop scope = {pairs_scope, n, "time"}, function = {pairs_function, n, "time"};
-    const loop dynamic = {pairs_dynamic, n, "time"}, span = {pairs_span, n, "time"};
-    const loop sampler = {pairs_plain, n, "sampler"};
+    const bench_loop empty = {pairs_empty, n, NULL}, out = {bench_pairs_out, n, NULL},
+                     ticks = {pairs_ticks, n, NULL};
+    const bench_loop off = {pairs_plain, n, "off"}, time_only = {pairs_plain, n, "time"};
+    const bench_loop scope = {pairs_scope, n, "time"}, function = {pairs_function, n, "time"};
+    const bench_loop dynamic = {pairs_dynamic, n, "time"}, span = {pairs_span, n, "time"};
+    const bench_loop sampler = {pairs_plain, n, "sampler"};
     const bench_contestant contestants[] = {
-        {"empty loop", prepare, once, &empty, NULL},
-        {"compiled out", prepare, once, &out, NULL},
-        {TICKS, prepare, once, &ticks, NULL},
-        {"off", prepare, once, &off, NULL},
-        {"netprof, time", prepare, once, &time_only, NULL},
-        {"scope", prepare, once, &scope, NULL},
-        {"functions", prepare, once, &function, NULL},
-        {"dynamic name", prepare, once, &dynamic, NULL},
-        {"span", prepare, once, &span, NULL},
-        {"sampler", prepare, once, &sampler, NULL},
+        {"empty loop", bench_loop_prepare, bench_loop_once, &empty, NULL},
+        {"compiled out", bench_loop_prepare, bench_loop_once, &out, NULL},
+        {TICKS, bench_loop_prepare, bench_loop_once, &ticks, NULL},
+        {"off", bench_loop_prepare, bench_loop_once, &off, NULL},
+        {"netprof, time", bench_loop_prepare, bench_loop_once, &time_only, NULL},
+        {"scope", bench_loop_prepare, bench_loop_once, &scope, NULL},
+        {"functions", bench_loop_prepare, bench_loop_once, &function, NULL},
+        {"dynamic name", bench_loop_prepare, bench_loop_once, &dynamic, NULL},
+        {"span", bench_loop_prepare, bench_loop_once, &span, NULL},
+        {"sampler", bench_loop_prepare, bench_loop_once, &sampler, NULL},
     };
     bench_samples s[BENCH_MOST];
     bench_round(contestants, 10, bench.repeats, s);
@@ -340,10 +299,10 @@ static void time_rows(int n)
 
 static void portable_rows(int n)
 {
-    const loop clock_pair = {pairs_clock, n, NULL}, portable = {bench_pairs_portable, n, "time"};
+    const bench_loop clock_pair = {pairs_clock, n, NULL}, portable = {bench_pairs_portable, n, "time"};
     const bench_contestant contestants[] = {
-        {"bare clock_gettime pair", prepare, once, &clock_pair, NULL},
-        {"portable", prepare, once, &portable, NULL},
+        {"bare clock_gettime pair", bench_loop_prepare, bench_loop_once, &clock_pair, NULL},
+        {"portable", bench_loop_prepare, bench_loop_once, &portable, NULL},
     };
     bench_samples s[BENCH_MOST];
     bench_round(contestants, 2, bench.repeats, s);
@@ -354,12 +313,12 @@ static void portable_rows(int n)
 
 static void shape_rows(int n)
 {
-    const loop one = {pairs_plain, n, "time"}, two = {pairs_nested_2, n, "time"};
-    const loop eight = {pairs_nested_8, n, "time"};
+    const bench_loop one = {pairs_plain, n, "time"}, two = {pairs_nested_2, n, "time"};
+    const bench_loop eight = {pairs_nested_8, n, "time"};
     const bench_contestant contestants[] = {
-        {"netprof, one deep", prepare, once, &one, NULL},
-        {"nested 2", prepare, once, &two, NULL},
-        {"nested 8", prepare, once, &eight, NULL},
+        {"netprof, one deep", bench_loop_prepare, bench_loop_once, &one, NULL},
+        {"nested 2", bench_loop_prepare, bench_loop_once, &two, NULL},
+        {"nested 8", bench_loop_prepare, bench_loop_once, &eight, NULL},
     };
     bench_samples s[BENCH_MOST];
     bench_round(contestants, 3, bench.repeats, s);
@@ -370,10 +329,10 @@ static void shape_rows(int n)
 
 static void thread_rows(int n, const char *mode, const char *name, double target)
 {
-    const loop pairs = {pairs_plain, n, mode};
+    const bench_loop pairs = {pairs_plain, n, mode};
     const bench_contestant contestants[] = {
-        {"one thread", prepare, once_one_thread, &pairs, NULL},
-        {"two threads", prepare, once_two_threads, &pairs, NULL},
+        {"one thread", bench_loop_prepare, once_one_thread, &pairs, NULL},
+        {"two threads", bench_loop_prepare, once_two_threads, &pairs, NULL},
     };
     bench_samples s[BENCH_MOST];
     bench_round(contestants, 2, bench.repeats, s);
@@ -383,43 +342,16 @@ static void thread_rows(int n, const char *mode, const char *name, double target
 
 static void counter_rows(int n)
 {
-    const loop bare = {pairs_getstats, n, NULL}, fast = {pairs_plain, n, "fast"};
+    const bench_loop bare = {pairs_getstats, n, NULL}, fast = {pairs_plain, n, "fast"};
     const bench_contestant contestants[] = {
-        {"two bare RTM_GETSTATS", prepare, once, &bare, NULL},
-        {"fast", prepare, once, &fast, NULL},
+        {"two bare RTM_GETSTATS", bench_loop_prepare, bench_loop_once, &bare, NULL},
+        {"fast", bench_loop_prepare, bench_loop_once, &fast, NULL},
     };
     bench_samples s[BENCH_MOST];
     bench_round(contestants, 2, bench.repeats, s);
     bench_row("two bare RTM_GETSTATS of lo", &s[0], n * 1e3, "us", NULL, 0);
     bench_row("region, fast set of lo by netlink", &s[1], n * 1e3, "us", &s[0], 2);
     bench_samples_free(s, 2);
-}
-
-static void tool_rows(int n)
-{
-#ifdef BENCH_LIKWID
-    const loop likwid = {pairs_likwid, n, NULL};
-    const bench_contestant marker = {"LIKWID", prepare, once, &likwid, NULL};
-    bench_samples s[1];
-    bench_round(&marker, 1, bench.repeats, s);
-    bench_row("LIKWID marker, inactive", &s[0], n, "ns", NULL, 0);
-    bench_samples_free(s, 1);
-#else
-    bench_skip("LIKWID marker, inactive", "not installed when this was built");
-#endif
-#ifdef BENCH_PAPI
-    const loop papi = {pairs_papi, n / 100 + 1, NULL};
-    const bench_contestant high_level = {"PAPI", prepare, once, &papi, NULL};
-    bench_samples p[1];
-    setenv("PAPI_EVENTS", "net:::lo:rx:bytes,net:::lo:tx:bytes", 1);
-    setenv("PAPI_OUTPUT_DIRECTORY", bench.tree, 1);
-    bench_round(&high_level, 1, bench.repeats, p);
-    bench_row("PAPI high-level, net component", &p[0], papi.pairs, "ns", NULL, 0);
-    bench_samples_free(p, 1);
-#else
-    bench_skip("PAPI high-level, net component", "not installed when this was built");
-#endif
-    (void)n;
 }
 
 void bench_regions(void)
@@ -432,5 +364,6 @@ void bench_regions(void)
     thread_rows(n, "sampler", "  with the sampler", 0);
     thread_rows(bench.quick ? 8 : 4000, "fast", "  with the fast set", 0);
     counter_rows(bench.quick ? 8 : 4000);
-    tool_rows(n);
+    bench_regions_tools(n);
+    bench_regions_bytes();
 }

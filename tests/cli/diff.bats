@@ -94,6 +94,102 @@ of() { # COUNTER FILTER, of all.json
     grep -Eq 'pct_spt_timeouts +gone ' out
 }
 
+@test "files in the wrong order are refused, unless forced" {
+    two_snapshots
+    for command in diff check; do
+        [ "$(status_of netprof $command after.netprof before.netprof)" = 3 ]
+        cat err
+        grep -Eq "^netprof $command: after.netprof and before.netprof: AFTER was taken [0-9.]+ s before BEFORE \(swapped\?\); --force" err
+        [ ! -s out ]
+    done
+    [ "$(status_of netprof diff --force after.netprof before.netprof --json)" = 0 ]
+    [ "$(jq '.interval_s < 0' out)" = true ]
+    # a clock that was set back between the two is no wrong order: netprof's own JSON, edited
+    netprof convert after.netprof after.json
+    jq '.snapshots[0].wall_ns -= 3600000000000 | .snapshots[0].devices[0].stamps_ns |= map(. - 3600000000000)' after.json >back.json
+    netprof diff before.netprof back.json --all --json >all.json
+    [ "$(jq '.interval_s > 0' all.json)" = true ]
+    # two seconds by the stamps, less the step of an hour (which is known to some microseconds)
+    [ "$(of hni_sts_rx_ok_octets '.rate_per_s | . > 2.49e9 and . < 2.51e9')" = true ]
+}
+
+@test "the fast set on one side: unknown, neither new nor gone, and no list of what nobody asked for" {
+    two_snapshots
+    netprof collect -q --root tree --set fast -o fast.netprof
+    netprof diff before.netprof fast.netprof --json >all.json 2>err
+    grep -q 'fast.netprof: its last snapshot holds the fast set only' err
+    [ "$(jq -c '[.totals.flags.new, .totals.flags.gone]' all.json)" = '[null,null]' ]
+    [ "$(jq '.totals.compared + .totals.not_asked_for == .totals.counters' all.json)" = true ]
+    [ "$(jq '.totals.not_asked_for' all.json)" = 2 ] # the gauge and the idle clock
+    netprof diff before.netprof fast.netprof >out 2>/dev/null
+    cat out
+    grep -q '^4 of 7 counters of 1 device changed, 2 could not be compared' out
+    refute grep -q '^cxi0 .* skipped ' out
+    grep -q '^2 counters were read once only: one of the snapshots is of the fast set$' out
+}
+
+@test "a run that was killed: what it kept is compared, and what is missing is said" {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1000 cq_cq_oxe_num_idles=5
+    rm -f ready
+    netprof run -q --root tree -o killed.netprof --interval 10ms -- sh -c 'touch ready; exec sleep 2' 2>/dev/null &
+    while [ ! -e ready ]; do sleep 0.01; done
+    sleep 0.3
+    kill -KILL $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 137 ]
+    [ "$(status_of netprof diff killed.netprof)" = 1 ] # parts are missing
+    cat err
+    grep -q 'killed.netprof: the last full snapshot is missing: netprof run did not end; only the fast set is compared' err
+    grep -q '^0 of 2 counters of 1 device changed, 1 could not be compared' out
+}
+
+# Two NICs; of the second one counter began again, and one of the sizes that make its packets is unreadable.
+@test "figures that are lower bounds are marked, in the text and in JSON" {
+    sized_nic
+    cp -r tree/sys/class/cxi/cxi0 tree/sys/class/cxi/cxi1
+    netprof collect --root tree -o before.netprof
+    for nic in cxi0 cxi1; do set_counter tree $nic hni_sts_tx_ok_octets 512000 4; done
+    for nic in cxi0 cxi1; do set_counter tree $nic hni_rx_ok_64 4103 4; done
+    set_counter tree cxi1 hni_sts_rx_ok_octets 500 4
+    printf 'rubbish\n' >tree/sys/class/cxi/cxi1/device/telemetry/hni_rx_ok_27
+    netprof collect --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    [ "$(jq -c '.devices[0].traffic | [.lower_bound, .lower_bounds]' all.json)" = '[false,[]]' ]
+    [ "$(jq -c '.devices[1].traffic | [.rx_bytes, .rx_packets, .rx_bytes_per_packet, .tx_bytes, .lower_bound]' all.json)" = '[500,3999,null,200000,true]' ]
+    [ "$(jq -c '.devices[1].traffic.lower_bounds' all.json)" = '["rx_bytes","rx_bytes_per_s","rx_packets","rx_packets_per_s","share_of_line_rate"]' ]
+    [ "$(jq -c '[.devices[1].top[] | select(.counter == "hni_sts_rx_ok_octets") | .delta, .flag, .lower_bound]' all.json)" = '[500,"reset",true]' ]
+    [ "$(jq -c '[.sums[] | select(.counter == "hni_sts_tx_ok_octets", .counter == "hni_sts_rx_ok_octets") | [.counter, .delta, .lower_bound]]' all.json)" = \
+        '[["hni_sts_tx_ok_octets",400000,false],["hni_sts_rx_ok_octets",500,true]]' ]
+    [ "$(jq -c '[.balance[] | [.role, .lower_bound, .max_over_mean]]' all.json)" = '[["tx_bytes",false,1],["rx_bytes",true,null]]' ]
+    netprof diff before.netprof after.netprof >out
+    cat out
+    grep -Eq '^cxi0 +cxi +0 B +3999 +200 kB ' out # its stamp is the old one: no time for a rate
+    grep -Eq '^cxi1 +cxi +≥ 500 B +≥ 250 B/s +≥ 3999 +200 kB ' out
+    grep -Eq ' hni_sts_rx_ok_octets +≥ 500 B +≥ 250 B/s ' out
+    grep -Eq '^cxi +received +2 +≥ 500 B +≥ 250 B/s +≥ 500 B +cxi1 +≥ 0 B +cxi0$' out # and no share of what is not known
+    LC_ALL=C netprof diff before.netprof after.netprof >out
+    grep -Eq '^cxi1 +cxi +>= 500 B +>= 250 B/s +>= 3999 +200 kB ' out
+}
+
+@test "a virtual device has no line rate, whatever it says of its speed" {
+    mkdir -p tree/sys/class/net/veth0/statistics tree/sys/devices/virtual/net
+    mv tree/sys/class/net/veth0 tree/sys/devices/virtual/net/veth0
+    ln -s ../../devices/virtual/net/veth0 tree/sys/class/net/veth0
+    link=tree/sys/class/net/veth0
+    echo 7 >$link/ifindex
+    echo 10000 >$link/speed
+    for counter in rx_bytes tx_bytes; do echo 1000 >$link/statistics/$counter; done
+    netprof collect -q --root tree -o before.netprof
+    for counter in rx_bytes tx_bytes; do echo 90000000001000 >$link/statistics/$counter; done
+    netprof collect -q --root tree -o after.netprof
+    netprof diff before.netprof after.netprof --json >all.json
+    jq -c '.devices[0]' all.json
+    [ "$(jq -c '.devices[] | select(.device == "veth0") | [.physical, .traffic.rx_bytes, .traffic.line_rate_bytes_per_s, .traffic.share_of_line_rate]' all.json)" = '[false,90000000000000,null,null]' ]
+    netprof diff before.netprof after.netprof >out
+    refute grep -q 'OF LINE RATE' out
+}
+
 @test "different hosts are refused, unless forced" {
     netprof-sim create one --nics 1 --host nid001
     netprof-sim create two --nics 1 --host nid002

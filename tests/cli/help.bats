@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff regions run convert'
+commands='list collect diff compare regions run convert'
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -30,8 +30,15 @@ setup() {
     netprof collect -q -o before.netprof
     netprof collect -q -o after.netprof
     netprof run -q -o run.netprof -- true
+    netprof run -q -o good.netprof -- true
+    netprof run -q -o bad.netprof -- true
     netprof collect -q -o before.json
     netprof collect -q -o after.json
+    mkdir kept # an example may write before.netprof anew: then it is the later one
+    cp before.netprof after.netprof before.json after.json kept
+    printf '#!/bin/sh\nexit 0\n' >mpirun
+    chmod +x mpirun
+    PATH=$PWD:$PATH
     # net_prof's JSON holds Cassini devices only
     make_nic tree cxi0 hni_sts_rx_ok_octets=1
     netprof collect -q --root tree -o cassini.netprof
@@ -41,6 +48,7 @@ setup() {
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
         echo "$line"
+        cp kept/* .
         bash -c "$line" >out 2>err || { echo "failed: $(cat err)"; false; }
         count=$((count + 1))
     done < <(for command in '' $commands; do netprof help $command; done | sed -n '/^Examples:/,/^$/s/^  \(netprof\)/\1/p')
@@ -88,6 +96,7 @@ diff a b c
 diff --top -3 a b
 diff --rank best a b
 diff --group NoSuchGroup a b
+<<<<<<< HEAD
 regions
 regions --flat --tree x
 regions --json --csv x
@@ -97,6 +106,15 @@ regions --min-share 101 x
 regions --rank first x
 regions --rank all x
 regions --region main --csv x
+=======
+compare
+compare a b c
+compare a b --
+compare -- a b
+compare a -- b --per day
+compare a -- b --top -2
+compare a -- b --fail-on info
+>>>>>>> main
 run
 run --
 run -o - -- true
@@ -159,7 +177,7 @@ END
     netprof collect -q -o a.netprof
     for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof a.netprof' \
         'diff --json a.netprof a.netprof' 'diff --csv a.netprof a.netprof' 'collect -q -o -' \
-        'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
+        'compare a.netprof a.netprof -- a.netprof a.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
         echo "$command"
         status=0
         # shellcheck disable=SC2086
@@ -210,7 +228,7 @@ complete_words() {
 }
 
 @test "completion: commands, options, values, files" {
-    [ "$(complete_words netprof co)" = 'collect convert ' ]
+    [ "$(complete_words netprof co)" = 'collect compare convert ' ]
     [ "$(complete_words netprof help di)" = 'diff ' ]
     for command in $commands; do
         offered=$(complete_words netprof "$command" -)

@@ -175,3 +175,67 @@ END
     netprof run --root node --json --summary all.json -- netprof-sim step node --seconds 1
     jq -e '.devices[] | select(.device == "cxi0") | .rx_packets > 0 and .tx_packets > 0' all.json
 }
+
+# Sent to the group, a signal reaches the command by itself; sent to netprof alone, netprof passes it on. Either way the
+# command counts one. What counts is a process without a sleeping child of its own, which would delay its traps.
+@test "a signal to the process group is delivered once, one to netprof alone as well" {
+    command -v python3 >/dev/null || skip 'no python3'
+    cat >counter.py <<'END'
+import os, signal, sys, time
+seen = []
+signal.signal(signal.SIGTERM, lambda *_: seen.append(1))
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(2))
+with open("pid", "w") as f: f.write(str(os.getppid()))
+os.rename("pid", "ready")
+end = time.monotonic() + 20
+while not seen and time.monotonic() < end: time.sleep(0.005)
+time.sleep(0.3)  # for a second one
+print(len(seen))
+END
+    for target in group process; do
+        for signal in TERM USR1; do
+            rm -f ready
+            setsid netprof run -q -- python3 counter.py >count &
+            while [ ! -e ready ]; do sleep 0.01; done
+            run_pid=$(cat ready)
+            if [ "$target" = group ]; then kill -s "$signal" -- "-$run_pid"; else kill -s "$signal" "$run_pid"; fi
+            wait $!
+            echo "$target $signal: $(cat count)"
+            [ "$(cat count)" = 1 ]
+        done
+    done
+}
+
+# The children of netprof run, as the command sees them, one a line: the command, and what netprof needs itself.
+children_of_run() {
+    setsid netprof run -q -- sh -c 'tr " " "\n" </proc/$PPID/task/$PPID/children | grep -vx $$ >children; echo $PPID >parent
+        touch ready; '"$1" &
+}
+
+# Waits until they are gone, or another program's.
+expect_gone() {
+    for _ in $(seq 200); do
+        left=0
+        for pid in $(cat children); do
+            if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = netprof ] && ! grep -q '^State:.Z' "/proc/$pid/status"; then left=1; fi
+        done
+        [ "$left" = 1 ] || return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+@test "nothing of netprof is left when the command ended, or netprof was killed" {
+    [ -e /proc/self/task/self/children ] || [ -e "/proc/$$/task/$$/children" ] || skip "the kernel lists no children"
+    rm -f ready
+    children_of_run true
+    wait $!
+    [ -s children ]
+    for pid in $(cat children); do [ ! -e "/proc/$pid" ]; done
+    rm -f ready
+    children_of_run 'for i in $(seq 40); do [ -e done ] || sleep 0.25; done'
+    while [ ! -e ready ]; do sleep 0.01; done
+    kill -KILL "$(cat parent)"
+    expect_gone
+    touch done
+}

@@ -43,11 +43,11 @@ static void grows(void **state)
     check(NETPROF_KIND_COUNTER, 64, 1, 0, 1, UINT64_MAX, NETPROF_FLAG_OK, UINT64_MAX - 1);
 }
 
-// From 3 below 2^width to 4 past zero: 3 + 4 = 7 steps, whatever the width.
+// From 3 below 2^width to 4 past zero: 3 + 4 = 7 steps, whatever the width (of 7 bits a sixteenth is 8).
 static void wraps_at_its_width(void **state)
 {
     (void)state;
-    for (int width = 4; width <= 64; width++) {
+    for (int width = 7; width <= 64; width++) {
         uint64_t top = TOP(width);
         check(NETPROF_KIND_COUNTER, width, 1, 0, top - 2, 4, NETPROF_FLAG_WRAPPED, 7);
         check(NETPROF_KIND_HISTOGRAM, width, 1, 0, top - 2, 4, NETPROF_FLAG_WRAPPED, 7);
@@ -55,11 +55,24 @@ static void wraps_at_its_width(void **state)
     }
 }
 
-// A drop of more than 2^(width-1) is a wrap, one of exactly that or less is a reset (the trap table's rule).
+// A drop of more than 2^(width-1) is a wrap, one of exactly that or less is a reset (the trap table's rule). Narrow
+// counters may have gone round more than once, so that only a step of less than a sixteenth is a wrap; between that
+// and the half nobody knows, and what is sure is what the counter shows now.
 static void trap_wrap_guessing(void **state)
 {
     (void)state;
-    const int widths[] = {8, 16, 32, 48, 56, 64};
+    const int widths[] = {33, 48, 56, 64}, narrow[] = {8, 16, 31, 32};
+    for (size_t i = 0; i < COUNT(narrow); i++) {
+        uint64_t half = (uint64_t)1 << (narrow[i] - 1), top = TOP(narrow[i]), part = ((uint64_t)1 << narrow[i]) / 16;
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, top, part - 2, NETPROF_FLAG_WRAPPED, part - 1);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, top - part + 2, 0, NETPROF_FLAG_WRAPPED, part - 1);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, top, part - 1, NETPROF_FLAG_SUSPECT, part - 1);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, half + 1, 0, NETPROF_FLAG_SUSPECT, 0);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, top, half - 2, NETPROF_FLAG_SUSPECT, half - 2);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, half, 0, NETPROF_FLAG_RESET, 0);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, top, half, NETPROF_FLAG_RESET, half);
+        check(NETPROF_KIND_COUNTER, narrow[i], 1, 0, 100, 3, NETPROF_FLAG_RESET, 3);
+    }
     for (size_t i = 0; i < COUNT(widths); i++) {
         uint64_t half = (uint64_t)1 << (widths[i] - 1), top = TOP(widths[i]);
         // drop = half + 1, so 2^w - half - 1 = half - 1 steps
@@ -148,7 +161,11 @@ static void flags_keep_their_promise(void **state)
         case NETPROF_FLAG_WRAPPED:
             assert_true(width && after < before && !flags);
             assert_true(((before + value) & limit) == after);
-            assert_true(value <= limit / 2);
+            assert_true(value <= (width > 32 ? limit / 2 : limit / 16));
+            break;
+        case NETPROF_FLAG_SUSPECT: // at least what it shows, and no more than it shows if it went round once
+            assert_true(width && width <= 32 && after < before && !flags);
+            assert_true(value == after && value <= ((after - before) & limit));
             break;
         case NETPROF_FLAG_RESET:
             assert_true(after < before && value == after);
@@ -286,6 +303,7 @@ static void hostile_times(void **state)
     (void)state;
     const int64_t extremes[] = {INT64_MIN, INT64_MAX, 0, -1, INT64_MIN + 1};
     const netprof_schema *schema = schema_of_rows(one_device, COUNT(one_device), NULL, NULL);
+    const netprof_diff_options force = {.force = 1};
     netprof_delta d = NETPROF_ZERO;
     netprof_schema_retain(schema);
     netprof_snapshot a = snapshot_of(schema), b = snapshot_of(schema);
@@ -295,7 +313,7 @@ static void hostile_times(void **state)
             b.begin_ns = b.wall_ns = a.end_ns = a.device_end_ns[0] = b.device_begin_ns[0] = extremes[k];
             a.stamps_ns[0] = extremes[i];
             b.stamps_ns[0] = extremes[k];
-            assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+            assert_int_equal(netprof_diff(&a, &b, &force, &d, NULL), NETPROF_OK);
             if (a.stamps_ns[0] && b.stamps_ns[0])
                 assert_true((uint64_t)d.elapsed_ns[0] == (uint64_t)extremes[k] - (uint64_t)extremes[i]);
         }
@@ -348,9 +366,11 @@ static void skipped_in_one(void **state)
     a.status[3] = b.status[3] = NETPROF_STATUS_SKIPPED;
     assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
     check_row(&d, "cxi0", "a", NETPROF_FLAG_OK, 4);
-    check_row(&d, "cxi0", "b", NETPROF_FLAG_NEW, 0);
-    check_row(&d, "cxi0", "g", NETPROF_FLAG_GONE, 0);
+    check_row(&d, "cxi0", "b", NETPROF_FLAG_UNKNOWN, 0); // it is there in both: neither new nor gone
+    check_row(&d, "cxi0", "g", NETPROF_FLAG_UNKNOWN, 0);
     check_row(&d, "mlx5_0/1", "narrow", NETPROF_FLAG_UNKNOWN, 0);
+    assert_int_equal(d.before_status[1], NETPROF_STATUS_SKIPPED);
+    assert_int_equal(d.after_status[1], NETPROF_STATUS_OK);
     assert_int_equal(d.after[1], 70);
     assert_int_equal(d.before[2], 70);
     netprof_delta_free(&d);
@@ -524,6 +544,187 @@ static void trap_stale_baseline_after_reboot(void **state)
     netprof_snapshot_free(&nobody);
 }
 
+// Taken in the other order: by the monotonic clock where it is one, by the wall clock where there is no other.
+static void backwards_is_refused(void **state)
+{
+    (void)state;
+    const netprof_diff_options force = {.force = 1};
+    const struct {
+        const char *boot_a, *boot_b;
+        int64_t mono_a, mono_b, wall_a, wall_b; // s
+        netprof_err expected;
+        int64_t interval; // s, forced
+    } cases[] = {
+        {"x", "x", 100, 107, 5000, 5007, NETPROF_OK, 7},
+        {"x", "x", 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7},
+        {"x", "x", 100, 107, 5000, 1007, NETPROF_OK, 7},              // the wall clock was set back meanwhile
+        {"x", "x", 107, 100, 5000, 5000, NETPROF_ERR_MISMATCH, -7},
+        {"x", "x", 100, 100, 5000, 5000, NETPROF_OK, 0},              // the same twice
+        {NULL, NULL, 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7}, // no boot ids: both clocks say so
+        {NULL, NULL, 107, 100, 5000, 5060, NETPROF_OK, 60},           // they contradict: it may have been rebooted
+        {NULL, NULL, 0, 0, 5007, 5000, NETPROF_ERR_MISMATCH, -7},     // net_prof's files have no other clock
+        {NULL, NULL, 0, 0, 5000, 5007, NETPROF_OK, 7},
+        {NULL, NULL, 0, 0, 5000, 0, NETPROF_OK, -5000},               // no time at all in one of them
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        netprof_snapshot a = snapshot_of(schema_of_rows(one_device, 4, "n", cases[i].boot_a));
+        netprof_snapshot b = snapshot_of(schema_of_rows(one_device, 4, "n", cases[i].boot_b));
+        netprof_delta d = NETPROF_ZERO;
+        netprof_error error;
+        a.begin_ns = cases[i].mono_a * 1000000000, b.begin_ns = cases[i].mono_b * 1000000000;
+        a.wall_ns = cases[i].wall_a * 1000000000, b.wall_ns = cases[i].wall_b * 1000000000;
+        assert_int_equal(netprof_diff(&a, &b, NULL, &d, &error), cases[i].expected);
+        if (cases[i].expected) assert_non_null(strstr(error.text, "AFTER was taken 7.000 s before BEFORE"));
+        if (cases[i].expected) assert_null(d.schema);
+        assert_int_equal(netprof_diff(&a, &b, &force, &d, NULL), NETPROF_OK);
+        assert_int_equal(d.interval_ns, cases[i].interval * 1000000000);
+        netprof_delta_free(&d);
+        netprof_snapshot_free(&a);
+        netprof_snapshot_free(&b);
+    }
+}
+
+// Between two readings 7 s apart the wall clock is set by an hour: the stamps follow it, the elapsed time does not.
+static void elapsed_does_not_follow_a_clock_step(void **state)
+{
+    (void)state;
+    const int64_t s = 1000000000, steps[] = {0, 3600, -3600, -7};
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        netprof_snapshot a = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_snapshot b = snapshot_of(schema_of_rows(one_device, 4, "n", "x"));
+        netprof_delta d = NETPROF_ZERO;
+        a.begin_ns = 100 * s, b.begin_ns = 107 * s;
+        a.wall_ns = 50000 * s, b.wall_ns = (50007 + steps[i]) * s;
+        a.stamps_ns[0] = a.wall_ns + 1000, b.stamps_ns[0] = b.wall_ns + 4000;
+        assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+        assert_int_equal(d.elapsed_ns[0], 7 * s + 3000);
+        assert_int_equal(d.interval_ns, 7 * s);
+        assert_int_equal(d.wall_end_ns - d.wall_begin_ns, (7 + steps[i]) * s);
+        netprof_delta_free(&d);
+        netprof_snapshot_free(&a);
+        netprof_snapshot_free(&b);
+    }
+}
+
+typedef struct port {
+    const char *unit, *fact, *value;
+    unsigned flags, scale;
+} port;
+
+// What becomes of a counter of 32 bits of such a device that went from `before` to `after` in so many ms.
+static void check_port(port p, int64_t ms, uint64_t before, uint64_t after, netprof_flag flag, uint64_t value)
+{
+    netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema;
+    netprof_delta d = NETPROF_ZERO;
+    netprof_build_source(list, "own");
+    netprof_list_device(list, "port0", 1, p.flags);
+    if (p.fact) netprof_list_fact(list, p.fact, p.value);
+    netprof_list_counter(list, &(netprof_counter){.name = "c", .unit = p.unit, .width = 32, .scale = (uint16_t)p.scale});
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    netprof_schema_retain(schema);
+    netprof_snapshot a = snapshot_of(schema), b = snapshot_of(schema);
+    a.values[0] = before, b.values[0] = after;
+    a.begin_ns = a.device_begin_ns[0] = a.device_end_ns[0] = 1000000000;
+    b.begin_ns = b.device_begin_ns[0] = b.device_end_ns[0] = 1000000000 + ms * 1000000;
+    assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+    check_row(&d, "port0", "c", flag, value);
+    netprof_delta_free(&d);
+    netprof_snapshot_free(&a);
+    netprof_snapshot_free(&b);
+}
+
+// 2^32 bytes take 34.4 s at 1 Gb/s (125e6 bytes/s), 3.4 s at 10 Gb/s.
+static void narrow_counters_are_bound_by_the_line_rate(void **state)
+{
+    (void)state;
+    const uint64_t all = (uint64_t)1 << 32;
+    const port gigabit = {"bytes", "speed_mbps", "1000", NETPROF_DEVICE_PHYSICAL, 1};
+    const port ten = {"bytes", "speed_mbps", "10000", NETPROF_DEVICE_PHYSICAL, 1};
+    const port infiniband = {"bytes", "rate", "2.5 Gb/sec (1X SDR)", NETPROF_DEVICE_PHYSICAL, 4};
+    const port packets = {"packets", "speed_mbps", "1000", NETPROF_DEVICE_PHYSICAL, 1};
+    const port unknown = {"bytes", "speed_mbps", "-1", NETPROF_DEVICE_PHYSICAL, 1};
+    const port none = {"bytes", NULL, NULL, NETPROF_DEVICE_PHYSICAL, 1};
+    const port veth = {"bytes", "speed_mbps", "10000", NETPROF_DEVICE_VIRTUAL, 1};
+    const port errors = {"errors", "speed_mbps", "10000", NETPROF_DEVICE_PHYSICAL, 1};
+    // 10 s at 1 Gb/s: 1.25e9 bytes at most. A step of 1e9 is possible, though far from a sixteenth (2.7e8).
+    check_port(gigabit, 10000, all - 500000000, 500000000, NETPROF_FLAG_WRAPPED, 1000000000);
+    // 2e9 is not (1.25e9, a second's worth for late figures, an eighth more: 1.55e9): it started again.
+    check_port(gigabit, 10000, all - 1000000000, 1000000000, NETPROF_FLAG_RESET, 1000000000);
+    check_port(gigabit, 10000, 500000000, 100000000, NETPROF_FLAG_RESET, 100000000);
+    // 10 s at 10 Gb/s may be three turns: nothing is sure but what it shows.
+    check_port(ten, 10000, all - 500, 700, NETPROF_FLAG_SUSPECT, 700);
+    check_port(ten, 10000, 500, 1700, NETPROF_FLAG_SUSPECT, 1200);
+    check_port(ten, 10000, 500, 500, NETPROF_FLAG_OK, 0);
+    check_port(ten, 3000, 500, 1700, NETPROF_FLAG_OK, 1200); // 3.75e9 at most: not one turn
+    check_port(ten, 3000, all - 500, 700, NETPROF_FLAG_WRAPPED, 1200);
+    // Words of 4 bytes: 2^34 bytes a turn, 55 s at 2.5 Gb/s; 40 s are 12.5e9 bytes, of which 4e9 are possible.
+    check_port(infiniband, 40000, 4 * (all - 500000000), 4 * UINT64_C(500000000), NETPROF_FLAG_WRAPPED, 4000000000);
+    check_port(infiniband, 60000, 400, 4400, NETPROF_FLAG_SUSPECT, 4000);
+    // The smallest packets: 5e6 a second at 1 Gb/s, so that 10 s are no turn and 1000 s are one.
+    check_port(packets, 10000, 10, 1000, NETPROF_FLAG_OK, 990);
+    check_port(packets, 10000, all - 20000000, 20000000, NETPROF_FLAG_WRAPPED, 40000000);
+    check_port(packets, 10000, all - 100000000, 100000000, NETPROF_FLAG_RESET, 100000000);
+    check_port(packets, 1000000, 10, 1000, NETPROF_FLAG_SUSPECT, 990);
+    // No line rate: a sixteenth. What a virtual device says of its speed is none.
+    const port unbound[] = {unknown, none, veth, errors};
+    for (size_t i = 0; i < COUNT(unbound); i++) {
+        check_port(unbound[i], 10000, all - 500000000, 500000000, NETPROF_FLAG_SUSPECT, 500000000);
+        check_port(unbound[i], 10000, all - 500, 700, NETPROF_FLAG_WRAPPED, 1200);
+        check_port(unbound[i], 10000, 10, 1000, NETPROF_FLAG_OK, 990);
+    }
+    check_port(gigabit, 0, all - 500, 700, NETPROF_FLAG_WRAPPED, 1200); // no time known
+    check_port(gigabit, 0, all - 500000000, 500000000, NETPROF_FLAG_SUSPECT, 500000000);
+}
+
+// What the second snapshot says of each source, else the first; each source once, with the devices of both.
+static void joined_schemas_keep_the_sources_states(void **state)
+{
+    (void)state;
+    const netprof_schema *schema;
+    netprof_list *list = netprof_build_begin(NULL);
+    netprof_delta d = NETPROF_ZERO;
+    netprof_build_source(list, "cxi");
+    netprof_list_device(list, "cxi0", 1, 0);
+    netprof_list_counter(list, &(netprof_counter){.name = "a", .unit = ""});
+    netprof_build_source(list, "rdma");
+    netprof_list_state(list, NETPROF_STATUS_DENIED, 13, "/sys/class/infiniband");
+    netprof_build_source(list, "old");
+    netprof_list_state(list, NETPROF_STATUS_UNREADABLE, 5, "/old");
+    netprof_list_device(list, "old0", 1, 0);
+    netprof_list_counter(list, &(netprof_counter){.name = "a", .unit = ""});
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    netprof_snapshot a = snapshot_of(schema);
+    list = netprof_build_begin(NULL);
+    netprof_build_source(list, "cxi");
+    netprof_list_device(list, "cxi1", 1, 0);
+    netprof_list_counter(list, &(netprof_counter){.name = "a", .unit = ""});
+    netprof_build_source(list, "rdma");
+    netprof_list_state(list, NETPROF_STATUS_ABSENT, 2, "/sys/class/infiniband");
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    netprof_snapshot b = snapshot_of(schema);
+    assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
+    const netprof_source_state *sources = d.schema->sources;
+    assert_int_equal(d.schema->source_count, 3);
+    assert_string_equal(sources[0].name, "cxi");
+    assert_int_equal(sources[0].status, NETPROF_STATUS_OK);
+    assert_int_equal(sources[0].device_count, 2);
+    assert_string_equal(sources[1].name, "rdma");
+    assert_int_equal(sources[1].status, NETPROF_STATUS_ABSENT);
+    assert_int_equal(sources[1].sys_errno, 2);
+    assert_string_equal(sources[1].path, "/sys/class/infiniband");
+    assert_string_equal(sources[2].name, "old");
+    assert_int_equal(sources[2].status, NETPROF_STATUS_UNREADABLE);
+    assert_int_equal(sources[2].sys_errno, 5);
+    assert_int_equal(sources[2].device_count, 1);
+    check_row(&d, "cxi0", "a", NETPROF_FLAG_GONE, 0);
+    check_row(&d, "cxi1", "a", NETPROF_FLAG_NEW, 0);
+    check_row(&d, "old0", "a", NETPROF_FLAG_GONE, 0);
+    netprof_delta_free(&d);
+    netprof_snapshot_free(&a);
+    netprof_snapshot_free(&b);
+}
+
 static void nothing_at_all(void **state)
 {
     (void)state;
@@ -564,6 +765,10 @@ int main(void)
         cmocka_unit_test(repeated_device_names),
         cmocka_unit_test(recreated_device_is_a_reset),
         cmocka_unit_test(trap_stale_baseline_after_reboot),
+        cmocka_unit_test(backwards_is_refused),
+        cmocka_unit_test(elapsed_does_not_follow_a_clock_step),
+        cmocka_unit_test(narrow_counters_are_bound_by_the_line_rate),
+        cmocka_unit_test(joined_schemas_keep_the_sources_states),
         cmocka_unit_test(nothing_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

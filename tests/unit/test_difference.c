@@ -176,8 +176,16 @@ static void new_and_gone(void **state)
     assert_int_equal(d.total.flagged[NETPROF_FLAG_NEW], COUNTERS);
     assert_int_equal(d.total.compared, 2 * COUNTERS);
     assert_int_equal(d.total.changed, 0);
-    assert_int_equal(difference_of_snapshots(&d, &three, &two, false, NULL), NETPROF_OK);
+    difference_free(&d);
+    // The other way round there is no difference, unless forced: then what is missing in the second is gone.
+    netprof_error error;
+    assert_int_equal(difference_of_snapshots(&d, &three, &two, false, &error), NETPROF_ERR_MISMATCH);
+    assert_non_null(strstr(error.text, "AFTER was taken 1.000 s before BEFORE"));
+    assert_null(d.rows);
+    assert_int_equal(difference_of_snapshots(&d, &three, &two, true, NULL), NETPROF_OK);
     assert_int_equal(d.total.flagged[NETPROF_FLAG_GONE], COUNTERS);
+    assert_int_equal(d.total.elapsed_ns, 0); // no time that a rate could be taken over
+    assert_true(isnan(d.rows[0].rate_per_s));
     difference_free(&d);
     difference_free(NULL);
     netprof_snapshot_free(&two);
@@ -298,15 +306,29 @@ static void sums_and_balance_over_physical_devices(void **state)
     p.after.status[RX] = NETPROF_STATUS_DENIED;
     *cell(&p.after, 1, REQ) = 5;
     compare(&p);
-    size_t count;
-    difference_sum *sums = difference_sums(&p.d, &count);
+    size_t count, all;
+    const difference_query everything = {.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK, .unchanged = true};
+    size_t *rows = difference_select(&p.d, &everything, &all);
+    assert_int_equal(all, 4 * COUNTERS);
+    difference_sum *sums = difference_sums(&p.d, rows, all, 0, &count);
     assert_non_null(sums);
     assert_int_equal(count, COUNTERS - 1); // a gauge has no sum
     assert_string_equal(sums[0].name, "hni_sts_tx_ok_octets");
     assert_true(sums[0].value == 600 && sums[0].devices == 3 && sums[0].rate_per_s == 300.0);
+    assert_true(!sums[0].lower_bound && sums[0].first == TX && sums[0].most == COUNTERS + TX);
     assert_string_equal(sums[1].name, "hni_sts_rx_ok_octets");
-    assert_true(sums[1].value == 0 && sums[1].devices == 2);
+    assert_true(sums[1].value == 0 && sums[1].devices == 2 && sums[1].lower_bound); // one was denied
     free(sums);
+    sums = difference_sums(&p.d, rows, all, 1, &count); // the first of each unit
+    assert_int_equal(count, 5);                         // bytes, packets, cycles, overflows, oddities
+    assert_string_equal(sums[0].name, "hni_sts_tx_ok_octets");
+    assert_string_equal(sums[1].unit, "packets");
+    free(sums);
+    sums = difference_sums(&p.d, NULL, 0, 0, &count);
+    assert_non_null(sums);
+    assert_int_equal(count, 0);
+    free(sums);
+    free(rows);
 
     difference_balance *b = difference_balances(&p.d, &count);
     assert_int_equal(count, 2);
@@ -314,7 +336,73 @@ static void sums_and_balance_over_physical_devices(void **state)
     assert_true(b[0].max == 300 && b[0].max_device == 1 && b[0].min == 100 && b[0].min_device == 0);
     assert_true(b[0].max_over_mean == 1.5 && b[0].rate_per_s == 300.0);
     assert_true(b[1].role == CATALOG_RX_BYTES && b[1].devices == 2 && isnan(b[1].max_over_mean));
+    assert_true(!b[0].lower_bound && b[1].lower_bound); // what the denied one received is missing
     free(b);
+    free_pair(&p);
+}
+
+static void expect_sum(const pair *p, size_t column, size_t devices, bool negative, uint64_t value, bool lower_bound)
+{
+    size_t rows[8], count;
+    for (size_t i = 0; i < devices; i++) rows[i] = i * COUNTERS + column;
+    difference_sum *sum = difference_sums(&p->d, rows, devices, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(sum->negative, negative);
+    assert_true(sum->value == value);
+    assert_int_equal(sum->lower_bound, lower_bound);
+    free(sum);
+}
+
+// Signed counters of three devices: -10, +4, +1 make -5; +6 more make 1. Lower bounds stay such in a sum.
+static void sums_keep_signs_and_bounds(void **state)
+{
+    (void)state;
+    pair p = make_pair(4);
+    *cell(&p.after, 0, ODD) = (uint64_t)-10;
+    *cell(&p.after, 1, ODD) = 4;
+    *cell(&p.after, 2, ODD) = 1;
+    *cell(&p.after, 3, ODD) = 6;
+    *cell(&p.before, 0, POSTED) = 50; // began again
+    *cell(&p.after, 0, POSTED) = 7;
+    *cell(&p.after, 1, POSTED) = 5;
+    *cell(&p.before, 2, OVF) = 65535 - 10000; // 16 bits: one turn, several, or a new beginning
+    *cell(&p.after, 2, OVF) = 100;
+    *cell(&p.before, 0, OVF) = 65535; // one turn
+    *cell(&p.after, 0, OVF) = 1;
+    *cell(&p.after, 0, TX) = UINT64_MAX - 5;
+    *cell(&p.after, 1, TX) = 100;
+    compare(&p);
+    expect_sum(&p, ODD, 1, true, 10, false);
+    expect_sum(&p, ODD, 2, true, 6, false);
+    expect_sum(&p, ODD, 3, true, 5, false);
+    expect_sum(&p, ODD, 4, false, 1, false);
+    expect_sum(&p, POSTED, 4, false, 12, true);
+    expect_sum(&p, OVF, 2, false, 2, false);
+    expect_sum(&p, OVF, 4, false, 2 + 100, true);
+    expect_sum(&p, TX, 2, false, UINT64_MAX, false);
+    assert_true(p.d.rows[POSTED].lower_bound && !p.d.rows[OVF].lower_bound);
+    assert_true(p.d.rows[2 * COUNTERS + OVF].lower_bound);
+    free_pair(&p);
+}
+
+// Counts of what is stuck, and of what only one of the two was asked for.
+static void counts_of_saturated_and_skipped(void **state)
+{
+    (void)state;
+    pair p = make_pair(1);
+    p.after.status[OVF] = NETPROF_STATUS_SATURATED;
+    p.after.status[TX] = NETPROF_STATUS_SKIPPED;
+    p.before.status[RX] = NETPROF_STATUS_SKIPPED;
+    p.before.status[SENT] = NETPROF_STATUS_DENIED;
+    *cell(&p.before, 0, RECV) = 3;
+    *cell(&p.after, 0, RECV) = 1; // began again
+    compare(&p);
+    assert_int_equal(p.d.devices[0].saturated, 1);
+    assert_int_equal(p.d.devices[0].flagged[NETPROF_FLAG_SUSPECT], 1);
+    assert_int_equal(p.d.devices[0].skipped, 2);
+    assert_int_equal(p.d.devices[0].flagged[NETPROF_FLAG_UNKNOWN], 3);
+    assert_int_equal(p.d.devices[0].compared, COUNTERS - 3);
+    assert_int_equal(p.d.total.skipped, 2);
     free_pair(&p);
 }
 
@@ -549,6 +637,8 @@ int main(void)
         cmocka_unit_test(tables_have_a_column_for_each_device),
         cmocka_unit_test(table_with_a_device_that_lacks_counters),
         cmocka_unit_test(sums_and_balance_over_physical_devices),
+        cmocka_unit_test(sums_keep_signs_and_bounds),
+        cmocka_unit_test(counts_of_saturated_and_skipped),
         cmocka_unit_test(from_data_sets),
         cmocka_unit_test(aurora_as_net_prof),
         cmocka_unit_test(aurora_negative_differences_are_gauges),

@@ -254,6 +254,7 @@ static void write_things(const struct things *things, struct sink *to)
 // Facts, snapshots of one to three schemas in turn, deltas between them.
 static struct things generate_things(uint64_t seed, size_t most_counters, size_t count, int wild)
 {
+    const netprof_diff_options force = {.force = 1}; // whatever the generated times are
     struct things things = {.count = 0};
     const netprof_schema *schemas[3];
     size_t last[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, n = 1 + random_below(&seed, 3);
@@ -276,7 +277,7 @@ static struct things generate_things(uint64_t seed, size_t most_counters, size_t
             size_t other = random_below(&seed, n);
             if (last[other] == SIZE_MAX) other = 0;
             netprof_delta delta = NETPROF_ZERO;
-            assert_int_equal(netprof_diff(&things.all[last[0]].snapshot, &things.all[last[other]].snapshot, NULL, &delta, NULL),
+            assert_int_equal(netprof_diff(&things.all[last[0]].snapshot, &things.all[last[other]].snapshot, &force, &delta, NULL),
                              NETPROF_OK);
             for (size_t i = 0; wild && i < delta.schema->counter_count; i++) {
                 delta.values[i] = generate_value(&seed);

@@ -126,6 +126,8 @@ static void patterns(void **state)
 
 // ---- every rule at its thresholds ----
 
+// The node's own line; each case says the rest.
+#define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
 #define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
 #define BUSY "hni_sts_tx_ok_octets=2500000000 hni_sts_rx_ok_octets=0 " // 1 % of 250e9 bytes
 #define ETH  "@speed_mbps=100000 rx_packets=1000000 tx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000 "
@@ -519,6 +521,49 @@ static const struct row {
     {"tcp-rtt-inflation", "bytes_acked=1000000 rtt=1>300 min_rtt=1>100", WATCH},
     {"tcp-rtt-inflation", "bytes_acked=1000000 rtt=1>1000 min_rtt=1>100", WARN},
 
+    {"oom-kill", "oom_kills=0", OK},
+    {"oom-kill", "oom_kills=1", CRITICAL},
+    {"oom-kill-node", "oom_kill=0", OK},
+    {"oom-kill-node", "oom_kill=1", CRITICAL},
+    {"mem-limit", "memory_current=1>899 memory_file_inactive=1>100 memory_limit=1000>1000", OK},
+    {"mem-limit", "memory_current=1>900 memory_file_inactive=1>100 memory_limit=1000>1000", INFO},
+    {"mem-limit", "memory_current=1>1000 memory_file_inactive=1>100 memory_limit=1000>1000", WARN},
+    {"mem-limit", "memory_current=1>990 memory_file_inactive=1>10 memory_limit=1000>1000", CRITICAL},
+    {"mem-limit-node", "MemAvailable=900>201 MemTotal=1000>1000", OK},
+    {"mem-limit-node", "MemAvailable=900>200 MemTotal=1000>1000", INFO},
+    {"mem-limit-node", "MemAvailable=900>100 MemTotal=1000>1000", WARN},
+    {"mem-limit-node", "MemAvailable=900>20 MemTotal=1000>1000", CRITICAL},
+    {"cgroup-throttle", "periods=100 throttled_periods=0", OK},
+    {"cgroup-throttle", "periods=9 throttled_periods=9", OK},
+    {"cgroup-throttle", "periods=100 throttled_periods=1", WATCH},
+    {"cgroup-throttle", "periods=100 throttled_periods=25", WARN},
+    {"cgroup-throttle", "periods=100 throttled_periods=50", HIGH},
+    {"cpu-pressure", "cpu_some=999999", OK},
+    {"cpu-pressure", "cpu_some=1000000", WATCH},
+    {"cpu-pressure", "cpu_some=2500000", WARN},
+    {"mem-pressure", "memory_some=99999 memory_full=99999", OK},
+    {"mem-pressure", "memory_some=100000 memory_full=99999", WATCH},
+    {"mem-pressure", "memory_some=100000 memory_full=100000", WARN},
+    {"mem-pressure", "memory_some=1000000 memory_full=1000000", HIGH},
+    {"swap", "pswpin=0 pswpout=0", OK},
+    {"swap", "pswpin=1 pswpout=0", WATCH},
+    {"swap", "pswpin=500 pswpout=500", WARN},
+    {"major-faults", "pgmajfault=4999", OK},
+    {"major-faults", "pgmajfault=5000", WARN},
+    {"io-wait", NODE_CPU "user=910000 iowait=90000", OK},
+    {"io-wait", NODE_CPU "user=900000 iowait=100000", WATCH},
+    {"io-wait", NODE_CPU "user=600000 iowait=400000", WARN},
+    {"io-wait", NODE_CPU "user=0 iowait=999999", OK}, // too little to judge
+    {"cpu-steal", NODE_CPU "user=951000 iowait=0 steal=49000", OK},
+    {"cpu-steal", NODE_CPU "user=950000 iowait=0 steal=50000", WATCH},
+    {"cpu-steal", NODE_CPU "user=900000 iowait=0 steal=100000", WARN},
+    {"cpu-steal", NODE_CPU "user=800000 iowait=0 steal=200000", HIGH},
+    {"numa-memory", "numa_local=80001 numa_other=19999", OK},
+    {"numa-memory", "numa_local=80000 numa_other=20000", WATCH},
+    {"numa-memory", "numa_local=50000 numa_other=50000", WARN},
+    {"cpu-busy", NODE_CPU "user=899999 iowait=100001", OK},
+    {"cpu-busy", NODE_CPU "user=900000 iowait=100000", INFO},
+
     {"counter-reset", CXI "a=1", OK},
     {"counter-reset", CXI "a=1r", WATCH},
     {"counter-saturated", CXI "a=1s", WATCH},
@@ -561,7 +606,7 @@ static void thresholds(void **state)
 
 // Steps that two devices in ten seconds cannot show.
 static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch", "rdma-rail-imbalance warn",
-                                          "tcp-rto watch"};
+                                          "tcp-rto watch", "mem-pressure critical"};
 
 static bool has_case(const rule *x, int step)
 {
@@ -727,6 +772,8 @@ static void numbers_in_claims(void **state)
         const char *text;
     } cases[] = {{"", 210, "210"}, {"", 73750, "73750"}, {"", 1062.3, "1.06 k"}, {"", 2.4e6, "2.4 M"}, {"", 0.5, "0.5"},
                  {"x", 5.6724, "5.67"}, {"x", 1234.5, "1234"}, {"%", 0.30124, "30.1 %"}, {"%", 0.0000858, "0.00858 %"},
+                 {"%", 0.00000101, "0.000101 %"}, {"%", 7.88e-8, "< 0.0001 %"}, {"%", -7.88e-8, "> -0.0001 %"},
+                 {"%", 0, "0 %"}, {"%", 12.34, "1234 %"}, {"x", 3e-5, "< 0.0001"}, {"", 3e-5, "< 0.0001"},
                  {"i", 3789560, "3789560"}, {"B", 2.5e9, "2.5 GB"}, {"b", 9.68e7, "96.8 Mbit"}, {"e", 2.24e-11, "2.2e-11"}};
     char text[32];
     (void)state;

@@ -1,0 +1,52 @@
+#include "json_values.h"
+
+#include "utf8.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_put(json_object *o, const char *key, json_object *value)
+{
+    json_object_object_add(o, key, value);
+}
+
+json_object *json_text_value(const char *text)
+{
+    size_t room = strlen(text) * (sizeof UTF8_REPLACEMENT - 1) + 1, n = 0, length;
+    char *safe = malloc(room);
+    if (!safe) return NULL;
+    while (*text) {
+        const char *from = utf8_next(&text, &length);
+        memcpy(safe + n, from, length);
+        n += length;
+    }
+    json_object *o = json_object_new_string_len(safe, (int)n);
+    free(safe);
+    return o;
+}
+
+json_object *json_number_value(double number)
+{
+    char text[40];
+    if (!isfinite(number)) return NULL;
+    snprintf(text, sizeof text, "%.9g", number);
+    return json_object_new_double_s(number, text);
+}
+
+void json_put_text(json_object *o, const char *key, const char *text)
+{
+    if (text) json_put(o, key, json_text_value(text));
+}
+
+void json_put_number(json_object *o, const char *key, double number)
+{
+    json_put(o, key, json_number_value(number));
+}
+
+void json_put_exact(json_object *o, const char *key, uint64_t value)
+{
+    json_put(o, key, json_object_new_uint64(value));
+}

@@ -1,0 +1,630 @@
+#include "canvas_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
+static bool open_text(canvas *c)
+{
+    PangoFontMap *fonts = pango_cairo_font_map_get_default();
+    cairo_font_options_t *options = cairo_font_options_create();
+    c->context = pango_font_map_create_context(fonts);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    pango_cairo_context_set_font_options(c->context, options);
+    cairo_font_options_destroy(options);
+    pango_cairo_context_set_resolution(c->context, 72);
+    pango_context_set_round_glyph_positions(c->context, FALSE);
+    pango_context_set_language(c->context, pango_language_from_string("en"));
+    pango_context_set_base_dir(c->context, PANGO_DIRECTION_LTR);
+    c->layout = pango_layout_new(c->context);
+    pango_layout_set_auto_dir(c->layout, FALSE);
+    pango_layout_set_single_paragraph_mode(c->layout, TRUE);
+    return true;
+}
+
+canvas *canvas_open(double width, double height)
+{
+    canvas *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->width = width;
+    c->height = height;
+    if (open_text(c)) return c;
+    canvas_close(c);
+    return NULL;
+}
+
+static void free_plot(canvas_plot_copy *p)
+{
+    if (!p) return;
+    for (size_t i = 0; i < p->memory_count; i++)
+        free(p->memory[i]);
+    free(p->memory);
+    free(p);
+}
+
+void canvas_close(canvas *c)
+{
+    if (!c) return;
+    for (size_t i = 0; i < c->count; i++) {
+        canvas_op *op = &c->ops[i];
+        free(op->text);
+        free(op->more);
+        free(op->tip);
+        free(op->points);
+        free(op->inks);
+        free_plot(op->plot);
+    }
+    free(c->ops);
+    free(c->tip);
+    if (c->layout) g_object_unref(c->layout);
+    if (c->context) g_object_unref(c->context);
+    free(c);
+}
+
+bool canvas_failed(const canvas *c)
+{
+    return c->failed;
+}
+
+double canvas_width(const canvas *c)
+{
+    return c->width;
+}
+
+double canvas_height(const canvas *c)
+{
+    return c->height;
+}
+
+// A new operation, NULL without memory. It takes the tip unless it is structure.
+static canvas_op *add(canvas *c, canvas_kind kind)
+{
+    if (c->count == c->room) {
+        size_t room = c->room ? c->room * 2 : 64;
+        canvas_op *ops = realloc(c->ops, room * sizeof *ops);
+        if (!ops) {
+            c->failed = true;
+            return NULL;
+        }
+        c->ops = ops;
+        c->room = room;
+    }
+    canvas_op *op = &c->ops[c->count++];
+    *op = (canvas_op){.kind = kind};
+    if (kind < CANVAS_GROUP) {
+        op->tip = c->tip;
+        c->tip = NULL;
+    }
+    return op;
+}
+
+static void *copy(canvas *c, const void *data, size_t size)
+{
+    void *mine = malloc(size ? size : 1);
+    if (!mine) c->failed = true;
+    else if (size) memcpy(mine, data, size);
+    return mine;
+}
+
+// ---- shapes ----
+
+void canvas_rect(canvas *c, canvas_box box, theme_ink fill, double radius)
+{
+    if (!(box.width > 0 && box.height > 0) || fill == INK_NONE) return;
+    canvas_op *op = add(c, CANVAS_RECT);
+    if (!op) return;
+    op->box = box;
+    op->fill = fill;
+    op->radius = radius;
+}
+
+void canvas_frame(canvas *c, canvas_box box, theme_ink stroke, double line_width)
+{
+    canvas_op *op = stroke == INK_NONE ? NULL : add(c, CANVAS_FRAME);
+    if (!op) return;
+    op->box = box;
+    op->stroke = stroke;
+    op->line_width = line_width;
+}
+
+static void add_points(canvas *c, canvas_kind kind, const canvas_point *points, size_t count, theme_ink fill,
+                       theme_ink stroke, double line_width, bool dashed)
+{
+    canvas_op *op = count < 2 ? NULL : add(c, kind);
+    if (!op) return;
+    op->points = copy(c, points, count * sizeof *points);
+    op->count = op->points ? count : 0;
+    op->fill = fill;
+    op->stroke = stroke;
+    op->line_width = line_width;
+    op->dashed = dashed;
+}
+
+void canvas_line(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
+{
+    const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
+    add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, false);
+}
+
+void canvas_dashed(canvas *c, double x1, double y1, double x2, double y2, theme_ink stroke, double line_width)
+{
+    const canvas_point ends[2] = {{x1, y1}, {x2, y2}};
+    add_points(c, CANVAS_LINES, ends, 2, INK_NONE, stroke, line_width, true);
+}
+
+void canvas_polygon(canvas *c, const canvas_point *points, size_t count, theme_ink fill)
+{
+    add_points(c, CANVAS_POLYGON, points, count, fill, INK_NONE, 0, false);
+}
+
+void canvas_polyline(canvas *c, const canvas_point *points, size_t count, theme_ink stroke, double line_width)
+{
+    add_points(c, CANVAS_POLYLINE, points, count, INK_NONE, stroke, line_width, false);
+}
+
+// Lines rising by 45 degrees, 3 pt apart, cut to the box.
+void canvas_hatch(canvas *c, canvas_box box)
+{
+    enum { MOST = 400 };
+    const double step = 3;
+    if (!(box.width > 0 && box.height > 0)) return;
+    char *tip = c->tip;
+    c->tip = NULL;
+    canvas_rect(c, box, INK_EMPTY, 0);
+    c->tip = tip;
+    size_t count = 0;
+    canvas_point *ends = malloc(2 * MOST * sizeof *ends);
+    if (!ends) {
+        c->failed = true;
+        return;
+    }
+    double right = box.x + box.width, bottom = box.y + box.height;
+    for (double at = step; at < box.width + box.height && count + 2 <= 2 * MOST; at += step) {
+        double x1 = box.x, y1 = box.y + at, x2 = box.x + at, y2 = box.y;
+        if (y1 > bottom) {
+            x1 += y1 - bottom;
+            y1 = bottom;
+        }
+        if (x2 > right) {
+            y2 += x2 - right;
+            x2 = right;
+        }
+        ends[count++] = (canvas_point){x1, y1};
+        ends[count++] = (canvas_point){x2, y2};
+    }
+    add_points(c, CANVAS_LINES, ends, count, INK_NONE, INK_HAIR, .5, false);
+    free(ends);
+}
+
+void canvas_dot(canvas *c, double x, double y, double radius, theme_ink fill, theme_ink stroke)
+{
+    canvas_op *op = add(c, CANVAS_DOT);
+    if (!op) return;
+    op->box = (canvas_box){x, y, 0, 0};
+    op->radius = radius;
+    op->fill = fill;
+    op->stroke = stroke;
+    op->line_width = .8;
+}
+
+void canvas_mark(canvas *c, double x, double y, severity s)
+{
+    theme_ink ink = theme_severity_ink(s);
+    if (s == SEVERITY_OK) {
+        const canvas_point tick[3] = {{x - 2.6, y + .3}, {x - .8, y + 2.1}, {x + 2.6, y - 2.3}};
+        canvas_polyline(c, tick, 3, ink, 1.5);
+    } else if (s == SEVERITY_INFO) {
+        canvas_dot(c, x, y, 2.9, ink, INK_NONE);
+        canvas_line(c, x, y - .5, x, y + 1.6, INK_PAPER, .9);
+        canvas_line(c, x, y - 1.9, x, y - 1.1, INK_PAPER, .9);
+    } else if (s == SEVERITY_WATCH) {
+        const canvas_point triangle[3] = {{x - 3.1, y + 2.6}, {x + 3.1, y + 2.6}, {x, y - 2.8}};
+        canvas_polygon(c, triangle, 3, ink);
+    } else {
+        canvas_rect(c, (canvas_box){x - 2.9, y - 2.9, 5.8, 5.8}, ink, .8);
+        canvas_line(c, x - 1.4, y - 1.4, x + 1.4, y + 1.4, INK_PAPER, .9);
+        canvas_line(c, x - 1.4, y + 1.4, x + 1.4, y - 1.4, INK_PAPER, .9);
+    }
+}
+
+// ---- text ----
+
+static PangoFontDescription *font_of(theme_type type)
+{
+    static PangoFontDescription *fonts[TYPES];
+    if (!fonts[type]) {
+        fonts[type] = pango_font_description_new();
+        pango_font_description_set_family(fonts[type], theme_family(type));
+        pango_font_description_set_weight(fonts[type], (PangoWeight)theme_weight(type));
+        pango_font_description_set_size(fonts[type], (int)lround(theme_size(type) * PANGO_SCALE));
+    }
+    return fonts[type];
+}
+
+// Digits of one width, so that columns of numbers stand.
+static PangoAttrList *features(void)
+{
+    static PangoAttrList *list;
+    if (!list) {
+        list = pango_attr_list_new();
+        pango_attr_list_insert(list, pango_attr_font_features_new("tnum 1"));
+    }
+    return list;
+}
+
+PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type)
+{
+    pango_layout_set_font_description(c->layout, font_of(type));
+    pango_layout_set_attributes(c->layout, features());
+    pango_layout_set_width(c->layout, -1);
+    pango_layout_set_ellipsize(c->layout, PANGO_ELLIPSIZE_NONE);
+    pango_layout_set_text(c->layout, text, -1);
+    return c->layout;
+}
+
+static double layout_width(PangoLayout *layout)
+{
+    PangoRectangle logical;
+    pango_layout_get_extents(layout, NULL, &logical);
+    return (double)logical.width / PANGO_SCALE;
+}
+
+static double width_of(canvas *c, const char *text, theme_type type)
+{
+    return layout_width(canvas_layout(c, text, type));
+}
+
+static size_t next_character(const char *text)
+{
+    size_t n = 1;
+    while (((unsigned char)text[n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
+// The first `left` and the last `right` characters with an ellipsis between.
+static char *cut(const char *text, const size_t *starts, size_t count, size_t left, size_t right)
+{
+    size_t head = starts[left], tail = starts[count] - starts[count - right];
+    while (head && text[head - 1] == ' ')
+        head--;
+    char *out = malloc(head + tail + 4);
+    if (!out) return NULL;
+    memcpy(out, text, head);
+    memcpy(out + head, "\xe2\x80\xa6", 3);
+    memcpy(out + head + 3, text + starts[count - right], tail);
+    out[head + 3 + tail] = 0;
+    return out;
+}
+
+// The longest shortened form that fits, by halving; NULL without memory.
+static char *shortened(canvas *c, const char *text, theme_type type, double max_width)
+{
+    size_t length = strlen(text), count = 0, *starts = malloc((length + 1) * sizeof *starts);
+    if (!starts) return NULL;
+    for (size_t at = 0; at < length; at += next_character(text + at))
+        starts[count++] = at;
+    starts[count] = length;
+    size_t low = 0, high = count; // kept characters: low fits
+    char *best = cut(text, starts, count, 0, 0);
+    while (best && high - low > 1) {
+        size_t keep = (low + high) / 2;
+        size_t right = c->shorten == SHORTEN_END ? 0 : keep / 2;
+        char *candidate = cut(text, starts, count, keep - right, right);
+        if (!candidate) break;
+        bool fits = width_of(c, candidate, type) <= max_width;
+        free(fits ? best : candidate);
+        if (fits) {
+            best = candidate;
+            low = keep;
+        } else {
+            high = keep;
+        }
+    }
+    free(starts);
+    return best;
+}
+
+static double put_text(canvas *c, double x, double y, char *shown, char *whole, theme_type type, theme_ink ink,
+                       canvas_align align)
+{
+    PangoRectangle black, logical;
+    PangoLayout *layout = canvas_layout(c, shown, type);
+    pango_layout_get_extents(layout, &black, &logical);
+    double width = (double)logical.width / PANGO_SCALE, base = (double)pango_layout_get_baseline(layout) / PANGO_SCALE;
+    if (align == ALIGN_CENTER) x -= width / 2;
+    if (align == ALIGN_RIGHT) x -= width;
+    canvas_op *op = add(c, CANVAS_TEXT);
+    if (!op) {
+        free(shown);
+        free(whole);
+        return width;
+    }
+    op->box = (canvas_box){x, y, width, theme_size(type)};
+    op->ink_box = (canvas_box){x + (double)black.x / PANGO_SCALE, y - base + (double)black.y / PANGO_SCALE,
+                               (double)black.width / PANGO_SCALE, (double)black.height / PANGO_SCALE};
+    op->fill = ink;
+    op->type = type;
+    op->text = shown;
+    op->more = whole;
+    return width;
+}
+
+// Takes visible text.
+static double draw_text(canvas *c, double x, double y, char *text, theme_type type, theme_ink ink, canvas_align align,
+                        double max_width)
+{
+    if (max_width > 0 && width_of(c, text, type) > max_width + .01) {
+        char *shorter = shortened(c, text, type, max_width);
+        if (shorter) return put_text(c, x, y, shorter, text, type, ink, align);
+        c->failed = true;
+    }
+    return put_text(c, x, y, text, NULL, type, ink, align);
+}
+
+double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink,
+                   canvas_align align, double max_width)
+{
+    char *visible = text_visible(text);
+    if (!visible) {
+        c->failed = true;
+        return 0;
+    }
+    if (*visible) return draw_text(c, x, y, visible, type, ink, align, max_width);
+    free(visible);
+    return 0;
+}
+
+void canvas_shorten_at(canvas *c, canvas_shorten where)
+{
+    c->shorten = where;
+}
+
+double canvas_text_width(canvas *c, const char *text, theme_type type)
+{
+    char *visible = text_visible(text);
+    double width = visible ? width_of(c, visible, type) : 0;
+    if (!visible) c->failed = true;
+    free(visible);
+    return width;
+}
+
+// Breaks visible text into lines and calls line(from, length) for each; the last of lines_max has all the rest.
+typedef void line_fn(void *user, const char *from, size_t length, bool rest);
+
+static size_t break_lines(canvas *c, double width, const char *visible, theme_type type, size_t lines_max,
+                          line_fn *line, void *user)
+{
+    PangoLayout *layout = canvas_layout(c, visible, type);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+    size_t there = (size_t)pango_layout_get_line_count(layout);
+    size_t count = lines_max && there > lines_max ? lines_max : there;
+    if (!line) return count;
+    // Drawing a line uses the layout again: the places first.
+    size_t *places = malloc(2 * count * sizeof *places);
+    if (!places) {
+        c->failed = true;
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const PangoLayoutLine *l = pango_layout_get_line_readonly(layout, (int)i);
+        places[2 * i] = (size_t)l->start_index;
+        places[2 * i + 1] = (size_t)l->length;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool rest = i + 1 == count && there > count;
+        line(user, visible + places[2 * i], rest ? strlen(visible) - places[2 * i] : places[2 * i + 1], rest);
+    }
+    free(places);
+    return count;
+}
+
+typedef struct paragraph {
+    canvas *c;
+    double x, y, width;
+    theme_type type;
+    theme_ink ink;
+} paragraph;
+
+static double leading(theme_type type)
+{
+    return 1.35 * theme_size(type);
+}
+
+static void paragraph_line(void *user, const char *from, size_t length, bool rest)
+{
+    paragraph *p = user;
+    while (length && from[length - 1] == ' ')
+        length--;
+    char *text = malloc(length + 1);
+    if (!text) {
+        p->c->failed = true;
+        return;
+    }
+    memcpy(text, from, length);
+    text[length] = 0;
+    canvas_shorten before = p->c->shorten;
+    p->c->shorten = SHORTEN_END;
+    if (length) draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
+    else free(text);
+    p->c->shorten = before;
+    p->y += leading(p->type);
+}
+
+double canvas_paragraph(canvas *c, double x, double y, double width, const char *text, theme_type type, theme_ink ink,
+                        size_t lines_max)
+{
+    char *visible = text_visible(text);
+    paragraph p = {c, x, y, width, type, ink};
+    if (!visible) c->failed = true;
+    else if (*visible) break_lines(c, width, visible, type, lines_max, paragraph_line, &p);
+    free(visible);
+    return p.y - y;
+}
+
+double canvas_paragraph_height(canvas *c, double width, const char *text, theme_type type, size_t lines_max)
+{
+    char *visible = text_visible(text);
+    size_t count = 0;
+    if (!visible) c->failed = true;
+    else if (*visible) count = break_lines(c, width, visible, type, lines_max, NULL, NULL);
+    free(visible);
+    return (double)count * leading(type);
+}
+
+// ---- data layers ----
+
+void canvas_image(canvas *c, canvas_box box, const uint16_t *inks, size_t columns, size_t rows)
+{
+    if (!columns || !rows || columns > SIZE_MAX / rows / sizeof *inks) return;
+    canvas_op *op = add(c, CANVAS_IMAGE);
+    if (!op) return;
+    op->box = box;
+    op->inks = copy(c, inks, columns * rows * sizeof *inks);
+    op->columns = op->inks ? columns : 0;
+    op->rows = op->inks ? rows : 0;
+}
+
+static void *keep(canvas *c, canvas_plot_copy *p, const void *data, size_t size)
+{
+    if (!data) return NULL;
+    void *mine = copy(c, data, size);
+    if (mine) p->memory[p->memory_count++] = mine;
+    return mine;
+}
+
+static canvas_plot_copy *copy_plot(canvas *c, const plot *from)
+{
+    canvas_plot_copy *p = calloc(1, sizeof *p);
+    if (p) p->memory = calloc(from->series_count * 5 + 1, sizeof *p->memory);
+    if (!p || !p->memory) {
+        free(p);
+        c->failed = true;
+        return NULL;
+    }
+    p->plot = *from;
+    plot_series *series = keep(c, p, from->series, from->series_count * sizeof *series);
+    p->plot.series = series;
+    if (!series) p->plot.series_count = 0;
+    for (size_t i = 0; i < p->plot.series_count; i++) {
+        plot_series *s = &series[i];
+        size_t size = s->count * sizeof(double);
+        s->x = keep(c, p, s->x, size);
+        s->y = keep(c, p, s->y, size);
+        s->y2 = keep(c, p, s->y2, size);
+        s->x2 = keep(c, p, s->x2, size);
+        s->boxes = keep(c, p, s->boxes, s->count * sizeof *s->boxes);
+    }
+    return p;
+}
+
+void canvas_plot(canvas *c, canvas_box box, const plot *p)
+{
+    canvas_op *op = add(c, CANVAS_PLOT);
+    if (!op) return;
+    op->box = box;
+    op->plot = copy_plot(c, p);
+}
+
+void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->ops[i].kind == CANVAS_PLOT && c->ops[i].plot) visit(user, c->ops[i].plot, c->ops[i].box);
+}
+
+void canvas_plots_missing(canvas *c, const char *text)
+{
+    size_t count = c->count;
+    for (size_t i = 0; i < count; i++) {
+        canvas_box box = c->ops[i].box;
+        if (c->ops[i].kind != CANVAS_PLOT) continue;
+        if (c->ops[i].plot && c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
+        canvas_hatch(c, box);
+        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
+                    box.width);
+    }
+}
+
+// ---- structure ----
+
+void canvas_group(canvas *c, const char *title, const char *description)
+{
+    canvas_op *op = add(c, CANVAS_GROUP);
+    if (!op) return;
+    op->text = copy(c, title, strlen(title) + 1);
+    op->more = copy(c, description, strlen(description) + 1);
+}
+
+void canvas_group_end(canvas *c)
+{
+    add(c, CANVAS_GROUP_END);
+}
+
+void canvas_tip(canvas *c, const char *text)
+{
+    free(c->tip);
+    c->tip = copy(c, text, strlen(text) + 1);
+}
+
+void canvas_hover(canvas *c, canvas_box box, const char *text)
+{
+    if (!(box.width > 0 && box.height > 0)) return;
+    canvas_tip(c, text);
+    canvas_op *op = add(c, CANVAS_HOVER);
+    if (op) op->box = box;
+}
+
+// ---- layout check ----
+
+static bool beside(canvas_box a, canvas_box b)
+{
+    const double slack = .5;
+    return a.x + a.width <= b.x + slack || b.x + b.width <= a.x + slack || a.y + a.height <= b.y + slack ||
+           b.y + b.height <= a.y + slack;
+}
+
+static int by_top(const void *a, const void *b)
+{
+    const canvas_op *const *x = a, *const *y = b;
+    return ((*x)->ink_box.y > (*y)->ink_box.y) - ((*x)->ink_box.y < (*y)->ink_box.y);
+}
+
+static bool within(canvas_box a, canvas_box b)
+{
+    const double slack = .5;
+    return a.x >= b.x - slack && a.y >= b.y - slack && a.x + a.width <= b.x + b.width + slack &&
+           a.y + a.height <= b.y + b.height + slack;
+}
+
+size_t canvas_check(const canvas *c, canvas_box inside,
+                    void (*found)(void *user, canvas_fault fault, const char *text, const char *other), void *user)
+{
+    size_t faults = 0, count = 0;
+    const canvas_op **texts = malloc((c->count + 1) * sizeof *texts);
+    if (!texts) return 1;
+    canvas_box page = {0, 0, c->width, c->height};
+    for (size_t i = 0; i < c->count; i++) {
+        const canvas_op *op = &c->ops[i];
+        if (op->kind != CANVAS_TEXT || !(op->ink_box.width > 0)) continue;
+        texts[count++] = op;
+        bool outside = !within(op->ink_box, inside) || !within(op->ink_box, page), small = op->box.height < 6;
+        if (outside) found(user, FAULT_OUTSIDE, op->text, NULL);
+        if (small) found(user, FAULT_SMALL, op->text, NULL);
+        faults += (size_t)outside + small;
+    }
+    qsort(texts, count, sizeof *texts, by_top);
+    for (size_t i = 0; i < count; i++) {
+        canvas_box a = texts[i]->ink_box;
+        for (size_t j = i + 1; j < count && texts[j]->ink_box.y < a.y + a.height; j++) {
+            if (beside(a, texts[j]->ink_box)) continue;
+            found(user, FAULT_OVERLAP, texts[i]->text, texts[j]->text);
+            faults++;
+        }
+    }
+    free(texts);
+    return faults;
+}

@@ -1,0 +1,159 @@
+// Replays a canvas into cairo: PDF pages and PNG.
+#include "canvas_private.h"
+
+#include <librsvg/rsvg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_ink(cairo_t *cr, theme_ink ink)
+{
+    theme_rgb c = theme_color(ink, false);
+    cairo_set_source_rgb(cr, c.red / 255., c.green / 255., c.blue / 255.);
+}
+
+static void rounded(cairo_t *cr, canvas_box b, double radius)
+{
+    double r = fmin(radius, fmin(b.width, b.height) / 2), right = b.x + b.width, bottom = b.y + b.height;
+    cairo_new_sub_path(cr);
+    cairo_arc(cr, right - r, b.y + r, r, -M_PI / 2, 0);
+    cairo_arc(cr, right - r, bottom - r, r, 0, M_PI / 2);
+    cairo_arc(cr, b.x + r, bottom - r, r, M_PI / 2, M_PI);
+    cairo_arc(cr, b.x + r, b.y + r, r, M_PI, 3 * M_PI / 2);
+    cairo_close_path(cr);
+}
+
+static void stroke(cairo_t *cr, const canvas_op *op)
+{
+    const double dashes[2] = {2, 2};
+    set_ink(cr, op->stroke);
+    cairo_set_line_width(cr, op->line_width);
+    if (op->dashed) cairo_set_dash(cr, dashes, 2, 0);
+    cairo_stroke(cr);
+    if (op->dashed) cairo_set_dash(cr, NULL, 0, 0);
+}
+
+static void draw_rect(cairo_t *cr, const canvas_op *op)
+{
+    if (op->radius > 0) rounded(cr, op->box, op->radius);
+    else cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
+    set_ink(cr, op->fill);
+    cairo_fill(cr);
+}
+
+static void draw_points(cairo_t *cr, const canvas_op *op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
+        if (first) cairo_move_to(cr, op->points[i].x, op->points[i].y);
+        else cairo_line_to(cr, op->points[i].x, op->points[i].y);
+    }
+    if (op->kind != CANVAS_POLYGON) {
+        stroke(cr, op);
+        return;
+    }
+    cairo_close_path(cr);
+    set_ink(cr, op->fill);
+    cairo_fill(cr);
+}
+
+static void draw_dot(cairo_t *cr, const canvas_op *op)
+{
+    cairo_new_sub_path(cr);
+    cairo_arc(cr, op->box.x, op->box.y, op->radius, 0, 2 * M_PI);
+    if (op->fill != INK_NONE) {
+        set_ink(cr, op->fill);
+        cairo_fill_preserve(cr);
+    }
+    if (op->stroke != INK_NONE) stroke(cr, op);
+    else cairo_new_path(cr);
+}
+
+static void draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
+{
+    PangoLayout *layout = canvas_layout(c, op->text, op->type);
+    set_ink(cr, op->fill);
+    cairo_move_to(cr, op->box.x, op->box.y);
+    pango_cairo_show_layout_line(cr, pango_layout_get_line_readonly(layout, 0));
+}
+
+static bool draw_image(cairo_t *cr, const canvas_op *op)
+{
+    cairo_surface_t *image =
+        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
+    unsigned char *data = cairo_image_surface_get_data(image);
+    bool ok = data && cairo_surface_status(image) == CAIRO_STATUS_SUCCESS;
+    int stride = cairo_image_surface_get_stride(image);
+    for (size_t row = 0; ok && row < op->rows; row++) {
+        uint32_t *to = (uint32_t *)(void *)(data + row * (size_t)stride);
+        for (size_t i = 0; i < op->columns; i++) {
+            theme_ink ink = (theme_ink)op->inks[row * op->columns + i];
+            theme_rgb rgb = theme_color(ink, false);
+            to[i] = ink == INK_NONE
+                        ? 0
+                        : 0xff000000u | (uint32_t)rgb.red << 16 | (uint32_t)rgb.green << 8 | (uint32_t)rgb.blue;
+        }
+    }
+    if (ok) {
+        cairo_surface_mark_dirty(image);
+        cairo_save(cr);
+        cairo_translate(cr, op->box.x, op->box.y);
+        cairo_scale(cr, op->box.width / (double)op->columns, op->box.height / (double)op->rows);
+        cairo_set_source_surface(cr, image, 0, 0);
+        cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+        cairo_paint(cr);
+        cairo_restore(cr);
+    }
+    cairo_surface_destroy(image);
+    return ok;
+}
+
+static bool draw_plot(cairo_t *cr, const canvas_op *op)
+{
+    const plot_job *job = op->plot ? op->plot->job : NULL;
+    if (!job || !job->svg) return true; // left out, and said so
+    size_t size = 0;
+    char *svg = plot_svg_inks(job->svg, job->svg_size, true, &size);
+    RsvgHandle *handle = svg ? rsvg_handle_new_from_data((const guint8 *)svg, size, NULL) : NULL;
+    RsvgRectangle box = {op->box.x, op->box.y, op->box.width, op->box.height};
+    bool ok = false;
+    if (handle) {
+        cairo_save(cr);
+        cairo_rectangle(cr, box.x, box.y, box.width, box.height);
+        cairo_clip(cr);
+        ok = rsvg_handle_render_document(handle, cr, &box, NULL);
+        cairo_restore(cr);
+        g_object_unref(handle);
+    }
+    free(svg);
+    return ok;
+}
+
+bool canvas_cairo(canvas *c, cairo_t *cr)
+{
+    bool ok = !c->failed;
+    cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+    pango_cairo_update_context(cr, c->context);
+    for (size_t i = 0; i < c->count; i++) {
+        const canvas_op *op = &c->ops[i];
+        switch (op->kind) {
+        case CANVAS_RECT: draw_rect(cr, op); break;
+        case CANVAS_FRAME:
+            cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
+            stroke(cr, op);
+            break;
+        case CANVAS_LINES:
+        case CANVAS_POLYGON:
+        case CANVAS_POLYLINE: draw_points(cr, op); break;
+        case CANVAS_DOT: draw_dot(cr, op); break;
+        case CANVAS_TEXT: draw_text(c, cr, op); break;
+        case CANVAS_IMAGE: ok = draw_image(cr, op) && ok; break;
+        case CANVAS_PLOT: ok = draw_plot(cr, op) && ok; break;
+        case CANVAS_HOVER:
+        case CANVAS_GROUP:
+        case CANVAS_GROUP_END: break;
+        }
+    }
+    return ok && cairo_status(cr) == CAIRO_STATUS_SUCCESS;
+}

@@ -1,0 +1,267 @@
+// Writes a canvas as SVG with real text: it can be selected, searched and read aloud.
+#include "canvas_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void attribute(buffer *out, const char *name, double number)
+{
+    buffer_printf(out, " %s=\"", name);
+    buffer_number(out, number);
+    buffer_text(out, "\"");
+}
+
+static void classes(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, " class=\"");
+    if (op->kind == CANVAS_TEXT) buffer_printf(out, "t%d ", (int)op->type);
+    if (op->fill != INK_NONE) buffer_printf(out, "f%d", (int)op->fill);
+    if (op->stroke != INK_NONE) buffer_printf(out, "%ss%d", op->fill != INK_NONE ? " " : "", (int)op->stroke);
+    buffer_text(out, "\"");
+    if (op->fill == INK_NONE && op->stroke != INK_NONE) buffer_text(out, " fill=\"none\"");
+    if (op->stroke != INK_NONE) attribute(out, "stroke-width", op->line_width);
+    if (op->dashed) buffer_text(out, " stroke-dasharray=\"2\"");
+}
+
+// Closes the element, with its tip where it has one.
+static void end(buffer *out, const canvas_op *op, const char *name)
+{
+    if (!op->tip) {
+        buffer_text(out, "/>\n");
+        return;
+    }
+    buffer_text(out, "><title>");
+    buffer_escaped(out, op->tip);
+    buffer_printf(out, "</title></%s>\n", name);
+}
+
+static void write_box(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<rect");
+    attribute(out, "x", op->box.x);
+    attribute(out, "y", op->box.y);
+    attribute(out, "width", op->box.width);
+    attribute(out, "height", op->box.height);
+    if (op->radius > 0) attribute(out, "rx", op->radius);
+    classes(out, op);
+    end(out, op, "rect");
+}
+
+static void place(buffer *out, char command, double x, double y)
+{
+    buffer_bytes(out, &command, 1);
+    buffer_number(out, x);
+    buffer_text(out, " ");
+    buffer_number(out, y);
+}
+
+static void write_points(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<path d=\"");
+    for (size_t i = 0; i < op->count; i++) {
+        bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
+        place(out, first ? 'M' : 'L', op->points[i].x, op->points[i].y);
+    }
+    if (op->kind == CANVAS_POLYGON) buffer_text(out, "Z");
+    buffer_text(out, "\"");
+    classes(out, op);
+    if (op->kind == CANVAS_POLYLINE) buffer_text(out, " stroke-linejoin=\"round\"");
+    end(out, op, "path");
+}
+
+static void write_dot(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<circle");
+    attribute(out, "cx", op->box.x);
+    attribute(out, "cy", op->box.y);
+    attribute(out, "r", op->radius);
+    classes(out, op);
+    end(out, op, "circle");
+}
+
+// Where the reader has other fonts the text is fitted to the width that it was laid out for.
+static void write_text(buffer *out, const canvas_op *op)
+{
+    const char *tip = op->tip ? op->tip : op->more;
+    buffer_text(out, "<text");
+    attribute(out, "x", op->box.x);
+    attribute(out, "y", op->box.y);
+    if (op->text[0] && op->text[1]) {
+        attribute(out, "textLength", op->box.width);
+        buffer_text(out, " lengthAdjust=\"spacingAndGlyphs\"");
+    }
+    classes(out, op);
+    buffer_text(out, ">");
+    if (tip) {
+        buffer_text(out, "<title>");
+        buffer_escaped(out, tip);
+        buffer_text(out, "</title>");
+    }
+    buffer_escaped(out, op->text);
+    buffer_text(out, "</text>\n");
+}
+
+// One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box.
+static void write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
+{
+    buffer_printf(out, "<path class=\"f%u\" d=\"", (unsigned)ink);
+    for (size_t row = 0; row < op->rows; row++) {
+        const uint16_t *inks = op->inks + row * op->columns;
+        for (size_t i = 0; i < op->columns; i++) {
+            size_t from = i;
+            if (inks[i] != ink) continue;
+            while (i + 1 < op->columns && inks[i + 1] == ink)
+                i++;
+            buffer_printf(out, "M%zu %zuh%zuv1h-%zuz", from, row, i + 1 - from, i + 1 - from);
+        }
+    }
+    buffer_text(out, "\"/>\n");
+}
+
+static void write_image(buffer *out, const canvas_op *op)
+{
+    bool used[INK_COUNT] = {false};
+    if (!op->columns || !op->rows) return;
+    buffer_text(out, "<g shape-rendering=\"crispEdges\" transform=\"translate(");
+    buffer_number(out, op->box.x);
+    buffer_text(out, " ");
+    buffer_number(out, op->box.y);
+    buffer_printf(out, ") scale(%.6f %.6f)\">\n", op->box.width / (double)op->columns,
+                  op->box.height / (double)op->rows);
+    for (size_t i = 0; i < op->columns * op->rows; i++)
+        if (op->inks[i] < INK_COUNT) used[op->inks[i]] = true;
+    for (uint16_t ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (used[ink]) write_image_ink(out, op, ink);
+    buffer_text(out, "</g>\n");
+}
+
+static void write_plot(buffer *out, const canvas_op *op, bool embedded)
+{
+    const plot_job *job = op->plot ? op->plot->job : NULL;
+    if (!job || !job->svg) return;
+    size_t size = 0;
+    char *svg = plot_svg_inks(job->svg, job->svg_size, !embedded, &size);
+    const char *element = svg ? strstr(svg, "<svg") : NULL; // behind the XML declaration
+    if (element) {
+        buffer_text(out, "<svg");
+        attribute(out, "x", op->box.x);
+        attribute(out, "y", op->box.y);
+        attribute(out, "width", op->box.width);
+        attribute(out, "height", op->box.height);
+        buffer_text(out, " viewBox=\"0 0");
+        buffer_text(out, " ");
+        buffer_number(out, job->width);
+        buffer_text(out, " ");
+        buffer_number(out, job->height);
+        buffer_text(out, "\" preserveAspectRatio=\"none\">\n");
+        buffer_bytes(out, element, size - (size_t)(element - svg));
+        buffer_text(out, "</svg>\n");
+    } else {
+        out->failed = true;
+    }
+    free(svg);
+}
+
+static void write_hover(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<rect");
+    attribute(out, "x", op->box.x);
+    attribute(out, "y", op->box.y);
+    attribute(out, "width", op->box.width);
+    attribute(out, "height", op->box.height);
+    buffer_text(out, " fill=\"none\" pointer-events=\"all\"");
+    end(out, op, "rect");
+}
+
+static void write_group(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<g role=\"img\"><title>");
+    buffer_escaped(out, op->text ? op->text : "");
+    buffer_text(out, "</title>");
+    if (op->more && *op->more) {
+        buffer_text(out, "<desc>");
+        buffer_escaped(out, op->more);
+        buffer_text(out, "</desc>");
+    }
+    buffer_text(out, "\n");
+}
+
+static void write_op(buffer *out, const canvas_op *op, bool embedded)
+{
+    switch (op->kind) {
+    case CANVAS_RECT:
+    case CANVAS_FRAME: write_box(out, op); break;
+    case CANVAS_LINES:
+    case CANVAS_POLYGON:
+    case CANVAS_POLYLINE: write_points(out, op); break;
+    case CANVAS_DOT: write_dot(out, op); break;
+    case CANVAS_TEXT: write_text(out, op); break;
+    case CANVAS_IMAGE: write_image(out, op); break;
+    case CANVAS_PLOT: write_plot(out, op, embedded); break;
+    case CANVAS_HOVER: write_hover(out, op); break;
+    case CANVAS_GROUP: write_group(out, op); break;
+    case CANVAS_GROUP_END: buffer_text(out, "</g>\n"); break;
+    }
+}
+
+static void mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_COUNT], bool type[TYPES])
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const canvas_op *op = &c->ops[i];
+        fills[op->fill] = strokes[op->stroke] = true;
+        if (op->kind == CANVAS_TEXT) type[op->type] = true;
+        for (size_t k = 0; k < op->columns * op->rows; k++)
+            if (op->inks[k] < INK_COUNT) fills[op->inks[k]] = true;
+    }
+}
+
+static void color_rule(buffer *out, char kind, theme_ink ink)
+{
+    theme_rgb c = theme_color(ink, false);
+    buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "stroke", c.red, c.green,
+                  c.blue);
+}
+
+void canvas_svg_style(const canvas *c, buffer *out)
+{
+    bool fills[INK_COUNT] = {false}, strokes[INK_COUNT] = {false}, type[TYPES] = {false};
+    mark_used(c, fills, strokes, type);
+    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
+        if (fills[ink]) color_rule(out, 'f', (theme_ink)ink);
+        if (strokes[ink]) color_rule(out, 's', (theme_ink)ink);
+    }
+    for (int t = 0; t < TYPES; t++) {
+        if (!type[t]) continue;
+        buffer_printf(out, ".t%d{font:%d ", t, theme_weight((theme_type)t));
+        buffer_number(out, theme_size((theme_type)t));
+        buffer_printf(out, "px %s}", theme_family((theme_type)t));
+    }
+    buffer_text(out, "text{font-feature-settings:\"tnum\";white-space:pre}");
+}
+
+bool canvas_svg(const canvas *c, buffer *out, bool embedded)
+{
+    if (!embedded) buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    buffer_text(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    if (!embedded) {
+        buffer_text(out, " width=\"");
+        buffer_number(out, c->width);
+        buffer_text(out, "pt\" height=\"");
+        buffer_number(out, c->height);
+        buffer_text(out, "pt\"");
+    }
+    buffer_text(out, " viewBox=\"0 0 ");
+    buffer_number(out, c->width);
+    buffer_text(out, " ");
+    buffer_number(out, c->height);
+    buffer_text(out, "\">\n");
+    if (!embedded) {
+        buffer_text(out, "<style>");
+        canvas_svg_style(c, out);
+        buffer_text(out, "</style>\n");
+    }
+    for (size_t i = 0; i < c->count; i++)
+        write_op(out, &c->ops[i], embedded);
+    buffer_text(out, "</svg>\n");
+    return !c->failed && !out->failed;
+}

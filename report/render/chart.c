@@ -1,0 +1,63 @@
+#include "chart_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void free_data(void *data)
+{
+    if (data) arena_close(((chart_memory *)data)->memory);
+}
+
+void *chart_begin(chart *x, chart_head head, size_t size)
+{
+    arena *a = arena_open();
+    chart_memory *m = a ? arena_make(a, 1, size) : NULL;
+    *x = (chart){.rows = 1, .failed = !m};
+    if (!m) {
+        arena_close(a);
+        return NULL;
+    }
+    m->memory = a;
+    x->data = m;
+    x->free = free_data;
+    x->name = arena_text(a, head.name);
+    x->title = arena_text(a, head.title);
+    x->question = arena_text(a, head.question);
+    return m;
+}
+
+chart chart_end(chart *x)
+{
+    if (x->data && arena_failed(((chart_memory *)x->data)->memory)) x->failed = true;
+    return *x;
+}
+
+double chart_widest(canvas *c, const char *const *texts, size_t count, theme_type type, double most)
+{
+    double widest = 0;
+    for (size_t i = 0; i < count && widest < most; i++)
+        widest = fmax(widest, canvas_text_width(c, texts[i], type));
+    return fmin(widest, most);
+}
+
+double chart_pitch(canvas_box box, double fixed, size_t rows, double pitch)
+{
+    double given = rows ? (box.height - fixed) / (double)rows : pitch;
+    return given < pitch ? fmax(given, pitch * .6) : pitch;
+}
+
+number_text chart_tic(double value, const char *unit, bool per_s)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    size_t i = 0;
+    number_text n;
+    bool bytes = strcmp(unit, "bytes") == 0;
+    for (; value >= 1000 && i < sizeof prefixes / sizeof *prefixes - 1; i++)
+        value /= 1000;
+    const char *symbol = bytes ? "B" : unit;
+    bool any = *prefixes[i] || *symbol || per_s;
+    snprintf(n.text, sizeof n.text, "%.4g%s%s%.40s%s", value, any && (*prefixes[i] || *symbol) ? NUMBER_SPACE : "",
+             prefixes[i], symbol, per_s && value > 0 ? "/s" : "");
+    return n;
+}

@@ -1,0 +1,467 @@
+// Writes a document as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
+//
+// It is well-formed XML at the same time, so that a parser can check every bit of escaping. Charts are inline SVG with
+// real text, laid out twice: for wide windows and for narrow ones; one of the two is shown. Colours are variables, so
+// that the same SVG serves light, dark and print.
+#include "document_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Widths in units of the canvas: 960 px with 1.5 px each, and what fits a telephone.
+enum { WIDE = 0, NARROW, LAYOUTS };
+static const double full_width[LAYOUTS] = {640, 300}, gutter = 24;
+
+typedef struct layout {
+    canvas *c;
+    double width, height;
+} layout;
+
+typedef struct writer {
+    document *d;
+    buffer *out;
+    layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
+    bool used[INK_COUNT];
+    bool failed;
+} writer;
+
+static layout *layouts_of(const writer *w, size_t item, bool right)
+{
+    return &w->layouts[(2 * item + right) * LAYOUTS];
+}
+
+// ---- laying out ----
+
+static void mark_inks(writer *w, const canvas *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const canvas_op *op = &c->ops[i];
+        w->used[op->fill] = w->used[op->stroke] = true;
+        for (size_t k = 0; k < op->columns * op->rows; k++)
+            if (op->inks[k] < INK_COUNT) w->used[op->inks[k]] = true;
+        for (size_t k = 0; op->plot && k < op->plot->plot.series_count; k++)
+            w->used[op->plot->plot.series[k].ink] = true;
+    }
+}
+
+static void lay_out(writer *w, layout *to, const chart *x, double width)
+{
+    size_t rows = x->rows ? x->rows : 1;
+    canvas *measure = canvas_open(width, 1);
+    double height = measure ? x->height(x, measure, width, 0, rows) : 0;
+    canvas_close(measure);
+    *to = (layout){measure ? canvas_open(width, height) : NULL, width, height};
+    if (!to->c) {
+        w->failed = true;
+        return;
+    }
+    canvas_group(to->c, x->title && *x->title ? x->title : x->name, x->question ? x->question : "");
+    x->draw(x, to->c, (canvas_box){0, 0, width, height}, 0, rows);
+    canvas_group_end(to->c);
+    w->failed = w->failed || canvas_failed(to->c);
+    mark_inks(w, to->c);
+}
+
+static void count_fault(void *user, canvas_fault fault, const char *text, const char *other)
+{
+    (void)fault, (void)text, (void)other;
+    ++*(size_t *)user;
+}
+
+// For telephones, where the chart can be drawn as narrow as that; else the wide one is scrolled.
+static void lay_out_narrow(writer *w, layout *to, const chart *x)
+{
+    size_t faults = 0;
+    lay_out(w, to, x, full_width[NARROW]);
+    if (to->c) canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, count_fault, &faults);
+    if (!faults) return;
+    canvas_close(to->c);
+    to->c = NULL;
+}
+
+static void lay_out_chart(writer *w, size_t item, bool right, const chart *x, double share)
+{
+    layout *to = layouts_of(w, item, right);
+    if (x->is_table) return;
+    lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
+    lay_out_narrow(w, &to[NARROW], x);
+}
+
+static bool lay_out_all(writer *w)
+{
+    const document *d = w->d;
+    w->layouts = calloc(d->item_count * 2 * LAYOUTS + 1, sizeof *w->layouts);
+    if (!w->layouts) return false;
+    for (size_t i = 0; i < d->item_count && !w->failed; i++) {
+        const document_item *item = &d->items[i];
+        if (item->kind == ITEM_CHART) lay_out_chart(w, i, false, &item->chart, 1);
+        if (item->kind != ITEM_BESIDE) continue;
+        lay_out_chart(w, i, false, &item->chart, item->left_share);
+        lay_out_chart(w, i, true, &item->right, 1 - item->left_share);
+    }
+    return !w->failed;
+}
+
+static size_t layout_count(const writer *w)
+{
+    return w->d->item_count * 2 * LAYOUTS;
+}
+
+static bool make_plots(writer *w, plots *p, const document_options *o,
+                       void (*warn)(void *user, const char *text), void *user)
+{
+    canvas **canvases = malloc((layout_count(w) + 1) * sizeof(canvas *));
+    size_t count = 0;
+    if (!canvases) return false;
+    for (size_t i = 0; i < layout_count(w); i++)
+        if (w->layouts[i].c) canvases[count++] = w->layouts[i].c;
+    bool made = plots_make(p, canvases, count, o->no_gnuplot, warn, user);
+    free(canvases);
+    return made;
+}
+
+// ---- style ----
+
+static void write_variables(writer *w, bool dark)
+{
+    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
+        theme_rgb c = theme_color((theme_ink)ink, dark);
+        if (w->used[ink]) buffer_printf(w->out, "--i%d:#%02x%02x%02x;", ink, c.red, c.green, c.blue);
+    }
+}
+
+static void write_classes(writer *w)
+{
+    for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
+        if (w->used[ink])
+            buffer_printf(w->out, ".f%d{fill:var(--i%d)}.s%d{stroke:var(--i%d)}", ink, ink, ink, ink);
+    buffer_text(w->out, "\n");
+    for (int type = 0; type < TYPES; type++) {
+        buffer_printf(w->out, ".t%d{font:%d ", type, theme_weight((theme_type)type));
+        buffer_number(w->out, theme_size((theme_type)type));
+        buffer_printf(w->out, "px %s}", theme_family((theme_type)type));
+    }
+    buffer_text(w->out, "\n");
+}
+
+// The inks that the page itself takes, under the names that the sheet below has for them.
+static const struct {
+    const char *name;
+    theme_ink ink;
+} page_inks[] = {{"paper", INK_PAPER}, {"text", INK_TEXT},   {"second", INK_SECONDARY},
+                 {"hair", INK_HAIR},   {"field", INK_EMPTY}, {"link", INK_RECEIVED_TEXT}};
+
+static const char sheet[] =
+    "*{box-sizing:border-box}\n"
+    "html{-webkit-text-size-adjust:100%;text-size-adjust:100%;scroll-behavior:smooth}\n"
+    "body{margin:0 auto;max-width:1024px;padding:24px 32px 48px;background:var(--paper);color:var(--text);"
+    "font:15px/1.5 Inter,\"Helvetica Neue\",Arial,\"DejaVu Sans\",sans-serif;overflow-wrap:anywhere}\n"
+    "h1{font-size:32px;line-height:1.15;margin:2px 0 6px;letter-spacing:-.01em}\n"
+    "h2{font-size:26px;line-height:1.2;margin:56px 0 4px;padding-top:16px;border-top:1px solid var(--hair)}\n"
+    "h3{font-size:18px;line-height:1.3;margin:0 0 8px}\n"
+    "h3 small{font-size:14px;font-weight:400;color:var(--second);margin-left:6px}\n"
+    "p{margin:4px 0}\n"
+    ".brand,.sub,footer,.note{color:var(--second)}\n"
+    ".brand b{color:var(--link);margin-right:8px}\n"
+    ".sub,.note,footer{font-size:13.5px}\n"
+    ".verdict{margin:20px 0 8px;padding:14px 20px;border-left:6px solid var(--mark);background:var(--wash)}\n"
+    ".verdict h2{font-size:13px;letter-spacing:.04em;margin:0 0 6px;padding:0;border:0;color:var(--mark)}\n"
+    ".verdict ul{list-style:none;margin:0;padding:0}\n"
+    ".verdict li{display:grid;grid-template-columns:18px 62px minmax(0,1fr);align-items:baseline;padding:2px "
+    "0}\n"
+    ".verdict li svg{width:12px;height:12px;align-self:center}\n"
+    ".word{font-size:12.5px;font-weight:600}\n"
+    "nav{margin:14px 0 0;font-size:13.5px}\n"
+    "nav ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:2px 16px}\n"
+    "a{color:var(--link);text-decoration:none}\n"
+    "a:hover,a:focus{text-decoration:underline}\n"
+    "figure{margin:36px 0 0;padding:0}\n"
+    ".beside{display:grid;gap:0 36px;grid-template-columns:minmax(0,1fr)}\n"
+    ".scroll{overflow-x:auto;overflow-y:hidden;max-width:100%}\n"
+    ".scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
+    ".scroll svg{display:block;width:calc(var(--w)*1.5px);max-width:100%;min-width:calc(var(--w)*1.25px);"
+    "height:auto}\n"
+    "text{font-feature-settings:\"tnum\";white-space:pre}\n"
+    ".narrow{display:none}\n"
+    "details{margin:8px 0 0;font-size:13.5px}\n"
+    "summary{cursor:pointer;color:var(--second)}\n"
+    "table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;margin:6px 0}\n"
+    "th,td{padding:3px 12px 3px 0;border-bottom:1px solid var(--hair);text-align:left;vertical-align:top;"
+    "white-space:nowrap}\n"
+    "td.long{white-space:normal;min-width:14em;max-width:44em}\n"
+    "thead th{color:var(--second);font-weight:400}\n"
+    "tbody th{font-weight:500}\n"
+    "tbody tr:hover{background:var(--field)}\n"
+    ".r{text-align:right}\n"
+    "footer{margin:56px 0 0;padding-top:10px;border-top:1px solid var(--hair)}\n"
+    "@media (min-width:821px){.beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r))}}\n"
+    "@media (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
+    "svg{width:calc(var(--w)*2px)}}\n"
+    "@media (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
+    ".verdict{padding:12px}.verdict li{grid-template-columns:18px 54px minmax(0,1fr)}"
+    "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}}\n"
+    "@media print{body{padding:0;max-width:none;font-size:11pt}nav,details:not([open]){display:none}"
+    "figure,tr,.verdict{break-inside:avoid}h2,h3{break-after:avoid}a{color:inherit}.scroll{overflow:visible}"
+    ".scroll svg{width:100%;min-width:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+
+static void write_page_variables(writer *w, bool dark)
+{
+    for (size_t i = 0; i < sizeof page_inks / sizeof *page_inks; i++) {
+        theme_rgb c = theme_color(page_inks[i].ink, dark);
+        buffer_printf(w->out, "--%s:#%02x%02x%02x;", page_inks[i].name, c.red, c.green, c.blue);
+    }
+}
+
+static void write_style(writer *w)
+{
+    buffer_text(w->out, "<style>\n:root{color-scheme:light dark;");
+    write_page_variables(w, false);
+    write_variables(w, false);
+    buffer_text(w->out, "}\n@media screen and (prefers-color-scheme:dark){:root{");
+    write_page_variables(w, true);
+    write_variables(w, true);
+    buffer_text(w->out, "}}\n");
+    write_classes(w);
+    buffer_text(w->out, sheet);
+    buffer_text(w->out, "</style>\n");
+}
+
+// ---- pieces ----
+
+static void write_element(writer *w, const char *open, const char *text, const char *close)
+{
+    buffer_text(w->out, open);
+    buffer_escaped(w->out, text);
+    buffer_text(w->out, close);
+}
+
+static void write_mark(writer *w, const canvas *c)
+{
+    if (!canvas_svg(c, w->out, true)) w->failed = true;
+}
+
+static canvas *draw_mark(severity s)
+{
+    canvas *c = canvas_open(8, 8);
+    if (c) canvas_mark(c, 4, 4, s);
+    return c;
+}
+
+// The marks' inks must be known before the style is written.
+static void use_mark_inks(writer *w)
+{
+    static const theme_ink page[] = {INK_PAPER, INK_OK, INK_INFO, INK_WATCH, INK_BAD};
+    for (size_t i = 0; i < sizeof page / sizeof *page; i++)
+        w->used[page[i]] = true;
+    for (int s = SEVERITY_OK; s < SEVERITIES; s++)
+        w->used[theme_severity_field((severity)s)] = true;
+}
+
+static void write_verdict(writer *w)
+{
+    const document *d = w->d;
+    severity worst = document_severity(d);
+    if (!d->verdict_count) return;
+    // As on paper: nothing that costs time for sure.
+    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK;
+    buffer_printf(w->out, "<section class=\"verdict\" style=\"--mark:var(--i%d);--wash:var(--i%d)\">\n",
+                  (int)theme_severity_ink(worst), (int)theme_severity_field(worst));
+    buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");
+    for (size_t i = 0; i < d->verdict_count; i++) {
+        const document_line *line = &d->verdict[i];
+        canvas *c = draw_mark(line->severity);
+        buffer_text(w->out, "<li><span aria-hidden=\"true\">");
+        if (c)
+            write_mark(w, c);
+        else
+            w->failed = true;
+        canvas_close(c);
+        buffer_printf(w->out, "</span><b class=\"word\" style=\"color:var(--i%d)\">%s</b>",
+                      (int)theme_severity_ink(line->severity), theme_severity_word(line->severity));
+        write_element(w, "<span>", line->text, "</span></li>\n");
+    }
+    buffer_text(w->out, "</ul>\n</section>\n");
+}
+
+static bool is_headed(const chart *x)
+{
+    return x->title && *x->title;
+}
+
+static void write_link(writer *w, const chart *x)
+{
+    if (!is_headed(x)) return;
+    buffer_printf(w->out, "<li><a href=\"#%s\">", x->name);
+    write_element(w, "", x->title, "</a></li>\n");
+}
+
+static void write_contents(writer *w)
+{
+    size_t part = 0;
+    buffer_text(w->out, "<nav aria-label=\"Contents\">\n<ul>\n");
+    for (size_t i = 0; i < w->d->item_count; i++) {
+        const document_item *item = &w->d->items[i];
+        if (item->kind == ITEM_PART) {
+            buffer_printf(w->out, "<li><a href=\"#part-%zu\"><b>", ++part);
+            write_element(w, "", item->text, "</b></a></li>\n");
+        }
+        if (part) continue; // a part's charts are found below its heading
+        if (item->kind <= ITEM_BESIDE) write_link(w, &item->chart);
+        if (item->kind == ITEM_BESIDE) write_link(w, &item->right);
+    }
+    buffer_text(w->out, "</ul>\n</nav>\n");
+}
+
+// ---- tables ----
+
+static bool is_right(const document_table *t, size_t column)
+{
+    return column < 64 && t->right >> column & 1;
+}
+
+static void write_cell(writer *w, const document_table *t, size_t i)
+{
+    enum { LONG = 60 };
+    size_t column = i % t->columns;
+    const char *name = i < t->columns || !column ? "th" : "td";
+    const char *scope = i < t->columns ? " scope=\"col\"" : !column ? " scope=\"row\"" : "";
+    const char *look = is_right(t, column)                    ? " class=\"r\""
+                       : strlen(t->cells[i]) > LONG && column ? " class=\"long\""
+                                                              : "";
+    buffer_printf(w->out, "<%s%s%s>", name, scope, look);
+    buffer_escaped(w->out, t->cells[i]);
+    buffer_printf(w->out, "</%s>", name);
+}
+
+static void write_row(writer *w, const document_table *t, size_t row)
+{
+    buffer_text(w->out, "<tr>");
+    for (size_t i = row * t->columns; i < (row + 1) * t->columns && i < t->count; i++)
+        write_cell(w, t, i);
+    buffer_text(w->out, "</tr>\n");
+}
+
+static void write_table(writer *w, const document_table *t, const char *label)
+{
+    size_t rows = (t->count + t->columns - 1) / t->columns;
+    write_element(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
+                  "\">\n<table>\n<thead>\n");
+    write_row(w, t, 0);
+    buffer_text(w->out, "</thead>\n<tbody>\n");
+    for (size_t row = 1; row < rows; row++)
+        write_row(w, t, row);
+    buffer_text(w->out, "</tbody>\n</table>\n</div>\n");
+}
+
+// ---- charts ----
+
+static void write_layout(writer *w, const layout *x, const char *label, const char *kind)
+{
+    buffer_printf(w->out, "<div class=\"scroll %s\" tabindex=\"0\" role=\"group\" style=\"--w:", kind);
+    buffer_number(w->out, x->width);
+    write_element(w, "\" aria-label=\"", label, "\">\n");
+    if (!canvas_svg(x->c, w->out, true)) w->failed = true;
+    buffer_text(w->out, "</div>\n");
+}
+
+static void write_chart(writer *w, const chart *x, const layout *layouts)
+{
+    const char *label = is_headed(x) ? x->title : x->name;
+    bool has_table = x->twin.columns && x->twin.count;
+    buffer_printf(w->out, "<figure id=\"%s\">\n", x->name);
+    if (is_headed(x)) {
+        write_element(w, "<h3>", x->title, "");
+        if (x->question && *x->question) write_element(w, " <small>", x->question, "</small>");
+        buffer_text(w->out, "</h3>\n");
+    }
+    if (layouts[WIDE].c) write_layout(w, &layouts[WIDE], label, layouts[NARROW].c ? "wide" : "only");
+    if (layouts[NARROW].c) write_layout(w, &layouts[NARROW], label, "narrow");
+    if (has_table && !x->is_table) write_element(w, "<details>\n<summary>Table: ", label, "</summary>\n");
+    if (has_table) write_table(w, &x->twin, label);
+    if (has_table && !x->is_table) buffer_text(w->out, "</details>\n");
+    buffer_text(w->out, "</figure>\n");
+}
+
+static void write_beside(writer *w, size_t i)
+{
+    const document_item *item = &w->d->items[i];
+    buffer_text(w->out, "<div class=\"beside\" style=\"--l:");
+    buffer_number(w->out, item->left_share * 10);
+    buffer_text(w->out, "fr;--r:");
+    buffer_number(w->out, (1 - item->left_share) * 10);
+    buffer_text(w->out, "fr\">\n");
+    write_chart(w, &item->chart, layouts_of(w, i, false));
+    write_chart(w, &item->right, layouts_of(w, i, true));
+    buffer_text(w->out, "</div>\n");
+}
+
+static void write_items(writer *w)
+{
+    size_t part = 0;
+    for (size_t i = 0; i < w->d->item_count; i++) {
+        const document_item *item = &w->d->items[i];
+        switch (item->kind) {
+        case ITEM_CHART: write_chart(w, &item->chart, layouts_of(w, i, false)); break;
+        case ITEM_BESIDE: write_beside(w, i); break;
+        case ITEM_PART:
+            buffer_printf(w->out, "<h2 id=\"part-%zu\">", ++part);
+            write_element(w, "", item->text, "</h2>\n");
+            break;
+        case ITEM_SUBLINE: write_element(w, "<p class=\"sub\">", item->text, "</p>\n"); break;
+        case ITEM_NOTE: write_element(w, "<p class=\"note\">", item->text, "</p>\n"); break;
+        }
+    }
+}
+
+// ---- the page ----
+
+static void write_head(writer *w)
+{
+    const document *d = w->d;
+    buffer_text(w->out, "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
+                        "<meta charset=\"utf-8\"/>\n"
+                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                        "style-src 'unsafe-inline'\"/>\n"
+                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+                        "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                        "<meta name=\"generator\" content=\"netprof\"/>\n");
+    if (d->keywords) write_element(w, "<meta name=\"keywords\" content=\"", d->keywords, "\"/>\n");
+    if (d->subject) write_element(w, "<meta name=\"description\" content=\"", d->subject, "\"/>\n");
+    write_element(w, "<title>", d->title ? d->title : d->kind, "");
+    write_element(w, " \xe2\x80\x93 netprof ", d->title ? d->kind : "", "</title>\n");
+    write_style(w);
+    buffer_text(w->out, "</head>\n<body>\n<header>\n");
+    write_element(w, "<p class=\"brand\"><b>netprof</b> ", d->kind, "</p>\n");
+    if (d->title) write_element(w, "<h1>", d->title, "</h1>\n");
+    for (size_t i = 0; i < d->subline_count; i++)
+        write_element(w, "<p class=\"sub\">", d->sublines[i], "</p>\n");
+    buffer_text(w->out, "</header>\n<main>\n");
+}
+
+bool document_html(document *d, const document_options *o, buffer *out,
+                   void (*warn)(void *user, const char *text), void *user)
+{
+    writer w = {.d = d, .out = out};
+    plots made = {0};
+    bool ok = !d->failed && lay_out_all(&w) && make_plots(&w, &made, o, warn, user);
+    if (ok) {
+        for (size_t i = 0; i < layout_count(&w); i++)
+            if (w.layouts[i].c) mark_inks(&w, w.layouts[i].c); // plots that are missing drew something else
+        use_mark_inks(&w);
+        write_head(&w);
+        write_verdict(&w);
+        write_contents(&w);
+        write_items(&w);
+        buffer_text(out, "</main>\n");
+        if (d->foot) write_element(&w, "<footer><p>", d->foot, "</p></footer>\n");
+        buffer_text(out, "</body>\n</html>\n");
+        ok = !w.failed && !out->failed;
+    }
+    plots_free(&made);
+    for (size_t i = 0; w.layouts && i < layout_count(&w); i++)
+        canvas_close(w.layouts[i].c);
+    free(w.layouts);
+    return ok;
+}

@@ -1,0 +1,251 @@
+// Writes the pages of a document: PDF, PNG, SVG.
+#include "document_private.h"
+
+#include <cairo-pdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct job {
+    document *d;
+    const document_options *o;
+    page_set pages;
+    plots plots;
+    void (*warn)(void *user, const char *text);
+    void *user;
+    netprof_error *error;
+} job;
+
+static netprof_err fail(netprof_error *error, netprof_err code, const char *text)
+{
+    if (error) {
+        *error = (netprof_error){.code = code};
+        snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return code;
+}
+
+static void progress(const job *j, const char *what, size_t done, size_t of)
+{
+    if (j->o->progress) j->o->progress(j->o->user, what, done, of);
+}
+
+// ---- plots ----
+
+
+static void count_plot(void *user, canvas_plot_copy *p, canvas_box box)
+{
+    size_t *count = user;
+    (void)p;
+    (void)box;
+    (*count)++;
+}
+
+static void gather_plot(void *user, canvas_plot_copy *p, canvas_box box)
+{
+    plots *all = user;
+    p->job = &all->jobs[all->count++];
+    *p->job = (plot_job){.plot = &p->plot, .width = box.width, .height = box.height};
+}
+
+static void say_missing(canvas *const *canvases, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        canvas_plots_missing(canvases[i], "not drawn: gnuplot is missing or failed");
+}
+
+bool plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
+                void (*warn)(void *user, const char *text), void *user)
+{
+    char message[512] = "";
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++)
+        canvas_plots(canvases[i], count_plot, &wanted);
+    if (!wanted) return true;
+    if (no_gnuplot) {
+        say_missing(canvases, count);
+        return true;
+    }
+    p->jobs = calloc(wanted, sizeof *p->jobs);
+    if (!p->jobs) return false;
+    for (size_t i = 0; i < count; i++)
+        canvas_plots(canvases[i], gather_plot, p);
+    if (plot_render(p->jobs, p->count, message, sizeof message)) return true;
+    if (warn) warn(user, message);
+    say_missing(canvases, count);
+    return true;
+}
+
+void plots_free(plots *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        free(p->jobs[i].svg);
+    free(p->jobs);
+    *p = (plots){0};
+}
+
+// ---- PDF ----
+
+static cairo_status_t to_buffer(void *out, const unsigned char *data, unsigned size)
+{
+    buffer_bytes(out, data, size);
+    return ((buffer *)out)->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+}
+
+// When the report is from: the data's time, unless SOURCE_DATE_EPOCH says another. Never the clock.
+static bool date_of(const document *d, char text[32])
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    char *end = NULL;
+    long long seconds = epoch && *epoch ? strtoll(epoch, &end, 10) : 0;
+    time_t t = end && !*end ? (time_t)seconds : (time_t)(d->time_ns / 1000000000);
+    struct tm parts;
+    if ((!end || *end) && d->time_ns <= 0) return false;
+    return gmtime_r(&t, &parts) && strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+}
+
+static void metadata(cairo_surface_t *surface, cairo_pdf_metadata_t which, const char *text)
+{
+    char *visible = text ? text_visible(text) : NULL;
+    if (visible && *visible) cairo_pdf_surface_set_metadata(surface, which, visible);
+    free(visible);
+}
+
+static void describe(cairo_surface_t *surface, const document *d)
+{
+    char date[32];
+    metadata(surface, CAIRO_PDF_METADATA_TITLE, d->title);
+    metadata(surface, CAIRO_PDF_METADATA_AUTHOR, "netprof");
+    metadata(surface, CAIRO_PDF_METADATA_CREATOR, "netprof");
+    metadata(surface, CAIRO_PDF_METADATA_SUBJECT, d->subject);
+    metadata(surface, CAIRO_PDF_METADATA_KEYWORDS, d->keywords);
+    if (date_of(d, date)) metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, date);
+}
+
+// The outline is the only way to jump: link tags make cairo 1.16 write an object that is missing.
+static void outline(cairo_surface_t *surface, const page_set *p)
+{
+    int part = CAIRO_PDF_OUTLINE_ROOT;
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const page_mark *m = &p->marks[i];
+        char where[64];
+        snprintf(where, sizeof where, "page=%zu pos=[%d %d]", m->page, 0, (int)(m->y > 8 ? m->y - 8 : 0));
+        int id = cairo_pdf_surface_add_outline(surface, m->is_part ? CAIRO_PDF_OUTLINE_ROOT : part, m->title, where,
+                                               m->is_part ? CAIRO_PDF_OUTLINE_FLAG_OPEN : 0);
+        if (m->is_part) part = id;
+    }
+}
+
+static bool write_pdf(job *j, buffer *out)
+{
+    canvas_box sheet = page_box(j->o->paper);
+    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(to_buffer, out, sheet.width, sheet.height);
+    cairo_t *cr = cairo_create(surface);
+    bool ok = true;
+    describe(surface, j->d);
+    for (size_t i = 0; i < j->pages.count; i++) {
+        canvas *c = j->pages.pages[i];
+        progress(j, "drawing", i, j->pages.count);
+        cairo_pdf_surface_set_size(surface, canvas_width(c), canvas_height(c));
+        ok = canvas_cairo(c, cr) && ok;
+        cairo_show_page(cr);
+    }
+    if (!j->o->chart) outline(surface, &j->pages);
+    ok = cairo_status(cr) == CAIRO_STATUS_SUCCESS && ok;
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    ok = cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS && ok;
+    cairo_surface_destroy(surface);
+    return ok && !out->failed;
+}
+
+// ---- PNG, SVG: a file for each page ----
+
+static bool write_png(canvas *c, double scale, buffer *out)
+{
+    int width = (int)(canvas_width(c) * scale + .5), height = (int)(canvas_height(c) * scale + .5);
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_t *cr = cairo_create(surface);
+    cairo_set_source_rgb(cr, 1, 1, 1);
+    cairo_paint(cr);
+    cairo_scale(cr, scale, scale);
+    bool ok = canvas_cairo(c, cr);
+    cairo_destroy(cr);
+    ok = cairo_surface_write_to_png_stream(surface, to_buffer, out) == CAIRO_STATUS_SUCCESS && ok;
+    cairo_surface_destroy(surface);
+    return ok && !out->failed;
+}
+
+// "report.svg" and 3: "report-3.svg".
+static char *numbered(const char *path, size_t page)
+{
+    const char *name = strrchr(path, '/');
+    const char *dot = strrchr(name ? name : path, '.');
+    size_t stem = dot ? (size_t)(dot - path) : strlen(path);
+    buffer b = {0};
+    buffer_bytes(&b, path, stem);
+    buffer_printf(&b, "-%zu%s", page, dot ? dot : "");
+    if (b.failed) buffer_free(&b);
+    return b.data;
+}
+
+static netprof_err write_sheets(job *j, const char *path)
+{
+    netprof_err err = NETPROF_OK;
+    bool one = j->pages.count == 1;
+    if (!one && strcmp(path, "-") == 0)
+        return fail(j->error, NETPROF_ERR_ARG, "several pages do not fit into one stream; a PDF or HTML does");
+    for (size_t i = 0; i < j->pages.count && !err; i++) {
+        buffer out = {0};
+        canvas *c = j->pages.pages[i];
+        progress(j, "drawing", i, j->pages.count);
+        bool ok = j->o->format == DOCUMENT_SVG ? canvas_svg(c, &out, false)
+                                               : write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
+        char *name = one ? NULL : numbered(path, i + 1);
+        if (!ok || (!one && !name)) err = fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
+        else err = file_write(one ? path : name, out.data, out.size, j->error);
+        free(name);
+        buffer_free(&out);
+    }
+    return err;
+}
+
+// ---- together ----
+
+static netprof_err write_pages(job *j, const char *path)
+{
+    const chart *only = j->o->chart ? document_find(j->d, j->o->chart) : NULL;
+    if (only) pages_chart(&j->pages, only, j->o->paper);
+    else pages_make(&j->pages, j->d, j->o->paper);
+    if (j->pages.failed || !plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user))
+        return fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    if (j->o->format != DOCUMENT_PDF) return write_sheets(j, path);
+    buffer out = {0};
+    netprof_err err = write_pdf(j, &out) ? file_write(path, out.data, out.size, j->error)
+                                         : fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
+    buffer_free(&out);
+    return err;
+}
+
+static netprof_err write_html(job *j, const char *path)
+{
+    buffer out = {0};
+    netprof_err err = document_html(j->d, j->o, &out, j->warn, j->user)
+                          ? file_write(path, out.data, out.size, j->error)
+                          : fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    buffer_free(&out);
+    return err;
+}
+
+netprof_err document_write(document *d, const char *path, const document_options *o,
+                           void (*warn)(void *user, const char *text), netprof_error *error)
+{
+    static const document_options defaults;
+    job j = {.d = d, .o = o ? o : &defaults, .warn = warn, .user = o ? o->user : NULL, .error = error};
+    if (j.o->chart && !document_find(d, j.o->chart)) return fail(error, NETPROF_ERR_ARG, "no such chart");
+    netprof_err err = j.o->format == DOCUMENT_HTML ? write_html(&j, path) : write_pages(&j, path);
+    plots_free(&j.plots);
+    pages_free(&j.pages);
+    return err;
+}

@@ -1,0 +1,248 @@
+// netprof record: what a node does, tick by tick, until the job ends or somebody says stop.
+#define _GNU_SOURCE
+#include "common.h"
+#include "job.h"
+#include "options.h"
+#include "output.h"
+#include "reading.h"
+#include "record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup;
+static int per_cpu, quiet;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %h host, %j job, %r rank, %p process", "FILE"},
+    {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
+    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the network's fast set so often beside it", "TIME"},
+    {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
+    {"stop-file", 0, POPT_ARG_STRING, &stop_file, 0, "end when this file appears or changes", "FILE"},
+    {"job", 'j', POPT_ARG_STRING, &job_text, 0, "whose processes: process numbers by commas, or the scheduler's (auto)",
+     "auto|slurm|pbs|oar|none|PIDS"},
+    {"cgroup", 0, POPT_ARG_STRING, &cgroup, 0, "the job's control group, below the mount", "PATH"},
+    {"per-cpu", 0, POPT_ARG_NONE, &per_cpu, 0, "each CPU for itself, too", NULL},
+    {"checkpoint", 0, POPT_ARG_STRING, &checkpoint_text, 0, "force the file to the disk so often (60s)", "TIME"},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no line of state on a terminal", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+enum { SLOW = 0, FAST, TRACKS };
+
+// What is read at one rate.
+typedef struct track {
+    netprof *np;
+    netprof_set set;
+    netprof_snapshot snapshot;
+    schedule_row *row;
+} track;
+
+typedef struct recording {
+    int64_t interval_ns, fast_ns, duration_ns, checkpoint_ns;
+    track tracks[TRACKS];
+    size_t track_count;
+    schedule_row rows[TRACKS + 1]; // and the checkpoint's
+    netprof_set set;
+    job job;
+    recorder *to;
+    ticker clock; // its signals only
+    struct stat stop; // of the stop file at the start
+    bool stop_existed;
+    int64_t begin_ns;
+    const char *end; // why it ended
+    bool shown;
+} recording;
+
+// ---- options ----
+
+static int parse_time(const char *name, const char *text, const char *otherwise, int64_t *ns)
+{
+    if (!text) text = otherwise;
+    if (!text || parse_duration(text, ns)) return EXIT_DONE;
+    return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
+}
+
+static int check(recording *r, size_t count)
+{
+    if (count) return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
+    if (!output || strcmp(output, "-") == 0) return fail_usage("-o FILE is needed: a recording grows in a file");
+    if (parse_time("--interval", interval_text, "1s", &r->interval_ns) ||
+        parse_time("--fast-network", fast_text, NULL, &r->fast_ns) ||
+        parse_time("--duration", duration_text, NULL, &r->duration_ns) ||
+        parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
+        return EXIT_USAGE;
+    if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
+    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0;
+    r->job.sources.per_cpu = per_cpu != 0;
+    return job_find(&r->job, job_text ? job_text : "auto", cgroup);
+}
+
+// ---- counters of the recording itself ----
+
+static int read_missed(void *user, uint64_t *value)
+{
+    *value = ((const schedule_row *)user)->missed;
+    return 0;
+}
+
+static int read_late(void *user, uint64_t *value)
+{
+    *value = (uint64_t)((const schedule_row *)user)->late_ns;
+    return 0;
+}
+
+static int add_own_counters(track *t, const char *device)
+{
+    netprof_user_counter missed = {.device = device, .name = "ticks_missed", .unit = "ticks",
+                                   .kind = NETPROF_KIND_COUNTER, .width = 64, .read = read_missed, .user = t->row};
+    netprof_user_counter late = {.device = device, .name = "late", .unit = "ns", .kind = NETPROF_KIND_GAUGE,
+                                 .width = 64, .read = read_late, .user = t->row};
+    netprof_error error;
+    if (netprof_add_counter(t->np, &missed, &error) || netprof_add_counter(t->np, &late, &error))
+        return fail_error(NULL, &error);
+    return EXIT_DONE;
+}
+
+// ---- taking ----
+
+static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool node, const char *device)
+{
+    track *t = &r->tracks[r->track_count];
+    t->set = set;
+    t->row = &r->rows[r->track_count];
+    t->row->interval_ns = interval_ns;
+    int code = reading_open_node(&t->np, &r->job.sources, true, node);
+    if (t->np) r->track_count++;
+    if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
+    return code ? code : add_own_counters(t, device);
+}
+
+static void take(recording *r, track *t, netprof_set set)
+{
+    netprof_error error;
+    if (netprof_take(t->np, &t->snapshot, set, &error)) fail_error(NULL, &error);
+    else recorder_snapshot(r->to, &t->snapshot);
+}
+
+static void show(recording *r)
+{
+    if (quiet || !isatty(STDERR_FILENO)) return;
+    uint64_t missed = 0;
+    for (size_t i = 0; i < r->track_count; i++) missed += r->rows[i].missed;
+    double elapsed = (double)(schedule_now() - r->begin_ns) / 1e9;
+    fprintf(stderr, "\r\033[Knetprof: recording %s, %.0f s, %llu readings, %llu missed", safe(recorder_path(r->to)), elapsed,
+            (unsigned long long)r->rows[SLOW].taken, (unsigned long long)missed);
+    fflush(stderr);
+    r->shown = true;
+}
+
+// ---- the end ----
+
+static bool is_stopped(const recording *r)
+{
+    struct stat now;
+    if (!stop_file || stat(stop_file, &now)) return false;
+    return !r->stop_existed || now.st_mtim.tv_sec != r->stop.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != r->stop.st_mtim.tv_nsec || now.st_size != r->stop.st_size;
+}
+
+static void loop(recording *r)
+{
+    int64_t until = r->duration_ns ? r->begin_ns + r->duration_ns : 0;
+    struct signalfd_siginfo info;
+    while (!r->end) {
+        int event = schedule_wait(r->rows, r->track_count + 1, r->clock.signals, until, &info);
+        if (event == -2) {
+            r->end = "duration";
+        } else if (event == -1) {
+            r->end = info.ssi_signo == SIGUSR1 ? NULL : "signal";
+            if (!r->end) recorder_sync(r->to);
+        } else if ((size_t)event == r->track_count) {
+            recorder_sync(r->to);
+        } else {
+            take(r, &r->tracks[event], r->tracks[event].set);
+            if (event != SLOW) continue;
+            show(r);
+            if (is_stopped(r)) r->end = "stop file";
+            else if (job_ended(&r->job)) r->end = "job";
+        }
+    }
+}
+
+static void begin(recording *r)
+{
+    r->begin_ns = schedule_now();
+    for (size_t i = 0; i < r->track_count; i++) {
+        r->rows[i].next_ns = r->begin_ns + r->rows[i].interval_ns;
+        take(r, &r->tracks[i], r->tracks[i].set);
+    }
+    r->rows[r->track_count].interval_ns = r->checkpoint_ns;
+    r->rows[r->track_count].next_ns = r->begin_ns + r->checkpoint_ns;
+}
+
+static int open_all(recording *r)
+{
+    static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    sigset_t signals;
+    int code = open_track(r, r->interval_ns, r->set, true, "recorder");
+    if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
+    if (code) return code;
+    r->to = recorder_open(output, true);
+    if (!r->to) return EXIT_FILE;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    recorder_job(r->to);
+    job_facts(&r->job, r->to);
+    recorder_number(r->to, "interval_ns", r->interval_ns);
+    if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
+    if (ticker_open(&r->clock, 0, &signals)) return EXIT_DONE;
+    return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+}
+
+static int run(const char **arguments, size_t count)
+{
+    recording r = {0};
+    (void)arguments;
+    int code = check(&r, count);
+    if (!code) code = open_all(&r);
+    if (!code) {
+        begin(&r);
+        loop(&r);
+        // The slow track ends the file as it began it: the two make a pair of everything.
+        for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
+        recorder_fact(r.to, "ended_by", r.end);
+        if (r.shown) fputc('\n', stderr);
+    }
+    int closed = recorder_close(r.to, !code);
+    ticker_close(&r.clock);
+    for (size_t i = 0; i < r.track_count; i++) {
+        netprof_snapshot_free(&r.tracks[i].snapshot);
+        netprof_close(r.tracks[i].np);
+    }
+    job_free(&r.job);
+    return code ? code : closed;
+}
+
+const command command_record = {
+    .name = "record",
+    .summary = "record what this node does, tick by tick",
+    .arguments = "-o FILE",
+    .text = "Reads network, CPU, memory, disks, energy and the job's processes at fixed places in time and appends each\n"
+            "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
+            "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or SIGHUP;\n"
+            "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
+            "the job is found by itself, and %h and %j name the files apart.",
+    .examples = "netprof record -o node.netprof --duration 2s\n"
+                "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
+                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,334 @@
+#define _GNU_SOURCE
+#include "job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// What a scheduler puts into the environment of every process of a job.
+static const struct {
+    const char *name, *job, *node; // node NULL: it has no names of its own for nodes
+} schedulers[] = {
+    {"slurm", "SLURM_JOB_ID", "SLURMD_NODENAME"},
+    {"pbs", "PBS_JOBID", NULL},
+    {"oar", "OAR_JOB_ID", NULL},
+};
+
+enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
+
+// ---- one process ----
+
+// Whole small file of a process; free it. *size: bytes, with a 0 behind them.
+static char *read_process(pid_t pid, const char *file, size_t *size)
+{
+    char path[64], *text = NULL;
+    size_t room = 0;
+    *size = 0;
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return NULL;
+    for (;;) {
+        if (room - *size < 2) text = must(realloc(text, room = room ? 2 * room : 4096));
+        ssize_t n = read(fd, text + *size, room - *size - 1);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        *size += (size_t)n;
+    }
+    close(fd);
+    text[*size] = 0;
+    return text;
+}
+
+// Start time and parent; false when there is no such process, or it has ended and only waits to be reaped.
+static bool look(pid_t pid, uint64_t *start, pid_t *parent)
+{
+    size_t size;
+    char *text = read_process(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
+    char state = 0;
+    long above = 0;
+    unsigned long long begin = 0;
+    bool found = end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                               &state, &above, &begin) == 3;
+    free(text);
+    *start = begin;
+    *parent = (pid_t)above;
+    return found && state != 'Z' && state != 'X';
+}
+
+static bool has_mark(const char *text, size_t size, const char *mark)
+{
+    for (const char *at = text; at < text + size; at += strlen(at) + 1)
+        if (strcmp(at, mark) == 0) return true;
+    return false;
+}
+
+static bool is_marked(const job *j, pid_t pid)
+{
+    size_t size;
+    char *text = read_process(pid, "environ", &size);
+    bool marked = text && has_mark(text, size, j->mark) && (!j->node_mark || has_mark(text, size, j->node_mark));
+    free(text);
+    return marked;
+}
+
+// ---- the list ----
+
+static void add_pid(job *j, pid_t pid)
+{
+    for (size_t i = 0; i < j->sources.pid_count; i++)
+        if (j->pids[i] == pid) return;
+    j->pids = must(realloc(j->pids, (j->sources.pid_count + 1) * sizeof *j->pids));
+    j->pids[j->sources.pid_count++] = pid;
+    j->sources.pids = j->pids;
+}
+
+static job_process *find_seen(job *j, pid_t pid, uint64_t start)
+{
+    for (size_t i = 0; i < j->seen_count; i++) {
+        if (j->seen[i].pid != pid) continue;
+        if (j->seen[i].start == start) return &j->seen[i];
+        j->seen[i] = j->seen[--j->seen_count]; // the number belongs to another process by now
+        break;
+    }
+    j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
+    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid)};
+    return &j->seen[j->seen_count++];
+}
+
+static bool is_above_us(pid_t pid)
+{
+    pid_t at = getpid();
+    uint64_t start;
+    for (int steps = 0; at > 1 && steps < 64; steps++) {
+        if (at == pid) return true;
+        if (!look(at, &start, &at)) return false;
+    }
+    return false;
+}
+
+// Started the recorder or another part of a step, but is no work of the job.
+static bool is_launcher(pid_t pid)
+{
+    size_t size;
+    char *name = read_process(pid, "comm", &size);
+    bool launcher = is_above_us(pid);
+    static const char *const names[] = {"srun\n", "mpirun\n", "mpiexec\n", "slurmstepd\n", "netprof\n"};
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) launcher |= strcmp(name, names[i]) == 0;
+    free(name);
+    return launcher;
+}
+
+static size_t scan_processes(job *j)
+{
+    DIR *proc = opendir("/proc");
+    size_t working = 0;
+    if (!proc) return 0;
+    for (struct dirent *x; (x = readdir(proc));) {
+        pid_t pid = (pid_t)strtol(x->d_name, NULL, 10), parent;
+        uint64_t start;
+        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent)) continue;
+        if (!find_seen(j, pid, start)->member) continue;
+        add_pid(j, pid);
+        working += !is_launcher(pid);
+    }
+    closedir(proc);
+    return working;
+}
+
+// ---- Slurm's own list ----
+
+// "PID JOBID STEPID LOCALID GLOBALID", a line for each process of the job on this node.
+static void add_listed(job *j, FILE *list)
+{
+    char line[256];
+    long pid;
+    while (fgets(line, sizeof line, list))
+        if (sscanf(line, "%ld", &pid) == 1 && pid > 0 && (pid_t)pid != getpid()) add_pid(j, (pid_t)pid);
+}
+
+static void ask_slurm(job *j)
+{
+    char *id = must(strdup(strchr(j->mark, '=') + 1));
+    char *node = j->node_mark ? must(strdup(strchr(j->node_mark, '=') + 1)) : NULL;
+    char *words[] = {"scontrol", "listpids", id, node, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+    pid_t child;
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        int failed = posix_spawnp(&child, "scontrol", &actions, NULL, words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        close(ends[1]);
+        struct pollfd fd = {.fd = ends[0], .events = POLLIN};
+        FILE *list = fdopen(ends[0], "r");
+        if (!failed && list && poll(&fd, 1, ASK_SECONDS * 1000) > 0) add_listed(j, list);
+        else if (!failed) kill(child, SIGKILL);
+        if (list) fclose(list);
+        else close(ends[0]);
+        if (!failed) waitpid(child, NULL, 0);
+    }
+    free(id);
+    free(node);
+}
+
+// ---- finding ----
+
+static char *mark_of(const char *variable)
+{
+    const char *value = variable ? getenv(variable) : NULL;
+    return value && *value ? text_format("%s=%s", variable, value) : NULL;
+}
+
+static int find_scheduled(job *j, const char *what)
+{
+    for (size_t i = 0; i < SCHEDULERS; i++) {
+        if (strcmp(what, "auto") != 0 && strcmp(what, schedulers[i].name) != 0) continue;
+        j->mark = mark_of(schedulers[i].job);
+        if (!j->mark && strcmp(what, "auto") == 0) continue;
+        if (!j->mark) return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
+        j->scheduler = schedulers[i].name;
+        j->node_mark = mark_of(schedulers[i].node);
+        scan_processes(j);
+        if (!j->sources.pid_count && i == 0) ask_slurm(j);
+        return EXIT_DONE;
+    }
+    return EXIT_DONE;
+}
+
+static int find_numbers(job *j, const char *what)
+{
+    char *list = must(strdup(what)), *at = list;
+    int code = EXIT_DONE;
+    for (char *word; !code && (word = strsep(&at, ","));) {
+        char *end;
+        long pid = strtol(word, &end, 10);
+        uint64_t start;
+        pid_t parent;
+        if (end == word || *end || pid <= 0)
+            code = fail_usage("--job: %s: expected auto, slurm, pbs, oar, none or process numbers", safe(what));
+        else if (!look((pid_t)pid, &start, &parent))
+            code = fail(EXIT_NOTHING, "--job: %ld: no such process", pid);
+        else
+            add_pid(j, (pid_t)pid);
+        if (code) break;
+        j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
+        j->seen[j->seen_count++] = (job_process){(pid_t)pid, start, true};
+    }
+    free(list);
+    return code;
+}
+
+int job_find(job *j, const char *what, const char *cgroup)
+{
+    int code = EXIT_DONE;
+    j->grace_ns = 30000000000;
+    if (cgroup) j->cgroup = must(strdup(cgroup));
+    j->sources.cgroup = j->cgroup;
+    if (strcmp(what, "none") == 0) return EXIT_DONE;
+    bool scheduled = strcmp(what, "auto") == 0;
+    for (size_t i = 0; i < SCHEDULERS; i++) scheduled |= strcmp(what, schedulers[i].name) == 0;
+    code = scheduled ? find_scheduled(j, what) : find_numbers(j, what);
+    return code;
+}
+
+bool job_ended(job *j)
+{
+    uint64_t start;
+    pid_t parent;
+    if (!j->scheduler) {
+        for (size_t i = 0; i < j->seen_count; i++)
+            if (look(j->seen[i].pid, &start, &parent) && start == j->seen[i].start) return false;
+        return j->seen_count > 0;
+    }
+    int64_t now = schedule_now();
+    if (scan_processes(j)) j->last_ns = now;
+    return j->last_ns && now - j->last_ns > j->grace_ns;
+}
+
+// ---- facts ----
+
+// What a container's runtime or Kubernetes tells its processes; a pod is known by its name, node and start.
+static const struct {
+    const char *key, *variables[4];
+} places[] = {
+    {"node", {"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME"}},
+    {"pod", {"POD_NAME", "MY_POD_NAME"}},
+    {"pod_namespace", {"POD_NAMESPACE", "MY_POD_NAMESPACE"}},
+    {"pod_uid", {"POD_UID", "MY_POD_UID"}},
+};
+
+// The longest run of 32 or more hexadecimal digits in the path of our control group: a container's number.
+static void tell_container(recorder *to)
+{
+    size_t size;
+    char *text = read_process(getpid(), "cgroup", &size);
+    for (const char *at = text; at && *at; at++) {
+        size_t length = strspn(at, "0123456789abcdef");
+        if (length >= 32) {
+            char *id = must(strndup(at, length));
+            recorder_fact(to, "container", id);
+            free(id);
+            break;
+        }
+        at += length;
+        if (!*at) break;
+    }
+    free(text);
+}
+
+// How many nodes the job has, by the node file of PBS or OAR; a file that is not on this node is no trouble.
+static void tell_nodes(recorder *to)
+{
+    static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
+    char line[512], *all = NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables && !all; i++) {
+        FILE *file = getenv(variables[i]) ? fopen(getenv(variables[i]), "re") : NULL;
+        while (file && fgets(line, sizeof line, file)) {
+            line[strcspn(line, "\r\n")] = 0;
+            char *key = text_format(",%s,", line), *in = text_format(",%s,", all ? all : "");
+            if (*line && !strstr(in, key)) { // a node stands there once for each of its slots
+                char *longer = all ? text_format("%s,%s", all, line) : must(strdup(line));
+                free(all);
+                all = longer;
+            }
+            free(key);
+            free(in);
+        }
+        if (file) fclose(file);
+    }
+    if (all) recorder_fact(to, "job_nodes", all);
+    free(all);
+}
+
+void job_facts(const job *j, recorder *to)
+{
+    if (j->scheduler) recorder_fact(to, "scheduler", j->scheduler);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        for (size_t k = 0; places[i].variables[k]; k++)
+            if (getenv(places[i].variables[k])) {
+                recorder_fact(to, places[i].key, getenv(places[i].variables[k]));
+                break;
+            }
+    tell_container(to);
+    tell_nodes(to);
+}
+
+void job_free(job *j)
+{
+    free(j->mark);
+    free(j->node_mark);
+    free(j->pids);
+    free(j->seen);
+    free(j->cgroup);
+    *j = (job){0};
+}

@@ -1,0 +1,37 @@
+// What a call moves, in bytes. Everything here asks the MPI library by its PMPI_ functions.
+#pragma once
+
+#include "abi.h"
+
+// Handles as the implementation passes them, whatever the language of the caller.
+uintptr_t bytes_type_from_fortran(int type);
+uintptr_t bytes_comm_from_fortran(int comm);
+
+bool bytes_in_place(const void *buffer, bool fortran);
+bool bytes_to(int rank);                      // a process, not MPI_PROC_NULL
+bool bytes_is_root(int root, uintptr_t comm); // this rank is the one that has what the others get
+bool bytes_to_root(int root);                 // this rank is one of those that send to the root
+int64_t bytes_size(int64_t count, uintptr_t type);
+
+int bytes_rank(uintptr_t comm);
+int bytes_members(uintptr_t comm);   // of the own group
+int bytes_peers(uintptr_t comm);     // of the group that receives: the remote one of an intercommunicator
+int bytes_neighbors(uintptr_t comm); // that this rank sends to
+
+int64_t bytes_sum_int(const int *counts, int n);
+int64_t bytes_sum_count(const MPI_Count *counts, int n);
+// One type for each count, in an array of the caller's handles.
+int64_t bytes_sizes_int(const int *counts, const void *types, int n, bool fortran);
+int64_t bytes_sizes_count(const MPI_Count *counts, const void *types, int n, bool fortran);
+
+// A status that is looked at, whether or not the caller wants one.
+typedef struct bytes_status {
+    uint64_t room[8];
+} bytes_status;
+void *bytes_status_given(void *status, bytes_status *own, bool fortran);
+int64_t bytes_arrived(const void *status, bool fortran);
+
+// Persistent requests: their bytes are known when they are made and counted whenever they start. Thread: any.
+int64_t bytes_keep(const void *request, int64_t bytes, bool fortran); // 0
+int64_t bytes_started(const void *requests, int n, bool fortran);
+void bytes_forget(const void *request, bool fortran);

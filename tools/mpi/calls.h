@@ -1,0 +1,75 @@
+// The kinds of parameters in calls.txt. C_: as C declares them; L_: in the form for large counts; F_: a Fortran
+// parameter (always a pointer, word_f) as the value that the expressions for bytes want.
+#pragma once
+
+#include "bytes.h"
+
+#define C_in(word)       const void *word
+#define C_out(word)      void *word
+#define C_count(word)    int word
+#define C_counts(word)   const int *word
+#define C_displs(word)   const int *word
+#define C_unit(word)     int word
+#define C_type(word)     MPI_Datatype word
+#define C_types(word)    const MPI_Datatype *word
+#define C_int(word)      int word
+#define C_int_p(word)    int *word
+#define C_ints(word)     const int *word
+#define C_aint(word)     MPI_Aint word
+#define C_aints(word)    const MPI_Aint *word
+#define C_offset(word)   MPI_Offset word
+#define C_comm(word)     MPI_Comm word
+#define C_comm_p(word)   MPI_Comm *word
+#define C_group(word)    MPI_Group word
+#define C_info(word)     MPI_Info word
+#define C_op(word)       MPI_Op word
+#define C_win(word)      MPI_Win word
+#define C_win_p(word)    MPI_Win *word
+#define C_file(word)     MPI_File word
+#define C_file_p(word)   MPI_File *word
+#define C_message(word)  MPI_Message *word
+#define C_request(word)  MPI_Request *word
+#define C_requests(word) MPI_Request *word
+#define C_status(word)   MPI_Status *word
+#define C_given(word)    MPI_Status *word // a status that is looked at
+#define C_statuses(word) MPI_Status *word
+#define C_text(word)     const char *word
+#define C_argc(word)     int *word
+#define C_argv(word)     char ***word
+
+#define L_count(word)  MPI_Count word
+#define L_counts(word) const MPI_Count *word
+#define L_displs(word) const MPI_Aint *word
+#define L_unit(word)   MPI_Aint word
+
+#define F_in(word)       const void *word = word##_f;
+#define F_out(word)      const void *word = word##_f;
+#define F_count(word)    int word = *(const int *)word##_f;
+#define F_counts(word)   const int *word = word##_f;
+#define F_type(word)     uintptr_t word = bytes_type_from_fortran(*(const int *)word##_f);
+#define F_types(word)    const void *word = word##_f;
+#define F_int(word)      int word = *(const int *)word##_f;
+#define F_comm(word)     uintptr_t word = bytes_comm_from_fortran(*(const int *)word##_f);
+#define F_request(word)  const void *word = word##_f;
+#define F_requests(word) const void *word = word##_f;
+#define F_given(word)    void *word = word##_f;
+
+// What the expressions may say; `fortran` tells in which language the parameters are.
+#define to(rank)            bytes_to(rank)
+#define is_root(root, comm) bytes_is_root(root, (uintptr_t)(comm))
+#define to_root(root)       bytes_to_root(root)
+#define in_place(buffer)    bytes_in_place(buffer, fortran)
+#define rank(comm)          bytes_rank((uintptr_t)(comm))
+#define members(comm)       bytes_members((uintptr_t)(comm))
+#define peers(comm)         bytes_peers((uintptr_t)(comm))
+#define neighbors(comm)     bytes_neighbors((uintptr_t)(comm))
+#define size(count, type)   bytes_size((int64_t)(count), (uintptr_t)(type))
+#define sum(counts, n)                                                                                       \
+    _Generic((counts), const int * : bytes_sum_int, const MPI_Count * : bytes_sum_count)(counts, n)
+#define sizes(counts, types, n)                                                                              \
+    _Generic((counts), const int *: bytes_sizes_int, const MPI_Count *: bytes_sizes_count)(counts, types, n, fortran)
+#define given(status)              bytes_status_given(status, &own_status, fortran)
+#define arrived(status)            bytes_arrived(given(status), fortran)
+#define keep(request, bytes)       bytes_keep(request, bytes, fortran)
+#define started_bytes(requests, n) bytes_started(requests, n, fortran)
+#define forget(request)            bytes_forget(request, fortran)

@@ -1,0 +1,67 @@
+// How the sources of the node and the job are written: one function walks what there is and tells each device and
+// value; it serves discovery and every later reading alike. What a walk does not tell again has vanished, what it
+// tells anew makes the library look for devices again.
+//
+// Thread rule: one thread at a time per source.
+#ifndef TOOLS_SOURCES_EMIT_H
+#define TOOLS_SOURCES_EMIT_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+
+typedef struct emit emit;
+
+// Unit, kind, width and flags of values; name, device and scale are ignored.
+typedef netprof_counter emit_shape;
+
+// The devices that follow are this source's, in the same order at every walk where that is cheap.
+void emit_device(emit *e, const char *name, unsigned flags);
+void emit_fact(emit *e, const char *key, const char *value); // of the last device; only kept at discovery
+void emit_factf(emit *e, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// A value of the last device.
+void emit_value(emit *e, const char *name, const emit_shape *shape, uint64_t value);
+void emit_failed(emit *e, const char *name, const emit_shape *shape, int sys_errno);
+void emit_stamped(emit *e, const char *name, const emit_shape *shape, uint64_t value, int64_t stamp_ns);
+// Only the fast set is asked for: what holds no fast counter may be left out of this walk.
+bool emit_fast_only(const emit *e);
+const char *emit_root(const emit *e); // "" or the root without its last '/'
+// Why there is nothing (discovery only).
+void emit_state(emit *e, netprof_status status, int sys_errno, const char *path);
+
+typedef struct emit_source {
+    const char *name;
+    size_t size;                      // of the source's own state, zeroed before open()
+    void (*walk)(void *state, emit *e);
+    void (*close)(void *state);       // may be NULL
+} emit_source;
+
+// Adds a source to a context; state (of source->size bytes) is copied when given. Returns an error of the library.
+netprof_err emit_add(netprof *np, const emit_source *source, const void *state, netprof_error *error);
+
+// ---- text files that are read again and again ----
+
+typedef struct emit_file {
+    char *path; // with the root
+    int fd;     // held; -1
+    char *text; // what was read, with a 0 behind it
+    size_t room;
+} emit_file;
+
+// Reads the whole file; NULL with *sys_errno set. Held open between calls.
+char *emit_file_read(emit_file *f, const emit *e, const char *path, int *sys_errno);
+void emit_file_close(emit_file *f);
+
+// Next line of a text that is cut up: the line without its end, or NULL; *at moves behind it.
+char *emit_line(char **at);
+// Next word (blank, tab) of a line that is cut up, or NULL.
+char *emit_word(char **at);
+// A decimal number of the whole word; false when it is none or does not fit.
+bool emit_number(const char *word, uint64_t *value);
+// Calls visit() for each entry of a directory in byte order, but "." and ".."; 0 or an errno.
+int emit_directory(const emit *e, const char *path, void (*visit)(void *user, const char *name), void *user);
+// First line of a small file below the root into text; false when it cannot be read.
+bool emit_read_line(const emit *e, char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,393 @@
+// The job's processes, summed: from the given roots down, and who once belonged stays although its parent died.
+//
+// CPU time, faults and I/O of a child that ended are kept exactly: the kernel adds them to the parent that waits
+// for it (proc(5): cutime, cstime, cminflt, cmajflt; /proc/PID/io likewise counts reaped children). Where no member
+// reaps it (parent gone, SIGCHLD ignored), what was last seen of it stays in the sum: less than it used, by at most
+// what it did since the last reading. Members are read before their children, so nothing is ever counted twice.
+#define _GNU_SOURCE
+#include "private.h"
+#include "shapes.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// What adds up, in the order of `sums`.
+enum { USER, SYSTEM, MINOR_FAULTS, MAJOR_FAULTS, READ_CHARS, WRITE_CHARS, READ_CALLS, WRITE_CALLS, READ_BYTES, WRITE_BYTES, SUMS };
+enum { FIRST_IO = READ_CHARS };
+enum { DEBT_TICKS = 3 }; // how long a parent may take to reap a child that is gone from sight
+
+typedef struct member {
+    pid_t pid, parent;
+    uint64_t start;        // ticks since boot: with pid, who it is
+    uint64_t own[SUMS];    // of it alone; I/O: with its reaped children, as the kernel gives it
+    uint64_t waited[SUMS]; // of children that it reaped
+    uint64_t base[SUMS];   // what it had before the recording
+    uint64_t pool[SUMS];   // what its sums of children grew by in this walk and no child explains yet
+    uint64_t debt[SUMS];   // kept for children that it may still reap
+    int debt_ticks;
+    uint64_t resident, shared, size, threads, files;
+    bool alive, io_denied, known;
+} member;
+
+typedef struct process_state {
+    const sources_job *job;
+    member *members;
+    size_t count, room;
+    uint64_t gone[SUMS]; // of members that ended and that no other member's sums hold (two's complement)
+    uint64_t begin;      // start time of the first walk, in ticks since boot
+    long hz, page;
+} process_state;
+
+// ---- reading one process ----
+
+static bool read_text(const emit *e, pid_t pid, const char *file, char *text, size_t size)
+{
+    return emit_read_line(e, text, size, "/proc/%ld/%s", (long)pid, file);
+}
+
+// Numbers behind the name, which may hold blanks and ')'. fields[0] is the third column, the state.
+static size_t stat_numbers(char *text, uint64_t *fields, size_t most)
+{
+    char *at = strrchr(text, ')');
+    size_t n = 0;
+    if (!at) return 0;
+    at++;
+    for (char *word; n < most && (word = emit_word(&at)); n++)
+        fields[n] = *word == '-' ? 0 - (uint64_t)strtoull(word + 1, NULL, 10) : (uint64_t)strtoull(word, NULL, 10);
+    return n;
+}
+
+static uint64_t ticks_us(const process_state *s, uint64_t ticks)
+{
+    return ticks * (1000000u / (uint64_t)s->hz);
+}
+
+static bool read_stat(const process_state *s, const emit *e, member *m)
+{
+    char text[1024];
+    uint64_t f[24];
+    if (!read_text(e, m->pid, "stat", text, sizeof text) || stat_numbers(text, f, 24) < 22) return false;
+    m->parent = (pid_t)f[1];
+    m->own[MINOR_FAULTS] = f[7];
+    m->waited[MINOR_FAULTS] = f[8];
+    m->own[MAJOR_FAULTS] = f[9];
+    m->waited[MAJOR_FAULTS] = f[10];
+    m->own[USER] = ticks_us(s, f[11]);
+    m->own[SYSTEM] = ticks_us(s, f[12]);
+    m->waited[USER] = ticks_us(s, f[13]);
+    m->waited[SYSTEM] = ticks_us(s, f[14]);
+    m->threads = f[17];
+    m->start = f[19];
+    m->size = f[20];
+    m->resident = f[21] * (uint64_t)s->page;
+    return true;
+}
+
+// "rchar: N", ... A process of somebody else is denied.
+static void read_io(const emit *e, member *m)
+{
+    static const struct {
+        const char *begin;
+        int sum;
+    } rows[] = {{"rchar: ", READ_CHARS},      {"wchar: ", WRITE_CHARS},     {"syscr: ", READ_CALLS},
+                {"syscw: ", WRITE_CALLS},     {"read_bytes: ", READ_BYTES}, {"write_bytes: ", WRITE_BYTES}};
+    char path[64], *at, *line;
+    emit_file io = {.fd = -1};
+    int error;
+    snprintf(path, sizeof path, "/proc/%ld/io", (long)m->pid);
+    at = emit_file_read(&io, e, path, &error);
+    m->io_denied = !at && error != ENOENT && error != ESRCH;
+    while (at && (line = emit_line(&at)))
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (strncmp(line, rows[i].begin, strlen(rows[i].begin)) == 0)
+                emit_number(line + strlen(rows[i].begin), &m->own[rows[i].sum]);
+    emit_file_close(&io);
+}
+
+static void read_memory(const process_state *s, const emit *e, member *m)
+{
+    char text[128], *at = text;
+    uint64_t value;
+    m->shared = 0;
+    if (!read_text(e, m->pid, "statm", text, sizeof text)) return;
+    emit_word(&at);
+    emit_word(&at);
+    if (emit_number(emit_word(&at), &value)) m->shared = value * (uint64_t)s->page;
+}
+
+static void count_files(const emit *e, member *m)
+{
+    char path[512];
+    DIR *d;
+    m->files = 0;
+    snprintf(path, sizeof path, "%.400s/proc/%ld/fd", emit_root(e), (long)m->pid);
+    if (!(d = opendir(path))) return;
+    for (struct dirent *x; (x = readdir(d));)
+        m->files += x->d_name[0] != '.';
+    closedir(d);
+}
+
+// ---- membership ----
+
+static member *find_member(process_state *s, pid_t pid)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->members[i].pid == pid && s->members[i].known) return &s->members[i];
+    return NULL;
+}
+
+static member *new_member(process_state *s, pid_t pid)
+{
+    if (s->count == s->room) {
+        size_t room = s->room ? 2 * s->room : 64;
+        member *longer = realloc(s->members, room * sizeof *longer);
+        if (!longer) return NULL;
+        s->members = longer;
+        s->room = room;
+    }
+    member *m = &s->members[s->count++];
+    *m = (member){.pid = pid};
+    return m;
+}
+
+static uint64_t held(const member *m, int sum)
+{
+    return m->own[sum] + m->waited[sum];
+}
+
+// What reaped children add: its own column for CPU time and faults. For I/O the kernel gives one number, of which
+// the children's part is not known.
+static void grow(member *m, const member *before)
+{
+    for (int i = 0; i < SUMS; i++) {
+        const uint64_t *now = i < FIRST_IO ? m->waited : m->own, *then = i < FIRST_IO ? before->waited : before->own;
+        m->pool[i] = now[i] > then[i] ? now[i] - then[i] : 0;
+    }
+}
+
+// A debt for a child that was reaped meanwhile is in the parent's sums now.
+static void settle(process_state *s, member *m)
+{
+    for (int i = 0; i < SUMS; i++) {
+        uint64_t paid = m->pool[i] < m->debt[i] ? m->pool[i] : m->debt[i];
+        s->gone[i] -= paid;
+        m->pool[i] -= paid;
+        m->debt[i] -= paid;
+    }
+    if (m->debt_ticks && --m->debt_ticks == 0) memset(m->debt, 0, sizeof m->debt);
+}
+
+// Reads a process; false when it is not there, or the number belongs to another one by now.
+static bool look_at(process_state *s, const emit *e, size_t index)
+{
+    member *m = &s->members[index], before = *m;
+    if (!read_stat(s, e, m) || (before.known && before.start != m->start)) {
+        *m = before;
+        return false;
+    }
+    read_io(e, m);
+    read_memory(s, e, m);
+    if (!emit_fast_only(e)) count_files(e, m);
+    m->alive = true;
+    if (before.known) {
+        grow(m, &before);
+        settle(s, m);
+    } else if (m->start < s->begin) {
+        for (int i = 0; i < SUMS; i++) m->base[i] = held(m, i);
+    }
+    m->known = true;
+    return true;
+}
+
+static void join(process_state *s, const emit *e, pid_t pid)
+{
+    if (pid == getpid() || pid == s->job->stranger) return; // what recording costs is told by the source self
+    member *m = find_member(s, pid);
+    if (m && m->alive) return;
+    if (m) {
+        look_at(s, e, (size_t)(m - s->members));
+        return;
+    }
+    if (new_member(s, pid) && !look_at(s, e, s->count - 1)) s->count--;
+}
+
+// Children of all threads of a member; false where the kernel does not tell (CONFIG_PROC_CHILDREN).
+static bool join_children(process_state *s, const emit *e, pid_t pid)
+{
+    char path[512];
+    bool told = false;
+    snprintf(path, sizeof path, "%.400s/proc/%ld/task", emit_root(e), (long)pid);
+    DIR *d = opendir(path);
+    if (!d) return true; // it has just ended
+    for (struct dirent *x; (x = readdir(d));) {
+        char file[64], *at, *word;
+        emit_file list = {.fd = -1};
+        int error;
+        if (x->d_name[0] == '.') continue;
+        snprintf(file, sizeof file, "/proc/%ld/task/%.20s/children", (long)pid, x->d_name);
+        at = emit_file_read(&list, e, file, &error);
+        told |= at != NULL || error == ESRCH;
+        while (at && (word = emit_word(&at)))
+            if (*word >= '0' && *word <= '9') join(s, e, (pid_t)strtol(word, NULL, 10));
+        emit_file_close(&list);
+    }
+    closedir(d);
+    return told;
+}
+
+typedef struct scan {
+    process_state *s;
+    const emit *e;
+    size_t joined;
+} scan;
+
+static void scan_process(void *user, const char *name)
+{
+    scan *x = user;
+    member probe = {.pid = (pid_t)strtol(name, NULL, 10)};
+    if (probe.pid <= 0 || find_member(x->s, probe.pid)) return;
+    if (!read_stat(x->s, x->e, &probe)) return;
+    const member *parent = find_member(x->s, probe.parent);
+    if (!parent || !parent->alive) return;
+    join(x->s, x->e, probe.pid);
+    x->joined++;
+}
+
+// By everybody's parent, again until no more is found.
+static void join_by_parents(process_state *s, const emit *e)
+{
+    scan x = {s, e, 1};
+    while (x.joined) {
+        x.joined = 0;
+        emit_directory(e, "/proc", scan_process, &x);
+    }
+}
+
+// ---- those that ended ----
+
+// The nearest member above that lives: a parent that ended with its child was reaped with it.
+static member *heir(process_state *s, const member *m)
+{
+    member *x = find_member(s, m->parent);
+    for (size_t steps = 0; x && !x->alive && steps < s->count; steps++) x = find_member(s, x->parent);
+    return x && x->alive ? x : NULL;
+}
+
+static void bury(process_state *s, const member *m)
+{
+    member *above = heir(s, m);
+    for (int i = 0; i < SUMS; i++) {
+        uint64_t last = held(m, i), explained = 0;
+        if (above) {
+            explained = above->pool[i] < last ? above->pool[i] : last;
+            above->pool[i] -= explained;
+            above->debt[i] += last - explained;
+        }
+        s->gone[i] += last - explained - m->base[i];
+    }
+    if (above) above->debt_ticks = DEBT_TICKS;
+}
+
+static void bury_ended(process_state *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (!s->members[i].alive) bury(s, &s->members[i]);
+    for (size_t i = 0; i < s->count; i++)
+        if (s->members[i].alive) s->members[kept++] = s->members[i];
+    s->count = kept;
+}
+
+// ---- telling ----
+
+static void update(process_state *s, const emit *e)
+{
+    for (size_t i = 0; i < s->count; i++) s->members[i].alive = false;
+    for (size_t i = 0; i < s->job->pid_count; i++) join(s, e, s->job->pids[i]);
+    bool told = !s->job->adopted || join_children(s, e, getpid());
+    // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->members[i].alive && !look_at(s, e, i)) continue;
+        told &= join_children(s, e, s->members[i].pid);
+    }
+    if (!told) join_by_parents(s, e);
+    bury_ended(s);
+}
+
+static void tell(process_state *s, emit *e)
+{
+    static const struct {
+        const char *name;
+        emit_shape shape;
+    } sums[SUMS] = {
+        [USER] = {"cpu_user", SHAPE("us", COUNTER, NETPROF_FAST)},
+        [SYSTEM] = {"cpu_system", SHAPE("us", COUNTER, NETPROF_FAST)},
+        [MINOR_FAULTS] = {"minor_faults", SHAPE("faults", COUNTER, 0)},
+        [MAJOR_FAULTS] = {"major_faults", SHAPE("faults", COUNTER, NETPROF_FAST)},
+        [READ_CHARS] = {"read_chars", SHAPE("bytes", COUNTER, 0)},
+        [WRITE_CHARS] = {"write_chars", SHAPE("bytes", COUNTER, 0)},
+        [READ_CALLS] = {"read_calls", SHAPE("calls", COUNTER, 0)},
+        [WRITE_CALLS] = {"write_calls", SHAPE("calls", COUNTER, 0)},
+        [READ_BYTES] = {"read_bytes", SHAPE("bytes", COUNTER, NETPROF_FAST)},
+        [WRITE_BYTES] = {"write_bytes", SHAPE("bytes", COUNTER, NETPROF_FAST)},
+    };
+    static const emit_shape bytes = SHAPE("bytes", GAUGE, NETPROF_FAST), threads = SHAPE("threads", GAUGE, NETPROF_FAST),
+                            processes = SHAPE("processes", GAUGE, NETPROF_FAST), files = SHAPE("files", GAUGE, 0);
+    member all = {0};
+    for (size_t i = 0; i < s->count; i++) {
+        const member *m = &s->members[i];
+        for (int k = 0; k < SUMS; k++) all.own[k] += held(m, k) - m->base[k];
+        all.resident += m->resident;
+        all.shared += m->shared;
+        all.size += m->size;
+        all.threads += m->threads;
+        all.files += m->files;
+        all.io_denied |= m->io_denied;
+    }
+    for (int k = 0; k < SUMS; k++) {
+        if (k >= FIRST_IO && all.io_denied) emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
+        else emit_value(e, sums[k].name, &sums[k].shape, all.own[k] + s->gone[k]);
+    }
+    emit_value(e, "resident", &bytes, all.resident);
+    emit_value(e, "resident_shared", &bytes, all.shared);
+    emit_value(e, "virtual_size", &bytes, all.size);
+    emit_value(e, "threads", &threads, all.threads);
+    emit_value(e, "processes", &processes, s->count);
+    emit_value(e, "open_files", &files, all.files);
+}
+
+static uint64_t uptime_ticks(const emit *e, long hz)
+{
+    char text[64];
+    return emit_read_line(e, text, sizeof text, "/proc/uptime") ? (uint64_t)(strtod(text, NULL) * (double)hz) : UINT64_MAX;
+}
+
+static void walk(void *state, emit *e)
+{
+    process_state *s = state;
+    if (!s->job->pid_count && !s->job->expected) return;
+    if (!s->begin) {
+        s->hz = sysconf(_SC_CLK_TCK);
+        s->page = sysconf(_SC_PAGESIZE);
+        s->begin = uptime_ticks(e, s->hz);
+    }
+    update(s, e);
+    emit_device(e, "job", NETPROF_DEVICE_VIRTUAL);
+    tell(s, e);
+}
+
+static void close_process(void *state)
+{
+    process_state *s = state;
+    free(s->members);
+}
+
+netprof_err sources_add_process(netprof *np, const sources_job *job, netprof_error *error)
+{
+    static const emit_source source = {"process", sizeof(process_state), walk, close_process};
+    process_state state = {.job = job};
+    return emit_add(np, &source, &state, error);
+}

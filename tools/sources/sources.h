@@ -1,0 +1,33 @@
+// The sources of a node and a job beside the network's, which are in netprof.h: each a file of its own here.
+#ifndef TOOLS_SOURCES_H
+#define TOOLS_SOURCES_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+// All zero: no job is known, the node alone. Kept by the sources: it must live as long as the context, and its list
+// of processes may change between readings.
+typedef struct sources_job {
+    const pid_t *pids; // roots of the job's process tree
+    size_t pid_count;
+    bool expected;      // processes will come: the job is listed before it has one
+    bool adopted;       // children of this process belong to the job ...
+    pid_t stranger;     // ... but for this one (0: none)
+    const char *cgroup; // path of a control group below its mount, or NULL: that of the first pid
+    bool per_cpu;       // a device for each CPU
+} sources_job;
+
+typedef struct sources_entry {
+    const char *name;    // as --sources takes it
+    const char *summary; // one line
+    bool job;            // needs processes or a control group
+    netprof_err (*add)(netprof *np, const sources_job *job, netprof_error *error);
+} sources_entry;
+
+// NULL behind the last.
+const sources_entry *sources_at(size_t index);
+const sources_entry *sources_find(const char *name);
+
+#endif
