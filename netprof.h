@@ -12325,6 +12325,47 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
     return netprof_write_regions(w, r, error);
 }
 
+/* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
+static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d,
+                                   size_t at)
+{
+    uint32_t i;
+    netprof_list_device(list, d->name, d->identity, d->flags);
+    for (i = 0; i < d->fact_count; i++)
+        netprof_list_fact(list, d->facts[i].key, d->facts[i].value);
+    for (; at < r->counter_count && r->counters[at] < d->first + d->count; at++)
+        netprof_list_counter(list, &r->schema->counters[r->counters[at]]);
+    return at;
+}
+
+/* Only the counters of the regions, and their devices: each of thousands of files would have all of its node's. Where
+   memory lacks they all stay. */
+static void netprof__regions_trim(netprof_regions *r)
+{
+    const netprof_schema *whole = r->schema, *part = NULL;
+    netprof_list *list = whole ? netprof_build_begin(NULL) : NULL;
+    const char *source = NULL;
+    size_t i, at = 0;
+    if (!list) return;
+    for (i = 0; i < whole->fact_count; i++)
+        netprof_build_fact(list, whole->facts[i].key, whole->facts[i].value);
+    for (i = 0; i < whole->device_count && at < r->counter_count; i++) {
+        const netprof_device *d = &whole->devices[i];
+        if (r->counters[at] >= d->first + d->count) continue;
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
+        at = netprof__trim_device(list, r, d, at);
+    }
+    if (netprof_build_end(list, &part, NULL)) return;
+    if (part->counter_count != r->counter_count) {
+        netprof_schema_release(part);
+        return;
+    }
+    for (i = 0; i < r->counter_count; i++)
+        ((uint32_t *)(uintptr_t)r->counters)[i] = (uint32_t)i;
+    netprof_schema_release(whole);
+    r->schema = part;
+}
+
 static netprof_err netprof__flush_locked(netprof_error *error)
 {
     netprof_regions r;
@@ -12339,6 +12380,7 @@ static netprof_err netprof__flush_locked(netprof_error *error)
 #endif
     if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
     if (!error) error = &own;
+    netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
     if (!failed) failed = netprof__write_run(w, &r, error);

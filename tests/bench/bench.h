@@ -71,5 +71,6 @@ void bench_links(void);
 void bench_regions(void);
 void bench_file(void);
 void bench_command(void);
+void bench_merge(void);
 
 #endif
