@@ -121,7 +121,8 @@ expect_mpi_halo() {
 
 @test "mpi_halo.c with every MPI call: what the wrapper counts is what the program sent" {
     run_sample mpi_halo.c 3
-    grep -q 'regions of 4 processes' err
+    grep -q '^  regions of 4 processes:$' err
+    grep -qE '^ +MPI_Isend +160 .* 655 kB$' err
     netprof run --mpi -o regions -- mpirun.mpich -n 4 build/bin/mpi_halo-mpich >out
     expect_mpi_halo regions/netprof-0-[0-3]-*.netprof
     [ "$(of MPI_Isend bytes regions/netprof-*.netprof)" -eq "$(said 'bytes of halo sent')" ]
