@@ -54,7 +54,7 @@ static bool same_member(const void *user, uint32_t i)
 
 static uint32_t add_member(nccl_chunk *c, const who *w)
 {
-    plain name = {.length = 0};
+    plain name = {.at = ""};
     if (!NCCL_ROOM(c->members, c->member_count, c->member_room)) {
         c->failed = true;
         return NCCL_NONE;

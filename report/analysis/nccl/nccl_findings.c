@@ -479,7 +479,7 @@ static void pace_group(making *m, const nccl_series **group, size_t count, doubl
         double p50 = s->spreads.wire_us.p50, excess = (p50 - median) * (double)s->instance_count;
         if (p50 <= table[SLOW_COMMUNICATOR].limit * median || p50 - median < 2) continue; // whole us are logged
         p->slow_us += (double)s->wire_total_us;
-        if (excess > p->excess_us || !p->ratio) {
+        if (excess > p->excess_us || p->ratio <= 0) {
             p->ratio = p50 / median;
             p->series = (uint32_t)(s - n->series);
         }
