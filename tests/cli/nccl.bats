@@ -63,7 +63,7 @@ logs() {
     file=results/summary/msg_size_1000000_1.00MB/summary_mixed_AllReduce_1000000.csv
     [ "$(wc -l <"$file")" -eq 21 ]
     [ "$(sed -n 2p "$file" | cut -d, -f1-3,5-10)" = '0xab,0,1000000,4,[4],[2],1749490000000000,1749490000000000,0' ]
-    [ "$(find results -name '*.??????' -newer job | wc -l)" -eq 0 ] # nothing unfinished
+    [ -z "$(find results -type f ! -name '*.csv' ! -name '*.ndjson' ! -name '*.json')" ] # nothing unfinished
     [ "$(wc -l <results/instances.ndjson)" -eq 20 ]
     jq -es 'all(.[]; .wire_us == 100 and (.ranks | length) == 4)' results/instances.ndjson >/dev/null
     [ "$(jq -r .format results/nccl.json)" = netprof-nccl ]
