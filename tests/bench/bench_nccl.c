@@ -82,7 +82,8 @@ static double median(const double *values, int count)
 static double least(const double *values, int count)
 {
     double best = count ? values[0] : 0;
-    for (int i = 1; i < count; i++) best = values[i] < best ? values[i] : best;
+    for (int i = 1; i < count; i++)
+        best = values[i] < best ? values[i] : best;
     return best;
 }
 
@@ -104,11 +105,11 @@ static void row(const contestant *c, const contestant *anchor)
         printf("%-34s not measured: %s\n", c->name, c->failed ? "it failed" : "not installed");
         return;
     }
-    printf("%-34s %8.3f %8.3f %8.3f %8.1f", c->name, median(c->seconds, c->count), least(c->seconds, c->count),
-           median(c->processor, c->count), (double)c->peak_kib / 1024);
+    printf("%-34s %8.3f %8.3f %8.3f %8.1f", c->name, median(c->seconds, c->count),
+           least(c->seconds, c->count), median(c->processor, c->count), (double)c->peak_kib / 1024);
     if (anchor && anchor->count && !anchor->failed)
-        printf("  %-16s %6.3f %6.3f %6.3f", anchor->name, ratio(c, anchor, 0), least(c->seconds, c->count) /
-               least(anchor->seconds, anchor->count), ratio(c, anchor, 1));
+        printf("  %-16s %6.3f %6.3f %6.3f", anchor->name, ratio(c, anchor, 0),
+               least(c->seconds, c->count) / least(anchor->seconds, anchor->count), ratio(c, anchor, 1));
     else
         printf("  %-16s %6s %6s %6s", "", "", "", "");
     printf(" %6.2f\n", load);
@@ -117,8 +118,8 @@ static void row(const contestant *c, const contestant *anchor)
 
 static void head(void)
 {
-    printf("%-34s %8s %8s %8s %8s  %-16s %6s %6s %6s %6s\n", "what (whole process, warm files)", "median s", "min s", "cpu s",
-           "peak MiB", "beside", "ratio", "of min", "cpu", "load");
+    printf("%-34s %8s %8s %8s %8s  %-16s %6s %6s %6s %6s\n", "what (whole process, warm files)", "median s",
+           "min s", "cpu s", "peak MiB", "beside", "ratio", "of min", "cpu", "load");
 }
 
 /* ---- DuckDB: the same files, the same grouping ---- */
@@ -127,22 +128,29 @@ static int duckdb(const char *library, const char *directory)
 {
     void *handle = dlopen(library, RTLD_NOW), *database = NULL, *connection = NULL, *result[16] = {NULL};
     char query[2400];
-    int (*open_database)(const char *, void **), (*connect)(void *, void **), (*ask)(void *, const char *, void *);
+    int (*open_database)(const char *, void **), (*connect)(void *, void **),
+        (*ask)(void *, const char *, void *);
     if (!handle) return 1;
     *(void **)&open_database = dlsym(handle, "duckdb_open");
     *(void **)&connect = dlsym(handle, "duckdb_connect");
     *(void **)&ask = dlsym(handle, "duckdb_query");
     if (!open_database || !connect || !ask) return 1;
-    snprintf(query, sizeof query,
-             "CREATE TABLE groups AS SELECT header.id AS id, header.n_ranks AS n_ranks, header.nnodes AS nnodes, coll_perf.coll AS coll,"
-             " coll_perf.coll_sn AS sn, coll_perf.coll_msg_size_bytes AS size, avg(coll_perf.coll_busbw_gbs) AS bus, count(*) AS records,"
-             " min(coll_perf.coll_exec_time_us) AS wire, max(coll_perf.coll_exec_time_us) AS longest,"
-             " min(metadata.dump_timestamp_us) AS first_dump, max(metadata.dump_timestamp_us) AS last_dump"
-             " FROM read_json('%s/*.log', format = 'newline_delimited', ignore_errors = true, columns = {"
-             "header: 'STRUCT(id VARCHAR, comm_name VARCHAR, \"rank\" INTEGER, n_ranks INTEGER, nnodes INTEGER)',"
-             "metadata: 'STRUCT(inspector_output_format_version VARCHAR, dump_timestamp_us UBIGINT, hostname VARCHAR, pid BIGINT)',"
-             "coll_perf: 'STRUCT(coll VARCHAR, coll_sn UBIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us UBIGINT,"
-             " coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'}) GROUP BY ALL", directory);
+    snprintf(
+        query, sizeof query,
+        "CREATE TABLE groups AS SELECT header.id AS id, header.n_ranks AS n_ranks, header.nnodes AS nnodes, "
+        "coll_perf.coll AS coll,"
+        " coll_perf.coll_sn AS sn, coll_perf.coll_msg_size_bytes AS size, avg(coll_perf.coll_busbw_gbs) AS "
+        "bus, count(*) AS records,"
+        " min(coll_perf.coll_exec_time_us) AS wire, max(coll_perf.coll_exec_time_us) AS longest,"
+        " min(metadata.dump_timestamp_us) AS first_dump, max(metadata.dump_timestamp_us) AS last_dump"
+        " FROM read_json('%s/*.log', format = 'newline_delimited', ignore_errors = true, columns = {"
+        "header: 'STRUCT(id VARCHAR, comm_name VARCHAR, \"rank\" INTEGER, n_ranks INTEGER, nnodes INTEGER)',"
+        "metadata: 'STRUCT(inspector_output_format_version VARCHAR, dump_timestamp_us UBIGINT, hostname "
+        "VARCHAR, pid BIGINT)',"
+        "coll_perf: 'STRUCT(coll VARCHAR, coll_sn UBIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us "
+        "UBIGINT,"
+        " coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'}) GROUP BY ALL",
+        directory);
     return open_database(NULL, &database) || connect(database, &connection) || ask(connection, query, result);
 }
 
@@ -159,15 +167,21 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 static int make_logs(const char *directory, uint64_t records, const char *packing)
 {
     /* 64 nodes of 4: 256 files */
-    nccl_generate_plan plan = {.directory = directory, .side = 8, .gpus = 4, .records = records, .seed = 1, .packing = packing,
-                               .late_rank = 38, .late_us = 200};
+    nccl_generate_plan plan = {.directory = directory,
+                               .side = 8,
+                               .gpus = 4,
+                               .records = records,
+                               .seed = 1,
+                               .packing = packing,
+                               .late_rank = 38,
+                               .late_us = 200};
     nccl_generate_truth truth;
     if (mkdir(directory, 0777) || nccl_generate(&plan, &truth)) {
         perror(directory);
         return -1;
     }
-    printf("# %d files%s, %llu records, %.0f MB of lines\n", truth.files, packing, (unsigned long long)truth.records,
-           (double)truth.bytes / 1e6);
+    printf("# %d files%s, %llu records, %.0f MB of lines\n", truth.files, packing,
+           (unsigned long long)truth.records, (double)truth.bytes / 1e6);
     return 0;
 }
 
@@ -180,7 +194,8 @@ static void measure(contestant *all, int count, int repeats)
         }
 }
 
-static void plain_and_packed(const directories *d, const char *netprof, const char *self, const char *library, int repeats)
+static void plain_and_packed(const directories *d, const char *netprof, const char *self, const char *library,
+                             int repeats)
 {
     char both[900], cat[900];
     snprintf(both, sizeof both, "ls %s/* | xargs -P 2 -n 16 zcat", d->packed);
@@ -219,15 +234,20 @@ static int steps(const directories *d, const char *netprof, uint64_t records, in
         nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
     head();
-    for (int i = 0; i < 3; i++) row(&all[i], NULL);
-    printf("# processor time for a million records: %.3f, %.3f, %.3f s\n", median(all[0].processor, all[0].count) / (parts[0] * (double)records / 1e6),
-           median(all[1].processor, all[1].count) / ((double)records / 1e6), median(all[2].processor, all[2].count) / (10 * (double)records / 1e6));
+    for (int i = 0; i < 3; i++)
+        row(&all[i], NULL);
+    printf("# processor time for a million records: %.3f, %.3f, %.3f s\n",
+           median(all[0].processor, all[0].count) / (parts[0] * (double)records / 1e6),
+           median(all[1].processor, all[1].count) / ((double)records / 1e6),
+           median(all[2].processor, all[2].count) / (10 * (double)records / 1e6));
     return 0;
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: nccl-bench NETPROF [--records N] [--repeats N] [--duckdb LIBRARY] [--place DIR] [--steps]\n");
+    fprintf(
+        stderr,
+        "usage: nccl-bench NETPROF [--records N] [--repeats N] [--duckdb LIBRARY] [--place DIR] [--steps]\n");
     return 2;
 }
 
@@ -241,13 +261,20 @@ int main(int argc, char **argv)
     if (argc < 2 || argv[1][0] == '-') return usage();
     for (int i = 2; i < argc; i++) {
         int last = i + 1 == argc;
-        if (strcmp(argv[i], "--steps") == 0) want_steps = 1;
-        else if (last) return usage();
-        else if (strcmp(argv[i], "--records") == 0) records = strtoull(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--repeats") == 0) repeats = atoi(argv[++i]);
-        else if (strcmp(argv[i], "--duckdb") == 0) library = argv[++i];
-        else if (strcmp(argv[i], "--place") == 0) place = argv[++i];
-        else return usage();
+        if (strcmp(argv[i], "--steps") == 0)
+            want_steps = 1;
+        else if (last)
+            return usage();
+        else if (strcmp(argv[i], "--records") == 0)
+            records = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--repeats") == 0)
+            repeats = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--duckdb") == 0)
+            library = argv[++i];
+        else if (strcmp(argv[i], "--place") == 0)
+            place = argv[++i];
+        else
+            return usage();
     }
     if (!records || repeats < 1 || repeats > REPEATS) return usage();
     snprintf(d.top, sizeof d.top, "%s/nccl-bench-XXXXXX", place && *place ? place : "/tmp");
