@@ -1887,7 +1887,8 @@ static int netprof__group_reopen(netprof__group *g)
     return 1;
 }
 
-/* Too many open files: from now on this group holds none. 1 when that freed any. */
+/* Too many open files: from now on this group holds none; where it held none, other groups or the program have them
+   all, and its directory is let go: its files are then opened by their whole paths. 1 when that freed any. */
 static int netprof__group_let_go(netprof__group *g)
 {
     size_t i;
@@ -1896,6 +1897,11 @@ static int netprof__group_let_go(netprof__group *g)
         freed += g->fds[i] >= 0;
         if (g->fds[i] >= 0) NETPROF_OS_CLOSE(g->fds[i]);
         g->fds[i] = NETPROF__LOOSE;
+    }
+    if (!freed && g->dirfd >= 0) {
+        NETPROF_OS_CLOSE(g->dirfd);
+        g->dirfd = -1;
+        freed = 1;
     }
     return freed;
 }
@@ -1986,6 +1992,8 @@ static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
 {
     size_t k;
     int looked = 0;
+    if (g->dirfd < 0) g->dirfd = netprof__open_dir(AT_FDCWD, g->path); /* perhaps there is a descriptor again */
+    if (g->dirfd < 0) g->dirfd = -1;
     if (sweep->set == NETPROF_SET_FAST)
         for (k = 0; k < g->fast_count; k++)
             netprof__read_counter(g, sweep, g->fast[k], &looked);
@@ -4895,8 +4903,9 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
    A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
    counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
    agent: data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own
-   list. A RoCE port shares its wire with the netdev that its fact names: totals are made within a source,
-   never across sources. */
+   list; what it lacks (optional counters that an administrator switched on, or all of them where sysfs shows none)
+   is asked for by netlink (include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c). A RoCE port shares
+   its wire with the netdev that its fact names: totals are made within a source, never across sources. */
 
 static const struct netprof__rdma_row {
     const char *name, *unit;
@@ -4985,10 +4994,30 @@ static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
                                                     "rx_drops",
                                                     "retrans_bytes"};
 
+/* A port whose driver tells more by netlink than sysfs shows. */
+typedef struct netprof__rdma_extra {
+    size_t device;           /* in the source's own numbering */
+    uint32_t adapter, port;  /* as the kernel numbers them */
+    netprof__names names;    /* all of the reply, in its order */
+    uint32_t *index;         /* [names.count] the counter's, or UINT32_MAX: sysfs has it, or a filter dropped it */
+    size_t capacity;
+    int wanted[2];           /* by netprof_set: is any of them in it */
+} netprof__rdma_extra;
+
 typedef struct netprof__rdma {
     netprof__files files;
     char class_path[512];
     uint64_t signature;
+    netprof *np;
+    netprof__nl nl;
+    netprof__names adapters; /* while discovering: names, and the kernel's numbers beside them */
+    uint32_t *adapter_numbers;
+    size_t adapter_capacity;
+    netprof__rdma_extra *extras;
+    size_t extra_count, extra_capacity;
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_t lock; /* one question at a time */
+#endif
 } netprof__rdma;
 
 /* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
@@ -5314,6 +5343,260 @@ static uint64_t netprof__inode_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
+static void netprof__rdma_forget(netprof__rdma *rdma)
+{
+    const netprof_alloc *a = &rdma->files.alloc;
+    size_t i;
+    for (i = 0; i < rdma->extra_count; i++) {
+        netprof__names_free(&rdma->extras[i].names);
+        netprof__release(a, rdma->extras[i].index);
+    }
+    netprof__release(a, rdma->extras);
+    netprof__release(a, rdma->adapter_numbers);
+    netprof__names_free(&rdma->adapters);
+    rdma->extras = NULL;
+    rdma->adapter_numbers = NULL;
+    rdma->extra_count = rdma->extra_capacity = rdma->adapter_capacity = 0;
+}
+
+#ifndef NETPROF_NO_NETLINK
+
+#define NETPROF__RDMA_GET      (5u << 10 | 1)  /* RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET */
+#define NETPROF__RDMA_STAT_GET (5u << 10 | 17) /* RDMA_NLDEV_CMD_STAT_GET */
+
+typedef int (*netprof__rdma_stat_visit)(void *user, const char *name, uint64_t value);
+
+/* RDMA_NLDEV_ATTR_STAT_HWCOUNTERS of a reply: entries of a name and a value each. 0 or what visit() returns. */
+static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netprof__rdma_stat_visit visit,
+                                    void *user)
+{
+    netprof__attr list, entry, a;
+    size_t at = 0, in_list, in_entry;
+    int failed = 0;
+    while (!failed && netprof__next_attr(body, size, &at, &list)) {
+        if (list.type != 80) continue;
+        for (in_list = 0; !failed && netprof__next_attr(list.data, list.size, &in_list, &entry);) {
+            char name[128] = "";
+            uint64_t value = 0;
+            int known = 0;
+            if (entry.type != 81) continue;
+            for (in_entry = 0; netprof__next_attr(entry.data, entry.size, &in_entry, &a);)
+                if (a.type == 82)
+                    netprof__attr_text(&a, name, sizeof name);
+                else if (a.type == 83 && a.size >= 8)
+                    value = netprof__u64_at(a.data), known = 1;
+            if (*name && known) failed = visit(user, name, value);
+        }
+    }
+    return failed;
+}
+
+/* RDMA_NLDEV_CMD_GET: number and name of an adapter. */
+static int netprof__rdma_adapter_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof__attr a;
+    size_t at = 0;
+    uint32_t number = 0;
+    char name[64] = "";
+    int known = 0;
+    if (type != NETPROF__RDMA_GET) return 0;
+    while (netprof__next_attr(body, size, &at, &a))
+        if (a.type == 1 && a.size >= 4)
+            number = netprof__attr_u32(&a), known = 1;
+        else if (a.type == 2)
+            netprof__attr_text(&a, name, sizeof name);
+    if (!known || !*name) return 0;
+    if (!netprof__grow(&rdma->files.alloc, &rdma->adapter_numbers, &rdma->adapter_capacity,
+                       rdma->adapters.count + 1, sizeof *rdma->adapter_numbers) ||
+        netprof__names_add(&rdma->adapters, name, 0))
+        return ENOMEM;
+    rdma->adapter_numbers[rdma->adapters.count - 1] = number;
+    return 0;
+}
+
+/* What the kernel calls the adapters; none where it does not tell. NETPROF_OK or NETPROF_ERR_NOMEM. */
+static netprof_err netprof__rdma_adapters(netprof__rdma *rdma)
+{
+    unsigned char request[16];
+    int result = 0, tries;
+    if (*rdma->np->root || rdma->np->pid > 0) return NETPROF_OK;
+    if (!rdma->nl.buffer)
+        rdma->nl.buffer = (unsigned char *)netprof__resize(&rdma->files.alloc, NULL, NETPROF__NL_BUFFER);
+    if (!rdma->nl.buffer) return NETPROF_ERR_NOMEM;
+    for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
+        netprof__names_free(&rdma->adapters);
+        netprof__nl_request(request, sizeof request, NETPROF__RDMA_GET);
+        result = netprof__nl_ask(&rdma->nl, request, sizeof request, netprof__rdma_adapter_message, rdma);
+        if (!netprof__nl_again(result)) break;
+    }
+    return result == -ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+typedef struct netprof__rdma_reply {
+    netprof__rdma_stat_visit visit;
+    void *user;
+} netprof__rdma_reply;
+
+static int netprof__rdma_stat_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    const netprof__rdma_reply *reply = (const netprof__rdma_reply *)user;
+    return type == NETPROF__RDMA_STAT_GET ? netprof__parse_rdma_stat(body, size, reply->visit, reply->user)
+                                          : 0;
+}
+
+static void netprof__rdma_lock(netprof__rdma *rdma, int lock)
+{
+#ifndef NETPROF_NO_THREADS
+    if (lock)
+        pthread_mutex_lock(&rdma->lock);
+    else
+        pthread_mutex_unlock(&rdma->lock);
+#else
+    (void)rdma;
+    (void)lock;
+#endif
+}
+
+/* All counters of one port. 0 or an errno. */
+static int netprof__rdma_ask(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof__rdma_stat_visit visit,
+                             void *user)
+{
+    unsigned char request[32];
+    const uint16_t flags = 1; /* NLM_F_REQUEST */
+    netprof__rdma_reply reply;
+    size_t at = 16;
+    int result;
+    reply.visit = visit;
+    reply.user = user;
+    netprof__nl_request(request, sizeof request, NETPROF__RDMA_STAT_GET);
+    memcpy(request + 6, &flags, 2);
+    netprof__put_attr(request, &at, 1, &x->adapter, 4);
+    netprof__put_attr(request, &at, 3, &x->port, 4);
+    netprof__rdma_lock(rdma, 1);
+    result = netprof__nl_ask(&rdma->nl, request, at, netprof__rdma_stat_message, &reply);
+    netprof__rdma_lock(rdma, 0);
+    return result < 0 ? -result : 0;
+}
+
+/* Listing what sysfs has not. */
+typedef struct netprof__rdma_finding {
+    const netprof_alloc *alloc;
+    netprof_list *list;
+    netprof__rdma_extra *extra;
+    const netprof__names *files; /* of the port: its own, counters, counters_ext, hw_counters */
+} netprof__rdma_finding;
+
+static int netprof__names_have(const netprof__names *names, const char *name)
+{
+    return netprof__in_table(name, (const char *const *)names->names, names->count);
+}
+
+static int netprof__rdma_found(void *user, const char *name, uint64_t value)
+{
+    netprof__rdma_finding *f = (netprof__rdma_finding *)user;
+    netprof__rdma_extra *x = f->extra;
+    char listed[160];
+    netprof_counter c;
+    size_t index = NETPROF_NONE;
+    (void)value;
+    if (!netprof__grow(f->alloc, &x->index, &x->capacity, x->names.count + 1, sizeof *x->index) ||
+        netprof__names_add(&x->names, name, 0))
+        return ENOMEM;
+    if (!netprof__names_have(&f->files[3], name)) {
+        int taken = netprof__names_have(&f->files[1], name) || netprof__names_have(&f->files[2], name);
+        snprintf(listed, sizeof listed, "%s%s", taken ? "hw_counters/" : "", name);
+        memset(&c, 0, sizeof c);
+        netprof__rdma_describe_hw(&c, name, 0);
+        c.name = listed;
+        index = netprof_list_counter(f->list, &c);
+        if (index != NETPROF_NONE) {
+            x->wanted[NETPROF_SET_ALL] = 1;
+            x->wanted[NETPROF_SET_FAST] |=
+                (f->list->schema->counters[f->list->source_first_counter + index].flags & NETPROF_FAST) != 0;
+        }
+    }
+    x->index[x->names.count - 1] = index == NETPROF_NONE ? UINT32_MAX : (uint32_t)index;
+    return 0;
+}
+
+/* Behind the port's other counters; without an answer there are none. */
+static netprof_err netprof__rdma_extras(netprof__rdma *rdma, netprof_list *list, const char *adapter,
+                                        const char *port, const netprof__names *files)
+{
+    netprof__rdma_finding finding;
+    netprof__rdma_extra *x;
+    size_t i = 0;
+    int failed;
+    while (i < rdma->adapters.count && strcmp(rdma->adapters.names[i], adapter) != 0)
+        i++;
+    if (i == rdma->adapters.count) return NETPROF_OK;
+    if (!netprof__grow(&rdma->files.alloc, &rdma->extras, &rdma->extra_capacity, rdma->extra_count + 1,
+                       sizeof *rdma->extras))
+        return NETPROF_ERR_NOMEM;
+    x = &rdma->extras[rdma->extra_count++];
+    memset(x, 0, sizeof *x);
+    x->names.alloc = &rdma->files.alloc;
+    x->device = rdma->files.start_count - 1;
+    x->adapter = rdma->adapter_numbers[i];
+    x->port = (uint32_t)strtoul(port, NULL, 10);
+    finding.alloc = &rdma->files.alloc;
+    finding.list = list;
+    finding.extra = x;
+    finding.files = files;
+    failed = netprof__rdma_ask(rdma, x, netprof__rdma_found, &finding);
+    return failed == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+typedef struct netprof__rdma_reading {
+    const netprof__rdma_extra *extra;
+    netprof_sweep *sweep;
+    size_t hint;
+} netprof__rdma_reading;
+
+static int netprof__rdma_wants(const netprof_sweep *sweep, uint32_t index)
+{
+    return index != UINT32_MAX &&
+           (sweep->set == NETPROF_SET_ALL || (sweep->counters[index].flags & NETPROF_FAST));
+}
+
+/* Replies keep their order: the search starts behind the last hit. */
+static int netprof__rdma_store(void *user, const char *name, uint64_t value)
+{
+    netprof__rdma_reading *r = (netprof__rdma_reading *)user;
+    size_t i, count = r->extra->names.count;
+    for (i = 0; i < count; i++) {
+        size_t k = (r->hint + i) % count;
+        if (strcmp(r->extra->names.names[k], name) != 0) continue;
+        r->hint = k + 1;
+        if (netprof__rdma_wants(r->sweep, r->extra->index[k]))
+            netprof__set_value(r->sweep, r->extra->index[k], value);
+        return 0;
+    }
+    r->sweep->stale = 1; /* one that was switched on since */
+    return 0;
+}
+
+/* Before the answer every wanted counter is absent; where there is none, they have its errno. */
+static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof_sweep *sweep)
+{
+    netprof__rdma_reading reading;
+    size_t i;
+    int failed;
+    if (!x->wanted[sweep->set]) return;
+    for (i = 0; i < x->names.count; i++)
+        if (netprof__rdma_wants(sweep, x->index[i])) sweep->status[x->index[i]] = NETPROF_STATUS_ABSENT;
+    reading.extra = x;
+    reading.sweep = sweep;
+    reading.hint = 0;
+    failed = netprof__rdma_ask(rdma, x, netprof__rdma_store, &reading);
+    for (i = 0; failed && i < x->names.count; i++)
+        if (netprof__rdma_wants(sweep, x->index[i])) netprof__set_failed(sweep, x->index[i], failed);
+    sweep->stale |= netprof_status_of_errno(failed) == NETPROF_STATUS_VANISHED;
+}
+
+#endif /* NETPROF_NO_NETLINK */
+
 static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
                                       const char *device_name, const char *port)
 {
@@ -5337,6 +5620,9 @@ static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, c
     if (!failed) failed = netprof__rdma_counters(rdma, list, path, &names[1], &names[2]);
     if (!failed) failed = netprof__rdma_hw(rdma, list, path, &names[3], &names[1], &names[2]);
     if (!failed) failed = netprof__rdma_states(rdma, list, path, &names[0]);
+#ifndef NETPROF_NO_NETLINK
+    if (!failed) failed = netprof__rdma_extras(rdma, list, device_name, port, names);
+#endif
     for (i = 0; i < 4; i++)
         netprof__names_free(&names[i]);
     return failed;
@@ -5389,12 +5675,17 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
     size_t i;
     int result;
     netprof__files_clear(&rdma->files);
+    netprof__rdma_forget(rdma);
     snprintf(rdma->class_path, sizeof rdma->class_path, "%s/sys/class/infiniband", list->root);
     rdma->signature = netprof__dir_signature(rdma->class_path);
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, rdma->class_path, &names);
     if (result)
         netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result),
                            -result, rdma->class_path);
+#ifndef NETPROF_NO_NETLINK
+    /* Only then is the kernel's part loaded: a socket must not have it loaded. */
+    if (!result && names.count) failed = netprof__rdma_adapters(rdma);
+#endif
     for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
         failed = netprof__rdma_device(rdma, list, names.names[i]);
     netprof__names_free(&names);
@@ -5403,7 +5694,15 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
 
 static void netprof__rdma_read(void *user, size_t device, netprof_sweep *sweep)
 {
-    netprof__files_read(&((netprof__rdma *)user)->files, device, sweep);
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof__files_read(&rdma->files, device, sweep);
+#ifndef NETPROF_NO_NETLINK
+    {
+        size_t i;
+        for (i = 0; i < rdma->extra_count; i++)
+            if (rdma->extras[i].device == device) netprof__rdma_read_extra(rdma, &rdma->extras[i], sweep);
+    }
+#endif
 }
 
 static int netprof__rdma_changed(void *user)
@@ -5417,6 +5716,14 @@ static void netprof__rdma_close(void *user)
     netprof__rdma *rdma = (netprof__rdma *)user;
     netprof_alloc a = rdma->files.alloc;
     netprof__files_clear(&rdma->files);
+    netprof__rdma_forget(rdma);
+#ifndef NETPROF_NO_NETLINK
+    netprof__nl_close(&rdma->nl);
+#endif
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_destroy(&rdma->lock);
+#endif
+    netprof__release(&a, rdma->nl.buffer);
     netprof__release(&a, rdma);
 }
 
@@ -5424,9 +5731,16 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
 {
     netprof__rdma *rdma = (netprof__rdma *)netprof__zalloc(&np->alloc, sizeof *rdma);
     if (!rdma) return NETPROF_ERR_NOMEM;
+    rdma->np = np;
     rdma->files.alloc = np->alloc;
     rdma->files.hold = np->hold;
     rdma->files.fd_budget = &np->fd_budget;
+    rdma->adapters.alloc = &rdma->files.alloc;
+    rdma->nl.fd = -1;
+    rdma->nl.protocol = 20; /* NETLINK_RDMA */
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_init(&rdma->lock, NULL);
+#endif
     source->discover = netprof__rdma_discover;
     source->read = netprof__rdma_read;
     source->changed = netprof__rdma_changed;

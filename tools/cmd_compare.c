@@ -3,6 +3,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static int read_side(comparison *c, dataset *set, comparison_side side, const ch
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
         return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path), error_text(&error));
-    return fail_error(NULL, &error);
+    return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
 }
 
 static int print(const comparison *c)
@@ -89,7 +90,7 @@ static int compare(comparison *c, const comparison_options *how)
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
     if (!code) code = print(c);
-    if (!code && !c->line_count) code = EXIT_NOTHING;
+    if (!code && !comparison_compared(c)) code = EXIT_NOTHING;
     else if (!code && fail_on && c->severity >= limit) code = EXIT_WORTH_FAILING;
     comparison_free(c);
     rules_free(&set);

@@ -192,6 +192,7 @@ static json_object *counts_json(const comparison *c)
     json_put_exact(o, "errata", c->counts.bad);
     json_put_exact(o, "histogram_buckets", c->counts.histograms);
     json_put_exact(o, "gauges", c->counts.gauges);
+    json_put_exact(o, "context", c->counts.context);
     return o;
 }
 

@@ -39,14 +39,23 @@ static comparison_class class_of(const char *source, const char *name, const cha
     static const struct {
         const char *unit;
         comparison_class kind;
-    } rows[] = {{"cycles", COMPARISON_STALLS}, {"ticks", COMPARISON_STALLS},     {"ns", COMPARISON_STALLS},
-                {"us", COMPARISON_STALLS},     {"ms", COMPARISON_STALLS},        {"s", COMPARISON_STALLS},
-                {"bytes", COMPARISON_BYTES},   {"evictions", COMPARISON_STALLS}};
+    } rows[] = {{"cycles", COMPARISON_STALLS}, {"ticks", COMPARISON_STALLS}, {"evictions", COMPARISON_STALLS},
+                {"bytes", COMPARISON_BYTES}};
     if (marks & CATALOG_WAITING) return COMPARISON_STALLS;
     if (marks & CATALOG_FAULT || catalog_is_trouble(source, name, unit)) return COMPARISON_ERRORS;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].unit, unit) == 0) return rows[i].kind;
     return COMPARISON_PACKETS;
+}
+
+// Sources about the node and the job: only their errors and stalls are ranked. Which core ran a program, and what it
+// read from a disk, differs from run to run.
+static bool is_network(const char *source)
+{
+    static const char *const others[] = {"process", "cgroup", "cpu", "memory", "disk", "pressure", "energy", "hwmon", "self"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], source) == 0) return false;
+    return true;
 }
 
 // ---- one cell ----
@@ -381,13 +390,14 @@ static bool is_gauge(const netprof_counter *counter)
 }
 
 // What is left out, and counted: in how many devices it is.
-static size_t *left_out(comparison *c, const netprof_counter *counter, uint32_t marks)
+static size_t *left_out(comparison *c, const char *source, const netprof_counter *counter, const char *unit, uint32_t marks)
 {
+    bool ranked = is_network(source) || class_of(source, counter->name, unit, marks) <= COMPARISON_STALLS;
     if (is_gauge(counter)) return &c->counts.gauges;
     if (marks & CATALOG_CLOCK_ONLY) return &c->counts.clocks;
     if (marks & (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS)) return &c->counts.bad;
     if (counter->kind == NETPROF_KIND_HISTOGRAM) return &c->counts.histograms;
-    return NULL;
+    return ranked ? NULL : &c->counts.context;
 }
 
 static void add_line(line_maker *l, size_t device, size_t run, size_t counter)
@@ -403,7 +413,7 @@ static void add_line(line_maker *l, size_t device, size_t run, size_t counter)
     if (!seen || *seen != LOOKUP_NONE) return;
     *seen = 1;
     uint32_t marks = catalog_marks(c->devices[device].source, about->name);
-    size_t *counted = left_out(c, about, marks);
+    size_t *counted = left_out(c, c->devices[device].source, about, row->unit, marks);
     if (counted) {
         ++*counted;
         return;
@@ -726,6 +736,7 @@ static void add_gauge(comparer *m, size_t device, size_t run, size_t counter, do
         g.side[side] = comparison_range_of(values, n);
     }
     const comparison_range *h = &g.side[COMPARISON_HEALTHY], *f = &g.side[COMPARISON_FAULTY];
+    if (catalog_glob("link_restarts/time_*", g.name)) return; // times of day: the rule link-flaps counts them
     if (isnan(h->median) || isnan(f->median) || (f->min <= h->max && h->min <= f->max)) return;
     comparison_gauge *list = comparer_grow(m, c->gauges, c->gauge_count, sizeof *list);
     if (!list) return;

@@ -495,20 +495,20 @@ static bool is_near(double ratio)
     return ratio > 0.95 && ratio < 1.0 / 0.95;
 }
 
-static void say_work(comparer *m)
+static char *work_sentence(comparer *m)
 {
     const comparison *c = m->c;
     char *text = NULL, healthy[40], faulty[40], rate[40];
     const double *seconds = c->seconds;
-    if (isnan(c->bytes_ratio)) return;
+    if (isnan(c->bytes_ratio)) return NULL;
     rules_format(healthy, sizeof healthy, "B", c->bytes[COMPARISON_HEALTHY]);
     rules_format(faulty, sizeof faulty, "B", c->bytes[COMPARISON_FAULTY]);
-    rules_format(rate, sizeof rate, "x", c->bytes_ratio / c->seconds_ratio);
+    double ratio = c->bytes_ratio / c->seconds_ratio;
+    rules_format(rate, sizeof rate, "x", ratio);
     if (!is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
         comparer_append(m, &text, "%s moved instead of %s", faulty, healthy);
     else if (!is_near(c->bytes_ratio))
-        comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s: %s times per second", faulty, seconds[1], healthy,
-                        seconds[0], rate);
+        comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy, seconds[0]);
     else if (isnan(c->seconds_ratio))
         comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
     else if (is_near(c->seconds_ratio))
@@ -516,13 +516,8 @@ static void say_work(comparer *m)
     else
         comparer_append(m, &text, "Same work: %s moved on both sides, in %.3g s instead of %.3g s", faulty, seconds[1],
                         seconds[0]);
-    add_sentence(m, SEVERITY_INFO, text);
-}
-
-static void take_title(comparer *m, const char *text)
-{
-    m->c->title = text ? strdup(text) : NULL;
-    if (!m->c->title) m->no_memory = true;
+    if (ratio > 0.001 && ratio < 1000 && !is_near(ratio)) comparer_append(m, &text, ": %s times per second", rate);
+    return text;
 }
 
 static bool judged_any(const comparison *c)
@@ -536,22 +531,28 @@ static bool judged_any(const comparison *c)
     return true;
 }
 
-// What stands above everything: the first sentence when something went wrong, else the first line, else that there is
-// nothing.
+static bool differs(const comparison *c)
+{
+    return c->ranked_count || (c->check_count && c->checks[0].flipped);
+}
+
+// What stands above everything: what went wrong most, else that nothing did, and what was moved.
 static void choose_title(comparer *m)
 {
     comparison *c = m->c;
-    if (c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH) {
-        take_title(m, c->sentences[0].text);
-    } else if (c->ranked_count) {
-        char *text = line_sentence(m, &c->lines[0]);
-        take_title(m, text);
-        free(text);
-    } else if (!c->line_count) {
-        take_title(m, "Nothing to compare: no counter moved on both sides");
-    } else {
-        take_title(m, "No difference beyond chance");
-    }
+    char *text = NULL, *work = work_sentence(m);
+    if (c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH)
+        comparer_append(m, &text, "%s", c->sentences[0].text);
+    else if (!comparison_compared(c))
+        comparer_append(m, &text, "Nothing to compare: no counter has values on both sides");
+    else if (!differs(c))
+        comparer_append(m, &text, "No difference beyond chance");
+    else
+        comparer_append(m, &text, "Nothing went worse");
+    if (work && c->line_count && !(c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH))
+        comparer_append(m, &text, ". %s", work);
+    free(work);
+    c->title = text;
 }
 
 void comparer_conclude(comparer *m)
@@ -566,7 +567,7 @@ void comparer_conclude(comparer *m)
     say_better(m);
     say_both(m);
     say_links(m);
-    say_work(m);
-    if (c->severity == SEVERITY_OK && c->ranked_count) c->severity = SEVERITY_INFO;
+    add_sentence(m, SEVERITY_INFO, work_sentence(m));
+    if (c->severity == SEVERITY_OK && differs(c)) c->severity = SEVERITY_INFO;
     if (c->severity < SEVERITY_WATCH && !judged_any(c)) c->severity = SEVERITY_WATCH;
 }

@@ -542,7 +542,7 @@ void canvas_plots_missing(canvas *c, const char *text)
     for (size_t i = 0; i < count; i++) {
         canvas_box box = c->ops[i].box;
         if (c->ops[i].kind != CANVAS_PLOT) continue;
-        if (c->ops[i].plot) c->ops[i].plot->job = NULL;
+        if (c->ops[i].plot && c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
         canvas_hatch(c, box);
         canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
                     box.width);
@@ -568,6 +568,14 @@ void canvas_tip(canvas *c, const char *text)
 {
     free(c->tip);
     c->tip = copy(c, text, strlen(text) + 1);
+}
+
+void canvas_hover(canvas *c, canvas_box box, const char *text)
+{
+    if (!(box.width > 0 && box.height > 0)) return;
+    canvas_tip(c, text);
+    canvas_op *op = add(c, CANVAS_HOVER);
+    if (op) op->box = box;
 }
 
 // ---- layout check ----

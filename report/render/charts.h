@@ -42,6 +42,7 @@ typedef struct strip_cell {
     strip_state state;
     severity severity;
     const char *text; // the number; NULL: ""
+    double weight;    // of equally bad cells the heaviest is the worst
     const char *before; // another run's, narrow before it, with its severity; NULL: none
     severity before_severity;
     const char *tip;
@@ -53,7 +54,7 @@ typedef struct strip_row {
 } strip_row;
 
 // Over more than STRIP_COLUMNS devices a row is folded to counts and the worst device.
-enum { STRIP_COLUMNS = 16 };
+enum { STRIP_COLUMNS = 12 };
 chart chart_strip(chart_head head, const char *const *columns, size_t column_count, const strip_row *rows,
                   size_t row_count);
 
@@ -69,7 +70,7 @@ typedef struct heat_row {
 } heat_row;
 
 // Over more than HEAT_COLUMNS columns the cells have no numbers, but a column names the largest.
-enum { HEAT_COLUMNS = 16 };
+enum { HEAT_COLUMNS = 12 };
 chart chart_heat(chart_head head, const char *const *columns, size_t column_count, const heat_row *rows,
                  size_t row_count, const char *note);
 

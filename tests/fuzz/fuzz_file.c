@@ -1,5 +1,5 @@
-/* .netprof files: read, written again and read once more, every value must be the same; deltas and JSON of what was
-   read. Checksums are put right in a second copy: a fuzzer does not guess them. */
+/* .netprof files: read, written again and read once more, every value must be the same; deltas, regions and JSON of what
+   was read. Checksums are put right in a second copy: a fuzzer does not guess them. */
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
@@ -70,6 +70,51 @@ static void walk(const netprof_schema *s)
     expect(next == s->counter_count);
 }
 
+/* What a reader promises of regions: everything points into what came with it. */
+static void walk_regions(const netprof_regions *r)
+{
+    uint64_t sum = 0;
+    size_t i, k;
+    expect(r->clock && r->warning && (r->counter_count == 0 || r->schema));
+    for (i = 0; i < r->counter_count; i++) expect(r->counters[i] < r->schema->counter_count);
+    for (i = 0; i < r->count; i++) {
+        const netprof_stat *s = &r->stats[i];
+        expect(s->region != NULL && strlen(s->region) < SIZE_MAX / 2);
+        expect(s->parent == UINT32_MAX || s->parent < s->node);
+        for (k = 0; k < NETPROF_HISTOGRAM_BUCKETS; k++) sum += s->histogram[k];
+        for (k = 0; k < r->counter_count; k++) sum += s->counter_sums[k];
+    }
+    drop(&sum, &sum, 1);
+}
+
+/* The regions of a file, written: what was written, read, gives the same bytes again. */
+static void write_regions(const uint8_t *data, size_t size, const netprof_limits *limits, struct sink *sink)
+{
+    netprof_reader *reader;
+    netprof_writer *writer;
+    netprof_item item;
+    expect(netprof_reader_open_memory(&reader, data, size, limits, NULL) == NETPROF_OK);
+    expect(netprof_writer_open_fn(&writer, sink_write, sink, NULL) == NETPROF_OK);
+    do {
+        expect(netprof_reader_next(reader, &item, NULL) == NETPROF_OK);
+        if (item.type != NETPROF_ITEM_REGIONS) continue;
+        walk_regions(item.regions);
+        expect(netprof_write_regions(writer, item.regions, NULL) == NETPROF_OK);
+    } while (item.type != NETPROF_ITEM_END);
+    netprof_reader_close(reader);
+    expect(netprof_writer_close(writer, 1, NULL) == NETPROF_OK);
+}
+
+static void regions_again(const uint8_t *data, size_t size, const netprof_limits *limits)
+{
+    struct sink once = {0}, twice = {0};
+    write_regions(data, size, limits, &once);
+    write_regions(once.data, once.size, NULL, &twice);
+    expect(once.size == twice.size && memcmp(once.data, twice.data, once.size) == 0);
+    free(once.data);
+    free(twice.data);
+}
+
 static void read_and_write(const uint8_t *data, size_t size)
 {
     netprof_limits limits = {0};
@@ -79,7 +124,7 @@ static void read_and_write(const uint8_t *data, size_t size)
     netprof_writer *writer;
     netprof_item item;
     struct sink sink = {0};
-    size_t count = 0, deltas = 0, i;
+    size_t count = 0, deltas = 0, regions = 0, i;
     uint64_t behind = 16, sum = 0;
     netprof_diff_options force = {1, 0};
     limits.max_counters = 5000;
@@ -109,8 +154,10 @@ static void read_and_write(const uint8_t *data, size_t size)
             netprof_write_json(&what, drop, &sum, NULL);
             deltas++;
         }
+        regions += item.type == NETPROF_ITEM_REGIONS;
     }
     netprof_reader_close(reader);
+    if (regions) regions_again(data, size, &limits);
     expect(netprof_writer_close(writer, 1, NULL) == NETPROF_OK);
     for (i = 1; i < count && i < 4; i++) {
         expect(netprof_diff(&snapshots[i - 1], &snapshots[i], &force, &delta, NULL) == NETPROF_OK);
