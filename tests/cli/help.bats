@@ -4,6 +4,7 @@
 load common
 
 commands='list collect diff compare run convert'
+[ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -109,6 +110,7 @@ convert a
 convert a b.unknown
 convert --to nothing a b
 convert --from nothing a b.json
+report --nonsense
 END
     [ ! -e a.netprof ]
 }
