@@ -322,7 +322,8 @@ static const struct group {
               {"links", "network links by netlink and by sysfs", bench_links},
               {"regions", "begin and end of a region", bench_regions},
               {"file", "differences and files", bench_file},
-              {"command", "the command netprof", bench_command}};
+              {"command", "the command netprof", bench_command},
+              {"report", "the command netprof-report", bench_report}};
 
 static int help(FILE *to)
 {
