@@ -4,6 +4,7 @@
 load common
 
 commands='list collect diff compare regions run record convert nccl'
+[ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -129,6 +130,7 @@ nccl
 nccl --peak much a
 nccl --parquet a
 nccl --fail-on ever a
+report --nonsense
 END
     [ ! -e a.netprof ]
 }
