@@ -24,8 +24,15 @@
    NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
 
    CONTENTS
-     1  concepts     3  limits                               5  functions   7  implementation, in numbered parts; the
-     2  switches     4  types: schema, snapshot, delta ...   6  regions        format of .netprof at 7.16, JSON 7.17
+     1  concepts   2  switches   3  limits
+     4  types      errors, counters and devices, schema, snapshot, delta, context, your own sources, files
+     5  functions  open, schema, add, take, diff, write, read, JSON, build
+     6  regions    macros, settings, statistics
+     7  implementation:
+        7.1-7.7    system calls, memory, small files, numbers, filters, schemas, groups of files
+        7.8-7.15   the context; sources cxi, netdev, ethtool, rdma, ip, tcp, user; then snapshots and deltas
+        7.16-7.17  the formats: .netprof, JSON
+        7.18-7.22  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -101,13 +108,13 @@ typedef enum netprof_err {
     NETPROF_ERR_ARG = -1,      /* an argument that cannot be meant (NULL, an uninitialised struct) */
     NETPROF_ERR_NOMEM = -2,    /* an allocation failed */
     NETPROF_ERR_IO = -3,       /* a system call failed: see sys_errno and path */
-    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands */
+    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands (readers of other formats) */
     NETPROF_ERR_FORMAT = -5,   /* not a .netprof file */
     NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later major format */
     NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or the later one given first */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
-    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing; everything readable was delivered */
+    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing (readers of other formats; ours has NETPROF_ITEM_DAMAGE) */
 } netprof_err;
 
 /* Details of a failure, owned by the caller; every function that takes one accepts NULL. */
@@ -132,12 +139,12 @@ typedef enum netprof_status {
     NETPROF_STATUS_SKIPPED = 0, /* not in the set that was asked for */
     NETPROF_STATUS_OK = 1,
     NETPROF_STATUS_ABSENT = 2, /* the source has no such value here (attribute or column missing) */
-    NETPROF_STATUS_UNSUPPORTED =
-        3,                       /* the driver says it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP) */
+    /* The driver says that it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP). */
+    NETPROF_STATUS_UNSUPPORTED = 3,
     NETPROF_STATUS_DENIED = 4,   /* EACCES, EPERM */
     NETPROF_STATUS_VANISHED = 5, /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
-    NETPROF_STATUS_SATURATED =
-        6, /* a counter that sticks at all-ones has done so: the true value is larger */
+    /* A counter that sticks at all-ones has done so: the true value may be larger. */
+    NETPROF_STATUS_SATURATED = 6,
     NETPROF_STATUS_UNREADABLE = 7 /* anything else, with its errno; EBADMSG: the text was not a number */
 } netprof_status;
 
@@ -195,6 +202,7 @@ typedef struct netprof_schema {
     size_t device_count, counter_count, source_count, fact_count;
 } netprof_schema;
 
+/* Which counters to read: all, or the fast set (NETPROF_FAST); the others are then SKIPPED. */
 typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_set;
 
 /* The values of a schema's counters at one moment. Start from NETPROF_ZERO; reuse it for the next take (no
@@ -280,7 +288,7 @@ typedef struct netprof_config {
                             than that limit less what is open less 256; never raised */
     int threads;   /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
     int no_rescan; /* 1: netprof_take() never looks for devices that came or went by itself */
-    const netprof_alloc *alloc; /* NULL: the NETPROF_MALLOC family */
+    const netprof_alloc *alloc; /* copied; must outlive the context's schemas, too. NULL: the NETPROF_MALLOC family */
     uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
@@ -363,38 +371,48 @@ typedef struct netprof_item {
 } netprof_item;
 
 /* ---- 5 functions ----
-   Thread rule "context": one thread at a time per context; different contexts are independent. "any": any thread.
-   Functions that return netprof_err also fill *error on failure. free and close accept NULL and zeroed structs. */
+   Thread rules: "any": any thread at any time. "context": one thread at a time for each context; different contexts are
+   independent. "object": one thread at a time for each of the objects that are handed over to be changed (snapshot,
+   delta, writer, reader, list); reading them, and schemas, is free for all.
+   Functions that return netprof_err return NETPROF_OK or fill in *error, which may be NULL, as every `error` here.
+   What they would have handed out is then NULL or as before. free, close and release accept NULL and zeroed structs. */
 
-NETPROF_API const char *netprof_version(void);                 /* any */
+NETPROF_API const char *netprof_version(void);                 /* any; "0.1.0" */
 NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
 NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
 NETPROF_API const char *netprof_kind_name(netprof_kind k); /* any; "counter", "gauge", "state", "histogram" */
 NETPROF_API const char *netprof_flag_name(netprof_flag f); /* any; "ok", "wrapped", "reset", ... */
 
-/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error;
-   NETPROF_ERR_NOSOURCE only when nothing at all was found (the context is open all the same, for sources and
-   counters of your own). config NULL: defaults. Thread: any, for different contexts. */
+/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
+   NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
+   your own, and must be closed. After any other error *out is NULL: _ARG (no such source, a configuration that was
+   never initialised), _NOMEM. config NULL: defaults; it may be freed afterwards. any. */
 NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config, netprof_error *error);
+/* Closes all files. Snapshots, deltas and retained schemas live on. context. */
 NETPROF_API void netprof_close(netprof *np);
 
-/* What is read now. Borrowed until the next rescan, add or close; retain it to keep it. context. */
+/* What is read now. Borrowed: any function of this context but close may replace it; retain it to keep it. context. */
 NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np);
-NETPROF_API void netprof_schema_retain(const netprof_schema *schema);  /* any */
-NETPROF_API void netprof_schema_release(const netprof_schema *schema); /* any; NULL accepted */
+NETPROF_API void netprof_schema_retain(const netprof_schema *schema); /* any */
+/* any; each once for every retain, and for every schema that a function handed out as yours */
+NETPROF_API void netprof_schema_release(const netprof_schema *schema);
 
-/* Index of a counter, or NETPROF_NONE; source NULL: the first device of that name that has it. any. */
+/* Index of a counter in schema->counters and in the arrays of its snapshots and deltas, or NETPROF_NONE; source NULL:
+   the first device of that name that has it. It looks through all: keep the index, as long as the schema stays. any. */
 NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source, const char *device,
                                 const char *counter);
-/* Value of a fact, or NULL. any. */
+/* Value of a fact, or NULL; lives as long as the facts. any. */
 NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count, const char *key);
 
-/* Looks for devices that came or went; the schema changes only if something did. context. */
+/* Looks for devices that came or went; the schema changes only if something did. netprof_take() does so by itself,
+   unless netprof_config.no_rescan. context. */
 NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
-/* Adds a source; `user` is passed to its functions; its strings must outlive the context. context. */
+/* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
+   passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
                                            netprof_error *error);
+/* Adds a counter of your own; the schema changes. A name that the device has already gets "#2" behind it. context. */
 NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
                                             netprof_error *error);
 /* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
@@ -402,7 +420,9 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error);
 
-/* For a source's discover(). Allocation failures are remembered in the list and reported by the library. */
+/* For a source's discover(), within which alone the list lives: devices, each followed by its facts and counters.
+   Allocation failures are remembered in the list and reported by the library. object.
+   A device; returns its number, the `device` of netprof_source.read, or NETPROF_NONE without memory. */
 NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
                                        unsigned flags);
 NETPROF_API void netprof_list_fact(netprof_list *list, const char *key,
@@ -414,16 +434,17 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
 NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
                                     const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
-NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);
+NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
    from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
                                      netprof_error *error);
+/* Replaces what *to held; they share the schema. object. */
 NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
-                                              netprof_error *error); /* any */
-NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot);
+                                              netprof_error *error);
+NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; leaves it as NETPROF_ZERO */
 
 /* Options of netprof_diff; NULL = all zero. */
 typedef struct netprof_diff_options {
@@ -431,24 +452,26 @@ typedef struct netprof_diff_options {
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host or
-   boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
+/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host
+   or boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
    wall clock touches; by the wall clock only where one of them has no other). A device with another identity was
-   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from the
-   upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a physical
-   device by its line rate, all others when it came from the last sixteenth. any. */
+   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from
+   the upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a
+   physical device by its line rate, all others when it came from the last sixteenth. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta,
                                      netprof_error *error);
-NETPROF_API void netprof_delta_free(netprof_delta *delta);
+NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it as NETPROF_ZERO */
 /* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
-   later call. Thread: one at a time per writer. */
+   that a kill at any instant costs at most the chunk being written. To a function: it gets the file's bytes in order,
+   and after it returned an errno no more of them. The first failure sticks and is returned by every later call. The
+   writer keeps the schemas that it wrote, not the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG.
+   object. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
                                             netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
@@ -461,21 +484,23 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netpro
                                             netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
-/* The usual case in one call: n snapshots, atomically. */
+/* The usual case in one call: n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it. Fails at once only when there is no .netprof
-   header; damage behind it comes as items, and everything complete is delivered. */
+/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
+   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
+/* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
+   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 #ifndef NETPROF_NO_JSON
-/* JSON of facts, snapshots and deltas; the format is described at part 7.17. */
+/* JSON of facts, snapshots and deltas; the format is described at part 7.17. any. */
 typedef struct netprof_json {
     const netprof_fact *facts;
     size_t fact_count;
@@ -489,15 +514,16 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
                                            netprof_error *error);
 #endif
 
-/* For readers of other formats: builds a schema by hand, like a source does. netprof_build_end() returns it with one
-   reference (release it), or fails with what went wrong meanwhile. */
+/* For readers of other formats: builds a schema by hand, like a source does, with netprof_list_device() and its kin.
+   netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
+   schema with one reference (release it), or fails with what went wrong meanwhile. object. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
 NETPROF_API void netprof_build_source(netprof_list *list,
                                       const char *name); /* following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
 NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
                                           netprof_error *error);
-/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in. */
+/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces what it held. object. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
@@ -1924,7 +1950,8 @@ static int netprof__group_reopen(netprof__group *g)
     return 1;
 }
 
-/* Too many open files: from now on this group holds none. 1 when that freed any. */
+/* Too many open files: from now on this group holds none; where it held none, other groups or the program have them
+   all, and its directory is let go: its files are then opened by their whole paths. 1 when that freed any. */
 static int netprof__group_let_go(netprof__group *g)
 {
     size_t i;
@@ -1933,6 +1960,11 @@ static int netprof__group_let_go(netprof__group *g)
         freed += g->fds[i] >= 0;
         if (g->fds[i] >= 0) NETPROF_OS_CLOSE(g->fds[i]);
         g->fds[i] = NETPROF__LOOSE;
+    }
+    if (!freed && g->dirfd >= 0) {
+        NETPROF_OS_CLOSE(g->dirfd);
+        g->dirfd = -1;
+        freed = 1;
     }
     return freed;
 }
@@ -2023,6 +2055,8 @@ static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
 {
     size_t k;
     int looked = 0;
+    if (g->dirfd < 0) g->dirfd = netprof__open_dir(AT_FDCWD, g->path); /* perhaps there is a descriptor again */
+    if (g->dirfd < 0) g->dirfd = -1;
     if (sweep->set == NETPROF_SET_FAST)
         for (k = 0; k < g->fast_count; k++)
             netprof__read_counter(g, sweep, g->fast[k], &looked);
@@ -4932,8 +4966,9 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
    A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
    counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
    agent: data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own
-   list. A RoCE port shares its wire with the netdev that its fact names: totals are made within a source,
-   never across sources. */
+   list; what it lacks (optional counters that an administrator switched on, or all of them where sysfs shows none)
+   is asked for by netlink (include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c). A RoCE port shares
+   its wire with the netdev that its fact names: totals are made within a source, never across sources. */
 
 static const struct netprof__rdma_row {
     const char *name, *unit;
@@ -5022,10 +5057,30 @@ static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
                                                     "rx_drops",
                                                     "retrans_bytes"};
 
+/* A port whose driver tells more by netlink than sysfs shows. */
+typedef struct netprof__rdma_extra {
+    size_t device;           /* in the source's own numbering */
+    uint32_t adapter, port;  /* as the kernel numbers them */
+    netprof__names names;    /* all of the reply, in its order */
+    uint32_t *index;         /* [names.count] the counter's, or UINT32_MAX: sysfs has it, or a filter dropped it */
+    size_t capacity;
+    int wanted[2];           /* by netprof_set: is any of them in it */
+} netprof__rdma_extra;
+
 typedef struct netprof__rdma {
     netprof__files files;
     char class_path[512];
     uint64_t signature;
+    netprof *np;
+    netprof__nl nl;
+    netprof__names adapters; /* while discovering: names, and the kernel's numbers beside them */
+    uint32_t *adapter_numbers;
+    size_t adapter_capacity;
+    netprof__rdma_extra *extras;
+    size_t extra_count, extra_capacity;
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_t lock; /* one question at a time */
+#endif
 } netprof__rdma;
 
 /* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
@@ -5351,6 +5406,260 @@ static uint64_t netprof__inode_of(const char *path)
     return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
+static void netprof__rdma_forget(netprof__rdma *rdma)
+{
+    const netprof_alloc *a = &rdma->files.alloc;
+    size_t i;
+    for (i = 0; i < rdma->extra_count; i++) {
+        netprof__names_free(&rdma->extras[i].names);
+        netprof__release(a, rdma->extras[i].index);
+    }
+    netprof__release(a, rdma->extras);
+    netprof__release(a, rdma->adapter_numbers);
+    netprof__names_free(&rdma->adapters);
+    rdma->extras = NULL;
+    rdma->adapter_numbers = NULL;
+    rdma->extra_count = rdma->extra_capacity = rdma->adapter_capacity = 0;
+}
+
+#ifndef NETPROF_NO_NETLINK
+
+#define NETPROF__RDMA_GET      (5u << 10 | 1)  /* RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET */
+#define NETPROF__RDMA_STAT_GET (5u << 10 | 17) /* RDMA_NLDEV_CMD_STAT_GET */
+
+typedef int (*netprof__rdma_stat_visit)(void *user, const char *name, uint64_t value);
+
+/* RDMA_NLDEV_ATTR_STAT_HWCOUNTERS of a reply: entries of a name and a value each. 0 or what visit() returns. */
+static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netprof__rdma_stat_visit visit,
+                                    void *user)
+{
+    netprof__attr list, entry, a;
+    size_t at = 0, in_list, in_entry;
+    int failed = 0;
+    while (!failed && netprof__next_attr(body, size, &at, &list)) {
+        if (list.type != 80) continue;
+        for (in_list = 0; !failed && netprof__next_attr(list.data, list.size, &in_list, &entry);) {
+            char name[128] = "";
+            uint64_t value = 0;
+            int known = 0;
+            if (entry.type != 81) continue;
+            for (in_entry = 0; netprof__next_attr(entry.data, entry.size, &in_entry, &a);)
+                if (a.type == 82)
+                    netprof__attr_text(&a, name, sizeof name);
+                else if (a.type == 83 && a.size >= 8)
+                    value = netprof__u64_at(a.data), known = 1;
+            if (*name && known) failed = visit(user, name, value);
+        }
+    }
+    return failed;
+}
+
+/* RDMA_NLDEV_CMD_GET: number and name of an adapter. */
+static int netprof__rdma_adapter_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof__attr a;
+    size_t at = 0;
+    uint32_t number = 0;
+    char name[64] = "";
+    int known = 0;
+    if (type != NETPROF__RDMA_GET) return 0;
+    while (netprof__next_attr(body, size, &at, &a))
+        if (a.type == 1 && a.size >= 4)
+            number = netprof__attr_u32(&a), known = 1;
+        else if (a.type == 2)
+            netprof__attr_text(&a, name, sizeof name);
+    if (!known || !*name) return 0;
+    if (!netprof__grow(&rdma->files.alloc, &rdma->adapter_numbers, &rdma->adapter_capacity,
+                       rdma->adapters.count + 1, sizeof *rdma->adapter_numbers) ||
+        netprof__names_add(&rdma->adapters, name, 0))
+        return ENOMEM;
+    rdma->adapter_numbers[rdma->adapters.count - 1] = number;
+    return 0;
+}
+
+/* What the kernel calls the adapters; none where it does not tell. NETPROF_OK or NETPROF_ERR_NOMEM. */
+static netprof_err netprof__rdma_adapters(netprof__rdma *rdma)
+{
+    unsigned char request[16];
+    int result = 0, tries;
+    if (*rdma->np->root || rdma->np->pid > 0) return NETPROF_OK;
+    if (!rdma->nl.buffer)
+        rdma->nl.buffer = (unsigned char *)netprof__resize(&rdma->files.alloc, NULL, NETPROF__NL_BUFFER);
+    if (!rdma->nl.buffer) return NETPROF_ERR_NOMEM;
+    for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
+        netprof__names_free(&rdma->adapters);
+        netprof__nl_request(request, sizeof request, NETPROF__RDMA_GET);
+        result = netprof__nl_ask(&rdma->nl, request, sizeof request, netprof__rdma_adapter_message, rdma);
+        if (!netprof__nl_again(result)) break;
+    }
+    return result == -ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+typedef struct netprof__rdma_reply {
+    netprof__rdma_stat_visit visit;
+    void *user;
+} netprof__rdma_reply;
+
+static int netprof__rdma_stat_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    const netprof__rdma_reply *reply = (const netprof__rdma_reply *)user;
+    return type == NETPROF__RDMA_STAT_GET ? netprof__parse_rdma_stat(body, size, reply->visit, reply->user)
+                                          : 0;
+}
+
+static void netprof__rdma_lock(netprof__rdma *rdma, int lock)
+{
+#ifndef NETPROF_NO_THREADS
+    if (lock)
+        pthread_mutex_lock(&rdma->lock);
+    else
+        pthread_mutex_unlock(&rdma->lock);
+#else
+    (void)rdma;
+    (void)lock;
+#endif
+}
+
+/* All counters of one port. 0 or an errno. */
+static int netprof__rdma_ask(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof__rdma_stat_visit visit,
+                             void *user)
+{
+    unsigned char request[32];
+    const uint16_t flags = 1; /* NLM_F_REQUEST */
+    netprof__rdma_reply reply;
+    size_t at = 16;
+    int result;
+    reply.visit = visit;
+    reply.user = user;
+    netprof__nl_request(request, sizeof request, NETPROF__RDMA_STAT_GET);
+    memcpy(request + 6, &flags, 2);
+    netprof__put_attr(request, &at, 1, &x->adapter, 4);
+    netprof__put_attr(request, &at, 3, &x->port, 4);
+    netprof__rdma_lock(rdma, 1);
+    result = netprof__nl_ask(&rdma->nl, request, at, netprof__rdma_stat_message, &reply);
+    netprof__rdma_lock(rdma, 0);
+    return result < 0 ? -result : 0;
+}
+
+/* Listing what sysfs has not. */
+typedef struct netprof__rdma_finding {
+    const netprof_alloc *alloc;
+    netprof_list *list;
+    netprof__rdma_extra *extra;
+    const netprof__names *files; /* of the port: its own, counters, counters_ext, hw_counters */
+} netprof__rdma_finding;
+
+static int netprof__names_have(const netprof__names *names, const char *name)
+{
+    return netprof__in_table(name, (const char *const *)names->names, names->count);
+}
+
+static int netprof__rdma_found(void *user, const char *name, uint64_t value)
+{
+    netprof__rdma_finding *f = (netprof__rdma_finding *)user;
+    netprof__rdma_extra *x = f->extra;
+    char listed[160];
+    netprof_counter c;
+    size_t index = NETPROF_NONE;
+    (void)value;
+    if (!netprof__grow(f->alloc, &x->index, &x->capacity, x->names.count + 1, sizeof *x->index) ||
+        netprof__names_add(&x->names, name, 0))
+        return ENOMEM;
+    if (!netprof__names_have(&f->files[3], name)) {
+        int taken = netprof__names_have(&f->files[1], name) || netprof__names_have(&f->files[2], name);
+        snprintf(listed, sizeof listed, "%s%s", taken ? "hw_counters/" : "", name);
+        memset(&c, 0, sizeof c);
+        netprof__rdma_describe_hw(&c, name, 0);
+        c.name = listed;
+        index = netprof_list_counter(f->list, &c);
+        if (index != NETPROF_NONE) {
+            x->wanted[NETPROF_SET_ALL] = 1;
+            x->wanted[NETPROF_SET_FAST] |=
+                (f->list->schema->counters[f->list->source_first_counter + index].flags & NETPROF_FAST) != 0;
+        }
+    }
+    x->index[x->names.count - 1] = index == NETPROF_NONE ? UINT32_MAX : (uint32_t)index;
+    return 0;
+}
+
+/* Behind the port's other counters; without an answer there are none. */
+static netprof_err netprof__rdma_extras(netprof__rdma *rdma, netprof_list *list, const char *adapter,
+                                        const char *port, const netprof__names *files)
+{
+    netprof__rdma_finding finding;
+    netprof__rdma_extra *x;
+    size_t i = 0;
+    int failed;
+    while (i < rdma->adapters.count && strcmp(rdma->adapters.names[i], adapter) != 0)
+        i++;
+    if (i == rdma->adapters.count) return NETPROF_OK;
+    if (!netprof__grow(&rdma->files.alloc, &rdma->extras, &rdma->extra_capacity, rdma->extra_count + 1,
+                       sizeof *rdma->extras))
+        return NETPROF_ERR_NOMEM;
+    x = &rdma->extras[rdma->extra_count++];
+    memset(x, 0, sizeof *x);
+    x->names.alloc = &rdma->files.alloc;
+    x->device = rdma->files.start_count - 1;
+    x->adapter = rdma->adapter_numbers[i];
+    x->port = (uint32_t)strtoul(port, NULL, 10);
+    finding.alloc = &rdma->files.alloc;
+    finding.list = list;
+    finding.extra = x;
+    finding.files = files;
+    failed = netprof__rdma_ask(rdma, x, netprof__rdma_found, &finding);
+    return failed == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+typedef struct netprof__rdma_reading {
+    const netprof__rdma_extra *extra;
+    netprof_sweep *sweep;
+    size_t hint;
+} netprof__rdma_reading;
+
+static int netprof__rdma_wants(const netprof_sweep *sweep, uint32_t index)
+{
+    return index != UINT32_MAX &&
+           (sweep->set == NETPROF_SET_ALL || (sweep->counters[index].flags & NETPROF_FAST));
+}
+
+/* Replies keep their order: the search starts behind the last hit. */
+static int netprof__rdma_store(void *user, const char *name, uint64_t value)
+{
+    netprof__rdma_reading *r = (netprof__rdma_reading *)user;
+    size_t i, count = r->extra->names.count;
+    for (i = 0; i < count; i++) {
+        size_t k = (r->hint + i) % count;
+        if (strcmp(r->extra->names.names[k], name) != 0) continue;
+        r->hint = k + 1;
+        if (netprof__rdma_wants(r->sweep, r->extra->index[k]))
+            netprof__set_value(r->sweep, r->extra->index[k], value);
+        return 0;
+    }
+    r->sweep->stale = 1; /* one that was switched on since */
+    return 0;
+}
+
+/* Before the answer every wanted counter is absent; where there is none, they have its errno. */
+static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof_sweep *sweep)
+{
+    netprof__rdma_reading reading;
+    size_t i;
+    int failed;
+    if (!x->wanted[sweep->set]) return;
+    for (i = 0; i < x->names.count; i++)
+        if (netprof__rdma_wants(sweep, x->index[i])) sweep->status[x->index[i]] = NETPROF_STATUS_ABSENT;
+    reading.extra = x;
+    reading.sweep = sweep;
+    reading.hint = 0;
+    failed = netprof__rdma_ask(rdma, x, netprof__rdma_store, &reading);
+    for (i = 0; failed && i < x->names.count; i++)
+        if (netprof__rdma_wants(sweep, x->index[i])) netprof__set_failed(sweep, x->index[i], failed);
+    sweep->stale |= netprof_status_of_errno(failed) == NETPROF_STATUS_VANISHED;
+}
+
+#endif /* NETPROF_NO_NETLINK */
+
 static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
                                       const char *device_name, const char *port)
 {
@@ -5374,6 +5683,9 @@ static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, c
     if (!failed) failed = netprof__rdma_counters(rdma, list, path, &names[1], &names[2]);
     if (!failed) failed = netprof__rdma_hw(rdma, list, path, &names[3], &names[1], &names[2]);
     if (!failed) failed = netprof__rdma_states(rdma, list, path, &names[0]);
+#ifndef NETPROF_NO_NETLINK
+    if (!failed) failed = netprof__rdma_extras(rdma, list, device_name, port, names);
+#endif
     for (i = 0; i < 4; i++)
         netprof__names_free(&names[i]);
     return failed;
@@ -5426,12 +5738,17 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
     size_t i;
     int result;
     netprof__files_clear(&rdma->files);
+    netprof__rdma_forget(rdma);
     snprintf(rdma->class_path, sizeof rdma->class_path, "%s/sys/class/infiniband", list->root);
     rdma->signature = netprof__dir_signature(rdma->class_path);
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, rdma->class_path, &names);
     if (result)
         netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result),
                            -result, rdma->class_path);
+#ifndef NETPROF_NO_NETLINK
+    /* Only then is the kernel's part loaded: a socket must not have it loaded. */
+    if (!result && names.count) failed = netprof__rdma_adapters(rdma);
+#endif
     for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
         failed = netprof__rdma_device(rdma, list, names.names[i]);
     netprof__names_free(&names);
@@ -5440,7 +5757,15 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
 
 static void netprof__rdma_read(void *user, size_t device, netprof_sweep *sweep)
 {
-    netprof__files_read(&((netprof__rdma *)user)->files, device, sweep);
+    netprof__rdma *rdma = (netprof__rdma *)user;
+    netprof__files_read(&rdma->files, device, sweep);
+#ifndef NETPROF_NO_NETLINK
+    {
+        size_t i;
+        for (i = 0; i < rdma->extra_count; i++)
+            if (rdma->extras[i].device == device) netprof__rdma_read_extra(rdma, &rdma->extras[i], sweep);
+    }
+#endif
 }
 
 static int netprof__rdma_changed(void *user)
@@ -5454,6 +5779,14 @@ static void netprof__rdma_close(void *user)
     netprof__rdma *rdma = (netprof__rdma *)user;
     netprof_alloc a = rdma->files.alloc;
     netprof__files_clear(&rdma->files);
+    netprof__rdma_forget(rdma);
+#ifndef NETPROF_NO_NETLINK
+    netprof__nl_close(&rdma->nl);
+#endif
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_destroy(&rdma->lock);
+#endif
+    netprof__release(&a, rdma->nl.buffer);
     netprof__release(&a, rdma);
 }
 
@@ -5461,9 +5794,16 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
 {
     netprof__rdma *rdma = (netprof__rdma *)netprof__zalloc(&np->alloc, sizeof *rdma);
     if (!rdma) return NETPROF_ERR_NOMEM;
+    rdma->np = np;
     rdma->files.alloc = np->alloc;
     rdma->files.hold = np->hold;
     rdma->files.fd_budget = &np->fd_budget;
+    rdma->adapters.alloc = &rdma->files.alloc;
+    rdma->nl.fd = -1;
+    rdma->nl.protocol = 20; /* NETLINK_RDMA */
+#ifndef NETPROF_NO_THREADS
+    pthread_mutex_init(&rdma->lock, NULL);
+#endif
     source->discover = netprof__rdma_discover;
     source->read = netprof__rdma_read;
     source->changed = netprof__rdma_changed;
@@ -11985,6 +12325,47 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
     return netprof_write_regions(w, r, error);
 }
 
+/* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
+static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d,
+                                   size_t at)
+{
+    uint32_t i;
+    netprof_list_device(list, d->name, d->identity, d->flags);
+    for (i = 0; i < d->fact_count; i++)
+        netprof_list_fact(list, d->facts[i].key, d->facts[i].value);
+    for (; at < r->counter_count && r->counters[at] < d->first + d->count; at++)
+        netprof_list_counter(list, &r->schema->counters[r->counters[at]]);
+    return at;
+}
+
+/* Only the counters of the regions, and their devices: each of thousands of files would have all of its node's. Where
+   memory lacks they all stay. */
+static void netprof__regions_trim(netprof_regions *r)
+{
+    const netprof_schema *whole = r->schema, *part = NULL;
+    netprof_list *list = whole ? netprof_build_begin(NULL) : NULL;
+    const char *source = NULL;
+    size_t i, at = 0;
+    if (!list) return;
+    for (i = 0; i < whole->fact_count; i++)
+        netprof_build_fact(list, whole->facts[i].key, whole->facts[i].value);
+    for (i = 0; i < whole->device_count && at < r->counter_count; i++) {
+        const netprof_device *d = &whole->devices[i];
+        if (r->counters[at] >= d->first + d->count) continue;
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
+        at = netprof__trim_device(list, r, d, at);
+    }
+    if (netprof_build_end(list, &part, NULL)) return;
+    if (part->counter_count != r->counter_count) {
+        netprof_schema_release(part);
+        return;
+    }
+    for (i = 0; i < r->counter_count; i++)
+        ((uint32_t *)(uintptr_t)r->counters)[i] = (uint32_t)i;
+    netprof_schema_release(whole);
+    r->schema = part;
+}
+
 static netprof_err netprof__flush_locked(netprof_error *error)
 {
     netprof_regions r;
@@ -11999,6 +12380,7 @@ static netprof_err netprof__flush_locked(netprof_error *error)
 #endif
     if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
     if (!error) error = &own;
+    netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
     if (!failed) failed = netprof__write_run(w, &r, error);

@@ -2,6 +2,7 @@
 #include "common.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 #include "record.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "common.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <stdlib.h>
 #include <string.h>

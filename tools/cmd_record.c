@@ -4,6 +4,7 @@
 #include "job.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 #include "record.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
 #include "common.h"
+#include "mpi_run.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 #include "record.h"
 #include "summary.h"
 #include "witness.h"
@@ -10,8 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,15 +23,17 @@
 
 enum { EXIT_CANNOT_START = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 }; // as the shell
 
-static char *output, *interval_text, *summary_path;
-static int as_json, quiet;
+static char *output, *interval_text, *summary_path, *report_path;
+static int as_json, quiet, as_mpi;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; --mpi: a directory", "FILE"},
+    {"mpi", 0, POPT_ARG_NONE, &as_mpi, 0, "COMMAND starts MPI ranks: make a region of each of their MPI calls", NULL},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "keep snapshots in between as well: 100ms, 1s", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "the summary as JSON", NULL},
     {"summary", 's', POPT_ARG_STRING, &summary_path, 0, "the summary into FILE instead of the standard error", "FILE"},
+    {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report afterwards: .pdf, .html, .svg or .png", "FILE"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no summary", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
@@ -36,6 +42,9 @@ static const struct poptOption options[] = {
 typedef struct execution {
     const char **words;
     char *line; // the words, quoted
+    char *temporary; // the snapshots' file, where only the report needs it
+    mpi_run mpi;
+    sources_job job; // the command's processes
     netprof *np;
     bool readable; // there is something to read
     netprof_set set;
@@ -95,6 +104,8 @@ static int start(execution *e)
     if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error) error = 0;
     else if (e->child > 0) waitpid(e->child, &e->status, 0);
     close(report[0]);
+    e->job.pids = &e->child;
+    e->job.pid_count = error ? 0 : 1;
     if (!error) return EXIT_DONE;
     return fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, "%s: %s", safe(e->words[0]),
                 error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
@@ -112,6 +123,21 @@ static void pass_on(execution *e, const struct signalfd_siginfo *info)
     if (!to_all) kill(e->child, number);
 }
 
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+// Those that ended since the last reading have been read once more as they waited.
+static void reap_adopted(const execution *e)
+{
+    siginfo_t info = {0};
+    while (e->job.adopted && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+           info.si_pid != e->child && info.si_pid != e->witness.process)
+        waitpid(info.si_pid, NULL, 0);
+}
+
 static void watch(execution *e)
 {
     struct signalfd_siginfo info;
@@ -120,10 +146,14 @@ static void watch(execution *e)
         if (event == 0) {
             take(e, &e->between, e->set);
             e->series++;
+            reap_adopted(e);
         } else if (event != SIGCHLD) {
             pass_on(e, &info);
-        } else if (wait4(e->child, &e->status, WNOHANG, &e->use) == e->child) {
+        } else if (has_ended(e->child)) {
+            // While it still waits to be reaped the kernel tells all that it and its children used.
             e->end_ns = now_ns(CLOCK_MONOTONIC);
+            take(e, &e->after, NETPROF_SET_ALL);
+            wait4(e->child, &e->status, 0, &e->use);
             return;
         }
     }
@@ -317,6 +347,7 @@ static void summary_json(FILE *to, const execution *e, const difference *d)
     json_object_object_add(o, "system_cpu_s", json_number(seconds(e->use.ru_stime)));
     json_object_object_add(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
     json_text(o, "output", e->to ? recorder_path(e->to) : NULL);
+    if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
     json_object_object_add(o, "snapshots_between", json_u64(e->series));
     json_object_object_add(o, "missed_ticks", json_u64(e->clock.missed));
     if (d->delta) summary_network_json(o, d);
@@ -338,6 +369,7 @@ static void summarize(const execution *e)
     }
     if (as_json) summary_json(to, e, &d);
     else summary_text(to, e, &d);
+    if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
     difference_free(&d);
     if (to != stderr && fclose(to)) warn("%s: %s", safe(summary_path), strerror(errno));
 }
@@ -354,16 +386,60 @@ static int check(execution *e, size_t count)
     return reading_set(&e->set, NETPROF_SET_FAST) ? EXIT_DONE : EXIT_USAGE;
 }
 
+// A name for the snapshots that only the report is made of.
+static bool temporary_file(execution *e)
+{
+    const char *directory = getenv("TMPDIR");
+    e->temporary = text_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
+    int fd = mkstemps(e->temporary, (int)strlen(".netprof"));
+    if (fd >= 0) return close(fd) == 0;
+    fail(EXIT_FILE, "%s: %s", safe(e->temporary), strerror(errno));
+    free(e->temporary);
+    e->temporary = NULL;
+    return false;
+}
+
+// The command's exit status stays; a report that fails says so itself.
+static void make_report(char *path)
+{
+    char *program = helper_program("netprof-report"), *words[] = {"netprof-report", "-o", report_path, path, NULL};
+    posix_spawnattr_t how;
+    sigset_t none;
+    pid_t child;
+    int status = 0;
+    sigemptyset(&none);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&how, &none);
+    int error = posix_spawnp(&child, program, NULL, &how, words, environ);
+    posix_spawnattr_destroy(&how);
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (error)
+        warn("--report: %s: %s (it needs cairo, pango and librsvg)", program, strerror(error));
+    else if (status && !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_WORTH_FAILING))
+        warn("--report: %s was not written", safe(report_path));
+    free(program);
+}
+
 static int open_all(execution *e)
 {
     static const int watched[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     sigset_t signals;
-    int code = reading_open(&e->np, NULL);
+    bool recording = output && e->interval_ns;
+    e->job.expected = true;
+    // What the command leaves behind when it ends comes to this process: it stays among those that are summed.
+    e->job.adopted = recording && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+    int code = reading_open_node(&e->np, &e->job, true, recording);
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    e->to = output ? recorder_open(output, e->interval_ns > 0) : NULL;
-    if (output && !e->to) return EXIT_FILE;
+    if (report_path && !output && !temporary_file(e)) return EXIT_FILE;
+    if (output || e->temporary) {
+        char *path = e->temporary ? must(strdup(e->temporary)) : as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
+        e->to = recorder_open(path, e->interval_ns > 0);
+        free(path);
+        if (!e->to) return EXIT_FILE;
+    }
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
     recorder_fact(e->to, "command", e->line);
@@ -372,6 +448,7 @@ static int open_all(execution *e)
     if (!ticker_open(&e->clock, e->to ? e->interval_ns : 0, &signals))
         return fail(EXIT_FILE, "no timer: %s", strerror(errno));
     witness_start(&e->witness, &signals);
+    e->job.stranger = e->witness.process;
     return EXIT_DONE;
 }
 
@@ -381,25 +458,30 @@ static int run(const char **arguments, size_t count)
     int code = check(&e, count);
     if (code) return code;
     e.line = shell_line(arguments);
-    code = open_all(&e);
+    if (as_mpi) code = mpi_run_open(&e.mpi, output);
+    if (!code) code = open_all(&e);
     if (!code) code = start(&e);
     bool started = !code;
     if (started) {
         watch(&e);
         witness_end(&e.witness);
-        take(&e, &e.after, NETPROF_SET_ALL);
         signal(SIGPIPE, SIG_IGN); // a reader of our summary that went away is no reason to fail
         keep_facts(&e);
         code = exit_status(&e);
         if (!quiet) summarize(&e);
     }
     witness_end(&e.witness);
-    recorder_close(e.to, started);
+    char *kept = e.to && report_path ? must(strdup(recorder_path(e.to))) : NULL;
+    if (!recorder_close(e.to, started) && started && kept) make_report(kept);
+    if (e.temporary) unlink(e.temporary);
+    free(e.temporary);
+    free(kept);
     ticker_close(&e.clock);
     netprof_snapshot_free(&e.before);
     netprof_snapshot_free(&e.after);
     netprof_snapshot_free(&e.between);
     netprof_close(e.np);
+    mpi_run_close(&e.mpi);
     free(e.line);
     return code;
 }
@@ -411,10 +493,15 @@ const command command_run = {
     .text = "Runs COMMAND between two snapshots and prints a short summary on the standard error. The command keeps its\n"
             "standard streams, its signals and its exit status. Counters belong to the node: other programs' traffic is\n"
             "in them. With -o the snapshots are kept, with --interval also those in between (the fast set unless --set\n"
-            "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.",
+            "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
+            "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
+            "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
+            "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened.",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"
-                "netprof run --json --summary job.json -- sleep 1",
+                "netprof run --json --summary job.json -- sleep 1\n"
+                "netprof run --report job.pdf -- sleep 1\n"
+                "netprof run --mpi -o regions -- mpirun -n 4 ./my_program",
     .exits = "the command's own, 128 + N when signal N killed it, 127 when it is not found, 126 when it cannot\n"
              "be started; before it starts: 2 wrong usage, 3 a file could not be written.",
     .options = options,

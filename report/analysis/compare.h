@@ -7,9 +7,7 @@
 //     ... c.title, c.sentences, c.lines, c.checks, c.devices ...
 //     comparison_free(&c);
 //
-// A run is one difference of a node. Files become runs like this: a file with several snapshots is a run from its
-// first to its last; a file with one delta is a run; a file with one snapshot is the begin of a run whose end is the
-// next file of its side with one snapshot of the same host. A snapshot that finds no partner is an error.
+// A run is one difference of a node; runs.h tells how files become runs.
 //
 // Each counter is compared per second (by its own two time stamps) and per byte (see comparison_bytes). Devices and
 // counters match by source and name, across hosts as well. A counter that was reset, is saturated, or could not be
@@ -213,6 +211,7 @@ typedef struct comparison_counts {
     size_t bad;                         // hardware errata
     size_t histograms;                  // buckets: see shapes
     size_t gauges;                      // see gauges
+    size_t context;                     // of the node and the job (CPU time, memory, disks), no error and no stall
 } comparison_counts;
 
 // All zero = defaults.
@@ -259,6 +258,8 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 // Compares. The rules must outlive the comparison. Errors: _ARG (a side without a run), _NOMEM.
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error);
 void comparison_free(comparison *c);
+
+bool comparison_compared(const comparison *c); // is there a counter with values on both sides
 
 const char *comparison_side_name(comparison_side side);    // "healthy", "faulty"
 const char *comparison_class_name(comparison_class kind); // "errors", "stalls", "packets", "bytes"

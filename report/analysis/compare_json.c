@@ -130,7 +130,8 @@ static json_object *shape_json(const comparison *c, const comparison_shape *shap
         json_object *s = json_object_new_object(), *shares = json_object_new_array();
         json_put_text(s, "middle", shape->middle[side]);
         json_put_exact(s, "bin", shape->middle_bin[side]);
-        for (size_t b = 0; b < shape->bins; b++) json_object_array_add(shares, json_number_value(shape->share[side][b]));
+        for (size_t b = 0; b < shape->bins; b++)
+            json_object_array_add(shares, json_number_value(shape->share[side][b]));
         json_put(s, "shares", shares);
         json_put(o, comparison_side_name((comparison_side)side), s);
     }
@@ -192,6 +193,7 @@ static json_object *counts_json(const comparison *c)
     json_put_exact(o, "errata", c->counts.bad);
     json_put_exact(o, "histogram_buckets", c->counts.histograms);
     json_put_exact(o, "gauges", c->counts.gauges);
+    json_put_exact(o, "context", c->counts.context);
     return o;
 }
 

@@ -103,6 +103,7 @@ typedef struct regions_calls {
 typedef struct regions_cell {
     size_t rank;
     uint32_t threads;    // that were in the node
+    uint32_t order;      // private
     uint64_t longest_ns; // inclusive time of the one that was inside longest
     regions_calls sums;
     const unsigned char *histogram; // private
@@ -136,8 +137,8 @@ typedef struct regions_reading {
     size_t most_paused;       // that device, or REGIONS_NONE
     bool retries_known;
     uint64_t retries;         // repeated transmissions, of all devices
-    uint32_t view;            // private
-    const unsigned char *values;
+    uint32_t view, room;      // private
+    unsigned char *values;
 } regions_reading;
 
 // All hosts of a node together.
@@ -199,7 +200,7 @@ typedef struct regions_node {
     double odd_over_median;  // NAN without, or when the median is 0
     double odd_distance_ns;  // odd - median, with its sign; 0 without
     bool odd_notable;        // by more than 10 %, far from the other ranks' scatter, and 0.1 % of the run or more
-    regions_reading *readings; // [reading_count], hosts rising
+    regions_reading *readings; // [reading_count], hosts rising; a host whose ranks read different devices has several
     size_t reading_count;
     regions_nic nic;
     size_t first_finding, finding_count; // regions.findings[]
@@ -295,8 +296,7 @@ void regions_flat_free(regions_flat *flat);
 // Calls in each bucket (netprof_histogram_floor_ns()), of all ranks. False when no call was measured.
 bool regions_histogram(const regions_node *node, uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS]);
 // The same of one rank.
-bool regions_cell_histogram(const regions_node *node, const regions_cell *cell,
-                            uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS]);
+bool regions_cell_histogram(const regions_cell *cell, uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS]);
 // Between these two the quantile lies, for sure: low <= x <= high. Both 0 when there is no call.
 typedef struct regions_quantile {
     uint64_t low_ns, high_ns;
@@ -308,10 +308,17 @@ regions_quantile regions_quantile_of(const uint64_t buckets[NETPROF_HISTOGRAM_BU
 // ---- the counters of a node on a host ----
 
 // What the counters of a host did during a node, as a difference, for rules and tables. Counters that a region of this
-// length cannot tell anything about (their drivers refresh them too seldom) have no value there. The delta and
-// difference are the caller's: difference_free(), then netprof_delta_free(). Errors: _ARG (the reading is not KNOWN),
-// _NOMEM.
-netprof_err regions_difference(const regions *r, const regions_node *node, const regions_reading *reading,
-                               netprof_delta *delta, difference *d, netprof_error *error);
+// length cannot tell anything about (their drivers refresh them too seldom), and those of devices that another reading
+// of the host tells of, have no value there (NETPROF_FLAG_UNKNOWN). Times and rates are over reading.time_ns.
+typedef struct regions_counters {
+    difference d;
+    netprof_delta delta; // private
+} regions_counters;
+
+// Free with regions_counters_free(); the regions must live as long. Errors: _ARG (the reading is not KNOWN), _NOMEM. The
+// node is the reading's.
+netprof_err regions_counters_make(regions_counters *c, const regions *r, const regions_node *node,
+                                  const regions_reading *reading, netprof_error *error);
+void regions_counters_free(regions_counters *c);
 
 #endif

@@ -357,7 +357,9 @@ static double put_text(canvas *c, double x, double y, char *shown, char *whole, 
 static double draw_text(canvas *c, double x, double y, char *text, theme_type type, theme_ink ink, canvas_align align,
                         double max_width)
 {
-    if (max_width > 0 && width_of(c, text, type) > max_width + .01) {
+    // No glyph of these fonts is wider than 1.2 of its size: what is surely short enough is not measured twice.
+    bool surely = max_width > 0 && (double)strlen(text) * theme_size(type) * 1.2 <= max_width;
+    if (max_width > 0 && !surely && width_of(c, text, type) > max_width + .01) {
         char *shorter = shortened(c, text, type, max_width);
         if (shorter) return put_text(c, x, y, shorter, text, type, ink, align);
         c->failed = true;
@@ -542,7 +544,7 @@ void canvas_plots_missing(canvas *c, const char *text)
     for (size_t i = 0; i < count; i++) {
         canvas_box box = c->ops[i].box;
         if (c->ops[i].kind != CANVAS_PLOT) continue;
-        if (c->ops[i].plot) c->ops[i].plot->job = NULL;
+        if (c->ops[i].plot && c->ops[i].plot->job && c->ops[i].plot->job->svg) continue;
         canvas_hatch(c, box);
         canvas_text(c, box.x + box.width / 2, box.y + box.height / 2, text, TYPE_FOOT, INK_SECONDARY, ALIGN_CENTER,
                     box.width);
@@ -568,6 +570,14 @@ void canvas_tip(canvas *c, const char *text)
 {
     free(c->tip);
     c->tip = copy(c, text, strlen(text) + 1);
+}
+
+void canvas_hover(canvas *c, canvas_box box, const char *text)
+{
+    if (!(box.width > 0 && box.height > 0)) return;
+    canvas_tip(c, text);
+    canvas_op *op = add(c, CANVAS_HOVER);
+    if (op) op->box = box;
 }
 
 // ---- layout check ----

@@ -67,6 +67,8 @@ void canvas_group(canvas *c, const char *title, const char *description);
 void canvas_group_end(canvas *c);
 // The exact value behind the next shape or text (SVG <title>: shown on hover); paper formats ignore it.
 void canvas_tip(canvas *c, const char *text);
+// An area that shows nothing but its text when the pointer rests on it; paper formats ignore it.
+void canvas_hover(canvas *c, canvas_box box, const char *text);
 
 // Layout check: what a reader would stumble over. Calls found() for each text that leaves the canvas or the box
 // `inside`, is below 6 pt, or lies over another text (by more than 0.5 pt both ways).

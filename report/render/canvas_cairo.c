@@ -150,6 +150,7 @@ bool canvas_cairo(canvas *c, cairo_t *cr)
         case CANVAS_TEXT: draw_text(c, cr, op); break;
         case CANVAS_IMAGE: ok = draw_image(cr, op) && ok; break;
         case CANVAS_PLOT: ok = draw_plot(cr, op) && ok; break;
+        case CANVAS_HOVER:
         case CANVAS_GROUP:
         case CANVAS_GROUP_END: break;
         }

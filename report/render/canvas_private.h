@@ -17,6 +17,7 @@ typedef enum canvas_kind {
     CANVAS_TEXT,
     CANVAS_IMAGE,
     CANVAS_PLOT,
+    CANVAS_HOVER,
     CANVAS_GROUP,
     CANVAS_GROUP_END
 } canvas_kind;
@@ -67,7 +68,7 @@ bool canvas_cairo(canvas *c, cairo_t *cr);
 bool canvas_svg(const canvas *c, buffer *out, bool embedded);
 // The rules for those classes that a file of its own has: .f7{fill:#abc}.s7{stroke:#abc}.t3{font:...}
 void canvas_svg_style(const canvas *c, buffer *out);
-// Takes each plot for missing: a hatched field with this text in its place.
+// Where a plot has no result: a hatched field with this text in its place.
 void canvas_plots_missing(canvas *c, const char *text);
 // Calls visit() for each plot.
 void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user);

@@ -162,6 +162,17 @@ static void write_plot(buffer *out, const canvas_op *op, bool embedded)
     free(svg);
 }
 
+static void write_hover(buffer *out, const canvas_op *op)
+{
+    buffer_text(out, "<rect");
+    attribute(out, "x", op->box.x);
+    attribute(out, "y", op->box.y);
+    attribute(out, "width", op->box.width);
+    attribute(out, "height", op->box.height);
+    buffer_text(out, " fill=\"none\" pointer-events=\"all\"");
+    end(out, op, "rect");
+}
+
 static void write_group(buffer *out, const canvas_op *op)
 {
     buffer_text(out, "<g role=\"img\"><title>");
@@ -187,6 +198,7 @@ static void write_op(buffer *out, const canvas_op *op, bool embedded)
     case CANVAS_TEXT: write_text(out, op); break;
     case CANVAS_IMAGE: write_image(out, op); break;
     case CANVAS_PLOT: write_plot(out, op, embedded); break;
+    case CANVAS_HOVER: write_hover(out, op); break;
     case CANVAS_GROUP: write_group(out, op); break;
     case CANVAS_GROUP_END: buffer_text(out, "</g>\n"); break;
     }

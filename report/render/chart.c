@@ -41,6 +41,12 @@ double chart_widest(canvas *c, const char *const *texts, size_t count, theme_typ
     return fmin(widest, most);
 }
 
+double chart_pitch(canvas_box box, double fixed, size_t rows, double pitch)
+{
+    double given = rows ? (box.height - fixed) / (double)rows : pitch;
+    return given < pitch ? fmax(given, pitch * .6) : pitch;
+}
+
 number_text chart_tic(double value, const char *unit, bool per_s)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};

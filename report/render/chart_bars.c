@@ -67,18 +67,25 @@ static void draw_value(canvas *c, const bars_row *r, int side, const geometry *g
         canvas_hatch(c, box);
         return;
     }
-    char unit_text[sizeof(number_text)];
-    snprintf(unit_text, sizeof unit_text, "%s", number_volume_rate(r->value[side], unit).text);
-    canvas_text(c, end, y + 9.1, unit_text, TYPE_TABLE, length > 3 ? INK_TEXT : INK_SECONDARY, align, 0);
+    canvas_text(c, end, y + 9.1, number_volume_rate(r->value[side], unit).text, TYPE_TABLE,
+                length > 3 ? INK_TEXT : INK_SECONDARY, align, 0);
 }
 
-static void draw_share(canvas *c, double share, double right, double y)
+// So many decimals for a column that its largest share has three digits or one decimal.
+static unsigned share_decimals(const bars *b, int side)
+{
+    double most = 0;
+    for (size_t i = 0; i < b->count; i++)
+        most = fmax(most, b->rows[i].share[side]);
+    return most >= .1 ? 1 : most >= .01 ? 2 : 4;
+}
+
+static void draw_share(canvas *c, double share, unsigned decimals, double right, double y)
 {
     if (isnan(share)) return;
-    const char *text = share > 0 && share < 5e-7 ? "<" NUMBER_SPACE "0.0001" : number_fixed(100 * share, 4).text;
-    char shown[40];
-    snprintf(shown, sizeof shown, "%s", share >= 0.1 ? number_fixed(100 * share, 1).text : text);
-    canvas_text(c, right, y + 9.1, shown, TYPE_TABLE, share < 5e-6 ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
+    number_text n = number_fixed(100 * share, decimals);
+    bool small = n.text[0] == '<' || share == 0;
+    canvas_text(c, right, y + 9.1, n.text, TYPE_TABLE, small ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
 }
 
 static void draw_axis(canvas *c, const bars *b, const geometry *g, double top, double bottom)
@@ -106,6 +113,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     geometry g = measure(b, c, box);
     bool shares = has_shares(b);
     double y = box.y + head_height, right = box.x + box.width;
+    double below = axis_height + (from + count == b->count ? note_height(b, c, box.width) : 0);
+    double row = chart_pitch(box, head_height + below, count, row_height);
     canvas_text(c, g.zero - 8, box.y + 8, b->style.way[0], TYPE_TABLE_STRONG, INK_RECEIVED_TEXT, ALIGN_RIGHT, 0);
     canvas_text(c, g.zero + 8, box.y + 8, b->style.way[1], TYPE_TABLE_STRONG, INK_SENT_TEXT, ALIGN_LEFT, 0);
     if (shares) {
@@ -114,12 +123,12 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, right - share_width, box.y + 8, text, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, 0);
         canvas_text(c, right, box.y + 8, "out", TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, 0);
     }
-    for (size_t i = from; i < from + count; i++, y += row_height) {
+    for (size_t i = from; i < from + count && i < b->count; i++, y += row) {
         const bars_row *r = &b->rows[i];
         canvas_text(c, box.x, y + 9.1, r->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, g.left - box.x - 12);
         for (int side = 0; side < 2; side++) {
             draw_value(c, r, side, &g, y, b->style.unit);
-            if (shares) draw_share(c, r->share[side], right - (side ? 0 : share_width), y);
+            if (shares) draw_share(c, r->share[side], share_decimals(b, side), right - (side ? 0 : share_width), y);
         }
     }
     draw_axis(c, b, &g, box.y + head_height - 2, y);
@@ -170,6 +179,7 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
         }
     }
     x.rows = b->count ? b->count : 1;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, b);

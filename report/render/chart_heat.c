@@ -41,7 +41,9 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
 static void band_range(const heat *h, size_t band, double *low, double *high)
 {
     double least = INFINITY, most = 0;
+    bool harm = false;
     for (size_t r = 0; r < h->count; r++) {
+        harm = harm || (h->rows[r].band == band && h->rows[r].ramp == INK_ORANGE);
         for (size_t i = 0; i < h->column_count && h->rows[r].band == band; i++) {
             double v = fabs(h->rows[r].values[i]);
             if (!(v > 0) || isinf(v)) continue;
@@ -50,6 +52,9 @@ static void band_range(const heat *h, size_t band, double *low, double *high)
         }
     }
     *high = most > 0 ? pow(10, ceil(log10(most) - 1e-9)) : 1;
+    // Of trouble a little is pale: the scale of harm is never shorter than from 0.01 to 1000.
+    if (harm) least = fmin(least, .01);
+    if (harm) *high = fmax(*high, 1000);
     *low = most > 0 ? fmin(pow(10, floor(log10(least) + 1e-9)), *high / 1000) : .1;
 }
 
@@ -75,7 +80,7 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
     bool numbers = h->column_count <= HEAT_COLUMNS;
     const char *given = r->texts ? r->texts[i] : NULL;
     number_text n = cell_number(h, r, v);
-    char tip[160];
+    char tip[200];
     snprintf(tip, sizeof tip, "%.60s: %s %.40s", h->columns[i], isnan(v) ? "not measured" : n.text,
              isnan(v) ? "" : r->unit);
     canvas_tip(c, tip);
@@ -85,7 +90,7 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
         canvas_rect(c, box, INK_EMPTY, 0);
         if (given && *given)
             canvas_text(c, middle, base, given, TYPE_CELL, INK_TEXT, ALIGN_CENTER, box.width - 2);
-        else if (box.width > 3) canvas_dot(c, middle, box.y + box.height / 2, .9, INK_HAIR, INK_NONE);
+        else if (box.width > 3) canvas_dot(c, middle, box.y + box.height / 2, 1, INK_PEER, INK_NONE);
     } else {
         theme_ink ink = ink_of(r, v, low, high);
         canvas_rect(c, box, ink, 0);
@@ -118,8 +123,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     }
     label = fmin(label, .27 * box.width);
     unit = fmin(unit, 50);
-    double first = box.x + fmax(label + unit + 16, .24 * box.width), width = box.x + box.width - right - first;
-    double step = h->column_count ? fmin(width / (double)h->column_count, 90) : width;
+    double first = box.x + fmax(label + unit + 16, .295 * box.width), width = box.x + box.width - right - first;
+    double step = h->column_count ? fmin(width / (double)h->column_count, 140) : width;
     double wanted = height(x, c, box.width, from, count) - head_height, given = box.height - head_height;
     double note = from + count >= h->count ? note_height(h, c, box.width) : 0;
     double row = pitch * fmin(1, (given - note) / (wanted - note)), y = box.y + head_height;
@@ -219,7 +224,7 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
                    : arena_format(h->memory, "Colour: log scale within each band (%s).%s Grey dot: unchanged.",
                                   describe_bands(h), column_count <= HEAT_COLUMNS ? " The number is in the cell." : "");
     x.rows = h->count ? h->count : 1;
-    x.squeeze = .84;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, h);

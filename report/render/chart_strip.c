@@ -14,7 +14,7 @@ typedef struct strip {
     size_t count;
 } strip;
 
-static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 40, gap = 2;
+static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 36, gap = 2;
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
@@ -30,12 +30,17 @@ static bool known(const strip_cell *cell)
     return cell->state == STRIP_KNOWN;
 }
 
+static bool is_worse(const strip_cell *a, const strip_cell *b)
+{
+    return a->severity != b->severity ? a->severity > b->severity : a->weight > b->weight;
+}
+
 // The worst cell of a row; NULL when none is known.
 static const strip_cell *worst_of(const strip *s, const strip_row *r)
 {
     const strip_cell *worst = NULL;
     for (size_t i = 0; i < s->column_count; i++)
-        if (known(&r->cells[i]) && (!worst || r->cells[i].severity > worst->severity)) worst = &r->cells[i];
+        if (known(&r->cells[i]) && (!worst || is_worse(&r->cells[i], worst))) worst = &r->cells[i];
     return worst;
 }
 
@@ -61,7 +66,7 @@ static void draw_word(canvas *c, const strip *s, const strip_row *r, double x, d
 
 static void draw_cell(canvas *c, const strip_cell *cell, canvas_box box)
 {
-    double base = box.y + 8.4, right = box.x + box.width - 4;
+    double base = box.y + box.height / 2 + 2.6, right = box.x + box.width - 4;
     bool marked = box.width >= 38, calm = cell->severity == SEVERITY_OK;
     if (cell->tip) canvas_tip(c, cell->tip);
     if (cell->state == STRIP_UNKNOWN) {
@@ -87,7 +92,7 @@ static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_bo
     static const severity classes[] = {SEVERITY_OK, SEVERITY_INFO, SEVERITY_WATCH, SEVERITY_CRITICAL};
     size_t counts[SEVERITIES] = {0}, unknown = 0;
     const strip_cell *worst = worst_of(s, r);
-    double width = box.width / 8, base = box.y + 8.4;
+    double width = box.width / 8, base = box.y + box.height / 2 + 2.6;
     char text[32];
     for (size_t i = 0; i < s->column_count; i++) {
         const strip_cell *cell = &r->cells[i];
@@ -95,14 +100,14 @@ static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_bo
         if (known(cell)) counts[cell->severity > SEVERITY_WATCH ? SEVERITY_CRITICAL : cell->severity]++;
     }
     for (size_t i = 0; i < 4; i++) {
-        canvas_box cell = {box.x + width * (double)i + gap, box.y, width - gap, cell_height};
+        canvas_box cell = {box.x + width * (double)i + gap, box.y, width - gap, box.height};
         size_t n = counts[classes[i]];
         canvas_rect(c, cell, n ? theme_severity_field(classes[i]) : INK_EMPTY, 0);
-        if (n) canvas_mark(c, cell.x + 8, cell.y + cell_height / 2, classes[i]);
+        if (n) canvas_mark(c, cell.x + 8, cell.y + cell.height / 2, classes[i]);
         snprintf(text, sizeof text, "%zu", n);
         canvas_text(c, cell.x + cell.width - 4, base, text, TYPE_CELL, n ? INK_TEXT : INK_SECONDARY, ALIGN_RIGHT, 0);
     }
-    canvas_box left_out = {box.x + 4 * width + gap, box.y, width - gap, cell_height};
+    canvas_box left_out = {box.x + 4 * width + gap, box.y, width - gap, box.height};
     if (unknown) canvas_hatch(c, left_out);
     else canvas_rect(c, left_out, INK_EMPTY, 0);
     snprintf(text, sizeof text, "%zu", unknown);
@@ -132,19 +137,21 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = 0; i < s->count; i++)
         label = fmax(label, canvas_text_width(c, s->rows[i].label, TYPE_TABLE));
     label = fmin(label, .3 * box.width);
-    double first = box.x + fmax(label + 12, .24 * box.width) + word_width, width = box.x + box.width - first;
-    double step = s->column_count ? fmin(width / (double)s->column_count, 90) : width;
+    double first = box.x + fmax(label + 8 + word_width, .295 * box.width), width = box.x + box.width - first;
+    double step = s->column_count ? fmin(width / (double)s->column_count, 140) : width;
     if (folded) folded_heads(c, (canvas_box){first, box.y, width, head_height});
     for (size_t i = 0; i < s->column_count && !folded; i++)
         canvas_text(c, first + step * ((double)i + .5), box.y + 8, s->columns[i], TYPE_TABLE_STRONG, INK_SECONDARY,
                     ALIGN_CENTER, step - 3);
-    for (size_t r = from; r < from + count && r < s->count; r++, y += pitch) {
+    double row_pitch = chart_pitch(box, head_height, count, pitch), tall = row_pitch - pitch + cell_height;
+    for (size_t r = from; r < from + count && r < s->count; r++, y += row_pitch) {
         const strip_row *row = &s->rows[r];
-        canvas_text(c, box.x, y + 8.4, row->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, first - box.x - word_width - 6);
-        draw_word(c, s, row, first - word_width, y + 8.4);
-        if (folded) draw_folded(c, s, row, (canvas_box){first, y, width, cell_height});
+        double base = y + tall / 2 + 2.6;
+        canvas_text(c, box.x, base, row->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, first - box.x - word_width - 6);
+        draw_word(c, s, row, first - word_width, base);
+        if (folded) draw_folded(c, s, row, (canvas_box){first, y, width, tall});
         for (size_t i = 0; i < s->column_count && !folded; i++)
-            draw_cell(c, &row->cells[i], (canvas_box){first + step * (double)i + gap, y, step - gap, cell_height});
+            draw_cell(c, &row->cells[i], (canvas_box){first + step * (double)i + gap, y, step - gap, tall});
     }
 }
 
@@ -198,6 +205,7 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
         s->count = r + 1;
     }
     x.rows = s->count ? s->count : 1;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, s);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Widths in units of the canvas, and how many pixels a unit has: 960 px, and what fits a telephone.
+// Widths in units of the canvas: 960 px with 1.5 px each, and what fits a telephone.
 enum { WIDE = 0, NARROW, LAYOUTS };
-static const double full_width[LAYOUTS] = {640, 340}, gutter = 24;
+static const double full_width[LAYOUTS] = {640, 300}, gutter = 24;
 
 typedef struct layout {
     canvas *c;
@@ -64,12 +64,29 @@ static void lay_out(writer *w, layout *to, const chart *x, double width)
     mark_inks(w, to->c);
 }
 
+static void count_fault(void *user, canvas_fault fault, const char *text, const char *other)
+{
+    (void)fault, (void)text, (void)other;
+    ++*(size_t *)user;
+}
+
+// For telephones, where the chart can be drawn as narrow as that; else the wide one is scrolled.
+static void lay_out_narrow(writer *w, layout *to, const chart *x)
+{
+    size_t faults = 0;
+    lay_out(w, to, x, full_width[NARROW]);
+    if (to->c) canvas_check(to->c, (canvas_box){0, 0, to->width, to->height}, count_fault, &faults);
+    if (!faults) return;
+    canvas_close(to->c);
+    to->c = NULL;
+}
+
 static void lay_out_chart(writer *w, size_t item, bool right, const chart *x, double share)
 {
     layout *to = layouts_of(w, item, right);
     if (x->is_table) return;
     lay_out(w, &to[WIDE], x, share < 1 ? floor((full_width[WIDE] - gutter) * share) : full_width[WIDE]);
-    lay_out(w, &to[NARROW], x, full_width[NARROW]);
+    lay_out_narrow(w, &to[NARROW], x);
 }
 
 static bool lay_out_all(writer *w)
@@ -161,7 +178,7 @@ static const char sheet[] =
     "a{color:var(--link);text-decoration:none}\n"
     "a:hover,a:focus{text-decoration:underline}\n"
     "figure{margin:36px 0 0;padding:0}\n"
-    ".beside{display:grid;gap:0 36px}\n"
+    ".beside{display:grid;gap:0 36px;grid-template-columns:minmax(0,1fr)}\n"
     ".scroll{overflow-x:auto;overflow-y:hidden;max-width:100%}\n"
     ".scroll:focus-visible{outline:2px solid var(--link);outline-offset:2px}\n"
     ".scroll svg{display:block;width:calc(var(--w)*1.5px);max-width:100%;min-width:calc(var(--w)*1.25px);"
@@ -184,10 +201,12 @@ static const char sheet[] =
     "svg{width:calc(var(--w)*2px)}}\n"
     "@media (max-width:600px){body{padding:16px 16px 40px}h1{font-size:26px}h2{font-size:22px}"
     ".verdict{padding:12px}.verdict li{grid-template-columns:18px 54px minmax(0,1fr)}"
-    "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.2px)}}\n"
+    "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}}\n"
     "@media print{body{padding:0;max-width:none;font-size:11pt}nav,details:not([open]){display:none}"
     "figure,tr,.verdict{break-inside:avoid}h2,h3{break-after:avoid}a{color:inherit}.scroll{overflow:visible}"
-    ".scroll svg{width:100%;min-width:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+    ".scroll "
+    "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
+    "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
 static void write_page_variables(writer *w, bool dark)
 {
@@ -247,10 +266,11 @@ static void write_verdict(writer *w)
     const document *d = w->d;
     severity worst = document_severity(d);
     if (!d->verdict_count) return;
-    if (worst == SEVERITY_INFO) worst = SEVERITY_OK;
+    // As on paper: nothing that costs time for sure.
+    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK;
     buffer_printf(w->out, "<section class=\"verdict\" style=\"--mark:var(--i%d);--wash:var(--i%d)\">\n",
                   (int)theme_severity_ink(worst), (int)theme_severity_field(worst));
-    buffer_printf(w->out, "<h2>VERDICT \xc2\xb7 %s</h2>\n<ul>\n", theme_severity_word(worst));
+    buffer_text(w->out, "<h2>VERDICT</h2>\n<ul>\n");
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
         canvas *c = draw_mark(line->severity);
@@ -289,6 +309,7 @@ static void write_contents(writer *w)
             buffer_printf(w->out, "<li><a href=\"#part-%zu\"><b>", ++part);
             write_element(w, "", item->text, "</b></a></li>\n");
         }
+        if (part) continue; // a part's charts are found below its heading
         if (item->kind <= ITEM_BESIDE) write_link(w, &item->chart);
         if (item->kind == ITEM_BESIDE) write_link(w, &item->right);
     }
@@ -357,7 +378,7 @@ static void write_chart(writer *w, const chart *x, const layout *layouts)
         if (x->question && *x->question) write_element(w, " <small>", x->question, "</small>");
         buffer_text(w->out, "</h3>\n");
     }
-    if (layouts[WIDE].c) write_layout(w, &layouts[WIDE], label, "wide");
+    if (layouts[WIDE].c) write_layout(w, &layouts[WIDE], label, layouts[NARROW].c ? "wide" : "only");
     if (layouts[NARROW].c) write_layout(w, &layouts[NARROW], label, "narrow");
     if (has_table && !x->is_table) write_element(w, "<details>\n<summary>Table: ", label, "</summary>\n");
     if (has_table) write_table(w, &x->twin, label);

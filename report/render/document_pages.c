@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 17, heading_height = 18;
+static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17;
 
 typedef struct flow {
     page_set *set;
@@ -16,6 +16,8 @@ typedef struct flow {
     canvas *c;                       // the page at hand
     double y;                        // where the next thing goes
     bool fresh;                      // nothing is on the page yet
+    double squeeze;                  // factor of the heights of charts that bear it, so that a part fits its page
+    bool under_text;                 // y is a base line of what would be more text
 } flow;
 
 canvas_box page_box(document_paper paper)
@@ -84,24 +86,25 @@ static void head_and_foot(const flow *f, canvas *c, size_t page)
 static void title(flow *f, const char *text)
 {
     f->y += 21;
-    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 14;
+    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
     f->fresh = false;
+    f->under_text = true;
 }
 
 static void subline(flow *f, const char *text)
 {
+    f->under_text = true;
     f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_BODY, INK_SECONDARY, 3);
 }
 
 static void verdict(flow *f)
 {
     const document *d = f->d;
-    const double mark_x = 16, word_x = 26, text_x = 58, pad = 10;
-    double text_width = f->inner - text_x - 12, height = 2 * pad + 11;
+    const double mark_x = 16, word_x = 24, text_x = 58, pad = 9;
+    double text_width = f->inner - text_x - 4, height = pad + 16;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
         height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;
-    f->y += 4;
     severity worst = document_severity(d);
     if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK; // nothing that costs time for sure
     theme_ink ink = theme_severity_ink(worst);
@@ -109,7 +112,7 @@ static void verdict(flow *f)
     canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);
     canvas_rect(f->c, (canvas_box){f->left, f->y, 4, height}, ink, 0);
     canvas_text(f->c, f->left + 14, f->y + pad + 6, "VERDICT", TYPE_TABLE_STRONG, ink, ALIGN_LEFT, 0);
-    double y = f->y + pad + 20;
+    double y = f->y + pad + 19;
     for (size_t i = 0; i < d->verdict_count; i++) {
         const document_line *line = &d->verdict[i];
         canvas_mark(f->c, f->left + mark_x, y - 3, line->severity);
@@ -119,7 +122,7 @@ static void verdict(flow *f)
     }
     canvas_group_end(f->c);
     f->y += height;
-    f->fresh = false;
+    f->fresh = f->under_text = false;
 }
 
 // ---- charts ----
@@ -179,6 +182,7 @@ static void place_chart(flow *f, const chart *x)
         double gap = f->fresh ? 0 : section_gap;
         double above = gap + heading(f->c, f->left, 0, f->inner, x, from > 0, false);
         double height = x->height(x, f->c, f->inner, from, left), there = room(f) - above;
+        if (x->squeeze > 0) height *= fmax(f->squeeze, x->squeeze);
         if (height > there && x->squeeze > 0 && height * x->squeeze <= there) height = there;
         if (height > there) {
             count = rows > 1 ? rows_that_fit(x, f->c, f->inner, from, there) : 0;
@@ -189,7 +193,8 @@ static void place_chart(flow *f, const chart *x)
             if (!count) count = rows > 1 ? 1 : left; // larger than a page: better cut than lost
             height = x->height(x, f->c, f->inner, from, count);
         }
-        f->y += gap;
+        f->y += gap - (f->under_text ? 7 : 0);
+        f->under_text = false;
         if (!from && headed(x)) mark(f, x->title, false);
         f->y += heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
         draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, height}, from, count);
@@ -200,26 +205,45 @@ static void place_chart(flow *f, const chart *x)
     }
 }
 
+typedef struct halves {
+    const chart *charts[2];
+    double widths[2], head[2], height[2], tallest;
+} halves;
+
+static const double gutter = 20;
+
+static halves measure_beside(const flow *f, const document_item *item)
+{
+    halves h = {.charts = {&item->chart, &item->right}};
+    h.widths[0] = (f->inner - gutter) * item->left_share;
+    h.widths[1] = f->inner - gutter - h.widths[0];
+    for (int i = 0; i < 2; i++) {
+        h.head[i] = heading(f->c, 0, 0, h.widths[i], h.charts[i], false, false);
+        h.height[i] = h.charts[i]->height(h.charts[i], f->c, h.widths[i], 0, h.charts[i]->rows);
+        h.tallest = fmax(h.tallest, h.head[i] + h.height[i]);
+    }
+    return h;
+}
+
+static double beside_height(const flow *f, const document_item *item)
+{
+    return measure_beside(f, item).tallest;
+}
+
 static void place_beside(flow *f, const document_item *item)
 {
-    const double gutter = 20;
-    const chart *charts[2] = {&item->chart, &item->right};
-    double widths[2] = {(f->inner - gutter) * item->left_share, 0}, tallest = 0, head[2], height[2];
-    widths[1] = f->inner - gutter - widths[0];
+    halves h = measure_beside(f, item);
+    if (!f->fresh && h.tallest + section_gap > room(f) && !new_page(f)) return;
+    if (!f->fresh) f->y += section_gap - (f->under_text ? 7 : 0);
+    f->under_text = false;
     for (int i = 0; i < 2; i++) {
-        head[i] = heading(f->c, 0, 0, widths[i], charts[i], false, false);
-        height[i] = charts[i]->height(charts[i], f->c, widths[i], 0, charts[i]->rows);
-        tallest = fmax(tallest, head[i] + height[i]);
+        const chart *x = h.charts[i];
+        double left = f->left + (i ? h.widths[0] + gutter : 0);
+        if (headed(x)) mark(f, x->title, false);
+        heading(f->c, left, f->y, h.widths[i], x, false, true);
+        draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
     }
-    if (!f->fresh && tallest + section_gap > room(f) && !new_page(f)) return;
-    if (!f->fresh) f->y += section_gap;
-    for (int i = 0; i < 2; i++) {
-        double x = f->left + (i ? widths[0] + gutter : 0);
-        if (headed(charts[i])) mark(f, charts[i]->title, false);
-        heading(f->c, x, f->y, widths[i], charts[i], false, true);
-        draw_chart(f->c, charts[i], (canvas_box){x, f->y + head[i], widths[i], height[i]}, 0, charts[i]->rows);
-    }
-    f->y += tallest;
+    f->y += h.tallest;
     f->fresh = false;
 }
 
@@ -231,6 +255,44 @@ static void place_note(flow *f, const char *text)
     canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_FOOT, INK_SECONDARY, 0);
     f->y += height - 10;
     f->fresh = false;
+}
+
+// Heights of what stands between here and the next part.
+typedef struct extent {
+    double fixed, flexible, least; // least: the largest share that a flexible chart insists on
+} extent;
+
+static extent measure(const flow *f, size_t from)
+{
+    extent e = {0, 0, 0};
+    for (size_t i = from; i < f->d->item_count && f->d->items[i].kind != ITEM_PART; i++) {
+        const document_item *item = &f->d->items[i];
+        const chart *x = &item->chart;
+        if (item->kind == ITEM_SUBLINE) {
+            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_BODY, 3);
+        } else if (item->kind == ITEM_NOTE) {
+            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
+        } else if (item->kind == ITEM_BESIDE) {
+            e.fixed += beside_height(f, item) + section_gap;
+        } else {
+            double height = x->height(x, f->c, f->inner, 0, x->rows ? x->rows : 1);
+            e.fixed += section_gap + heading(f->c, f->left, 0, f->inner, x, false, false);
+            if (x->squeeze > 0) e.flexible += height;
+            else e.fixed += height;
+            e.least = fmax(e.least, x->squeeze);
+        }
+    }
+    return e;
+}
+
+// A part that is only little too long for its page is pressed together.
+static void choose_squeeze(flow *f, size_t from)
+{
+    f->squeeze = 1;
+    if (!f->c) return;
+    extent e = measure(f, from);
+    double factor = e.flexible > 0 ? (room(f) - e.fixed - 1) / e.flexible : 1;
+    if (factor < 1 && factor >= e.least) f->squeeze = factor;
 }
 
 static void place(flow *f, const document_item *item)
@@ -261,8 +323,11 @@ void pages_make(page_set *p, const document *d, document_paper paper)
     for (size_t i = 0; i < d->subline_count; i++)
         subline(&f, d->sublines[i]);
     verdict(&f);
-    for (size_t i = 0; i < d->item_count && f.c; i++)
+    choose_squeeze(&f, 0);
+    for (size_t i = 0; i < d->item_count && f.c; i++) {
         place(&f, &d->items[i]);
+        if (d->items[i].kind == ITEM_PART) choose_squeeze(&f, i + 1);
+    }
     for (size_t i = 0; i < p->count; i++) {
         head_and_foot(&f, p->pages[i], i + 1);
         p->failed = p->failed || canvas_failed(p->pages[i]);

@@ -37,6 +37,8 @@ static void print_three(char *text, double value, const char *prefix, const char
     value = fabs(value);
     if (value > 0 && value < 0.0001)
         snprintf(text, SIZE, "<" NUMBER_SPACE "%s0.0001%s%s%s", sign, space, prefix, unit);
+    else if (value >= 1e7) // beyond all prefixes
+        snprintf(text, SIZE, "%s%.2e%s%s%s", sign, value, space, prefix, unit);
     else
         snprintf(text, SIZE, "%s%.*f%s%s%s", sign, whole ? 0 : decimals_of(value), value, space, prefix,
                  unit);
@@ -231,7 +233,10 @@ number_text number_tic(double value, number_scale scale)
     number_text n;
     value *= scale.factor;
     if (value == 0) return words("0");
-    snprintf(n.text, SIZE, "%s%.*f", value < 0 ? NUMBER_MINUS : "", (int)scale.decimals, fabs(value));
+    if (fabs(value) >= 1e7)
+        snprintf(n.text, SIZE, "%.2g", value);
+    else
+        snprintf(n.text, SIZE, "%s%.*f", value < 0 ? NUMBER_MINUS : "", (int)scale.decimals, fabs(value));
     return n;
 }
 

@@ -3,7 +3,8 @@
 
 load common
 
-commands='list collect diff run convert'
+commands='list collect diff compare regions run record convert nccl'
+[ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -30,13 +31,26 @@ setup() {
     netprof collect -q -o before.netprof
     netprof collect -q -o after.netprof
     netprof run -q -o run.netprof -- true
+    netprof run -q -o good.netprof -- true
+    netprof run -q -o bad.netprof -- true
+    for i in 1 2 3; do netprof run -q -o "node$i.netprof" -- true; done
     netprof collect -q -o before.json
     netprof collect -q -o after.json
+    for job in 52309 52310; do # a call of one rank
+        mkdir "nccl-inspector-$job"
+        printf '{"header":{"id":"0x1","rank":0,"n_ranks":1,"nnodes":1},"metadata":{"dump_timestamp_us":1,"hostname":"h","pid":1},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":8192,"coll_exec_time_us":9,"coll_busbw_gbs":0.0}}\n' \
+            >"nccl-inspector-$job/h-pid1.log"
+    done
     mkdir kept # an example may write before.netprof anew: then it is the later one
     cp before.netprof after.netprof before.json after.json kept
+    printf '#!/bin/sh\nexit 0\n' >mpirun
+    chmod +x mpirun
+    PATH=$PWD:$PATH
     # net_prof's JSON holds Cassini devices only
     make_nic tree cxi0 hni_sts_rx_ok_octets=1
     netprof collect -q --root tree -o cassini.netprof
+    # some of its examples look at a job
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
@@ -89,6 +103,22 @@ diff a b c
 diff --top -3 a b
 diff --rank best a b
 diff --group NoSuchGroup a b
+compare
+compare a b c
+compare a b --
+compare -- a b
+compare a -- b --per day
+compare a -- b --top -2
+compare a -- b --fail-on info
+regions
+regions --flat --tree x
+regions --json --csv x
+regions --sort best x
+regions --min-share much x
+regions --min-share 101 x
+regions --rank first x
+regions --rank all x
+regions --region main --csv x
 run
 run --
 run -o - -- true
@@ -97,6 +127,11 @@ convert a
 convert a b.unknown
 convert --to nothing a b
 convert --from nothing a b.json
+nccl
+nccl --peak much a
+nccl --parquet a
+nccl --fail-on ever a
+report --nonsense
 END
     [ ! -e a.netprof ]
 }
@@ -151,7 +186,7 @@ END
     netprof collect -q -o a.netprof
     for command in list 'list --json' 'list --csv' 'list --counters' 'diff a.netprof a.netprof' \
         'diff --json a.netprof a.netprof' 'diff --csv a.netprof a.netprof' 'collect -q -o -' \
-        'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
+        'compare a.netprof a.netprof -- a.netprof a.netprof' 'convert a.netprof - --to json' 'convert a.netprof - --to csv' 'help diff' '--version'; do
         echo "$command"
         status=0
         # shellcheck disable=SC2086
@@ -202,7 +237,7 @@ complete_words() {
 }
 
 @test "completion: commands, options, values, files" {
-    [ "$(complete_words netprof co)" = 'collect convert ' ]
+    [ "$(complete_words netprof co)" = 'collect compare convert ' ]
     [ "$(complete_words netprof help di)" = 'diff ' ]
     for command in $commands; do
         offered=$(complete_words netprof "$command" -)
@@ -223,4 +258,64 @@ complete_words() {
     [ "$(complete_words netprof list --root d)" = 'directory ' ]
     [[ $(complete_words netprof run --interval 1s -- netprof-s) == *'netprof-sim '* ]]
     [ "$(complete_words netprof run true f)" = 'file1.netprof ' ]
+}
+
+# zsh_words WORD…: what _netprof hands to zsh's own functions for the last word, one a line.
+zsh_words() {
+    zsh -f -c 'compadd() { shift; print -rl -- "$@" }; _arguments() { print -rl -- "$@"; print -r -- "words: $words[*] $CURRENT" }
+        _call_program() { shift; "$@" }; words=("${@:2}"); CURRENT=$#words; source "$1"' \
+        zsh "$NETPROF_TEST_TOP/tools/completion/_netprof" "$@"
+}
+
+@test "completion for zsh" {
+    command -v zsh >/dev/null || skip 'no zsh'
+    zsh -n "$NETPROF_TEST_TOP/tools/completion/_netprof"
+    zsh_words netprof '' >out
+    { netprof --list-options; printf "%s\n" --help --version; } | sort >expected
+    sort out | diff expected -
+    [ "$(zsh_words netprof help di | tr '\n' ' ')" = "$(netprof --list-options | tr '\n' ' ')" ]
+    zsh_words netprof collect --set '' >out
+    grep -qxF -- '*--set=:value:(all fast)' out
+    grep -qxF -- '*-o+:file:_files' out
+    grep -qxF -- '*--root=:directory:_files -/' out
+    grep -qxF -- '*:file:_files' out
+    grep -qxF -- 'words: netprof --set  3' out
+    zsh_words netprof diff --group Cxi >out
+    grep -q '^\*--group=:group:(list .*CxiLinkReliability' out
+    grep -qxF -- '*--json' out
+    zsh_words netprof run -- e >out
+    grep -qxF -- '*::arguments:_normal' out
+    # every option of every command, once
+    for command in $commands; do
+        zsh_words netprof "$command" - | sed -n 's/^\*\(-[-a-z]*\).*/\1/p' | sort >out
+        netprof --list-options "$command" | cut -f1 | sort | diff - out
+    done
+}
+
+@test "completion for fish" {
+    command -v fish >/dev/null || skip 'no fish'
+    fish --no-execute "$NETPROF_TEST_TOP/tools/completion/netprof.fish"
+    export HOME=$PWD # fish keeps things there
+    mkdir directory
+    touch file1.netprof
+    while IFS='|' read -r line expected; do
+        offered=$(fish -N -c "source '$NETPROF_TEST_TOP/tools/completion/netprof.fish'; complete -C '$line'" | cut -f1 | sort | tr '\n' ' ')
+        echo "$line: $offered"
+        [ "$offered" = "$expected" ]
+    done <<'END'
+netprof co|collect compare convert 
+netprof help di|diff 
+netprof collect --set |all fast 
+netprof collect --set=f|--set=fast 
+netprof diff --group CxiLin|CxiLinkReliability 
+netprof diff --json fi|file1.netprof 
+netprof list --root dir|directory/ 
+netprof run --interval 1s env fi|file1.netprof 
+netprof run --summary fi|file1.netprof 
+END
+    for command in $commands; do
+        fish -N -c "source '$NETPROF_TEST_TOP/tools/completion/netprof.fish'; complete -C 'netprof $command -'" | cut -f1 | sort >out
+        { netprof --list-options "$command" | cut -f1; printf '%s\n' -h --help; } | sort | diff - out
+    done
+    fish -N -c "source '$NETPROF_TEST_TOP/tools/completion/netprof.fish'; complete -C 'netprof run -- ech'" | grep -q '^echo'
 }

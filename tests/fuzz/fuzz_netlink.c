@@ -1,4 +1,4 @@
-/* Replies of rtnetlink and of the family "ethtool", and /proc/net/dev: whatever the bytes, nothing is read behind
+/* Replies of rtnetlink, of the family "ethtool" and of RDMA, and /proc/net/dev: whatever the bytes, nothing is read behind
    their end, and what a parser hands out can be read. The first byte chooses the parser. */
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
@@ -16,6 +16,13 @@ static int on_entry(void *user, const netprof__ethtool_entry *entry, uint64_t va
     return 0;
 }
 
+static int on_stat(void *user, const char *name, uint64_t value)
+{
+    (void)user;
+    sink += value + strlen(name);
+    return 0;
+}
+
 static int on_message(void *user, unsigned type, const unsigned char *body, size_t size)
 {
     const unsigned char *stats;
@@ -28,6 +35,8 @@ static int on_message(void *user, unsigned type, const unsigned char *body, size
         netprof__parse_stats(body, size, &ifindex, &stats, &count);
     else if (type == NETPROF__RTM_NEWLINK)
         netprof__parse_link(body, size, &link, &stats, &count);
+    else if (type == NETPROF__RDMA_STAT_GET)
+        netprof__parse_rdma_stat(body, size, on_stat, NULL);
     else
         netprof__parse_ethtool(body, size, on_entry, NULL);
     for (i = 0; i < count; i++) {

@@ -21,17 +21,18 @@ static expectation expectations[200];
 static void expect(const char *name, long long bytes)
 {
     expectation *e = expectations;
-    while (e->name && strcmp(e->name, name) != 0) e++;
+    while (e->name && strcmp(e->name, name) != 0)
+        e++;
     e->name = name;
     e->calls++;
     e->bytes += bytes;
 }
 
 // One call that works, of so many bytes.
-#define CALL(name, bytes, ...)                                                                                         \
-    do {                                                                                                               \
-        if (MPI_##name(__VA_ARGS__) != MPI_SUCCESS) abort();                                                           \
-        expect("MPI_" #name, (bytes));                                                                                 \
+#define CALL(name, bytes, ...)                                                                               \
+    do {                                                                                                     \
+        if (MPI_##name(__VA_ARGS__) != MPI_SUCCESS) abort();                                                 \
+        expect("MPI_" #name, (bytes));                                                                       \
     } while (0)
 
 static void write_expectations(const char *directory)
@@ -40,7 +41,8 @@ static void write_expectations(const char *directory)
     snprintf(path, sizeof path, "%s/expected.%d", directory, rank);
     FILE *to = fopen(path, "w");
     if (!to) abort();
-    for (const expectation *e = expectations; e->name; e++) fprintf(to, "%s %lld %lld\n", e->name, e->calls, e->bytes);
+    for (const expectation *e = expectations; e->name; e++)
+        fprintf(to, "%s %lld %lld\n", e->name, e->calls, e->bytes);
     if (fclose(to)) abort();
 }
 
@@ -59,7 +61,8 @@ static void point_to_point(void)
     CALL(Send, N * 8, out, N, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);
     CALL(Wait, 0, &r, &status);
     CALL(Isend, 3, out, 3, MPI_BYTE, right, 1, MPI_COMM_WORLD, &r);
-    CALL(Recv, 3, in, N, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // less than there is room for
+    CALL(Recv, 3, in, N, MPI_DOUBLE, left, 1, MPI_COMM_WORLD,
+         MPI_STATUS_IGNORE); // less than there is room for
     CALL(Wait, 0, &r, MPI_STATUS_IGNORE);
     CALL(Isend, 5 * 4, out, 5, MPI_INT, right, 2, MPI_COMM_WORLD, &r);
     CALL(Mprobe, 0, left, 2, MPI_COMM_WORLD, &message, &status);
@@ -113,15 +116,17 @@ static void rooted(void)
     int here = rank == root;
     CALL(Bcast, here ? N * 8 : 0, out, N, MPI_DOUBLE, root, MPI_COMM_WORLD);
     CALL(Gather, 3 * 4, out, 3, MPI_INT, in, 3, here ? MPI_INT : none, root, MPI_COMM_WORLD);
-    CALL(Gather, here ? 0 : 4, here ? MPI_IN_PLACE : out, 1, here ? none : MPI_INT, in, 1, here ? MPI_INT : none, root,
-         MPI_COMM_WORLD);
-    CALL(Gatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, here ? counts : nowhere, here ? displs : nowhere,
+    CALL(Gather, here ? 0 : 4, here ? MPI_IN_PLACE : out, 1, here ? none : MPI_INT, in, 1,
          here ? MPI_INT : none, root, MPI_COMM_WORLD);
-    CALL(Scatter, here ? size * 2 * 8 : 0, out, 2, here ? MPI_DOUBLE : none, in, 2, MPI_DOUBLE, root, MPI_COMM_WORLD);
-    CALL(Scatterv, here ? sum * 4 : 0, out, here ? counts : nowhere, here ? displs : nowhere, here ? MPI_INT : none, in,
-         rank + 1, MPI_INT, root, MPI_COMM_WORLD);
+    CALL(Gatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, here ? counts : nowhere,
+         here ? displs : nowhere, here ? MPI_INT : none, root, MPI_COMM_WORLD);
+    CALL(Scatter, here ? size * 2 * 8 : 0, out, 2, here ? MPI_DOUBLE : none, in, 2, MPI_DOUBLE, root,
+         MPI_COMM_WORLD);
+    CALL(Scatterv, here ? sum * 4 : 0, out, here ? counts : nowhere, here ? displs : nowhere,
+         here ? MPI_INT : none, in, rank + 1, MPI_INT, root, MPI_COMM_WORLD);
     CALL(Reduce, N * 8, out, in, N, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-    CALL(Reduce, N * 8, here ? MPI_IN_PLACE : in, here ? in : NULL, N, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+    CALL(Reduce, N * 8, here ? MPI_IN_PLACE : in, here ? in : NULL, N, MPI_DOUBLE, MPI_SUM, root,
+         MPI_COMM_WORLD);
 }
 
 static void all_to_all(void)
@@ -139,8 +144,10 @@ static void all_to_all(void)
     CALL(Alltoall, size * 3 * 4, out, 3, MPI_INT, in, 3, MPI_INT, MPI_COMM_WORLD);
     CALL(Alltoall, size * 2 * 4, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, 2, MPI_INT, MPI_COMM_WORLD);
     CALL(Alltoallv, sum * 4, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
-    for (int i = 0; i < size; i++) displs[i] *= 4;
-    for (int i = 0; i < size; i++) types[i] = i == rank || (i + rank) % 2 ? MPI_INT : MPI_FLOAT;
+    for (int i = 0; i < size; i++)
+        displs[i] *= 4;
+    for (int i = 0; i < size; i++)
+        types[i] = i == rank || (i + rank) % 2 ? MPI_INT : MPI_FLOAT;
     CALL(Alltoallw, sum * 4, out, counts, displs, types, in, counts, displs, types, MPI_COMM_WORLD);
     for (int i = 0, at = 0; i < size; i++) {
         counts[i] = i + 1;
@@ -148,7 +155,8 @@ static void all_to_all(void)
         at += i + 1;
     }
     CALL(Allgatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
-    CALL(Allgatherv, (rank + 1) * 4, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
+    CALL(Allgatherv, (rank + 1) * 4, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, counts, displs, MPI_INT,
+         MPI_COMM_WORLD);
     CALL(Allreduce, N * 8, out, in, N, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     CALL(Allreduce, N * 8, MPI_IN_PLACE, in, N, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     CALL(Reduce_scatter, size * (size + 1) / 2 * 4, out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -186,14 +194,16 @@ static void between_groups(void)
 static void among_neighbors(void)
 {
     MPI_Comm ring, star;
-    int periods[1] = {1}, sources[64], targets[64], counts[2] = {1, 2}, displs[2] = {0, 1}, n = rank ? 1 : size - 1;
+    int periods[1] = {1}, sources[64], targets[64], counts[2] = {1, 2}, displs[2] = {0, 1},
+        n = rank ? 1 : size - 1;
     CALL(Cart_create, 0, MPI_COMM_WORLD, 1, &size, periods, 0, &ring);
     CALL(Neighbor_alltoall, 2 * 3 * 8, out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, ring);
     CALL(Neighbor_allgather, 3 * 8, out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, ring);
     CALL(Comm_free, 0, &ring);
-    for (int i = 0; i < n; i++) sources[i] = targets[i] = rank ? 0 : i + 1;
-    CALL(Dist_graph_create_adjacent, 0, MPI_COMM_WORLD, n, sources, MPI_UNWEIGHTED, n, targets, MPI_UNWEIGHTED,
-         MPI_INFO_NULL, 0, &star);
+    for (int i = 0; i < n; i++)
+        sources[i] = targets[i] = rank ? 0 : i + 1;
+    CALL(Dist_graph_create_adjacent, 0, MPI_COMM_WORLD, n, sources, MPI_UNWEIGHTED, n, targets,
+         MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &star);
     CALL(Neighbor_alltoall, n * 4, out, 1, MPI_INT, in, 1, MPI_INT, star);
     if (n <= 2) CALL(Barrier, 0, MPI_COMM_SELF);
     CALL(Comm_free, 0, &star);
@@ -240,7 +250,8 @@ static void files(const char *directory)
     CALL(File_sync, 0, file);
     CALL(Barrier, 0, MPI_COMM_WORLD);
     CALL(File_read_at, N * 8, file, rank * N * 8, in, N, MPI_DOUBLE, MPI_STATUS_IGNORE);
-    CALL(File_read_at, 3 * 8, file, (size * N - 3) * 8, in, N, MPI_DOUBLE, &status); // the end of the file is near
+    CALL(File_read_at, 3 * 8, file, (size * N - 3) * 8, in, N, MPI_DOUBLE,
+         &status); // the end of the file is near
     CALL(Barrier, 0, MPI_COMM_WORLD);
     CALL(File_iwrite_at, 4, file, rank * 4, out, 1, MPI_INT, &r);
     CALL(Wait, 0, &r, &status);
@@ -272,7 +283,8 @@ static void threads(void)
         numbers[i] = i;
         if (pthread_create(&ids[i], NULL, thread_main, &numbers[i])) abort();
     }
-    for (int i = 0; i < THREADS; i++) pthread_join(ids[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(ids[i], NULL);
     for (int i = 0; i < THREADS * TIMES; i++) {
         expect("MPI_Isend", N * 4);
         expect("MPI_Recv", N * 4);
@@ -303,7 +315,8 @@ static void of_mpi_4(void)
     CALL(Irecv_c, 0, in, N, MPI_DOUBLE, left, 11, MPI_COMM_WORLD, &r);
     CALL(Send_c, N * 8, out, N, MPI_DOUBLE, right, 11, MPI_COMM_WORLD);
     CALL(Wait, 0, &r, MPI_STATUS_IGNORE);
-    CALL(Alltoallv_c, size * 2 * 4, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
+    CALL(Alltoallv_c, size * 2 * 4, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT,
+         MPI_COMM_WORLD);
     CALL(Allreduce_init, 0, out, in, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
     CALL(Start, N * 8, &r);
     CALL(Wait, 0, &r, MPI_STATUS_IGNORE);

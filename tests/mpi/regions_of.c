@@ -16,7 +16,8 @@ static sum sums[1000];
 static void add(const netprof_stat *s)
 {
     sum *to = sums;
-    while (*to->name && strcmp(to->name, s->region) != 0) to++;
+    while (*to->name && strcmp(to->name, s->region) != 0)
+        to++;
     if (to == sums + sizeof sums / sizeof *sums - 1 || strlen(s->region) >= sizeof to->name) abort();
     strcpy(to->name, s->region);
     to->calls += s->calls;
@@ -43,7 +44,9 @@ static void read_file(const char *path)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) read_file(argv[i]);
-    for (const sum *s = sums; *s->name; s++) printf("%s %llu %llu\n", s->name, s->calls, s->bytes);
+    for (int i = 1; i < argc; i++)
+        read_file(argv[i]);
+    for (const sum *s = sums; *s->name; s++)
+        printf("%s %llu %llu\n", s->name, s->calls, s->bytes);
     return 0;
 }

@@ -39,7 +39,8 @@ static double value_of(const char *text)
     evaluation e;
     rule none = {.source = "cxi"};
     situation_make(&x, "cxi",
-                   "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 @pci_width=16 a=10 b=4 z=0 p_0=1 p_1=2 "
+                   "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 @pci_width=16 peer:@port_speed=BS_200G "
+                   "peer:@master=dev0 peer2:@master=dev0 peer2:a=7 peer2:@port_speed=CD_50G a=10 b=4 z=0 p_0=1 p_1=2 "
                    "p_10=4 g=3>8 same=5>5 lost=7u old=3k r=9r peer:a=20 peer:b=1 netdev/a=77");
     assert_true(expression_parse(&formula, text, NULL, &error));
     assert_true(evaluation_begin(&e, &x.d));
@@ -65,8 +66,9 @@ static void formulas(void **state)
         {"first(nothing, a, b)", 10}, {"first(old, b)", 4}, {"first(nothing, b / z, 3)", 3}, {"known(a)", 1},
         {"known(nothing)", 0}, {"known(lost)", 0}, {"rate(a)", 1}, {"before(g)", 3}, {"after(g)", 8},
         {"after(g) - before(g)", 5}, {"changed(g)", 1}, {"changed(same)", 0}, {"T", 10}, {"CLK", 1e9}, {"R", 212.5e9},
-        {"SPEED", 200e9}, {"DEVICES", 2}, {"PHYSICAL", 1}, {"fact(pci_width)", 16}, {"is(port_speed, BS_200G)", 1},
-        {"is(port_speed, CD_50G)", 0}, {"peers(a)", 20}, {"total(a)", 30}, {"spread(a)", 20 / 15.0},
+        {"SPEED", 200e9}, {"DEVICES", 3}, {"PHYSICAL", 1}, {"fact(pci_width)", 16}, {"is(port_speed, BS_200G)", 1},
+        {"is(port_speed, CD_50G)", 0}, {"peers(a)", 13.5}, {"total(a)", 37},
+        {"spread(a)", 20 / (37 / 3.0)}, {"members(a)", 27}, {"members(1)", 2}, {"best(port_speed, a)", 20},
         {"flagged(reset)", 1}, {"'a'", 10}, {"z > 1 and lost > 1", 0}, {"a > 1 or lost > 1", 1},
     };
     (void)state;
@@ -82,7 +84,7 @@ static void formulas_without_a_value(void **state)
 {
     static const char *const texts[] = {"nothing", "lost", "old", "r", "g", "a + lost", "a / z", "sum(a, lost)",
                                         "max(p_*, r)", "first(lost, a)", "sum(nothing)", "a > lost", "fact(nothing)",
-                                        "peers(nothing)", "netdev/a", "not lost", "lost > 1 and a > 1"};
+                                        "peers(nothing)", "netdev/a", "members(nothing)", "best(nothing, a)", "best(pci_width, a)", "not lost", "lost > 1 and a > 1"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!isnan(value_of(texts[i]))) fail_msg("%s has a value", texts[i]);
@@ -94,7 +96,7 @@ static void refused_formulas(void **state)
         const char *text;
         size_t column;
     } rows[] = {{"", 1}, {"a +", 4}, {"a b", 3}, {"(a", 3}, {"a *b", 3}, {"sum()", 5}, {"sum(a", 6}, {"nofunction(a)", 1},
-                {"'a", 2}, {"3a", 2}, {"a + + b", 5}, {"before(1)", 9}, {"peers(peers(a))", 7}, {"is(a)", 5},
+                {"'a", 2}, {"3a", 2}, {"a + + b", 5}, {"before(1)", 9}, {"peers(peers(a))", 7}, {"members(total(a))", 9}, {"best(a)", 7}, {"best(1 + 2, a)", 8}, {"is(a)", 5},
                 {"known(a, b)", 11}, {"1e999", 1}, {"a ) b", 3}, {"a $ b", 3}};
     char deep[2000];
     expression e;
@@ -126,6 +128,9 @@ static void patterns(void **state)
 
 // ---- every rule at its thresholds ----
 
+#define BOND        "@kind=bond carrier=1>1 peer:@master=dev0 peer2:@master=dev0 "
+#define LINKS(a, b) "peer:rx_bytes=" #a " peer:tx_bytes=0 peer2:rx_bytes=" #b " peer2:tx_bytes=0"
+#define PORT        "@hca_type=MT4123 state=4>4 "
 // The node's own line; each case says the rest.
 #define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
 #define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
@@ -564,6 +569,38 @@ static const struct row {
     {"cpu-busy", NODE_CPU "user=899999 iowait=100001", OK},
     {"cpu-busy", NODE_CPU "user=900000 iowait=100000", INFO},
 
+    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=4000000 peer:idle=6000000 peer:iowait=0", WARN},
+    {"softirq-hot", "softirq=7999999 idle=2000001 peer:user=4000000 peer:idle=6000000 peer:iowait=0", OK},
+    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0", OK}, // all are busy
+    {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0", OK}, // the whole node
+    {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>1", OK},
+    {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>0", WARN},
+    {"eth-bond-degraded", BOND "peer:carrier=0>0 peer2:carrier=1>0", HIGH},
+    {"eth-bond-degraded", "@kind=bridge carrier=1>1 peer:@master=dev0 peer:carrier=0>0", OK},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=999", OK},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000", WATCH},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000 ethtool/rx_out_of_buffer=1", WARN},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=99999999", OK},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=100000000", INFO},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=400000000 ethtool/rx_vport_rdma_unicast_bytes=600000000 "
+                           "ethtool/vport_loopback_bytes=500000000", WATCH},
+    // 0.1 % of 100 Gbit/s for 10 s: 125 MB
+    {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=0 rx_bytes=124999999", INFO},
+    {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=125000001 rx_bytes=0", OK},
+    {"eth-idle", "@speed_mbps=100000 carrier=1>0 tx_bytes=0 rx_bytes=0", OK}, // it is down, not idle
+    {"ib-idle", "@rate_bps=100000000000 state=4>4 port_xmit_data=0 port_rcv_data=124999999", INFO},
+    {"ib-idle", "@rate_bps=100000000000 state=4>4 port_xmit_data=0 port_rcv_data=125000001", OK},
+    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", HIGH},
+    {"ib-rate-low", PORT "@rate_bps=200000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", OK},
+    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4115 peer:@rate_bps=200000000000", OK}, // another model
+    {"opa-quality", "DcUnctblErr=0 DcRecvErr=0 DcFmCfgErr=0", OK},
+    {"opa-quality", "DcUnctblErr=1 DcRecvErr=0 DcFmCfgErr=0", WARN},
+    {"opa-congestion", "DcRcvFcn=0 DcRcvBcn=0 DcMarkFcn=0", OK},
+    {"opa-congestion", "DcRcvFcn=3 DcRcvBcn=0 DcMarkFcn=0", INFO},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(509999, 500000), OK},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(510001, 500000), WATCH},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(400000, 500000), WATCH},
+
     {"counter-reset", CXI "a=1", OK},
     {"counter-reset", CXI "a=1r", WATCH},
     {"counter-saturated", CXI "a=1s", WATCH},
@@ -604,9 +641,28 @@ static void thresholds(void **state)
     }
 }
 
+// A reading of 1.1 s within 10 s; the situation's are instants.
+static void a_reading_that_takes_long(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        situation s;
+        findings f = {0};
+        situation_make(&s, "cxi", "hni_sts_tx_ok_octets=1");
+        s.after.end_ns += 1000000000 + late * 100000000;
+        difference_free(&s.d);
+        assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
+        assert_int_equal(findings_make(&f, &s.d, &built_in, NULL), NETPROF_OK);
+        assert_int_equal(found(&f, "x-time"), late ? WATCH : OK);
+        if (late) assert_string_equal(finding_device(&f, &f.items[0]), "node");
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
 // Steps that two devices in ten seconds cannot show.
 static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch", "rdma-rail-imbalance warn",
-                                          "tcp-rto watch", "mem-pressure critical"};
+                                          "tcp-rto watch", "mem-pressure critical", "x-time watch"};
 
 static bool has_case(const rule *x, int step)
 {
@@ -789,6 +845,7 @@ int main(void)
         cmocka_unit_test(refused_formulas),
         cmocka_unit_test(patterns),
         cmocka_unit_test(thresholds),
+        cmocka_unit_test(a_reading_that_takes_long),
         cmocka_unit_test(every_rule_and_step_has_a_case),
         cmocka_unit_test(every_rule_says_what_to_do),
         cmocka_unit_test(unknown_is_no_finding_and_not_silent),

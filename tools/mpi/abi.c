@@ -80,7 +80,8 @@ static void *symbol_of_loaded(const char *name)
 
 void *abi_symbol(const char *name)
 {
-    void *found = dlsym(RTLD_DEFAULT, name); // a program may have its own copy of an object (-no-pie): that one counts
+    void *found =
+        dlsym(RTLD_DEFAULT, name); // a program may have its own copy of an object (-no-pie): that one counts
     return found ? found : symbol_of_loaded(name);
 }
 
@@ -121,8 +122,9 @@ static const abi *look(void)
 {
     // MPI 3 brought what bytes.c asks for.
     if (!abi_symbol("PMPI_Type_size_x") || !abi_symbol("PMPI_Get_elements_x") || is_standard_abi()) {
-        fprintf(stderr, "netprof: this program's MPI is neither of MPICH's nor of Open MPI's family, or older than "
-                        "MPI 3: its calls are no regions\n");
+        fprintf(stderr,
+                "netprof: this program's MPI is neither of MPICH's nor of Open MPI's family, or older than "
+                "MPI 3: its calls are no regions\n");
         return NULL;
     }
     for (size_t i = 0; i < abi_count; i++)
@@ -135,11 +137,13 @@ const abi *abi_here(void)
     static _Atomic(const abi *) here;
     static atomic_int looked; // 0 not yet, 1 somebody does, 2 done
     int nobody = 0;
-    if (atomic_load_explicit(&looked, memory_order_acquire) == 2) return atomic_load_explicit(&here, memory_order_relaxed);
+    if (atomic_load_explicit(&looked, memory_order_acquire) == 2)
+        return atomic_load_explicit(&here, memory_order_relaxed);
     if (atomic_compare_exchange_strong(&looked, &nobody, 1)) {
         atomic_store(&here, look());
         atomic_store(&looked, 2);
     }
-    while (atomic_load(&looked) != 2) continue;
+    while (atomic_load(&looked) != 2)
+        continue;
     return atomic_load(&here);
 }

@@ -162,7 +162,9 @@ int bytes_neighbors(uintptr_t comm)
     if (topology == here->graph)
         return ASK(PMPI_Graph_neighbors_count, uintptr_t, int, int *)(comm, bytes_rank(comm), &out) ? 0 : out;
     if (topology != here->dist_graph) return 0;
-    return ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, &in, &out, &weighted) ? 0 : out;
+    return ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, &in, &out, &weighted)
+               ? 0
+               : out;
 }
 
 // ---- sizes ----
@@ -179,28 +181,32 @@ int64_t bytes_size(int64_t count, uintptr_t type)
 int64_t bytes_sum_int(const int *counts, int n)
 {
     int64_t sum = 0;
-    for (int i = 0; i < n; i++) sum += counts[i];
+    for (int i = 0; i < n; i++)
+        sum += counts[i];
     return sum;
 }
 
 int64_t bytes_sum_count(const MPI_Count *counts, int n)
 {
     int64_t sum = 0;
-    for (int i = 0; i < n; i++) sum += counts[i];
+    for (int i = 0; i < n; i++)
+        sum += counts[i];
     return sum;
 }
 
 int64_t bytes_sizes_int(const int *counts, const void *types, int n, bool fortran)
 {
     int64_t sum = 0;
-    for (int i = 0; i < n; i++) sum += bytes_size(counts[i], type_at(types, i, fortran));
+    for (int i = 0; i < n; i++)
+        sum += bytes_size(counts[i], type_at(types, i, fortran));
     return sum;
 }
 
 int64_t bytes_sizes_count(const MPI_Count *counts, const void *types, int n, bool fortran)
 {
     int64_t sum = 0;
-    for (int i = 0; i < n; i++) sum += bytes_size(counts[i], type_at(types, i, fortran));
+    for (int i = 0; i < n; i++)
+        sum += bytes_size(counts[i], type_at(types, i, fortran));
     return sum;
 }
 
@@ -248,7 +254,8 @@ static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static kept **find_kept(uintptr_t request)
 {
     kept **link = &slots[(request * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
-    while (*link && (*link)->request != request) link = &(*link)->next;
+    while (*link && (*link)->request != request)
+        link = &(*link)->next;
     return link;
 }
 

@@ -55,17 +55,18 @@
 #define F_given(word)    void *word = word##_f;
 
 // What the expressions may say; `fortran` tells in which language the parameters are.
-#define to(rank)                   bytes_to(rank)
-#define is_root(root, comm)        bytes_is_root(root, (uintptr_t)(comm))
-#define to_root(root)              bytes_to_root(root)
-#define in_place(buffer)           bytes_in_place(buffer, fortran)
-#define rank(comm)                 bytes_rank((uintptr_t)(comm))
-#define members(comm)              bytes_members((uintptr_t)(comm))
-#define peers(comm)                bytes_peers((uintptr_t)(comm))
-#define neighbors(comm)            bytes_neighbors((uintptr_t)(comm))
-#define size(count, type)          bytes_size((int64_t)(count), (uintptr_t)(type))
-#define sum(counts, n)             _Generic((counts), const int *: bytes_sum_int, const MPI_Count *: bytes_sum_count)(counts, n)
-#define sizes(counts, types, n)                                                                                        \
+#define to(rank)            bytes_to(rank)
+#define is_root(root, comm) bytes_is_root(root, (uintptr_t)(comm))
+#define to_root(root)       bytes_to_root(root)
+#define in_place(buffer)    bytes_in_place(buffer, fortran)
+#define rank(comm)          bytes_rank((uintptr_t)(comm))
+#define members(comm)       bytes_members((uintptr_t)(comm))
+#define peers(comm)         bytes_peers((uintptr_t)(comm))
+#define neighbors(comm)     bytes_neighbors((uintptr_t)(comm))
+#define size(count, type)   bytes_size((int64_t)(count), (uintptr_t)(type))
+#define sum(counts, n)                                                                                       \
+    _Generic((counts), const int * : bytes_sum_int, const MPI_Count * : bytes_sum_count)(counts, n)
+#define sizes(counts, types, n)                                                                              \
     _Generic((counts), const int *: bytes_sizes_int, const MPI_Count *: bytes_sizes_count)(counts, types, n, fortran)
 #define given(status)              bytes_status_given(status, &own_status, fortran)
 #define arrived(status)            bytes_arrived(given(status), fortran)

@@ -195,7 +195,7 @@ static bool look_at(process_state *s, const emit *e, size_t index)
     if (before.known) {
         grow(m, &before);
         settle(s, m);
-    } else if (m->start <= s->begin) {
+    } else if (m->start < s->begin) {
         for (int i = 0; i < SUMS; i++) m->base[i] = held(m, i);
     }
     m->known = true;
@@ -204,7 +204,7 @@ static bool look_at(process_state *s, const emit *e, size_t index)
 
 static void join(process_state *s, const emit *e, pid_t pid)
 {
-    if (pid == getpid()) return; // what recording costs is told by the source self
+    if (pid == getpid() || pid == s->job->stranger) return; // what recording costs is told by the source self
     member *m = find_member(s, pid);
     if (m && m->alive) return;
     if (m) {
@@ -307,7 +307,7 @@ static void update(process_state *s, const emit *e)
 {
     for (size_t i = 0; i < s->count; i++) s->members[i].alive = false;
     for (size_t i = 0; i < s->job->pid_count; i++) join(s, e, s->job->pids[i]);
-    bool told = true;
+    bool told = !s->job->adopted || join_children(s, e, getpid());
     // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
     for (size_t i = 0; i < s->count; i++) {
         if (!s->members[i].alive && !look_at(s, e, i)) continue;
@@ -368,7 +368,7 @@ static uint64_t uptime_ticks(const emit *e, long hz)
 static void walk(void *state, emit *e)
 {
     process_state *s = state;
-    if (!s->job->pid_count) return;
+    if (!s->job->pid_count && !s->job->expected) return;
     if (!s->begin) {
         s->hz = sysconf(_SC_CLK_TCK);
         s->page = sysconf(_SC_PAGESIZE);

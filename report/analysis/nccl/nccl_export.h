@@ -26,7 +26,9 @@ const char *nccl_table_file(nccl_table table);          // "instances.csv"
 bool nccl_table_empty(const nccl *n, nccl_table table); // nothing of the kind was logged: no file is needed
 
 typedef struct nccl_export_options {
-    const char *jobid, *cluster, *user; // for _bulk; NULL: "unknown"
+    // For _bulk; NULL: "unknown", and the indexes "nccl-detailed" and "nccl-summary".
+    const char *jobid, *cluster, *user;
+    const char *detailed_index, *summary_index;
 } nccl_export_options;
 
 // NETPROF_ERR_IO when write failed.

@@ -1,0 +1,357 @@
+// netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
+#include "common.h"
+#include "compare.h"
+#include "findings.h"
+#include "inputs.h"
+#include "options.h"
+#include "output.h"
+#include "pages.h"
+#include "pages_series.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
+static char *output, *format_name, *paper_name, *chart_name, *rules_path, *names, *scale_text;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "write FILE, in the format of its ending: .pdf, .svg, .png, .html",
+     "FILE"},
+    {"format", 0, POPT_ARG_STRING, &format_name, 0, "the format, whatever the ending", "pdf|svg|png|html"},
+    {"paper", 0, POPT_ARG_STRING, &paper_name, 0, "size of the pages (a4)", "a4|letter"},
+    {"brief", 'b', POPT_ARG_NONE, &brief, 0, "only the first page", NULL},
+    {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "a page for every NIC, also for those like the others", NULL},
+    {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
+    {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
+    {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
+    {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
+    POPT_TABLEEND,
+};
+
+static const struct poptOption all_options[] = {
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
+    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
+    {"check-layout", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &check_layout, 0, NULL, NULL}, // for the tests
+    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
+    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static void print_help(FILE *to)
+{
+    fputs("usage: netprof report [OPTION...] BEFORE AFTER\n"
+          "       netprof report [OPTION...] FILE...\n"
+          "       netprof report [OPTION...] HEALTHY... -- FAULTY...\n"
+          "\n"
+          "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
+          "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
+          "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
+          "them, the runs before it are compared with those behind it. Without -o the report is report.pdf.\n"
+          "\n"
+          "Options:\n",
+          to);
+    options_print(options, to);
+    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
+    fputs("\n"
+          "Examples:\n"
+          "  netprof report before.netprof after.netprof\n"
+          "  netprof report -o run.html run.netprof\n"
+          "  netprof report --brief -o page.png run.netprof\n"
+          "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+          "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
+          "  netprof report --chart traffic -o traffic.svg run.netprof\n"
+          "\n"
+          "Exit codes: 0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
+          "4 there is nothing to report about.\n",
+          to);
+}
+
+// ---- options ----
+
+static int wrong_option(poptContext context, int result)
+{
+    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
+    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+static bool find_format(document_format *format)
+{
+    static const char *const formats[] = {"pdf", "svg", "png", "html", "htm"};
+    const char *dot = output ? strrchr(output, '.') : NULL;
+    const char *wanted = format_name ? format_name : !output || strcmp(output, "-") == 0 ? "pdf" : dot ? dot + 1 : "";
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcasecmp(formats[i], wanted) != 0) continue;
+        *format = i > DOCUMENT_HTML ? DOCUMENT_HTML : (document_format)i;
+        return true;
+    }
+    if (format_name) fail_usage("--format: %s: expected pdf, svg, png or html", safe(format_name));
+    else fail_usage("-o: %s: expected a name that ends in .pdf, .svg, .png or .html", safe(output));
+    return false;
+}
+
+static bool find_paper(document_paper *paper)
+{
+    *paper = PAPER_A4;
+    if (!paper_name || strcasecmp(paper_name, "a4") == 0) return true;
+    *paper = PAPER_LETTER;
+    if (strcasecmp(paper_name, "letter") == 0) return true;
+    fail_usage("--paper: %s: expected a4 or letter", safe(paper_name));
+    return false;
+}
+
+static bool find_scale(double *scale)
+{
+    char *end = NULL;
+    *scale = scale_text ? strtod(scale_text, &end) : 2;
+    if (!scale_text || (!*end && *scale >= .25 && *scale <= 20)) return true;
+    fail_usage("--scale: %s: expected a number from 0.25 to 20", safe(scale_text));
+    return false;
+}
+
+// ---- progress: on a terminal, after a second ----
+
+static void say_progress(void *user, const char *what, size_t done, size_t of)
+{
+    static time_t begin;
+    (void)user;
+    time_t now = time(NULL);
+    if (!begin) begin = now;
+    if (now - begin >= 1 && isatty(STDERR_FILENO)) fprintf(stderr, "\rnetprof report: %s %zu of %zu\033[K", what, done, of);
+    if (done + 1 == of && now - begin >= 1 && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+}
+
+static void say_warning(void *user, const char *text)
+{
+    (void)user;
+    warn("%s", safe(text));
+}
+
+// ---- layout check, for the tests ----
+
+static void say_fault(void *user, size_t page, canvas_fault fault, const char *text, const char *other)
+{
+    static const char *const names_of[] = {"", "outside", "small", "overlap"};
+    (void)user;
+    printf("page %zu: %s: %s%s%s\n", page, names_of[fault], safe(text), other ? " | " : "", other ? safe(other) : "");
+}
+
+static int layout(document *doc, document_paper paper)
+{
+    size_t faults = document_check(doc, paper, say_fault, NULL);
+    printf("%zu faults\n", faults);
+    return faults ? EXIT_WORTH_FAILING : EXIT_DONE;
+}
+
+// ---- together ----
+
+static void say_chart(void *user, const char *name, const char *title)
+{
+    (void)user;
+    printf("%s\t%s\n", name, title);
+}
+
+static int write_document(document *doc, const document_options *o)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    const char *path = output ? output : "report.pdf";
+    if (!document_write(doc, path, o, say_warning, &error)) return EXIT_DONE;
+    if (chart_name && error.code == NETPROF_ERR_ARG)
+        return fail_usage("--chart: %s: no such chart; --list-charts shows them", safe(chart_name));
+    return fail_error(*error.path ? NULL : path, &error);
+}
+
+static int draw(document *doc, const document_options *o)
+{
+    if (list_charts) {
+        document_charts(doc, say_chart, NULL);
+        return output_close();
+    }
+    if (!check_layout) return write_document(doc, o);
+    int code = layout(doc, o->paper), closed = output_close();
+    return closed ? closed : code;
+}
+
+static int read_rules(rules *set)
+{
+    netprof_error error;
+    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    size_t known = set->problem_count;
+    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
+    for (size_t i = known; i < set->problem_count; i++)
+        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
+    return result ? fail_error(rules_path, &error) : EXIT_DONE;
+}
+
+static int report_pair(const dataset *set, const difference *d, const series *over_time, const char **paths, size_t count,
+                       const document_options *o)
+{
+    rules all = {0};
+    findings f = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = read_rules(&all);
+    if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
+    if (!code) {
+        const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
+                                     .brief = brief, .all_nics = all_nics};
+        doc = pages_pair(&in, &error);
+        if (doc && over_time && !brief && !pages_series_part(doc, over_time)) {
+            document_close(doc);
+            doc = NULL;
+            error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+        }
+        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    }
+    document_close(doc);
+    findings_free(&f);
+    rules_free(&all);
+    return code;
+}
+
+// One file, or the first and the last snapshot of two.
+static int report_ends(const dataset *set, const series *s, const char **paths, size_t count, const document_options *o)
+{
+    difference d = {0};
+    netprof_error error;
+    int code = EXIT_DONE;
+    bool over_time = count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
+    if (count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
+        code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
+    if (!code && difference_of_dataset(&d, set, force, &error))
+        code = error.code == NETPROF_ERR_MISMATCH
+                   ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(paths[0]),
+                          safe(paths[count - 1]), error_text(&error))
+                   : fail_error(paths[0], &error);
+    if (!code && !d.total.counters)
+        code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(paths[0]));
+    if (!code) code = report_pair(set, &d, over_time ? s : NULL, paths, count, o);
+    difference_free(&d);
+    return code;
+}
+
+// The files of several hosts, on one time axis.
+static int report_hosts(const dataset *set, const series *s, const char **paths, const document_options *o)
+{
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = read_rules(&all);
+    for (size_t i = 0; i < s->run_count && !code; i++)
+        if (s->runs[i].snapshots < 2)
+            code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(paths[i]));
+    if (!code) {
+        const pages_series_input in = {.set = set, .series = s, .rules = &all, .brief = brief, .progress = say_progress};
+        doc = pages_series(&in, &error);
+        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    }
+    document_close(doc);
+    rules_free(&all);
+    return code;
+}
+
+// Two files are before and after, unless each holds a run of its own.
+static bool is_of_hosts(const series *s, size_t count)
+{
+    return count > 2 || (count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
+                         strcmp(s->runs[0].host, s->runs[1].host) != 0);
+}
+
+static int report(const char **paths, size_t count, const document_options *o)
+{
+    dataset set = {0};
+    series s = {0};
+    dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
+    int code = inputs_read(&set, paths, count, &how);
+    if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
+    if (!code) code = is_of_hosts(&s, count) ? report_hosts(&set, &s, paths, o) : report_ends(&set, &s, paths, count, o);
+    if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
+    series_free(&s);
+    dataset_free(&set);
+    return code;
+}
+
+// Healthy runs before the "--", faulty ones behind it.
+static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
+                             const document_options *o)
+{
+    const char **paths[COMPARISON_SIDES] = {healthy, faulty};
+    size_t counts[COMPARISON_SIDES] = {healthy_count, faulty_count};
+    dataset sets[COMPARISON_SIDES] = {{0}, {0}};
+    dataset_options how = {.names = names};
+    comparison_options options_of = {.force = force};
+    comparison c = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = read_rules(&all);
+    for (int side = 0; side < COMPARISON_SIDES && !code; side++) {
+        code = inputs_read(&sets[side], paths[side], counts[side], &how);
+        if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
+            code = fail_error(*error.path ? NULL : paths[side][0], &error);
+    }
+    if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
+    if (!code && !comparison_compared(&c))
+        code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(faulty[0]));
+    if (!code) {
+        doc = pages_compare(&c, brief, &error);
+        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    }
+    if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    comparison_free(&c);
+    rules_free(&all);
+    for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sets[side]);
+    return code;
+}
+
+// faulty: what stands behind "--"; NULL without it.
+static int run(const char **paths, size_t count, const char **faulty, size_t faulty_count)
+{
+    document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
+    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_scale(&o.scale)) return EXIT_USAGE;
+    if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
+    if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
+    if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
+    if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+    return report(paths, count, &o);
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    message_command("report", NULL);
+    int dashes = 1;
+    while (dashes < argc && strcmp(argv[dashes], "--") != 0) dashes++;
+    const char **faulty = dashes < argc ? (const char **)(uintptr_t)argv + dashes + 1 : NULL;
+    poptContext context = must(poptGetContext("netprof-report", dashes, (const char **)(uintptr_t)argv, all_options, 0));
+    int result = poptGetNextOpt(context), code = EXIT_DONE;
+    if (help) {
+        print_help(stdout);
+        code = output_close();
+    } else if (version) {
+        printf("netprof-report %s\n", netprof_version());
+        code = output_close();
+    } else if (list_options) {
+        options_list(options);
+        code = output_close();
+    } else if (result < -1) {
+        code = wrong_option(context, result);
+    } else {
+        const char **arguments = poptGetArgs(context);
+        size_t count = 0;
+        while (arguments && arguments[count])
+            count++;
+        code = run(arguments, count, faulty, faulty ? (size_t)(argc - dashes - 1) : 0);
+    }
+    poptFreeContext(context);
+    options_free(options);
+    return code;
+}

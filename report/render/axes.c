@@ -1,0 +1,209 @@
+#include "axes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+double axes_x(const axes *a, double value)
+{
+    return a->box.x + plot_at(a->x.axis, value) * a->box.width;
+}
+
+double axes_y(const axes *a, double value)
+{
+    return a->box.y + (1 - plot_at(a->y.axis, value)) * a->box.height;
+}
+
+static number_text with_unit(number_text n, const char *prefix, const char *unit)
+{
+    size_t used = strlen(n.text);
+    if (*prefix || *unit) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "%s%.24s", prefix, unit);
+    return n;
+}
+
+// Round tics of elapsed time: of minutes and hours, not of seconds.
+static size_t time_tics(plot_axis axis, size_t most, double tics[10])
+{
+    const char *unit;
+    double factor = number_time_scale(fmax(fabs(axis.min), fabs(axis.max)), 1, &unit).factor;
+    axis.min *= factor;
+    axis.max *= factor;
+    size_t count = plot_tics(axis, most, tics);
+    for (size_t i = 0; i < count; i++)
+        tics[i] /= factor;
+    return count;
+}
+
+size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_text labels[10])
+{
+    size_t count = s->format == AXES_TIME ? time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
+    if (!count) return 0;
+    double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])),
+           step = count > 1 ? tics[1] - tics[0] : largest;
+    const char *unit = s->unit ? s->unit : "";
+    number_scale scale = number_scale_for(largest, step);
+    if (s->format == AXES_TIME)
+        scale = number_time_scale(fmax(fabs(s->axis.min), fabs(s->axis.max)), step, &unit);
+    for (size_t i = 0; i < count; i++) {
+        bool last = i + 1 == count;
+        switch (s->format) {
+        case AXES_BINARY: labels[i] = number_binary(tics[i]); break;
+        case AXES_DURATION: labels[i] = number_duration(tics[i]); break;
+        case AXES_PERCENT: labels[i] = number_percent(tics[i]); break;
+        default:
+            if (s->axis.log)
+                labels[i] = number_prefixed(tics[i], unit);
+            else
+                labels[i] = last ? with_unit(number_tic(tics[i], scale), scale.prefix, unit)
+                                 : number_tic(tics[i], scale);
+        }
+    }
+    return count;
+}
+
+static size_t y_tics(double height)
+{
+    return height < 36 ? 2 : height < 110 ? 3 : (size_t)fmin(height / 28, 8);
+}
+
+static const double label_most = 60;
+
+double axes_label_width(canvas *c, const axes_scale *y, double height)
+{
+    double tics[10], widest = 0;
+    number_text labels[10];
+    size_t count = axes_labels(y, y_tics(height), tics, labels);
+    for (size_t i = 0; i < count; i++)
+        widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
+    return fmin(widest, label_most);
+}
+
+void axes_draw_y(canvas *c, const axes *a)
+{
+    double taken = -INFINITY, tics[10], right = a->box.x + a->box.width, bottom = a->box.y + a->box.height;
+    number_text labels[10];
+    size_t count = axes_labels(&a->y, y_tics(a->box.height), tics, labels);
+    for (size_t i = 0; i < count; i++) {
+        double y = axes_y(a, tics[i]);
+        if (isnan(y)) continue;
+        if (fabs(y - bottom) > 0.5) canvas_line(c, a->box.x, y, right, y, INK_HAIR, 0.5);
+        // Labels of neighbours above one another keep out of each other's way.
+        double base = y + 2.3 < a->box.y + 5 ? a->box.y + 5 : y + 2.3 > bottom ? bottom : y + 2.3;
+        if (fabs(base - taken) < 7) continue;
+        canvas_text(c, a->box.x - 4, base, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, label_most);
+        taken = base;
+    }
+    canvas_line(c, a->box.x, bottom, right, bottom, INK_SECONDARY, 0.8);
+}
+
+// How many labels of the width of the widest fit side by side.
+static size_t x_tics(canvas *c, const axes *a)
+{
+    double tics[10];
+    number_text labels[10];
+    for (size_t most = 10; most > 2; most--) {
+        double widest = 0;
+        size_t count = axes_labels(&a->x, most, tics, labels);
+        for (size_t i = 0; i < count; i++)
+            widest = fmax(widest, canvas_text_width(c, labels[i].text, TYPE_AXIS));
+        if ((double)count * (widest + 10) <= a->box.width) return most;
+    }
+    return 2;
+}
+
+void axes_draw_x(canvas *c, const axes *a, double left, double right)
+{
+    double tics[10], bottom = a->box.y + a->box.height, taken = left;
+    number_text labels[10];
+    size_t count = axes_labels(&a->x, x_tics(c, a), tics, labels);
+    for (size_t i = 0; i < count; i++) {
+        double x = axes_x(a, tics[i]), width = canvas_text_width(c, labels[i].text, TYPE_AXIS);
+        canvas_line(c, x, bottom, x, bottom + 3, INK_SECONDARY, 0.6);
+        double from = fmin(fmax(x - width / 2, left), right - width);
+        if (from < taken && i) continue;
+        canvas_text(c, from, bottom + 10.5, labels[i].text, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+        taken = from + width + 4;
+    }
+}
+
+bool axes_clip(const axes *a, const axes_span *s, double *left, double *right)
+{
+    double from = axes_x(a, s->from), to = axes_x(a, s->to);
+    *left = fmax(from, a->box.x);
+    *right = fmin(to, a->box.x + a->box.width);
+    return *right > *left; // false for NAN, too
+}
+
+void axes_hatch(canvas *c, const axes *a, const axes_span *gaps, size_t count)
+{
+    double left, right;
+    for (size_t i = 0; i < count; i++) {
+        if (!axes_clip(a, &gaps[i], &left, &right)) continue;
+        if (gaps[i].label && *gaps[i].label) canvas_tip(c, gaps[i].label);
+        canvas_hatch(c, (canvas_box){left, a->box.y, fmax(right - left, 1), a->box.height});
+    }
+}
+
+const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t count)
+{
+    axes_span *mine = arena_copy(memory, spans, count, sizeof *spans);
+    for (size_t i = 0; mine && i < count; i++)
+        mine[i].label = arena_text(memory, spans[i].label);
+    return mine;
+}
+
+// ---- keys ----
+
+static void draw_swatch(canvas *c, const axes_key *k, double x, double y)
+{
+    double middle = y - 2.4;
+    switch (k->swatch) {
+    case SWATCH_BAND: canvas_rect(c, (canvas_box){x, middle - 3, 14, 6}, k->pale, 0); // fall through
+    case SWATCH_LINE: canvas_line(c, x, middle, x + 14, middle, k->ink, 1.5); break;
+    case SWATCH_DASHED: canvas_dashed(c, x, middle, x + 14, middle, k->ink, 1.2); break;
+    case SWATCH_BOX: canvas_rect(c, (canvas_box){x, middle - 4, 8, 8}, k->ink, 0); break;
+    case SWATCH_DOT: canvas_dot(c, x + 4, middle, 2.5, k->ink, INK_NONE); break;
+    }
+}
+
+double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width,
+                     bool draw)
+{
+    const double gap = 14, line = 11;
+    double x = left, height = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!items[i].label || !*items[i].label) continue;
+        double swatch = items[i].swatch == SWATCH_BOX || items[i].swatch == SWATCH_DOT ? 12 : 18;
+        double text = fmin(canvas_text_width(c, items[i].label, TYPE_TABLE), width - swatch);
+        if (x > left && x + swatch + text > left + width) {
+            x = left;
+            height += line;
+        }
+        if (draw) {
+            draw_swatch(c, &items[i], x, y + height + 8);
+            canvas_text(c, x + swatch, y + height + 8, items[i].label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT,
+                        width - swatch);
+        }
+        x += swatch + text + gap;
+    }
+    return x > left ? height + line : 0;
+}
+
+void axes_draw_ramp(canvas *c, double right, double y, theme_ink ramp, const char *low, const char *high)
+{
+    const double width = 90, height = 6;
+    uint16_t inks[THEME_STEPS];
+    for (int i = 0; i < THEME_STEPS; i++)
+        inks[i] = (uint16_t)((int)ramp + i);
+    canvas_image(c, (canvas_box){right - width, y, width, height}, inks, THEME_STEPS, 1);
+    canvas_text(c, right - width, y + height + 7.5, low, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width / 2);
+    canvas_text(c, right, y + height + 7.5, high, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, width / 2);
+}
+
+axes_scale axes_complete(axes_scale s, const double *values, size_t count)
+{
+    bool binary = s.axis.binary || s.format == AXES_BINARY;
+    if (!(s.axis.max > s.axis.min)) s.axis = plot_axis_for(values, count, s.axis.log);
+    s.axis.binary = binary;
+    return s;
+}

@@ -1,0 +1,199 @@
+// What happened when: a strip of ticks for each kind of event, with its status in shape, colour and word.
+#include "chart_private.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct events {
+    arena *memory;
+    axes_scale axis;
+    events_row *rows;
+    size_t count;
+    const axes_span *gaps;
+    size_t gap_count;
+} events;
+
+static const double row_height = 19, strip_height = 16, status_width = 46;
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    (void)x;
+    (void)c;
+    (void)width;
+    (void)from;
+    return (double)count * row_height + AXES_X_HEIGHT;
+}
+
+static double most_of(const events_row *r)
+{
+    double most = 0;
+    for (size_t i = 0; i < r->count; i++)
+        most = fmax(most, r->amount[i]);
+    return most;
+}
+
+typedef struct extent {
+    double first, last; // of the ticks; NAN: there are none
+} extent;
+
+static theme_ink ink_of(const events_row *r)
+{
+    if (r->background) return INK_PEER;
+    return r->severity > SEVERITY_INFO ? theme_severity_ink(r->severity) : INK_SECONDARY;
+}
+
+// Ticks that fall together on paper are one: the highest of them.
+static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
+{
+    enum { PLACES = 512 };
+    double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
+    extent e = {NAN, NAN};
+    for (size_t i = 0; i < r->count && most > 0; i++) {
+        double at = plot_at(a->x.axis, r->at[i]);
+        if (!(r->amount[i] > 0) || !(at >= 0 && at <= 1)) continue;
+        double *place = &high[at < 1 ? (size_t)(at * PLACES) : PLACES - 1];
+        *place = fmax(*place, fmax(r->amount[i] / most * a->box.height, 1.5));
+    }
+    for (size_t i = 0; i < PLACES; i++) {
+        double x = a->box.x + step * (double)i;
+        if (!(high[i] > 0)) continue;
+        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(step, 0.8), high[i]},
+                    ink_of(r), 0);
+        if (isnan(e.first)) e.first = x;
+        e.last = x + step;
+    }
+    return e;
+}
+
+// Behind the ticks, or before them; false: there is no room.
+static bool draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
+{
+    double text = canvas_text_width(c, r->note, TYPE_AXIS), right = a->box.x + a->box.width;
+    theme_ink ink = r->background ? INK_SECONDARY : ink_of(r);
+    if (ticks.last + 4 + text <= right)
+        canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
+    else if (ticks.first - 4 - text >= a->box.x)
+        canvas_text(c, ticks.first - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, 0);
+    else
+        return false;
+    return true;
+}
+
+static void draw_label(canvas *c, const events_row *r, const axes *a, double left, double base, bool noted)
+{
+    double width = a->box.x - left - 6;
+    canvas_text(c, left, noted ? base : base - 3.6, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, width);
+    if (!noted) canvas_text(c, left, base + 4, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
+}
+
+static double status_of(const events *e, canvas *c)
+{
+    double width = status_width;
+    for (size_t i = 0; i < e->count; i++)
+        width = fmax(width, canvas_text_width(c, e->rows[i].right, TYPE_TABLE) + 10);
+    return fmin(width, 90);
+}
+
+static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
+{
+    double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8;
+    if (r->unknown) {
+        draw_label(c, r, a, left, base, true);
+        canvas_tip(c, "not measured");
+        canvas_hatch(c, a->box);
+        canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
+        return;
+    }
+    canvas_rect(c, a->box, INK_EMPTY, 0);
+    axes_hatch(c, a, e->gaps, e->gap_count);
+    extent ticks = draw_ticks(c, r, a);
+    bool none = isnan(ticks.first);
+    if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    draw_label(c, r, a, left, base, none || !*r->note || draw_note(c, r, a, ticks, base));
+    if (*r->right) {
+        canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
+        return;
+    }
+    canvas_mark(c, right + 3, base - 2.3, r->severity);
+    canvas_text(c, right + 10, base, theme_severity_word(r->severity), TYPE_AXIS,
+                theme_severity_ink(r->severity), ALIGN_LEFT, 0);
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const events *e = x->data;
+    double label = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
+        label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
+    }
+    double status = status_of(e, c);
+    label = fmin(label, 0.28 * box.width) + 8;
+    axes a = {{box.x + label, box.y, box.width - label - status, strip_height},
+              e->axis,
+              {{0, 1, false, false}, AXES_SI, ""}};
+    for (size_t i = from; i < from + count && i < e->count; i++) {
+        draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
+        a.box.y += row_height;
+    }
+    a.box.height = 0;
+    canvas_line(c, a.box.x, a.box.y, a.box.x + a.box.width, a.box.y, INK_SECONDARY, 0.8);
+    axes_draw_x(c, &a, a.box.x - 8, a.box.x + a.box.width + 14);
+}
+
+static void make_table(document_table *t, const events *e)
+{
+    static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at",
+                                        "status"};
+    t->columns = sizeof heads / sizeof *heads;
+    t->right = 0x1e;
+    for (size_t i = 0; i < t->columns; i++)
+        document_cell(t, heads[i]);
+    for (size_t i = 0; i < e->count; i++) {
+        const events_row *r = &e->rows[i];
+        double sum = 0, most = 0, at = NAN;
+        size_t any = 0;
+        for (size_t k = 0; k < r->count; k++) {
+            if (!(r->amount[k] > 0)) continue;
+            any++;
+            sum += r->amount[k];
+            if (r->amount[k] > most) most = r->amount[k], at = r->at[k];
+        }
+        document_cell(t, r->label);
+        document_cellf(t, "%zu", any);
+        document_cell(t, r->unknown ? "not measured" : number_plain(sum).text);
+        document_cell(t, r->unknown ? "" : number_plain(most).text);
+        document_cell(t, number_duration(at).text);
+        document_cell(t, r->unknown  ? "not measured"
+                         : *r->right ? r->note
+                                     : theme_severity_word(r->severity));
+    }
+}
+
+chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count,
+                   const axes_span *gaps, size_t gap_count)
+{
+    chart x;
+    events *e = chart_begin(&x, head, sizeof *e);
+    if (!e) return x;
+    e->axis = axis;
+    e->axis.unit = arena_text(e->memory, axis.unit);
+    e->gaps = axes_copy_spans(e->memory, gaps, gap_count);
+    e->gap_count = e->gaps ? gap_count : 0;
+    e->rows = arena_copy(e->memory, rows, count, sizeof *rows);
+    for (size_t i = 0; e->rows && i < count; i++) {
+        events_row *r = &e->rows[i];
+        r->label = arena_text(e->memory, r->label);
+        r->note = arena_text(e->memory, r->note);
+        r->right = arena_text(e->memory, r->right);
+        r->at = arena_copy(e->memory, r->at, r->count, sizeof(double));
+        r->amount = arena_copy(e->memory, r->amount, r->count, sizeof(double));
+    }
+    e->count = count;
+    x.rows = count ? count : 1;
+    x.draw = draw;
+    x.height = height;
+    if (!arena_failed(e->memory)) make_table(&x.twin, e);
+    return chart_end(&x);
+}

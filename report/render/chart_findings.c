@@ -1,0 +1,194 @@
+// Findings: what is claimed, what it rests on, from which threshold on, what to do; and where the peers are.
+#include "chart_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct list {
+    arena *memory;
+    findings_row *rows;
+    size_t count;
+} list;
+
+static const double pad = 7, text_left = 14, strip_width = 128, line = 9.6, gap = 6;
+
+static double text_width(const findings_row *r, double width)
+{
+    return width - text_left - 10 - (r->value_count ? strip_width + 16 : 0);
+}
+
+// One paragraph behind a small label; measured when not drawn. Returns the height.
+static double labelled(canvas *c, double x, double y, double width, const char *label, const char *text, bool shown)
+{
+    const double indent = 52;
+    if (!*text) return 0;
+    if (!shown) return canvas_paragraph_height(c, width - indent, text, TYPE_TABLE, 0);
+    canvas_text(c, x, y, label, TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, indent - 4);
+    return canvas_paragraph(c, x + indent, y, width - indent, text, TYPE_TABLE, INK_TEXT, 0);
+}
+
+static double evidence(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
+{
+    const double indent = 52;
+    for (size_t i = 0; shown && i < r->evidence_count; i++) {
+        const findings_evidence *e = &r->evidence[i];
+        double base = y + line * (double)i, right = x + width, middle = x + indent + (width - indent) * .68;
+        if (!i) canvas_text(c, x, base, "evidence", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, indent - 4);
+        double room = middle - x - indent - 6 - canvas_text(c, middle, base, e->value, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, (width - indent) * .4);
+        canvas_text(c, x + indent, base, e->name, TYPE_MONO, INK_TEXT, ALIGN_LEFT, room);
+        canvas_text(c, right, base, e->rate, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, right - middle - 8);
+    }
+    return line * (double)r->evidence_count;
+}
+
+// The block of a finding; returns its height.
+static double block(canvas *c, double x, double y, double width, const findings_row *r, bool shown)
+{
+    double inner = text_width(r, width), left = x + text_left, at = y + pad + 7;
+    char head[512];
+    snprintf(head, sizeof head, "%.200s: %.200s", r->rule, r->devices);
+    if (shown) {
+        canvas_mark(c, left + 3, at - 3, r->severity);
+        double word = canvas_text(c, left + 11, at, theme_severity_word(r->severity), TYPE_TABLE_STRONG,
+                                  theme_severity_ink(r->severity), ALIGN_LEFT, 0);
+        canvas_text(c, left + 17 + word, at, head, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, width - text_left - 27 - word);
+    }
+    at += 13;
+    at += shown ? canvas_paragraph(c, left, at, inner, r->claim, TYPE_BODY, INK_TEXT, 0)
+                : canvas_paragraph_height(c, inner, r->claim, TYPE_BODY, 0);
+    at += 1;
+    at += evidence(c, left, at, inner, r, shown);
+    at += labelled(c, left, at, inner, "threshold", r->threshold, shown);
+    at += labelled(c, left, at, inner, "because of", r->explained_by, shown);
+    at += labelled(c, left, at, inner, "do", r->advice, shown);
+    double height = at - y - 7 + pad;
+    return r->value_count ? fmax(height, 62) : height;
+}
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const list *l = x->data;
+    double sum = 0;
+    for (size_t i = from; i < from + count && i < l->count; i++)
+        sum += block(c, 0, 0, width, &l->rows[i], false) + gap;
+    return sum;
+}
+
+// A share is shown in percent, what is tiny with its power of ten.
+static void end_label(canvas *c, const findings_row *r, double value, double x, double y, canvas_align align)
+{
+    char text[48];
+    const char *format = strncmp(r->unit, "of ", 3) == 0 && value >= 1e-6 ? "%" : value < 1e-3 ? "e" : "";
+    rules_format(text, sizeof text, format, value);
+    canvas_text(c, x, y, text, TYPE_FOOT, INK_SECONDARY, align, 56);
+}
+
+// All devices on a log axis: found ones filled, the threshold as a line.
+static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
+{
+    double least = r->limit > 0 ? r->limit : INFINITY, most = r->limit > 0 ? r->limit : 0;
+    size_t zero = 0, unknown = 0;
+    for (size_t i = 0; i < r->value_count; i++) {
+        double v = r->values[i];
+        zero += v == 0;
+        unknown += isnan(v) ? 1 : 0;
+        if (!(v > 0) || isinf(v)) continue;
+        least = fmin(least, v);
+        most = fmax(most, v);
+    }
+    if (!(most > 0)) return;
+    double low = log10(least), high = log10(most), y = box.y + 26, left = box.x + 12, right = box.x + box.width - 6;
+    if (high - low < .5) {
+        low -= .25;
+        high += .25;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "all devices%s%.60s, log scale", *r->unit ? ", " : "", r->unit);
+    canvas_text(c, box.x, box.y + 7, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
+    canvas_line(c, left, y, right, y, INK_HAIR, .8);
+    if (r->limit > 0) {
+        double at = left + (log10(r->limit) - low) / (high - low) * (right - left);
+        canvas_dashed(c, at, y - 8, at, y + 8, INK_SECONDARY, .8);
+    }
+    for (int found = 0; found < 2; found++) {
+        for (size_t i = 0; i < r->value_count; i++) {
+            double v = r->values[i];
+            if (!(v > 0) || isinf(v) || r->found[i] != (bool)found) continue;
+            double at = left + (log10(v) - low) / (high - low) * (right - left);
+            canvas_dot(c, at, y, 2.6, found ? theme_severity_ink(r->severity) : INK_PAPER,
+                       found ? theme_severity_ink(r->severity) : INK_SECONDARY);
+        }
+    }
+    if (zero) canvas_dot(c, box.x + 3, y, 2.6, INK_PAPER, INK_PEER);
+    end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
+    end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
+    if (!zero && !unknown) return;
+    if (unknown && zero) snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
+    else snprintf(text, sizeof text, unknown ? "%zu not known" : "%zu at zero", unknown ? unknown : zero);
+    canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const list *l = x->data;
+    double y = box.y;
+    for (size_t i = from; i < from + count && i < l->count; i++) {
+        const findings_row *r = &l->rows[i];
+        double tall = block(c, box.x, y, box.width, r, false);
+        canvas_rect(c, (canvas_box){box.x, y, box.width, tall}, INK_EMPTY, 0);
+        canvas_rect(c, (canvas_box){box.x, y, 3, tall}, theme_severity_ink(r->severity), 0);
+        block(c, box.x, y, box.width, r, true);
+        if (r->value_count)
+            draw_strip(c, r, (canvas_box){box.x + box.width - strip_width - 8, y + pad + 9, strip_width, tall});
+        y += tall + gap;
+    }
+}
+
+static void fill_twin(chart *x, const list *l)
+{
+    static const char *const heads[] = {"severity", "rule", "devices", "claim", "threshold", "what to do"};
+    x->twin.columns = sizeof heads / sizeof *heads;
+    for (size_t i = 0; i < x->twin.columns; i++)
+        document_cell(&x->twin, heads[i]);
+    for (size_t i = 0; i < l->count; i++) {
+        const findings_row *r = &l->rows[i];
+        const char *cells[] = {severity_name(r->severity), r->rule, r->devices, r->claim, r->threshold, r->advice};
+        for (size_t k = 0; k < x->twin.columns; k++)
+            document_cell(&x->twin, cells[k]);
+    }
+}
+
+static void copy_row(arena *a, findings_row *r)
+{
+    const char **texts[] = {&r->rule, &r->devices, &r->claim, &r->threshold, &r->advice, &r->explained_by, &r->unit};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = arena_text(a, *texts[i]);
+    findings_evidence *e = arena_copy(a, r->evidence, r->evidence_count, sizeof *e);
+    for (size_t i = 0; e && i < r->evidence_count; i++) {
+        e[i].name = arena_text(a, e[i].name);
+        e[i].value = arena_text(a, e[i].value);
+        e[i].rate = arena_text(a, e[i].rate);
+    }
+    r->evidence = e;
+    r->values = arena_copy(a, r->values, r->value_count, sizeof *r->values);
+    r->found = arena_copy(a, r->found, r->value_count, sizeof *r->found);
+    if (!e) r->evidence_count = 0;
+    if (!r->values || !r->found) r->value_count = 0;
+}
+
+chart chart_findings(chart_head head, const findings_row *rows, size_t count)
+{
+    chart x;
+    list *l = chart_begin(&x, head, sizeof *l);
+    if (!l) return x;
+    l->rows = arena_copy(l->memory, rows, count, sizeof *rows);
+    l->count = l->rows ? count : 0;
+    for (size_t i = 0; i < l->count; i++)
+        copy_row(l->memory, &l->rows[i]);
+    x.rows = l->count ? l->count : 1;
+    x.height = height;
+    x.draw = draw;
+    fill_twin(&x, l);
+    return chart_end(&x);
+}

@@ -1,0 +1,392 @@
+// Distributions: small multiples of size classes, and one distribution with another as its outline.
+#include "chart_private.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// ---- small multiples ----
+
+typedef struct histograms {
+    arena *memory;
+    histogram_style style;
+    histogram_set *sets;
+    size_t count, ways;
+} histograms;
+
+static const double cell_height = 74, cell_gap = 16, tic_room = 30;
+static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_RECEIVED_TEXT, INK_SENT_TEXT};
+
+static size_t per_line(double width, size_t count)
+{
+    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4;
+    return count && count < most ? count : most;
+}
+
+static bool has_lines(const histograms *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        if (h->sets[i].line[0] || h->sets[i].line[1]) return true;
+    return false;
+}
+
+static double draw_key(const histograms *h, canvas *c, double left, double y, double width, bool draw)
+{
+    axes_key keys[3];
+    size_t n = 0;
+    for (size_t way = 0; way < h->ways; way++)
+        keys[n++] = (axes_key){h->style.way[way], SWATCH_BOX, inks[way], INK_NONE};
+    if (has_lines(h)) keys[n++] = (axes_key){"share up to this size", SWATCH_LINE, INK_SECONDARY, INK_NONE};
+    return axes_draw_key(c, keys, n, left, y, width, draw) + 4;
+}
+
+// Each row of the chart is one set; they are drawn several to a line.
+static double histograms_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const histograms *h = x->data;
+    size_t line = per_line(width, h->count), lines = (count + line - 1) / line;
+    (void)from;
+    return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
+}
+
+static double sum_of(const double *counts, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; counts && i < n; i++)
+        sum += counts[i] > 0 ? counts[i] : 0;
+    return sum;
+}
+
+static bool is_known(const double *counts, size_t n)
+{
+    for (size_t i = 0; counts && i < n; i++)
+        if (isnan(counts[i])) return false;
+    return counts != NULL;
+}
+
+// The shares of one side as bars, and its cumulative line where it has one.
+static size_t add_side(const histograms *h, const histogram_set *s, size_t way, double *room, plot_series *to)
+{
+    size_t bins = h->style.bin_count, n = 0;
+    double *x = room, *y = room + bins, *width = room + 2 * bins, *ends = room + 3 * bins;
+    double sum = sum_of(s->values[way], bins), bar = 0.8 / (double)h->ways;
+    if (!(sum > 0)) return 0;
+    for (size_t i = 0; i < bins; i++) {
+        x[i] = (double)i + 0.5 + (h->ways == 2 ? ((double)way - 0.5) * bar : 0);
+        y[i] = s->values[way][i] / sum;
+        width[i] = bar;
+        ends[i] = (double)i + 1;
+    }
+    to[n++] = (plot_series){.kind = PLOT_BARS, .ink = inks[way], .x = x, .y = y, .x2 = width, .count = bins};
+    if (s->line[way])
+        to[n++] = (plot_series){.kind = PLOT_LINE,
+                                .ink = line_inks[way],
+                                .line_width = 0.9,
+                                .x = ends,
+                                .y = s->line[way],
+                                .count = bins};
+    return n;
+}
+
+static void hover_bins(canvas *c, const histograms *h, const histogram_set *s, canvas_box box)
+{
+    size_t bins = h->style.bin_count;
+    double step = box.width / (double)bins;
+    for (size_t i = 0; i < bins; i++) {
+        char text[600];
+        int used = snprintf(text, sizeof text, "%.60s, %.40s:", s->label, h->style.bins[i]);
+        for (size_t way = 0; way < h->ways; way++) {
+            double sum = sum_of(s->values[way], bins);
+            if (!is_known(s->values[way], bins) || used < 0 || (size_t)used >= sizeof text) continue;
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s %s (%s)", way ? "," : "",
+                             h->style.way[way], number_volume(s->values[way][i], h->style.what).text,
+                             number_percent(sum > 0 ? s->values[way][i] / sum : 0).text);
+        }
+        canvas_hover(c, (canvas_box){box.x + step * (double)i, box.y, step, box.height}, text);
+    }
+}
+
+// First and last bin always, between them as many as fit.
+static void label_bins(canvas *c, const histograms *h, canvas_box box)
+{
+    size_t bins = h->style.bin_count;
+    double step = box.width / (double)bins, base = box.y + box.height + 9, taken = box.x - 6;
+    const char *last = h->style.bins[bins - 1];
+    double last_from = box.x + box.width - canvas_text_width(c, last, TYPE_AXIS);
+    for (size_t i = 0; i + 1 < bins; i++) {
+        double width = canvas_text_width(c, h->style.bins[i], TYPE_AXIS),
+               x = box.x + step * ((double)i + 0.5) - width / 2;
+        if (x < taken || x + width + 5 > last_from) continue;
+        canvas_text(c, x, base, h->style.bins[i], TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+        taken = x + width + 5;
+    }
+    canvas_text(c, fmax(last_from, box.x), base, last, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, box.width);
+}
+
+static void draw_set(canvas *c, const histograms *h, const histogram_set *s, canvas_box cell)
+{
+    size_t bins = h->style.bin_count, n = 0;
+    axes a = {{cell.x + tic_room, cell.y + 12, cell.width - tic_room, cell_height - 12},
+              {.axis = {0, (double)bins, false, false}},
+              {.axis = {0, 1, false, false}, .format = AXES_PERCENT}};
+    plot_series series[4];
+    double *room = arena_make(h->memory, 8 * bins, sizeof *room);
+    double total[2] = {sum_of(s->values[0], bins), h->ways > 1 ? sum_of(s->values[1], bins) : 0};
+    bool known = is_known(s->values[0], bins) || (h->ways > 1 && is_known(s->values[1], bins));
+    canvas_text(c, cell.x, cell.y + 7, s->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, cell.width);
+    axes_draw_y(c, &a);
+    if (!known) {
+        canvas_hatch(c, a.box);
+        canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, "not measured", TYPE_AXIS,
+                    INK_SECONDARY, ALIGN_CENTER, a.box.width);
+        return;
+    }
+    for (size_t way = 0; room && way < h->ways; way++)
+        n += add_side(h, s, way, room + 4 * bins * way, series + n);
+    plot p = {a.x.axis, a.y.axis, series, n};
+    if (n) canvas_plot(c, a.box, &p);
+    if (!(total[0] > 0) && !(total[1] > 0)) {
+        char none[80];
+        snprintf(none, sizeof none, "no %.60s", h->style.what);
+        double text = fmin(canvas_text_width(c, none, TYPE_AXIS), a.box.width);
+        canvas_rect(c,
+                    (canvas_box){a.box.x + (a.box.width - text) / 2 - 3, a.box.y + a.box.height / 2 - 6,
+                                 text + 6, 11},
+                    INK_PAPER, 0);
+        canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, none, TYPE_AXIS,
+                    INK_SECONDARY, ALIGN_CENTER, a.box.width);
+    }
+    label_bins(c, h, a.box);
+    hover_bins(c, h, s, a.box);
+}
+
+static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const histograms *h = x->data;
+    size_t line = per_line(box.width, h->count);
+    const double between = 14;
+    double width = (box.width - between * (double)(line - 1)) / (double)line;
+    double key = draw_key(h, c, box.x, box.y, box.width, true);
+    for (size_t i = from; i < from + count && i < h->count; i++) {
+        size_t place = i - from;
+        canvas_box cell = {box.x + (double)(place % line) * (width + between),
+                           box.y + key + (double)(place / line) * (cell_height + cell_gap + 12), width,
+                           cell_height};
+        draw_set(c, h, &h->sets[i], cell);
+    }
+}
+
+static void histograms_table(document_table *t, const histograms *h)
+{
+    t->columns = 2 + h->style.bin_count;
+    t->right = ~UINT64_C(3);
+    document_cell(t, "");
+    document_cell(t, "");
+    for (size_t i = 0; i < h->style.bin_count; i++)
+        document_cell(t, h->style.bins[i]);
+    for (size_t i = 0; i < h->count; i++)
+        for (size_t way = 0; way < h->ways; way++) {
+            document_cell(t, h->sets[i].label);
+            document_cell(t, h->style.way[way]);
+            for (size_t k = 0; k < h->style.bin_count; k++) {
+                double v = h->sets[i].values[way] ? h->sets[i].values[way][k] : NAN;
+                if (isnan(v))
+                    document_cell(t, "not measured");
+                else
+                    document_cellf(t, "%.0f", v);
+            }
+        }
+}
+
+static void copy_sets(histograms *h, const histogram_set *sets, size_t count)
+{
+    size_t bins = h->style.bin_count;
+    h->sets = arena_copy(h->memory, sets, count, sizeof *sets);
+    for (size_t i = 0; h->sets && i < count; i++) {
+        histogram_set *s = &h->sets[i];
+        s->label = arena_text(h->memory, s->label);
+        for (size_t way = 0; way < 2; way++) {
+            if (s->values[way]) s->values[way] = arena_copy(h->memory, s->values[way], bins, sizeof(double));
+            if (s->line[way]) s->line[way] = arena_copy(h->memory, s->line[way], bins, sizeof(double));
+        }
+    }
+    h->count = count;
+}
+
+chart chart_histograms(chart_head head, const histogram_style *style, const histogram_set *sets, size_t count)
+{
+    chart x;
+    histograms *h = chart_begin(&x, head, sizeof *h);
+    if (!h) return x;
+    h->style = *style;
+    h->ways = style->way[1] ? 2 : 1;
+    h->style.way[0] = arena_text(h->memory, style->way[0]);
+    h->style.way[1] = arena_text(h->memory, style->way[1]);
+    h->style.what = arena_text(h->memory, style->what);
+    const char **bins = arena_make(h->memory, style->bin_count + 1, sizeof *bins);
+    for (size_t i = 0; bins && i < style->bin_count; i++)
+        bins[i] = arena_text(h->memory, style->bins[i]);
+    h->style.bins = bins;
+    copy_sets(h, sets, style->bin_count ? count : 0);
+    x.rows = h->count ? h->count : 1;
+    x.draw = histograms_draw;
+    x.height = histograms_height;
+    if (!arena_failed(h->memory)) histograms_table(&x.twin, h);
+    return chart_end(&x);
+}
+
+// ---- one distribution, another as its outline ----
+
+typedef struct distribution {
+    arena *memory;
+    distribution_style style;
+    distribution_set bars, outline;
+    bool outlined;
+    axes_scale y;
+    double *middles, *widths, *shares, *steps, *step_at; // of bars; of the outline, one more
+} distribution;
+
+static double distribution_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const distribution *d = x->data;
+    (void)c;
+    (void)width;
+    (void)from;
+    (void)count;
+    return (d->style.height > 0 ? d->style.height : 130) + 14 + AXES_X_HEIGHT;
+}
+
+static void distribution_hovers(canvas *c, const distribution *d, const axes *a)
+{
+    for (size_t i = 0; i < d->style.bins; i++) {
+        axes_span span = {d->style.edges[i], d->style.edges[i + 1], NULL, INK_NONE};
+        double left, right;
+        char text[480];
+        if (!axes_clip(a, &span, &left, &right)) continue;
+        snprintf(text, sizeof text, "%.60s: %s %.40s, %s", d->bars.label,
+                 number_plain(d->bars.counts[i]).text, d->style.what, number_percent(d->shares[i]).text);
+        canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
+    }
+}
+
+static void distribution_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const distribution *d = x->data;
+    size_t bins = d->style.bins;
+    axes a = {.box = {0, box.y + 14, 0, box.height - 14 - AXES_X_HEIGHT}, .x = d->style.x_scale, .y = d->y};
+    double tics = axes_label_width(c, &a.y, a.box.height) + 6;
+    const axes_key keys[2] = {{d->bars.label, SWATCH_BOX, d->bars.ink, INK_NONE},
+                              {d->outlined ? d->outline.label : NULL, SWATCH_LINE, d->outline.ink, INK_NONE}};
+    (void)from;
+    (void)count;
+    a.box.x = box.x + tics;
+    a.box.width = box.width - tics;
+    axes_draw_key(c, keys, 2, a.box.x, box.y, a.box.width, true);
+    axes_draw_y(c, &a);
+    const plot_series series[2] = {{.kind = PLOT_BARS,
+                                    .ink = d->bars.ink,
+                                    .x = d->middles,
+                                    .y = d->shares,
+                                    .x2 = d->widths,
+                                    .count = bins},
+                                   {.kind = PLOT_STEP,
+                                    .ink = d->outline.ink,
+                                    .line_width = 1.5,
+                                    .x = d->step_at,
+                                    .y = d->steps,
+                                    .count = bins + 3}};
+    plot p = {a.x.axis, a.y.axis, series, d->outlined ? 2 : 1};
+    canvas_plot(c, a.box, &p);
+    axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
+    distribution_hovers(c, d, &a);
+}
+
+static const double *shares_of(arena *memory, const double *counts, size_t bins)
+{
+    double sum = sum_of(counts, bins), *shares = arena_make(memory, bins + 1, sizeof *shares);
+    for (size_t i = 0; shares && i < bins; i++)
+        shares[i] = sum > 0 ? counts[i] / sum : 0;
+    return shares;
+}
+
+// An outline begins and ends on the axis.
+static void make_outline(distribution *d, const double *shares)
+{
+    size_t bins = d->style.bins;
+    d->steps = arena_make(d->memory, bins + 3, sizeof(double));
+    d->step_at = arena_make(d->memory, bins + 3, sizeof(double));
+    if (!d->steps || !d->step_at || !shares) return;
+    for (size_t i = 0; i < bins; i++) {
+        d->step_at[i + 1] = d->style.edges[i];
+        d->steps[i + 1] = shares[i];
+    }
+    d->step_at[0] = d->style.edges[0];
+    d->step_at[bins + 1] = d->step_at[bins + 2] = d->style.edges[bins];
+}
+
+static void distribution_table(document_table *t, const distribution *d)
+{
+    t->columns = d->outlined ? 4 : 3;
+    t->right = 0xf;
+    document_cell(t, "from");
+    document_cell(t, "to");
+    document_cellf(t, "%s: %s", d->bars.label, d->style.what);
+    if (d->outlined) document_cellf(t, "%s: %s", d->outline.label, d->style.what);
+    for (size_t i = 0; i < d->style.bins; i++) {
+        document_cellf(t, "%.6g", d->style.edges[i]);
+        document_cellf(t, "%.6g", d->style.edges[i + 1]);
+        document_cellf(t, "%.10g", d->bars.counts[i]);
+        if (d->outlined) document_cellf(t, "%.10g", d->outline.counts[i]);
+    }
+}
+
+static distribution_set copy_distribution(distribution *d, const distribution_set *from)
+{
+    distribution_set to = *from;
+    to.label = arena_text(d->memory, from->label);
+    to.counts = arena_copy(d->memory, from->counts, d->style.bins, sizeof(double));
+    return to;
+}
+
+static void prepare(distribution *d)
+{
+    size_t bins = d->style.bins;
+    double most = 0;
+    const double *shares = shares_of(d->memory, d->bars.counts, bins);
+    const double *outline = d->outlined ? shares_of(d->memory, d->outline.counts, bins) : NULL;
+    d->middles = arena_make(d->memory, bins, sizeof(double));
+    d->widths = arena_make(d->memory, bins, sizeof(double));
+    d->shares = arena_copy(d->memory, shares, bins, sizeof(double));
+    if (arena_failed(d->memory)) return;
+    for (size_t i = 0; i < bins; i++) {
+        const double *e = d->style.edges;
+        d->middles[i] = (e[i] + e[i + 1]) / 2;
+        d->widths[i] = (e[i + 1] - e[i]) * 0.94;
+        most = fmax(most, fmax(shares[i], outline ? outline[i] : 0));
+    }
+    if (d->outlined) make_outline(d, outline);
+    d->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
+    if (d->style.x_scale.axis.max > d->style.x_scale.axis.min) return;
+    d->style.x_scale.axis.min = d->style.edges[0];
+    d->style.x_scale.axis.max = d->style.edges[bins];
+}
+
+chart chart_distribution(chart_head head, const distribution_style *style, const distribution_set *bars,
+                         const distribution_set *outline)
+{
+    chart x;
+    distribution *d = chart_begin(&x, head, sizeof *d);
+    if (!d) return x;
+    d->style = *style;
+    d->style.edges = arena_copy(d->memory, style->edges, style->bins + 1, sizeof(double));
+    d->style.what = arena_text(d->memory, style->what);
+    d->style.x_scale.unit = arena_text(d->memory, style->x_scale.unit);
+    d->bars = copy_distribution(d, bars);
+    d->outlined = outline != NULL;
+    if (outline) d->outline = copy_distribution(d, outline);
+    if (!arena_failed(d->memory)) prepare(d);
+    x.draw = distribution_draw;
+    x.height = distribution_height;
+    if (!arena_failed(d->memory)) distribution_table(&x.twin, d);
+    return chart_end(&x);
+}

@@ -1,0 +1,350 @@
+// Small multiples over one axis: what moves together is seen above one another. Gaps stay gaps, in every panel.
+#include "chart_private.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct lines {
+    arena *memory;
+    lines_style style;
+    lines_panel *panels;
+    axes_scale *scales; // of y, for each panel
+    size_t count;
+} lines;
+
+static const double ribbon_height = 16, panel_gap = 12, label_width = 74;
+
+// ---- data ----
+
+typedef struct bin {
+    double sum, low, high;
+    size_t count;
+} bin;
+
+static void add_to_bin(bin *b, double y, double low, double high)
+{
+    if (isnan(y)) return;
+    if (isnan(low)) low = y;
+    if (isnan(high)) high = y;
+    b->low = b->count ? fmin(b->low, low) : low;
+    b->high = b->count ? fmax(b->high, high) : high;
+    b->sum += y;
+    b->count++;
+}
+
+// Mean and band of LINES_COLUMNS bins of neighbours; a bin with no value is a gap.
+static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
+{
+    lines_curve to = *from;
+    double *y = arena_make(memory, 3 * LINES_COLUMNS, sizeof *y), *low, *high;
+    if (!y) return (lines_curve){0};
+    low = y + LINES_COLUMNS;
+    high = low + LINES_COLUMNS;
+    for (size_t k = 0; k < LINES_COLUMNS; k++) {
+        bin b = {0};
+        for (size_t i = k * count / LINES_COLUMNS; i < (k + 1) * count / LINES_COLUMNS; i++)
+            add_to_bin(&b, from->y[i], from->low ? from->low[i] : NAN, from->high ? from->high[i] : NAN);
+        y[k] = b.count ? b.sum / (double)b.count : NAN;
+        low[k] = b.count ? b.low : NAN;
+        high[k] = b.count ? b.high : NAN;
+    }
+    to.y = y;
+    to.low = low;
+    to.high = high;
+    return to;
+}
+
+static lines_curve copied(arena *memory, const lines_curve *from, size_t count)
+{
+    lines_curve to = *from;
+    to.label = arena_text(memory, from->label);
+    if (count > LINES_COLUMNS) return thinned(memory, &to, count);
+    to.y = arena_copy(memory, from->y, count, sizeof(double));
+    to.low = from->low ? arena_copy(memory, from->low, count, sizeof(double)) : NULL;
+    to.high = from->high ? arena_copy(memory, from->high, count, sizeof(double)) : NULL;
+    return to;
+}
+
+static const double *thinned_x(arena *memory, const double *x, size_t count)
+{
+    double *to = arena_make(memory, LINES_COLUMNS, sizeof *to);
+    for (size_t k = 0; to && k < LINES_COLUMNS; k++) {
+        size_t from = k * count / LINES_COLUMNS, end = (k + 1) * count / LINES_COLUMNS;
+        to[k] = (x[from] + x[end - 1]) / 2;
+    }
+    return to;
+}
+
+// The y axis of a panel: all its curves and bands, and its limit.
+static axes_scale scale_of(const lines_panel *p, size_t count)
+{
+    axes_scale s = {.axis.log = p->log, .format = p->format, .unit = p->unit};
+    double all[3] = {NAN, NAN, isnan(p->limit) ? NAN : p->limit};
+    for (size_t k = 0; k < p->curve_count; k++)
+        for (size_t i = 0; i < count; i++) {
+            const double *of[3] = {p->curves[k].y, p->curves[k].low, p->curves[k].high};
+            for (size_t m = 0; m < 3; m++) {
+                double v = of[m] ? of[m][i] : NAN;
+                if (!isfinite(v) || (p->log && v <= 0)) continue;
+                all[0] = fmin(v, all[0]); // fmin and fmax pass over NAN
+                all[1] = fmax(v, all[1]);
+            }
+        }
+    return axes_complete(s, all, 3);
+}
+
+// ---- drawing ----
+
+static double panel_height(const lines *l, const chart *x)
+{
+    (void)x;
+    return l->style.panel_height > 0 ? l->style.panel_height : 62;
+}
+
+static double key_of(const lines_panel *p, canvas *c, double left, double y, double width, bool draw)
+{
+    axes_key keys[16];
+    size_t count = 0;
+    for (size_t i = 0; i < p->curve_count && count < 16; i++) {
+        const lines_curve *k = &p->curves[i];
+        axes_swatch swatch = k->low ? SWATCH_BAND : k->dashed ? SWATCH_DASHED : SWATCH_LINE;
+        keys[count++] = (axes_key){k->label, swatch, k->ink, k->pale};
+    }
+    return axes_draw_key(c, keys, count, left, y, width, draw);
+}
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const lines *l = x->data;
+    double sum = (l->style.phase_count ? ribbon_height : 0) + AXES_X_HEIGHT;
+    for (size_t i = from; i < from + count && i < l->count; i++)
+        sum += panel_height(l, x) + panel_gap + key_of(&l->panels[i], c, 0, 0, width - label_width, false);
+    return sum;
+}
+
+static void draw_ribbon(canvas *c, const axes *a, const axes_span *phases, size_t count)
+{
+    double left, right;
+    for (size_t i = 0; i < count; i++) {
+        if (!axes_clip(a, &phases[i], &left, &right)) continue;
+        canvas_tip(c, phases[i].label);
+        canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, phases[i].ink, 0);
+        double text = canvas_text_width(c, phases[i].label, TYPE_CELL);
+        if (text + 4 <= right - left)
+            canvas_text(c, (left + right) / 2, a->box.y + 8.2, phases[i].label, TYPE_CELL,
+                        (theme_ink)(INK_ON + phases[i].ink), ALIGN_CENTER, 0);
+    }
+}
+
+static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, bool wash,
+                           bool label)
+{
+    double left, right;
+    for (size_t i = 0; i < count; i++) {
+        if (!axes_clip(a, &spans[i], &left, &right)) continue;
+        if (wash) {
+            canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, INK_BAD_PALE, 0);
+            continue;
+        }
+        canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
+        canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
+        double text = canvas_text_width(c, spans[i].label, TYPE_AXIS);
+        if (label && right + 3 + text <= a->box.x + a->box.width)
+            canvas_text(c, right + 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
+        else if (label && left - 3 - text >= a->box.x)
+            canvas_text(c, left - 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_RIGHT, 0);
+    }
+}
+
+static void draw_curves(canvas *c, const lines *l, const lines_panel *p, const axes *a)
+{
+    enum { MOST = 64 };
+    plot_series series[2 * MOST];
+    size_t n = 0, count = l->style.count;
+    for (size_t i = 0; i < p->curve_count && i < MOST; i++) {
+        const lines_curve *k = &p->curves[i];
+        if (!k->low || !k->high || k->pale == INK_NONE) continue;
+        series[n++] = (plot_series){
+            .kind = PLOT_BAND, .ink = k->pale, .x = l->style.x, .y = k->low, .y2 = k->high, .count = count};
+    }
+    for (size_t i = 0; i < p->curve_count && i < MOST; i++) {
+        const lines_curve *k = &p->curves[i];
+        series[n++] = (plot_series){.kind = k->step ? PLOT_STEP : PLOT_LINE,
+                                    .ink = k->ink,
+                                    .line_width = 1,
+                                    .dashed = k->dashed,
+                                    .x = l->style.x,
+                                    .y = k->y,
+                                    .count = count};
+    }
+    plot drawn = {a->x.axis, a->y.axis, series, n};
+    canvas_plot(c, a->box, &drawn);
+}
+
+static number_text value_text(const lines_panel *p, double value)
+{
+    switch (p->format) {
+    case AXES_BINARY: return number_binary(value);
+    case AXES_PERCENT: return number_percent(value);
+    case AXES_TIME:
+    case AXES_DURATION: return number_duration(value);
+    default: return number_prefixed(value, p->unit);
+    }
+}
+
+// What the pointer finds: up to 80 stretches, each with the point in its middle.
+static void draw_hovers(canvas *c, const lines *l, const lines_panel *p, const axes *a)
+{
+    enum { MOST = 80 };
+    size_t count = l->style.count, stretches = count < MOST ? count : MOST;
+    for (size_t s = 0; s < stretches; s++) {
+        size_t from = s * count / stretches, end = (s + 1) * count / stretches, i = (from + end) / 2;
+        axes_span span = {l->style.x[from], end < count ? l->style.x[end] : l->style.axis.axis.max, NULL,
+                          INK_NONE};
+        double left, right;
+        char text[800];
+        if (!axes_clip(a, &span, &left, &right)) continue;
+        number_text at = value_text(
+            &(lines_panel){.format = l->style.axis.format, .unit = l->style.axis.unit}, l->style.x[i]);
+        int used = snprintf(text, sizeof text, "%s", at.text);
+        for (size_t k = 0; k < p->curve_count && used > 0 && (size_t)used < sizeof text - 1; k++)
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":",
+                         p->curves[k].label, *p->curves[k].label ? " " : "",
+                         isnan(p->curves[k].y[i]) ? "not measured" : value_text(p, p->curves[k].y[i]).text);
+        canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
+    }
+}
+
+static void draw_limit(canvas *c, const lines_panel *p, const axes *a)
+{
+    double y = axes_y(a, p->limit);
+    if (isnan(p->limit) || isnan(y)) return;
+    canvas_line(c, a->box.x, y, a->box.x + a->box.width, y, INK_TEXT, 0.9);
+    canvas_text(c, a->box.x + 4, y + 7, p->limit_label, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, a->box.width - 8);
+}
+
+static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, double left, bool first)
+{
+    const lines_panel *p = &l->panels[i];
+    const lines_style *s = &l->style;
+    double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
+    draw_incidents(c, a, s->incidents, s->incident_count, true, false);
+    axes_hatch(c, a, s->gaps, s->gap_count);
+    axes_draw_y(c, a);
+    canvas_text(c, left, a->box.y + 7, p->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+    canvas_paragraph(c, left, a->box.y + 17, room, p->below, TYPE_AXIS, INK_SECONDARY, 3);
+    draw_curves(c, l, p, a);
+    draw_limit(c, p, a);
+    draw_incidents(c, a, s->incidents, s->incident_count, false, first);
+    draw_hovers(c, l, p, a);
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const lines *l = x->data;
+    double labels = 0, high = panel_height(l, x), y = box.y;
+    for (size_t i = from; i < from + count && i < l->count; i++)
+        labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
+    double start = box.x + label_width + labels + 4;
+    axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
+              l->style.axis,
+              {{0, 1, false, false}, AXES_SI, ""}};
+    if (l->style.phase_count) {
+        draw_ribbon(c, &a, l->style.phases, l->style.phase_count);
+        y += ribbon_height;
+    }
+    for (size_t i = from; i < from + count && i < l->count; i++) {
+        y += key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
+        a.box = (canvas_box){a.box.x, y, a.box.width, high};
+        a.y = l->scales[i];
+        draw_panel(c, l, i, &a, box.x, i == from);
+        y += high + panel_gap;
+    }
+    axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
+}
+
+// ---- the table behind it ----
+
+static void table_head(document_table *t, const lines *l)
+{
+    document_cell(t, l->style.x_head);
+    t->columns = 1;
+    for (size_t i = 0; i < l->count; i++)
+        for (size_t k = 0; k < l->panels[i].curve_count; k++) {
+            const lines_panel *p = &l->panels[i];
+            const char *curve = p->curves[k].label, *unit = p->format == AXES_SI ? p->unit : "";
+            document_cellf(t, "%s%s%s%s%s%s", p->label, *curve ? ", " : "", curve, *unit ? " (" : "", unit,
+                           *unit ? ")" : "");
+            t->right |= t->columns < 64 ? UINT64_C(1) << t->columns : 0;
+            t->columns++;
+        }
+    t->right |= 1;
+}
+
+static void make_table(document_table *t, const lines *l)
+{
+    table_head(t, l);
+    for (size_t row = 0; row < l->style.count; row++) {
+        document_cellf(t, "%.10g", l->style.x[row]);
+        for (size_t i = 0; i < l->count; i++)
+            for (size_t k = 0; k < l->panels[i].curve_count; k++) {
+                double y = l->panels[i].curves[k].y[row];
+                if (isnan(y))
+                    document_cell(t, "not measured");
+                else
+                    document_cellf(t, "%.6g", y);
+            }
+    }
+}
+
+// ---- making it ----
+
+static void copy_panels(lines *l, const lines_panel *panels, size_t count, size_t points)
+{
+    l->panels = arena_copy(l->memory, panels, count, sizeof *panels);
+    l->scales = arena_make(l->memory, count, sizeof *l->scales);
+    for (size_t i = 0; l->panels && l->scales && i < count; i++) {
+        lines_panel *p = &l->panels[i];
+        lines_curve *curves = arena_make(l->memory, p->curve_count, sizeof *curves);
+        for (size_t k = 0; curves && k < p->curve_count; k++)
+            curves[k] = copied(l->memory, &panels[i].curves[k], points);
+        p->label = arena_text(l->memory, p->label);
+        p->below = arena_text(l->memory, p->below);
+        p->unit = arena_text(l->memory, p->unit);
+        p->limit_label = arena_text(l->memory, p->limit_label);
+        p->curves = curves;
+        if (arena_failed(l->memory)) return;
+        l->scales[i] = scale_of(p, l->style.count);
+    }
+    l->count = count;
+}
+
+chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count)
+{
+    chart x;
+    lines *l = chart_begin(&x, head, sizeof *l);
+    if (!l) return x;
+    lines_style *s = &l->style;
+    *s = *style;
+    s->axis = axes_complete(s->axis, s->x, s->count);
+    s->axis.unit = arena_text(l->memory, s->axis.unit);
+    s->x_head = arena_text(l->memory, s->x_head);
+    s->phases = axes_copy_spans(l->memory, s->phases, s->phase_count);
+    s->gaps = axes_copy_spans(l->memory, s->gaps, s->gap_count);
+    s->incidents = axes_copy_spans(l->memory, s->incidents, s->incident_count);
+    if (s->count > LINES_COLUMNS) {
+        s->x = thinned_x(l->memory, s->x, s->count);
+        s->count = LINES_COLUMNS;
+    } else {
+        s->x = arena_copy(l->memory, s->x, s->count, sizeof *s->x);
+    }
+    copy_panels(l, panels, count, style->count);
+    x.rows = count;
+    x.draw = draw;
+    x.height = height;
+    if (!arena_failed(l->memory)) make_table(&x.twin, l);
+    return chart_end(&x);
+}

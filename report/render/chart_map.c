@@ -1,0 +1,224 @@
+// Rows over time: when, and who. One scale for all rows, zero is empty, not measured is hatched.
+#include "chart_private.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct map {
+    arena *memory;
+    map_style style;
+    map_row *rows;
+    size_t count;
+    double max;
+    bool marks; // some row has one
+} map;
+
+static const double head_height = 17, ribbon_height = 14, row_gap = 1.4;
+
+static double row_height(const map *m)
+{
+    return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
+}
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const map *m = x->data;
+    (void)c;
+    (void)width;
+    (void)from;
+    return head_height + (m->style.phase_count ? ribbon_height : 0) + (double)count * row_height(m) +
+           AXES_X_HEIGHT + 2;
+}
+
+static theme_ink ink_of(const map *m, double value)
+{
+    if (isnan(value)) return INK_NONE; // hatched
+    if (!(value > 0)) return INK_EMPTY;
+    return theme_ramp(m->style.ramp, 0.06 + 0.94 * value / m->max);
+}
+
+static number_text value_text(const map *m, double value)
+{
+    switch (m->style.format) {
+    case AXES_PERCENT: return number_percent(value);
+    case AXES_BINARY: return number_binary(value);
+    case AXES_TIME:
+    case AXES_DURATION: return number_duration(value);
+    default: return number_prefixed(value, m->style.unit);
+    }
+}
+
+// Runs of cells that were measured, as pictures, and of those that were not.
+static void draw_cells(canvas *c, const map *m, const double *values, canvas_box box)
+{
+    double step = box.width / (double)m->style.columns;
+    for (size_t i = 0, from; i < m->style.columns; i = from) {
+        bool unknown = isnan(values[i]);
+        uint16_t inks[MAP_COLUMNS];
+        for (from = i; from < m->style.columns && isnan(values[from]) == unknown; from++)
+            inks[from - i] = (uint16_t)ink_of(m, values[from]);
+        canvas_box run = {box.x + step * (double)i, box.y, step * (double)(from - i), box.height};
+        if (unknown)
+            canvas_hatch(c, run);
+        else
+            canvas_image(c, run, inks, from - i, 1);
+    }
+}
+
+// What the pointer finds: stretches of columns with the most in each.
+static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
+{
+    enum { STRETCHES = 40 };
+    size_t columns = m->style.columns, stretches = columns < STRETCHES ? columns : STRETCHES;
+    double step = box.width / (double)columns;
+    for (size_t s = 0; s < stretches; s++) {
+        size_t from = s * columns / stretches, end = (s + 1) * columns / stretches;
+        double most = NAN, span = (m->style.to - m->style.from) / (double)columns;
+        char text[480];
+        for (size_t i = from; i < end; i++)
+            most = fmax(most, r->values[i]);
+        snprintf(text, sizeof text, "%.60s, %s to %s: %s%s", r->label,
+                 number_duration(m->style.from + span * (double)from).text,
+                 number_duration(m->style.from + span * (double)end).text,
+                 isnan(most) ? "not measured" : value_text(m, most).text,
+                 end - from > 1 && !isnan(most) ? " at most" : "");
+        canvas_hover(
+            c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
+            text);
+    }
+}
+
+static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y,
+                     double right)
+{
+    double high = row_height(m), base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
+    canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
+    box.width = axes_x(a, m->style.to) - box.x;
+    draw_cells(c, m, r->values, box);
+    theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
+    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - marks - 6);
+    if (r->marked) {
+        canvas_mark(c, a->box.x - marks + 2, base - 2.4, r->severity);
+        canvas_text(c, a->box.x - marks + 9, base, theme_severity_word(r->severity), TYPE_AXIS,
+                    theme_severity_ink(r->severity), ALIGN_LEFT, 0);
+    }
+    canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
+    hover_row(c, m, r, box);
+}
+
+static void draw_ribbon(canvas *c, const map *m, const axes *a, double y)
+{
+    double left, right;
+    for (size_t i = 0; i < m->style.phase_count; i++) {
+        const axes_span *p = &m->style.phases[i];
+        if (!axes_clip(a, p, &left, &right)) continue;
+        canvas_tip(c, p->label);
+        canvas_rect(c, (canvas_box){left, y, right - left, ribbon_height - 3}, p->ink, 0);
+        if (canvas_text_width(c, p->label, TYPE_CELL) + 4 <= right - left)
+            canvas_text(c, (left + right) / 2, y + 8.2, p->label, TYPE_CELL, (theme_ink)(INK_ON + p->ink),
+                        ALIGN_CENTER, 0);
+    }
+}
+
+// Widths of the columns beside the map.
+static void measure(const map *m, canvas *c, double width, double *label, double *right)
+{
+    *label = canvas_text_width(c, m->style.label_head, TYPE_AXIS);
+    *right = canvas_text_width(c, m->style.right_head, TYPE_AXIS);
+    for (size_t i = 0; i < m->count; i++) {
+        *label = fmax(*label, canvas_text_width(c, m->rows[i].label, TYPE_TABLE));
+        *right = fmax(*right, canvas_text_width(c, m->rows[i].right, TYPE_TABLE));
+    }
+    *label = fmin(*label, 0.28 * width) + (m->marks ? 50 : 8);
+    *right = *right > 0 ? fmin(*right, 0.25 * width) + 8 : 0;
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const map *m = x->data;
+    double label, beside, end = box.x + box.width, y = box.y + head_height;
+    measure(m, c, box.width, &label, &beside);
+    axes a = {{box.x + label, y, box.width - label - beside, 0},
+              m->style.axis,
+              {{0, 1, false, false}, AXES_SI, ""}};
+    axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", value_text(m, m->max).text);
+    canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
+    canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);
+    // A sample of what is hatched, where there is room for it.
+    if (a.box.width > 190) {
+        double at = a.box.x + a.box.width - 90 - 64;
+        canvas_hatch(c, (canvas_box){at, box.y, 12, 6});
+        canvas_text(c, at + 16, box.y + 5.8, "no samples", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    }
+    if (m->style.phase_count) {
+        draw_ribbon(c, m, &a, y);
+        y += ribbon_height;
+    }
+    a.box.y = y;
+    for (size_t i = from; i < from + count && i < m->count; i++, y += row_height(m))
+        draw_row(c, m, &m->rows[i], &a, box.x, y, end);
+    a.box.height = y - a.box.y;
+    canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
+    axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
+}
+
+static void make_table(document_table *t, const map *m)
+{
+    enum { MOST = 60 }; // columns of a table that somebody reads
+    size_t columns = m->style.columns, shown = columns < MOST ? columns : MOST;
+    double span = (m->style.to - m->style.from) / (double)columns;
+    t->columns = shown + 1;
+    t->right = ~UINT64_C(1);
+    document_cellf(t, "%s%s", m->style.label_head, shown < columns ? ", most from" : ", from");
+    for (size_t s = 0; s < shown; s++)
+        document_cell(t, number_duration(m->style.from + span * (double)(s * columns / shown)).text);
+    for (size_t i = 0; i < m->count; i++) {
+        document_cell(t, m->rows[i].label);
+        for (size_t s = 0; s < shown; s++) {
+            double most = NAN;
+            for (size_t k = s * columns / shown; k < (s + 1) * columns / shown; k++)
+                most = fmax(most, m->rows[i].values[k]);
+            document_cell(t, isnan(most) ? "not measured" : value_text(m, most).text);
+        }
+    }
+}
+
+static void copy_rows(map *m, const map_row *rows, size_t count)
+{
+    double most = 0;
+    m->rows = arena_copy(m->memory, rows, count, sizeof *rows);
+    for (size_t i = 0; m->rows && i < count; i++) {
+        map_row *r = &m->rows[i];
+        r->label = arena_text(m->memory, r->label);
+        r->right = arena_text(m->memory, r->right);
+        r->values = arena_copy(m->memory, r->values, m->style.columns, sizeof(double));
+        m->marks |= r->marked;
+        if (!r->values) return;
+        for (size_t k = 0; k < m->style.columns; k++)
+            most = fmax(most, r->values[k]);
+    }
+    m->count = count;
+    m->max = m->style.max > 0 ? m->style.max : plot_axis_for(&most, 1, false).max;
+}
+
+chart chart_map(chart_head head, const map_style *style, const map_row *rows, size_t count)
+{
+    chart x;
+    map *m = chart_begin(&x, head, sizeof *m);
+    if (!m) return x;
+    m->style = *style;
+    if (m->style.columns > MAP_COLUMNS) m->style.columns = MAP_COLUMNS;
+    m->style.axis.unit = arena_text(m->memory, style->axis.unit);
+    m->style.unit = arena_text(m->memory, style->unit);
+    m->style.label_head = arena_text(m->memory, style->label_head);
+    m->style.right_head = arena_text(m->memory, style->right_head);
+    m->style.phases = axes_copy_spans(m->memory, style->phases, style->phase_count);
+    copy_rows(m, rows, count);
+    x.rows = count ? count : 1;
+    x.draw = draw;
+    x.height = height;
+    if (!arena_failed(m->memory)) make_table(&x.twin, m);
+    return chart_end(&x);
+}

@@ -1,0 +1,297 @@
+// Points; where there are too many to be seen singly, how dense they are.
+#include "chart_private.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ACROSS = 300, UP = 150, MOST_SETS = 8 };
+
+typedef struct scatter {
+    arena *memory;
+    scatter_style style;
+    scatter_set *sets; // x and y: NULL when they are only a density
+    size_t count, points, most;
+    uint16_t *density;                   // NULL: points
+    double *xs, *medians, *lows, *highs; // of a density: quantiles along x
+    size_t columns;
+} scatter;
+
+static double draw_keys(const scatter *s, canvas *c, double left, double y, double width, bool draw)
+{
+    axes_key keys[MOST_SETS + 2];
+    size_t n = 0;
+    for (size_t i = 0; !s->density && i < s->count && i < MOST_SETS; i++)
+        keys[n++] = (axes_key){s->sets[i].label, SWATCH_DOT, s->sets[i].ink, INK_NONE};
+    if (s->density) {
+        keys[n++] = (axes_key){"median", SWATCH_LINE, INK_TEXT, INK_NONE};
+        keys[n++] = (axes_key){"5 % and 95 %", SWATCH_DASHED, INK_TEXT, INK_NONE};
+    }
+    return fmax(axes_draw_key(c, keys, n, left, y, width - (s->density ? 100 : 0), draw),
+                s->density ? 15 : 0);
+}
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const scatter *s = x->data;
+    (void)from;
+    (void)count;
+    return draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) +
+           AXES_X_HEIGHT;
+}
+
+static void draw_points(canvas *c, const scatter *s, const axes *a)
+{
+    plot_series series[MOST_SETS];
+    size_t n = 0;
+    for (size_t i = 0; i < s->count && n < MOST_SETS; i++)
+        series[n++] = (plot_series){.kind = PLOT_POINTS,
+                                    .ink = s->sets[i].ink,
+                                    .line_width = s->points > 1000 ? 0.9 : 1.4,
+                                    .x = s->sets[i].x,
+                                    .y = s->sets[i].y,
+                                    .count = s->sets[i].count};
+    plot p = {a->x.axis, a->y.axis, series, n};
+    canvas_plot(c, a->box, &p);
+}
+
+static void draw_density(canvas *c, const scatter *s, const axes *a)
+{
+    const plot_series series[3] = {{.kind = PLOT_LINE,
+                                    .ink = INK_TEXT,
+                                    .line_width = 1.2,
+                                    .x = s->xs,
+                                    .y = s->medians,
+                                    .count = s->columns},
+                                   {.kind = PLOT_LINE,
+                                    .ink = INK_TEXT,
+                                    .line_width = 0.7,
+                                    .dashed = true,
+                                    .x = s->xs,
+                                    .y = s->lows,
+                                    .count = s->columns},
+                                   {.kind = PLOT_LINE,
+                                    .ink = INK_TEXT,
+                                    .line_width = 0.7,
+                                    .dashed = true,
+                                    .x = s->xs,
+                                    .y = s->highs,
+                                    .count = s->columns}};
+    plot p = {a->x.axis, a->y.axis, series, 3};
+    canvas_plot(c, a->box, &p);
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const scatter *s = x->data;
+    double keys = draw_keys(s, c, box.x, box.y, box.width, true) + 4;
+    axes a = {{0, box.y + keys, 0, box.height - keys - AXES_X_HEIGHT}, s->style.x_scale, s->style.y_scale};
+    double tics = axes_label_width(c, &a.y, a.box.height) + 6;
+    (void)from;
+    (void)count;
+    a.box.x = box.x + tics;
+    a.box.width = box.width - tics;
+    if (s->density) canvas_image(c, a.box, s->density, ACROSS, UP);
+    axes_draw_y(c, &a);
+    if (s->density) {
+        char most[64];
+        snprintf(most, sizeof most, "%zu points", s->most);
+        axes_draw_ramp(c, box.x + box.width, box.y, INK_BLUE, "1", most);
+        draw_density(c, s, &a);
+    } else {
+        draw_points(c, s, &a);
+    }
+    axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
+}
+
+// ---- the density of many ----
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The point at a share of the sorted values, between two of them when need be.
+static double quantile(const double *sorted, size_t count, double share)
+{
+    double place = share * (double)(count - 1);
+    size_t below = (size_t)place;
+    if (below + 1 >= count) return sorted[count - 1];
+    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+typedef struct place {
+    double x, y;
+} place;
+
+// Quantiles of the y values in each of some columns along the axis; columns with less than eight points have none.
+static void make_quantiles(scatter *s, const place *points, size_t count)
+{
+    enum { COLUMNS = 60, LEAST = 8 };
+    size_t *starts = arena_make(s->memory, COLUMNS + 1, sizeof *starts);
+    double *sorted = malloc((count + 1) * sizeof *sorted),
+           *all = arena_make(s->memory, 4 * COLUMNS, sizeof *all);
+    if (sorted && starts && all) {
+        plot_axis axis = s->style.x_scale.axis;
+        s->xs = all, s->medians = all + COLUMNS, s->lows = all + 2 * COLUMNS, s->highs = all + 3 * COLUMNS;
+        s->columns = COLUMNS;
+        for (size_t pass = 0; pass < 2; pass++) { // count, then fill: a sort by column
+            size_t next[COLUMNS];
+            for (size_t k = 0; k < COLUMNS; k++)
+                next[k] = starts[k];
+            for (size_t i = 0; i < count; i++) {
+                double at = plot_at(axis, points[i].x);
+                if (!(at >= 0 && at <= 1) || isnan(points[i].y)) continue;
+                size_t column = at < 1 ? (size_t)(at * COLUMNS) : COLUMNS - 1;
+                if (pass)
+                    sorted[next[column]++] = points[i].y;
+                else
+                    starts[column + 1]++;
+            }
+            for (size_t k = 0; k < COLUMNS && !pass; k++)
+                starts[k + 1] += starts[k];
+        }
+        for (size_t k = 0; k < COLUMNS; k++) {
+            size_t n = starts[k + 1] - starts[k];
+            double at = ((double)k + 0.5) / COLUMNS, *of = sorted + starts[k];
+            qsort(of, n, sizeof *of, by_value);
+            s->xs[k] =
+                axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
+            s->medians[k] = n >= LEAST ? quantile(of, n, 0.5) : NAN;
+            s->lows[k] = n >= LEAST ? quantile(of, n, 0.05) : NAN;
+            s->highs[k] = n >= LEAST ? quantile(of, n, 0.95) : NAN;
+        }
+    }
+    free(sorted);
+}
+
+// The most points of one cell, for the key.
+static size_t most_of(const scatter *s, const place *points, size_t count)
+{
+    size_t most = 0, *cells = calloc((size_t)ACROSS * UP, sizeof *cells);
+    for (size_t i = 0; cells && i < count; i++) {
+        double x = plot_at(s->style.x_scale.axis, points[i].x),
+               y = plot_at(s->style.y_scale.axis, points[i].y);
+        if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
+        size_t column = x < 1 ? (size_t)(x * ACROSS) : ACROSS - 1, row = y < 1 ? (size_t)(y * UP) : UP - 1;
+        if (++cells[row * ACROSS + column] > most) most = cells[row * ACROSS + column];
+    }
+    free(cells);
+    return most;
+}
+
+static void make_density(scatter *s, const scatter_set *sets)
+{
+    double *xs = malloc(2 * s->points * sizeof *xs), *ys = xs ? xs + s->points : NULL;
+    place *all = malloc(s->points * sizeof *all);
+    size_t n = 0;
+    s->density = arena_make(s->memory, (size_t)ACROSS * UP, sizeof *s->density);
+    for (size_t i = 0; xs && all && i < s->count; i++)
+        for (size_t k = 0; k < sets[i].count; k++, n++) {
+            xs[n] = all[n].x = sets[i].x[k];
+            ys[n] = all[n].y = sets[i].y[k];
+        }
+    if (s->density && n) {
+        plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP,
+                     s->density);
+        // No transparent pixels: where a viewer smooths the picture, they would show as dark edges.
+        for (size_t i = 0; i < (size_t)ACROSS * UP; i++)
+            if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
+    }
+    if (n) {
+        make_quantiles(s, all, n);
+        s->most = most_of(s, all, n);
+    }
+    free(xs);
+    free(all);
+}
+
+// ---- making it ----
+
+static void table_of_points(document_table *t, const scatter *s)
+{
+    t->columns = 3;
+    t->right = 6;
+    document_cell(t, "set");
+    document_cell(t, s->style.x_head);
+    document_cell(t, s->style.y_head);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; k < s->sets[i].count; k++) {
+            document_cell(t, s->sets[i].label);
+            document_cellf(t, "%.10g", s->sets[i].x[k]);
+            document_cellf(t, "%.10g", s->sets[i].y[k]);
+        }
+}
+
+static void table_of_quantiles(document_table *t, const scatter *s)
+{
+    static const char *const ends[] = {"5 %", "median", "95 %"};
+    t->columns = 4;
+    t->right = 0xf;
+    document_cell(t, s->style.x_head);
+    for (size_t i = 0; i < 3; i++)
+        document_cellf(t, "%s, %s", s->style.y_head, ends[i]);
+    for (size_t k = 0; k < s->columns; k++) {
+        const double of[3] = {s->lows[k], s->medians[k], s->highs[k]};
+        if (isnan(of[1])) continue;
+        document_cellf(t, "%.6g", s->xs[k]);
+        for (size_t i = 0; i < 3; i++)
+            document_cellf(t, "%.6g", of[i]);
+    }
+}
+
+// Axes over all sets, without a copy of them.
+static plot_axis axis_of(plot_axis wanted, const scatter_set *sets, size_t count, bool up)
+{
+    double ends[2] = {NAN, NAN};
+    if (wanted.max > wanted.min) return wanted;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sets[i].count; k++) {
+            double v = up ? sets[i].y[k] : sets[i].x[k];
+            if (!isfinite(v) || (wanted.log && v <= 0)) continue;
+            ends[0] = fmin(v, ends[0]);
+            ends[1] = fmax(v, ends[1]);
+        }
+    plot_axis axis = plot_axis_for(ends, 2, wanted.log);
+    axis.binary = wanted.binary;
+    if (!up && !wanted.log && ends[1] > 0 && ends[1] > ends[0]) axis.max = ends[1]; // no empty end
+    return axis;
+}
+
+static void copy_points(scatter *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->sets[i].x =
+            s->density ? NULL : arena_copy(s->memory, s->sets[i].x, s->sets[i].count, sizeof(double));
+        s->sets[i].y =
+            s->density ? NULL : arena_copy(s->memory, s->sets[i].y, s->sets[i].count, sizeof(double));
+    }
+}
+
+chart chart_scatter(chart_head head, const scatter_style *style, const scatter_set *sets, size_t count)
+{
+    chart x;
+    scatter *s = chart_begin(&x, head, sizeof *s);
+    if (!s) return x;
+    s->style = *style;
+    s->style.x_head = arena_text(s->memory, style->x_head);
+    s->style.y_head = arena_text(s->memory, style->y_head);
+    s->style.x_scale.unit = arena_text(s->memory, style->x_scale.unit);
+    s->style.y_scale.unit = arena_text(s->memory, style->y_scale.unit);
+    s->style.x_scale.axis = axis_of(style->x_scale.axis, sets, count, false);
+    s->style.y_scale.axis = axis_of(style->y_scale.axis, sets, count, true);
+    s->sets = arena_copy(s->memory, sets, count, sizeof *sets);
+    s->count = s->sets ? count : 0;
+    for (size_t i = 0; i < s->count; i++) {
+        s->sets[i].label = arena_text(s->memory, sets[i].label);
+        s->points += sets[i].count;
+    }
+    if (s->points > PLOT_POINTS_MAX) make_density(s, sets);
+    copy_points(s);
+    x.draw = draw;
+    x.height = height;
+    if (!arena_failed(s->memory)) (s->density ? table_of_quantiles : table_of_points)(&x.twin, s);
+    return chart_end(&x);
+}

@@ -1,0 +1,26 @@
+// The documents: which charts, in which order, with which words. What they show is worked out by the analysis.
+#ifndef NETPROF_PAGES_H
+#define NETPROF_PAGES_H
+
+#include "compare.h"
+#include "document.h"
+#include "findings.h"
+
+typedef struct pages_pair_input {
+    const dataset *set;
+    const difference *d;
+    const findings *f;
+    const rules *rules;
+    const char *const *paths; // as given: one or two
+    size_t path_count;
+    bool brief;    // only the first page
+    bool all_nics; // a page for each device
+} pages_pair_input;
+
+// What happened between two snapshots. NULL: no memory.
+document *pages_pair(const pages_pair_input *in, netprof_error *error);
+
+// What differs between healthy and faulty runs. NULL: no memory.
+document *pages_compare(const comparison *c, bool brief, netprof_error *error);
+
+#endif

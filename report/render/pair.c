@@ -1,0 +1,165 @@
+#include "pair.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *keep(pair *p, void *memory)
+{
+    if (!memory) p->failed = true;
+    return memory;
+}
+
+static const netprof_device *device_at(const pair *p, size_t device)
+{
+    return &p->schema->devices[device];
+}
+
+double pair_role_rate(const pair *p, size_t device, uint32_t role)
+{
+    const netprof_device *dev = device_at(p, device);
+    double most = NAN;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &p->d->rows[i];
+        if (row->entry && row->entry->marks & role) most = fmax(most, row->rate_per_s);
+    }
+    return most;
+}
+
+double pair_counter_rate(const pair *p, size_t device, const char *counter)
+{
+    size_t c = lookup_find(&p->e.index, device, counter);
+    return c == LOOKUP_NONE || !p->d->rows[c].compared ? NAN : p->d->rows[c].rate_per_s;
+}
+
+reading pair_value(pair *p, const char *formula, size_t device)
+{
+    expression x = {0};
+    expression_names names = {0};
+    expression_error error;
+    rule about = {.source = device_at(p, device)->source};
+    reading r = {.status = READING_NONE};
+    if (!expression_parse(&x, formula, &names, &error)) return r;
+    evaluation_of(&p->e, &about, device);
+    r = evaluate(&p->e, &x);
+    p->e.rule = NULL;
+    expression_free(&x);
+    return r;
+}
+
+// ---- sources ----
+
+static bool taken(const pair *p, size_t device, const char *source, bool physical)
+{
+    const netprof_device *dev = device_at(p, device);
+    if (strcmp(dev->source, source) != 0) return false;
+    return physical ? dev->flags & NETPROF_DEVICE_PHYSICAL : p->d->devices[device].changed > 0;
+}
+
+static void collect(pair *p, pair_source *s)
+{
+    size_t n = p->schema->device_count;
+    s->devices = keep(p, calloc(n + 1, sizeof *s->devices));
+    s->labels = keep(p, calloc(n + 1, sizeof *s->labels));
+    for (int physical = 1; physical >= 0 && !s->count && !p->failed; physical--) {
+        s->physical = physical;
+        for (size_t i = 0; i < n; i++) {
+            if (!taken(p, i, s->name, physical)) continue;
+            s->labels[s->count] = device_at(p, i)->name;
+            s->devices[s->count++] = i;
+        }
+    }
+}
+
+static double traffic_of(const pair *p, const pair_source *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double in = pair_role_rate(p, s->devices[i], CATALOG_RX_BYTES);
+        double out = pair_role_rate(p, s->devices[i], CATALOG_TX_BYTES);
+        if (!evaluation_counts_again(&p->e, s->devices[i])) sum += (isnan(in) ? 0 : in) + (isnan(out) ? 0 : out);
+    }
+    return sum;
+}
+
+// Cassini first where there is any, then physical ports by traffic.
+static double importance(const pair *p, const pair_source *s)
+{
+    if (!s->count) return -1;
+    if (strcmp(s->name, "cxi") == 0) return INFINITY;
+    return traffic_of(p, s) + (s->physical ? 1e18 : 0) + (strcmp(s->name, "ip") == 0 ? 0 : 1);
+}
+
+static void find_sources(pair *p)
+{
+    p->sources = keep(p, calloc(p->schema->device_count + 1, sizeof *p->sources));
+    for (size_t i = 0; i < p->schema->device_count && !p->failed; i++) {
+        size_t k = 0;
+        while (k < p->source_count && strcmp(p->sources[k].name, device_at(p, i)->source) != 0)
+            k++;
+        if (k < p->source_count) continue;
+        p->sources[k].name = device_at(p, i)->source;
+        p->source_count++;
+        collect(p, &p->sources[k]);
+    }
+    for (size_t i = 1; i < p->source_count && !p->failed; i++) { // few: by insertion
+        pair_source s = p->sources[i];
+        size_t k = i;
+        for (; k && importance(p, &s) > importance(p, &p->sources[k - 1]); k--)
+            p->sources[k] = p->sources[k - 1];
+        p->sources[k] = s;
+    }
+}
+
+static void find_traffic(pair *p)
+{
+    size_t n = p->schema->device_count;
+    p->traffic = keep(p, calloc(n + 1, sizeof *p->traffic));
+    for (int physical = 1; physical >= 0 && !p->traffic_count && !p->failed; physical--) {
+        for (size_t i = 0; i < n; i++) {
+            bool counts = !isnan(pair_role_rate(p, i, CATALOG_RX_BYTES)) || !isnan(pair_role_rate(p, i, CATALOG_TX_BYTES));
+            bool port = device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
+            if (counts && (physical ? port : p->d->devices[i].changed > 0) && !evaluation_counts_again(&p->e, i))
+                p->traffic[p->traffic_count++] = i;
+        }
+    }
+}
+
+bool pair_begin(pair *p, const pages_pair_input *in)
+{
+    *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema};
+    p->failed = !evaluation_begin(&p->e, in->d);
+    if (!p->failed) find_sources(p);
+    if (!p->failed) find_traffic(p);
+    return !p->failed;
+}
+
+void pair_end(pair *p)
+{
+    for (size_t i = 0; i < p->source_count; i++) {
+        free(p->sources[i].devices);
+        free(p->sources[i].labels);
+    }
+    free(p->sources);
+    free(p->traffic);
+    evaluation_end(&p->e);
+}
+
+size_t pair_of(const pair *p, size_t device)
+{
+    for (size_t i = 0; i < p->source_count; i++)
+        if (strcmp(p->sources[i].name, device_at(p, device)->source) == 0) return i;
+    return DIFFERENCE_NONE;
+}
+
+const char *pair_noun(const char *source, bool plural)
+{
+    static const char *const nouns[][3] = {{"cxi", "NIC", "NICs"},
+                                           {"netdev", "interface", "interfaces"},
+                                           {"ethtool", "interface", "interfaces"},
+                                           {"rdma", "port", "ports"},
+                                           {"tcp", "connection", "connections"}};
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++)
+        if (strcmp(nouns[i][0], source) == 0) return nouns[i][1 + plural];
+    return plural ? "devices" : "device";
+}

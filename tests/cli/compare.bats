@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# netprof compare
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# What the two NICs count in ten seconds by their own stamps; the arguments change cxi1.
+ten_seconds() {
+    local nic
+    for nic in cxi0 cxi1; do
+        set_counter tree $nic hni_tx_paused_1 0 10
+        set_counter tree $nic pct_retry_srb_requests 10 10
+        set_counter tree $nic hni_pcs_uncorrected_cw 0 10
+        set_counter tree $nic hni_sts_rx_ok_octets 5000000000 10
+        set_counter tree $nic lpe_net_match_priority_0 4000 10
+    done
+    while [ $# -gt 0 ]; do
+        set_counter tree cxi1 "$1" "$2" 10
+        shift 2
+    done
+}
+
+new_tree() {
+    rm -rf tree
+    for nic in cxi0 cxi1; do
+        make_nic tree $nic hni_tx_paused_1=0 pct_retry_srb_requests=0 hni_pcs_uncorrected_cw=0 hni_sts_rx_ok_octets=0 \
+            lpe_net_match_priority_0=0
+    done
+}
+
+# run_of FILE [COUNTER VALUE]...: a run of them.
+run_of() {
+    new_tree
+    export -f ten_seconds set_counter
+    netprof run -q --root tree -o "$1" -- bash -c 'ten_seconds "$@"' - "${@:2}"
+}
+
+# ends_of FILE [COUNTER VALUE]...: the same as two files, FILE.0 and FILE.1.
+ends_of() {
+    new_tree
+    netprof collect -q --root tree -o "$1.0"
+    ten_seconds "${@:2}"
+    netprof collect -q --root tree -o "$1.1"
+}
+
+@test "what turned, what changed most, where; the numbers" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000 pct_retry_srb_requests 20480
+    [ "$(status_of netprof compare good.json -- bad.json)" = 0 ]
+    head -n 2 out | tr '\n' ' ' | grep -q '^cxi1: the network held this NIC 31 % of the time: congestion in the fabric or at a receiver; healthy run 0 %'
+    grep -q '^  high     cxi1: the network held this NIC 31 % of the time' out
+    grep -qE '^    pct_retry_srb_requests +1 +2048 +2048 +2048 +only cxi1$' out
+    grep -qE '^    hni_tx_paused_1 +0 +310 M +new +only cxi1$' out
+    grep -qE '^  egress-paused +ok 0 % +high 31 % +cxi1$' out
+    grep -qE '^  cxi0 +cxi +500 MB/s -> 500 MB/s +1.00' out
+}
+
+@test "two files need no --; the order of the sides matters" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000
+    netprof compare good.json -- bad.json >one
+    netprof compare good.json bad.json >two
+    cmp one two
+    netprof compare bad.json -- good.json >three
+    grep -q '^Nothing went worse' three
+    grep -q 'Only on the healthy side: cxi1: the network held this NIC' three
+}
+
+@test "files with one snapshot are paired; one that is left is refused" {
+    ends_of good
+    ends_of bad hni_tx_paused_1 3100000000
+    run_of bad.json hni_tx_paused_1 3100000000
+    netprof compare good.0 good.1 -- bad.0 bad.1 --json >out
+    [ "$(jq -c '[.runs[].files]' out)" = '["good.0, good.1","bad.0, bad.1"]' ]
+    [ "$(jq -r '.checks[0].rule' out)" = egress-paused ]
+    [ "$(status_of netprof compare good.0 -- bad.json)" = 3 ]
+    grep -qE '^netprof compare: good.0: holds one snapshot; expected a second one of the same host behind it$' err
+    [ "$(status_of netprof compare good.1 good.0 -- bad.json)" = 3 ]
+    grep -q '^netprof compare: good.0: is earlier than good.1; expected the earlier one first$' err
+}
+
+@test "several runs: a range, the worst and the median" {
+    run_of good1.json pct_retry_srb_requests 10
+    run_of good2.json pct_retry_srb_requests 40
+    run_of bad1.json pct_retry_srb_requests 4000
+    run_of bad2.json pct_retry_srb_requests 20480
+    netprof compare good1.json good2.json -- bad1.json bad2.json >out
+    # 1 to 4 a second; the worst 2048, the median of the two 1224; over the median 2.5: 819
+    grep -qE '^    pct_retry_srb_requests +1..4 +2048 +1224 +819 +819 +only cxi1$' out
+    netprof compare good1.json good2.json -- bad1.json bad2.json --json >out
+    [ "$(jq -c '.differences[0] | [.counter, .devices[1].worst_run, .devices[1].faulty_runs_outside]' out)" = '["pct_retry_srb_requests","bad2.json",2]' ]
+}
+
+@test "JSON" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000
+    netprof compare good.json -- bad.json --json >out
+    [ "$(jq -r '.format, .version, .verdict.severity' out | tr '\n' ' ')" = 'netprof-comparison 1 high ' ]
+    [ "$(jq -c '.differences[0] | [.counter, .class, .state, .device, .where]' out)" = '["hni_tx_paused_1","stalls","new","cxi1","only cxi1"]' ]
+    [ "$(jq -c '.differences[0].devices[1] | [.healthy.count, .faulty.count, .ratio_per_s]' out)" = '[0,3100000000,null]' ]
+    [ "$(jq -c '.checks[0] | [.rule, .flipped, .devices[1].faulty.severity, .devices[1].healthy.value]' out)" = '["egress-paused",true,"high",0]' ]
+}
+
+@test "--top, --all, --per" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000 hni_sts_rx_ok_octets 50000000000
+    [ "$(netprof compare good.json bad.json --json | jq '.differences | length')" = 2 ]
+    [ "$(netprof compare good.json bad.json --json --top 1 | jq '.differences | length')" = 1 ]
+    [ "$(netprof compare good.json bad.json --json --all | jq '.differences | length')" = 4 ]
+    netprof compare good.json bad.json | grep -q '^What changed most'
+    refute grep -q '^Within chance' <(netprof compare good.json bad.json)
+    netprof compare good.json bad.json --all | grep -q '^Within chance'
+    # ten times the bytes with as many messages: a difference per byte only
+    [ "$(netprof compare good.json bad.json --per byte --json | jq -c '[.differences[] | .counter] | index("lpe_net_match_priority_0") != null')" = true ]
+    [ "$(netprof compare good.json bad.json --per second --json | jq -c '[.differences[] | .counter] | index("lpe_net_match_priority_0") != null')" = false ]
+}
+
+@test "--fail-on" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000
+    [ "$(status_of netprof compare good.json bad.json)" = 0 ]
+    [ "$(status_of netprof compare good.json bad.json --fail-on high)" = 1 ]
+    [ "$(status_of netprof compare good.json bad.json --fail-on critical)" = 0 ]
+    [ "$(status_of netprof compare bad.json good.json --fail-on watch)" = 0 ]
+}
+
+@test "-o: whole or not at all" {
+    run_of good.json
+    run_of bad.json hni_tx_paused_1 3100000000
+    netprof compare good.json bad.json >expected
+    [ -z "$(netprof compare good.json bad.json -o comparison.txt)" ]
+    cmp expected comparison.txt
+    [ "$(status_of netprof compare good.json bad.json -o no/such/directory.txt)" = 3 ]
+    grep -q 'no/such/directory.txt' err
+}
+
+@test "nothing in common: 4; what cannot be used: 3" {
+    make_nic tree cxi0 hni_tx_paused_1=0
+    netprof collect -q --root tree -o a.0
+    set_counter tree cxi0 hni_tx_paused_1 5 10
+    netprof collect -q --root tree -o a.1
+    make_nic other cxi7 hni_rx_paused_1=0
+    netprof collect -q --root other -o b.0
+    set_counter other cxi7 hni_rx_paused_1 5 10
+    netprof collect -q --root other -o b.1
+    [ "$(status_of netprof compare a.0 a.1 -- b.0 b.1)" = 4 ]
+    grep -q '^Nothing to compare' out
+    grep -q 'note: device only on the healthy side, not compared: cxi0 (cxi)' out
+    [ "$(status_of netprof compare a.0 a.1 -- missing)" = 3 ]
+    [ "$(status_of netprof compare a.0 a.1 --json -- missing)" = 3 ]
+    [ "$(jq -r .format out)" = netprof-error ]
+    [ "$(status_of netprof compare a.0 a.1)" = 3 ]
+    [ "$(status_of netprof compare a.0 a.1 b.0)" = 2 ]
+}
+
+@test "a file that is cut: what is there is compared, and said" {
+    run_of good.json
+    netprof run -q --root tree -o cut.netprof -t 20ms -- sleep 0.3
+    size=$(stat -c %s cut.netprof)
+    head -c $((size - 20)) cut.netprof >bad.netprof
+    [ "$(status_of netprof compare good.json -- bad.netprof)" = 1 ]
+    grep -q 'note: parts of the faulty run bad.netprof are missing' out
+    grep -q '^netprof compare: bad.netprof: byte' err
+}
+
+@test "names from outside are harmless" {
+    name=$'ci\033[31m"<x>'
+    for side in good bad; do
+        rm -rf tree
+        mkdir -p "tree/sys/class/cxi/$name/device/telemetry"
+        make_nic tree "$name" hni_tx_paused_1=0
+        netprof collect -q --root tree -o $side.0
+        set_counter tree "$name" hni_tx_paused_1 "$([ $side = good ] && echo 0 || echo 9000000000)" 10
+        netprof collect -q --root tree -o $side.1
+    done
+    netprof compare good.0 good.1 -- bad.0 bad.1 >out
+    refute grep -q $'\033' out
+    grep -q '^ci\\x1b' out
+    netprof compare good.0 good.1 -- bad.0 bad.1 --json | jq -e '.checks[0].devices[0].device | startswith("ci")' >/dev/null
+}
+
+@test "the text fits 80 columns but for long names" {
+    netprof-sim create node --nics 2 --seed 9
+    for file in good.0 good.1 bad.0 bad.1; do
+        netprof-sim step node --seconds 10 --scenario "$([ $file = bad.1 ] && echo congestion || echo healthy)"
+        netprof collect -q --root node --sources cxi -o $file
+    done
+    netprof compare good.0 good.1 -- bad.0 bad.1 >out
+    awk 'length > 88 { print; bad = 1 } END { exit bad }' out
+    [ "$(sed '/^What changed most/,/^Checks/d' out | awk 'length > 80' | wc -l)" = 0 ]
+}
+
+@test "a real node against itself: no difference" {
+    need_aurora
+    netprof compare "$aurora/before.txt" "$aurora/after.txt" -- "$aurora/before.txt" "$aurora/after.txt" >out
+    grep -q '^No difference beyond chance' out
+    refute grep -q '^What changed most' out
+}

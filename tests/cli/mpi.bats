@@ -1,0 +1,180 @@
+#!/usr/bin/env bats
+# netprof run --mpi: MPI calls of programs that know nothing of netprof, of MPICH and of Open MPI, from C and Fortran.
+
+load common
+
+programs=$NETPROF_TEST_BUILD/tests/mpi
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    # Containers: as root, with fewer cores than ranks.
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
+# needs MPI PROGRAM…: skips the test unless they are there; sets $mpirun.
+needs() {
+    local mpi=$1 program
+    mpirun=$(sed -n "s/^$mpi //p" "$programs/launchers")
+    [ -n "$mpirun" ] || skip "$mpi was not found when netprof was configured"
+    for program in "${@:2}"; do
+        [ -x "$programs/$program" ] || skip "$program was not built: $mpi has no compiler for it"
+    done
+}
+
+# The regions of each rank are what its program counted: names, calls, bytes.
+expect_regions() {
+    local ranks=$1 rank
+    [ "$(ls regions/netprof-*.netprof | wc -l)" -eq "$ranks" ]
+    for ((rank = 0; rank < ranks; rank++)); do
+        sort "expected/expected.$rank" >wanted
+        "$programs/regions_of" regions/netprof-0-"$rank"-*.netprof | sort >got
+        [ "$(wc -l <wanted)" -ge "$2" ]
+        diff wanted got
+    done
+}
+
+# calls MPI PROGRAM REGIONS: three ranks; so many different calls at least.
+calls() {
+    needs "$1" "$2"
+    mkdir expected
+    netprof run --mpi -o regions -- "$mpirun" -n 3 "$programs/$2" expected 2>err || { cat err; false; }
+    grep -q "^  regions of 3 processes; 'netprof regions $PWD/regions' tells more:$" err
+    expect_regions 3 "$3"
+    netprof diff regions/run.netprof >/dev/null
+}
+
+@test "what is said of MPICH fits its mpi.h" {
+    needs mpich check-mpich
+    [ "$("$programs/check-mpich")" = MPICH ]
+}
+
+@test "what is said of Open MPI fits its mpi.h" {
+    needs openmpi check-openmpi
+    [ "$("$programs/check-openmpi")" = 'Open MPI' ]
+}
+
+@test "MPICH: calls and bytes are what the program counted" { calls mpich calls-mpich 60; }
+@test "Open MPI: calls and bytes are what the program counted" { calls openmpi calls-openmpi 60; }
+@test "MPICH, Fortran with the module mpi" { calls mpich calls_f90-mpich 19; }
+@test "MPICH, Fortran with the module mpi_f08" { calls mpich calls_f08-mpich 19; }
+@test "Open MPI, Fortran with the module mpi" { calls openmpi calls_f90-openmpi 19; }
+@test "Open MPI, Fortran with the module mpi_f08" { calls openmpi calls_f08-openmpi 19; }
+
+@test "one process without a launcher, its MPI bound at load" {
+    needs mpich calls_f90-mpich
+    mkdir expected
+    LD_BIND_NOW=1 netprof run --mpi -o regions -- "$programs/calls_f90-mpich" expected
+    expect_regions 1 19
+}
+
+# plugin MPI BYTES CODE: a process that loads its MPI with RTLD_LOCAL, and so out of the sight of dlsym().
+plugin() {
+    needs "$1" "plugin-$1.so"
+    status=0
+    netprof run --mpi -o regions -- "$mpirun" -n 1 python3 -c '
+import ctypes, sys
+ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plugin-$1.so" "$2" "$3" >out 2>&1 || status=$?
+    "$programs/regions_of" regions/netprof-0-0-*.netprof | sort >got
+}
+
+@test "MPICH within a plugin" {
+    plugin mpich 77 0
+    [ "$status" -eq 0 ]
+    printf '%s\n' 'MPI_Finalize 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 77' | diff - got
+}
+
+@test "Open MPI within a plugin" {
+    plugin openmpi 77 0
+    [ "$status" -eq 0 ]
+    printf '%s\n' 'MPI_Finalize 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 77' | diff - got
+}
+
+@test "MPI_Abort: what came before is kept" {
+    for mpi in mpich openmpi; do
+        rm -rf regions
+        plugin $mpi 55 3
+        [ "$status" -eq 3 ]
+        printf '%s\n' 'MPI_Abort 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 55' | diff - got
+    done
+}
+
+@test "without -o nothing is left, and the exit status is the command's" {
+    needs mpich calls_f90-mpich
+    mkdir expected temporary
+    program="'$programs/calls_f90-mpich' expected"
+    [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- sh -c "$program; exit 7")" = 7 ]
+    grep -q '^  regions of 1 process:$' err
+    grep -qE '^ +MPI_Send +1 .* 80 B$' err
+    [ -z "$(ls -A temporary)" ]
+    [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- no-such-command)" = 127 ]
+    [ -z "$(ls -A temporary)" ]
+}
+
+@test "the library in programs without MPI does nothing, and the summary says so" {
+    [ "$(LD_BIND_NOW=1 netprof run --mpi -o regions -- sh -c 'echo $0; exec ls /' 2>err | head -n 1)" = sh ]
+    grep -q '^  no regions: no process called MPI' err
+    [ "$(ls regions)" = run.netprof ]
+}
+
+@test "--json tells where the regions are, and what they are" {
+    netprof run --mpi --json -s summary -o regions -- true
+    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"files\":0,\"missing_ranks\":0,\"regions\":[]}" ]
+    netprof run --json -s summary -- true
+    [ "$(jq 'has("mpi")' summary)" = false ]
+    needs openmpi calls-openmpi
+    mkdir expected
+    netprof run --mpi --json -s summary -- "$mpirun" -n 3 "$programs/calls-openmpi" expected
+    [ "$(jq -c '.mpi | .directory, .files, .missing_ranks' summary | tr '\n' ' ')" = 'null 3 0 ' ]
+    jq -r '.mpi.regions[] | "\(.name) \(.calls) \(.bytes)"' summary | sort >got
+    awk '{ calls[$1] += $2; bytes[$1] += $3 } END { for (n in calls) print n, calls[n], bytes[n] }' expected/expected.* |
+        sort | diff - got
+    [ "$(jq '.mpi.regions | map(select(.name == "MPI_Init_thread"))[0] | .ranks' summary)" = 3 ]
+}
+
+@test "a rank without a file is missed" {
+    needs mpich calls_f90-mpich
+    mkdir expected
+    netprof run --mpi -- "$mpirun" -n 2 sh -c "[ \$PMI_RANK = 0 ] || export NETPROF_OUTPUT=/nowhere/file
+        exec '$programs/calls_f90-mpich' expected" 2>err
+    grep -q '^netprof: the regions of this rank could not be written: /nowhere/file: No such file' err
+    grep -q '^  1 of 2 ranks have left no file: not in these figures$' err
+}
+
+@test "a preloaded library of the user's stays" {
+    [ "$(LD_PRELOAD=libm.so.6 netprof run -q --mpi -- printenv LD_PRELOAD)" = \
+        "libm.so.6:$(realpath "$NETPROF_TEST_BIN/libnetprof-mpi.so")" ]
+}
+
+@test "a percent sign in the directory is one in its name" {
+    [ "$(netprof run -q --mpi -o '100%p' -- printenv NETPROF_OUTPUT)" = "$PWD/100%%p/netprof-%j-%r-%h-%p.netprof" ]
+    [ -e '100%p/run.netprof' ]
+}
+
+@test "the directory must be new, or hold no regions" {
+    mkdir used
+    netprof run -q --mpi -o used -- true
+    touch used/netprof-0-1-host-2.netprof
+    [ "$(status_of netprof run --mpi -o used -- echo no)" = 3 ]
+    [ ! -s out ]
+    [ "$(cat err)" = 'netprof run: used: holds the regions of another run; name a new directory' ]
+    touch file
+    [ "$(status_of netprof run --mpi -o file -- echo no)" = 3 ]
+    [ "$(status_of netprof run --mpi -o none/none -- echo no)" = 3 ]
+    grep -q '^netprof run: none/none: No such file or directory$' err
+}
+
+@test "a copy of netprof without the library says where it looked" {
+    mkdir elsewhere
+    cp "$NETPROF_TEST_BIN/netprof" elsewhere
+    [ "$(status_of elsewhere/netprof run --mpi -o regions -- echo no)" = 3 ]
+    [ ! -s out ]
+    grep -q "libnetprof-mpi.so is neither in $PWD/elsewhere nor in " err
+    [ ! -e regions ]
+    cp "$NETPROF_TEST_BIN/libnetprof-mpi.so" elsewhere
+    [ "$(status_of elsewhere/netprof run --mpi -o regions -- echo yes)" = 0 ]
+    mkdir 'with blank'
+    mv elsewhere/* 'with blank'
+    [ "$(status_of 'with blank/netprof' run --mpi -- echo no)" = 3 ]
+    grep -q 'cannot be preloaded' err
+}

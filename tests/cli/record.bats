@@ -1,0 +1,102 @@
+# netprof record and run --interval: recordings of the node and the job.
+load common
+
+@test "record: ends after its duration with the readings that fit into it" {
+    run --separate-stderr netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 100ms --duration 1050ms --job none
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    run netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    [ "$status" -eq 0 ]
+    # The first, ten ticks, the last; a busy machine may miss some, and then says how many.
+    readings=$(jq '.snapshots | length' "$BATS_TEST_TMPDIR/r.json")
+    [ "$readings" -le 12 ]
+    [ "$readings" -ge 3 ]
+    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = duration ]
+}
+
+@test "record: needs a file, and says so" {
+    run netprof record --duration 1s
+    [ "$status" -eq 2 ]
+    [[ $output == *"-o FILE is needed"* ]]
+}
+
+@test "record: a wrong time, a wrong job, a process that is not there" {
+    run netprof record -o x --interval soon
+    [ "$status" -eq 2 ]
+    [[ $output == *"--interval: soon"* ]]
+    run netprof record -o x --job nonsense
+    [ "$status" -eq 2 ]
+    [[ $output == *"--job: nonsense"* ]]
+    run netprof record -o x --job 999999999
+    [ "$status" -eq 4 ]
+    run env -u SLURM_JOB_ID netprof record -o x --job slurm
+    [ "$status" -eq 4 ]
+    [[ $output == *"SLURM_JOB_ID is not set"* ]]
+    [ ! -e x ]
+}
+
+@test "record: ends with the process" {
+    sleep 0.5 &
+    run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --job $!
+    [ "$status" -eq 0 ]
+    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = job ]
+}
+
+@test "record: ends when the stop file appears, and when it changes" {
+    (sleep 0.4; echo FINISHED >"$BATS_TEST_TMPDIR/stop") &
+    run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"
+    [ "$status" -eq 0 ]
+    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = "stop file" ]
+    (sleep 0.4; echo "FINISHED again" >"$BATS_TEST_TMPDIR/stop") &
+    run netprof record -o "$BATS_TEST_TMPDIR/s.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"
+    [ "$status" -eq 0 ]
+    netprof convert "$BATS_TEST_TMPDIR/s.netprof" "$BATS_TEST_TMPDIR/s.json"
+    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/s.json")" = "stop file" ]
+}
+
+@test "record: a signal ends it with a complete file" {
+    netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --job none &
+    sleep 0.5
+    kill -TERM $!
+    wait $!
+    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = signal ]
+}
+
+@test "record: kill -9 at any instant leaves every complete reading" {
+    for pause in 0.11 0.23 0.37 0.41; do
+        netprof record -o "$BATS_TEST_TMPDIR/k.netprof" --interval 20ms --duration 20s --job none --sources cpu,memory &
+        sleep $pause
+        kill -9 $! 2>/dev/null
+        wait $! || true
+        [ -s "$BATS_TEST_TMPDIR/k.netprof" ] || continue
+        run --separate-stderr netprof convert "$BATS_TEST_TMPDIR/k.netprof" "$BATS_TEST_TMPDIR/k.json"
+        [ "$(jq '.snapshots | length' "$BATS_TEST_TMPDIR/k.json")" -ge 1 ]
+        rm "$BATS_TEST_TMPDIR/k.netprof"
+    done
+}
+
+@test "record: the network's fast set at a rate of its own" {
+    netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 500ms --fast-network 50ms --duration 1100ms --job none
+    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    [ "$(jq '[.snapshots[].set] | map(select(. == "fast")) | length' "$BATS_TEST_TMPDIR/r.json")" -gt \
+        "$(jq '[.snapshots[].set] | map(select(. == "all")) | length' "$BATS_TEST_TMPDIR/r.json")" ]
+    run netprof diff "$BATS_TEST_TMPDIR/r.netprof"
+    [ "$status" -eq 0 ]
+    [[ $output != *"gone"* ]]
+}
+
+@test "run --interval: CPU time of the command and of what it left behind" {
+    netprof run -q -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms -- sh -c \
+        'work() { i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; }; work; (sh -c "i=0; while [ \$i -lt 200000 ]; do i=\$((i+1)); done" &); work; sleep 1'
+    netprof diff --json --all "$BATS_TEST_TMPDIR/r.netprof" >"$BATS_TEST_TMPDIR/d.json"
+    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
+    own=$(jq -r '.facts | (.user_cpu_us | tonumber) + (.system_cpu_us | tonumber)' "$BATS_TEST_TMPDIR/r.json")
+    all=$(jq '[.devices[] | select(.source == "process").top[] | select(.counter == "cpu_user" or .counter == "cpu_system").delta] | add' "$BATS_TEST_TMPDIR/d.json")
+    echo "own $own all $all"
+    # Three equal pieces of work, one of them not among the command's own children.
+    [ "$all" -gt $((own * 12 / 10)) ]
+    [ "$all" -lt $((own * 2)) ]
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# The samples do what their README says: its commands run as printed, and the bytes in the regions that they leave are
+# those that the programs themselves say they moved.
+
+load common
+
+readme=$NETPROF_TEST_TOP/samples/README.md
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    ln -s "$NETPROF_TEST_BUILD" build
+    ln -s "$NETPROF_TEST_TOP/samples" samples
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
+# Rows of the table as "file<tab>command".
+rows() { sed -n 's/^| `\([^`]*\)` |.*| `\([^`]*\)` |$/\1\t\2/p' "$readme"; }
+
+# run_sample FILE [N]: the N-th command of a file as printed; its output goes to files out and err.
+run_sample() {
+    local command word
+    command=$(rows | awk -F'\t' -v file="$1" -v n="${2:-1}" '$1 == file && ++count == n { print $2 }')
+    [ -n "$command" ]
+    for word in $command; do
+        case $word in
+        build/bin/netprof | build/bin/loopback | build/bin/tcp_pingpong | build/bin/halo_exchange) ;; # always there
+        build/bin/*) [ -e "$word" ] || skip "$word was not built: see what cmake says is left out" ;;
+        mpirun.*) command -v "$word" >/dev/null || skip "$word is not installed" ;;
+        esac
+    done
+    bash -c "$command" >out 2>err || { cat out err; false; }
+}
+
+regions() { "$NETPROF_TEST_BUILD/tests/mpi/regions_of" "$@"; }
+
+# of REGION calls|bytes FILE…: one number of the files together.
+of() {
+    local column=2
+    [ "$2" = calls ] || column=3
+    regions "${@:3}" | awk -v name="$1" -v column="$column" '
+        { value = $(NF + column - 3); sub(/ [0-9]+ [0-9]+$/, "") } $0 == name { print value; found = 1 }
+        END { exit !found }'
+}
+
+# The number before a word in the program's output.
+said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
+
+@test "every sample is in the README, and every file of the README is there" {
+    diff <(rows | cut -f 1 | sort -u) \
+        <(cd "$NETPROF_TEST_TOP/samples" && ls ./*.c ./*.cpp fortran/*_*.f90 python/allreduce.py | sed 's|^\./||' |
+            grep -v '^regions_library.c$' | sort)
+    [ "$(rows | wc -l)" -eq "$(grep -c '^| `' "$readme")" ]
+}
+
+@test "loopback.c" {
+    run_sample loopback.c
+    [ "$(awk '/TCP ping-pong/ { print $3, $5 }' out)" = '2000 128000' ]
+    grep -q '^netprof: build/bin/loopback ended' err
+}
+
+@test "tcp_pingpong.c" {
+    run_sample tcp_pingpong.c
+    bytes=$(said 'bytes there and back')
+    [ "$bytes" -eq $((2 * 200 * (8 + 512 + 32768 + 262144))) ]
+    [ "$(regions netprof-*.netprof | awk '{ sum += $NF } END { print sum }')" -eq "$bytes" ]
+    [ "$(of 'ping-pong 512 B' calls netprof-*.netprof)" -eq 200 ]
+    [ "$(of 'ping-pong 512 B' bytes netprof-*.netprof)" -eq $((2 * 512 * 200)) ]
+}
+
+@test "halo_exchange.c" {
+    run_sample halo_exchange.c
+    grep -q 'heat 1.000000$' out
+    [ "$(said 'bytes of halo sent')" -eq $((4 * 100 * 2 * 64 * 8)) ]
+    [ "$(of 'halo exchange' bytes netprof-*.netprof)" -eq "$(said 'bytes of halo sent')" ]
+    [ "$(of step calls netprof-*.netprof)" -eq 400 ]
+}
+
+@test "tcp_stream.cpp" {
+    run_sample tcp_stream.cpp
+    [ "$(said 'bytes sent')" -eq 20000000 ]
+    [ "$(of send bytes netprof-*.netprof)" -eq 20000000 ]
+    [ "$(of receive bytes netprof-*.netprof)" -eq "$(said 'bytes received')" ]
+    [ "$(of send calls netprof-*.netprof)" -eq 200 ]
+}
+
+@test "google_benchmark.cpp: bytes, packets and stalls in its table" {
+    run_sample google_benchmark.cpp
+    number='[0-9.]+[mk]?'
+    row="^send_message/.* lo_bytes=$number lo_packets=$number stalled_us=$number tcp_bytes=$number"
+    [ "$(grep -cE "$row" out)" -eq 4 ]
+    build/bin/google_benchmark --benchmark_min_time=0.02 --benchmark_format=json >table.json 2>/dev/null
+    # What TCP acknowledged is the message, to the byte; the device carried that and headers, or more.
+    [ "$(jq '[.benchmarks[] | (.name | capture("bytes:(?<n>[0-9]+)").n | tonumber) as $n |
+        .tcp_bytes == $n and .lo_bytes > $n and .lo_packets > 0 and .stalled_us >= 0] | all' table.json)" = true ]
+    [ "$(jq '.benchmarks | length' table.json)" -eq 4 ]
+}
+
+@test "openmp_gather.c" {
+    run_sample openmp_gather.c
+    [ "$(said 'bytes')" -eq $((64 * 1024 * 8)) ]
+    [ "$(of send bytes netprof-*.netprof)" -eq "$(said 'bytes')" ]
+    [ "$(of compute calls netprof-*.netprof)" -eq 64 ]
+}
+
+# Four ranks with a file each: 20 steps, two sides, 512 cells of 8 bytes.
+expect_mpi_halo() {
+    [ "$(said 'bytes of halo sent')" -eq $((4 * 20 * 2 * 512 * 8)) ]
+    [ "$(of 'halo exchange' bytes "$@")" -eq "$(said 'bytes of halo sent')" ]
+    [ "$(of 'largest change' calls "$@")" -eq 80 ]
+}
+
+@test "mpi_halo.c with MPICH" {
+    run_sample mpi_halo.c 1
+    expect_mpi_halo netprof-0-[0-3]-*.netprof
+}
+
+@test "mpi_halo.c with Open MPI" {
+    run_sample mpi_halo.c 2
+    expect_mpi_halo netprof-0-[0-3]-*.netprof
+}
+
+@test "mpi_halo.c with every MPI call: what the wrapper counts is what the program sent" {
+    run_sample mpi_halo.c 3
+    grep -q '^  regions of 4 processes:$' err
+    grep -qE '^ +MPI_Isend +160 .* 655 kB$' err
+    netprof run --mpi -o regions -- mpirun.mpich -n 4 build/bin/mpi_halo-mpich >out
+    expect_mpi_halo regions/netprof-0-[0-3]-*.netprof
+    [ "$(of MPI_Isend bytes regions/netprof-*.netprof)" -eq "$(said 'bytes of halo sent')" ]
+    [ "$(of MPI_Allreduce bytes regions/netprof-*.netprof)" -eq $((4 * 20 * 8)) ]
+    [ "$(of MPI_Waitall calls regions/netprof-*.netprof)" -eq 80 ]
+}
+
+@test "fortran/fortran_halo.f90" {
+    run_sample fortran/fortran_halo.f90
+    grep -q 'heat 1.000000$' out
+    [ "$(said 'bytes of halo copied')" -eq $((200 * 4 * 2 * 8)) ]
+    [ "$(of 'halo exchange' bytes netprof-*.netprof)" -eq "$(said 'bytes of halo copied')" ]
+    [ "$(of compute calls netprof-*.netprof)" -eq 800 ]
+}
+
+@test "python/allreduce.py" {
+    [ -e build/bin/libnetprof-regions.so ] || skip 'the build has a sanitizer: Python cannot load its libraries'
+    run_sample python/allreduce.py
+    [ "$(said 'bytes sent' | wc -l)" -eq 4 ]
+    for rank in 0 1 2 3; do
+        bytes=$(sed -n "s/^rank $rank: \([0-9]*\) bytes sent$/\1/p" out)
+        [ "$bytes" -eq $((3 * 2 * 3 * 6000 / 4 * 8)) ] # rounds, halves, steps, numbers of a chunk, size
+        [ "$(regions netprof-0-$rank-*.netprof | awk '{ sum += $NF } END { print sum }')" -eq "$bytes" ]
+        [ "$(of all-reduce calls netprof-0-$rank-*.netprof)" -eq 3 ]
+    done
+}
+
+@test "netprof.py: spans, decorators, threads, errors" {
+    [ -e build/bin/libnetprof-regions.so ] || skip 'the build has a sanitizer: Python cannot load its libraries'
+    cat >program.py <<'END'
+import os, threading
+import netprof
+a, b = netprof.span("a"), netprof.span("b")
+a.end()
+threading.Thread(target=b.end).start()
+@netprof.region("outer", nbytes=5)
+def outer():
+    try:
+        with netprof.region("inner \u00e4"):
+            netprof.add_bytes(2 ** 40)
+            raise ValueError
+    except ValueError:
+        pass
+threads = [threading.Thread(target=lambda: [outer() for _ in range(10)]) for _ in range(3)]
+[t.start() for t in threads]; [t.join() for t in threads]
+a.end()
+print(netprof.version())
+os.chdir("/proc")
+try:
+    netprof.flush()
+except netprof.Error as error:
+    print(error)
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+END
+    PYTHONPATH=samples/python LD_LIBRARY_PATH=build/bin python3 program.py >out
+    [[ $(head -n 1 out) =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]]
+    grep -q '^netprof-0-0-.*: No such file or directory$' out
+    regions netprof-*.netprof | sort >got
+    diff got - <<END
+a 1 0
+b 1 0
+inner ä 30 $((30 * 2 ** 40))
+outer 30 150
+END
+}

@@ -1,0 +1,472 @@
+// Sources of the node and the job: saved trees with known values, and real processes with known work.
+#define _GNU_SOURCE
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+
+#include "sources.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- a tree of files ----
+
+static char root[] = "/tmp/netprof-node-XXXXXX";
+
+static void put(const char *path, const char *text)
+{
+    char full[512], command[600];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname '%s')\"", full);
+    assert_int_equal(system(command), 0);
+    FILE *f = fopen(full, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int drop_tree(void **state)
+{
+    char command[600];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+typedef struct bench {
+    netprof *np;
+    netprof_snapshot s;
+} bench;
+
+static void open_source(bench *b, const char *source, const char *below, const sources_job *job)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_error error;
+    config.sources = "none";
+    config.root = below;
+    memset(b, 0, sizeof *b);
+    assert_int_equal(netprof_open(&b->np, &config, &error), NETPROF_ERR_NOSOURCE);
+    assert_non_null(b->np);
+    assert_non_null(sources_find(source));
+    assert_int_equal(sources_find(source)->add(b->np, job, &error), NETPROF_OK);
+    assert_int_equal(netprof_take(b->np, &b->s, NETPROF_SET_ALL, &error), NETPROF_OK);
+}
+
+static void again(bench *b, netprof_set set)
+{
+    netprof_error error;
+    assert_int_equal(netprof_take(b->np, &b->s, set, &error), NETPROF_OK);
+}
+
+static size_t index_of(const bench *b, const char *device, const char *counter)
+{
+    size_t i = netprof_find(b->s.schema, NULL, device, counter);
+    if (i == NETPROF_NONE) fail_msg("no counter %s/%s", device, counter);
+    return i;
+}
+
+static uint64_t value(const bench *b, const char *device, const char *counter)
+{
+    size_t i = index_of(b, device, counter);
+    if (b->s.status[i] != NETPROF_STATUS_OK) fail_msg("%s/%s: status %d", device, counter, b->s.status[i]);
+    return b->s.values[i];
+}
+
+static void close_source(bench *b)
+{
+    netprof_snapshot_free(&b->s);
+    netprof_close(b->np);
+}
+
+static const sources_job nobody;
+
+// ---- the node ----
+
+static void cpu_times_are_microseconds_of_ticks(void **state)
+{
+    (void)state;
+    bench b;
+    put("/proc/stat", "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 60 20 30 2000 5 6 7 8 9 10\ncpu1 40 0 0 2000 0 0 0 0 0 0\n"
+                      "intr 987654 1 2 3\nctxt 555\nbtime 1\nprocesses 77\nprocs_running 3\nprocs_blocked 1\n");
+    open_source(&b, "cpu", root, &nobody);
+    uint64_t tick = 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    assert_int_equal(value(&b, "cpu", "user"), 100 * tick);
+    assert_int_equal(value(&b, "cpu", "idle"), 4000 * tick);
+    assert_int_equal(value(&b, "cpu", "guest_nice"), 10 * tick);
+    assert_int_equal(value(&b, "cpu", "interrupts"), 987654);
+    assert_int_equal(value(&b, "cpu", "context_switches"), 555);
+    assert_int_equal(value(&b, "cpu", "tasks_running"), 3);
+    assert_int_equal(b.s.schema->device_count, 1);
+    close_source(&b);
+
+    sources_job each = {.per_cpu = true};
+    open_source(&b, "cpu", root, &each);
+    assert_int_equal(b.s.schema->device_count, 3);
+    assert_int_equal(value(&b, "cpu1", "user"), 40 * tick);
+    // One that comes is found, and the one that went is no more.
+    put("/proc/stat", "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 61 20 30 2000 5 6 7 8 9 10\ncpu2 1 0 0 2000 0 0 0 0 0 0\n");
+    again(&b, NETPROF_SET_ALL);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "cpu2", "user"), tick);
+    assert_int_equal(value(&b, "cpu0", "user"), 61 * tick);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "cpu1", "user"), NETPROF_NONE);
+    close_source(&b);
+}
+
+static void memory_is_in_bytes(void **state)
+{
+    (void)state;
+    bench b;
+    put("/proc/meminfo", "MemTotal:       24683120 kB\nMemAvailable:   1000 kB\nHugePages_Total:       4\nOdd: what kB\n");
+    put("/proc/vmstat", "nr_free_pages 1\npswpin 11\npgmajfault 12\noom_kill 1\n");
+    open_source(&b, "memory", root, &nobody);
+    assert_int_equal(value(&b, "memory", "MemTotal"), 24683120ull * 1024);
+    assert_int_equal(value(&b, "memory", "HugePages_Total"), 4);
+    assert_int_equal(value(&b, "memory", "pswpin"), 11);
+    assert_int_equal(value(&b, "memory", "oom_kill"), 1);
+    assert_int_equal(b.s.status[index_of(&b, "memory", "Odd")], NETPROF_STATUS_UNREADABLE);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "memory", "nr_free_pages"), NETPROF_NONE);
+    again(&b, NETPROF_SET_FAST);
+    assert_int_equal(value(&b, "memory", "MemAvailable"), 1000 * 1024);
+    assert_int_equal(b.s.status[index_of(&b, "memory", "pswpin")], NETPROF_STATUS_SKIPPED);
+    close_source(&b);
+}
+
+static void disks_without_partitions(void **state)
+{
+    (void)state;
+    bench b;
+    put("/sys/block/sda/size", "1\n");
+    put("/sys/block/dm-0/size", "1\n");
+    put("/sys/block/loop0/size", "0\n");
+    put("/proc/diskstats", "   8       0 sda 10 1 200 30 40 2 600 70 3 90 100 1 0 8 2 5 6\n"
+                           "   8       1 sda1 9 1 199 30 40 2 600 70 0 90 100 0 0 0 0 0 0\n"
+                           " 254       0 dm-0 5 0 16 1 0 0 0 0 0 1 1\n   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0\n");
+    open_source(&b, "disk", root, &nobody);
+    assert_int_equal(b.s.schema->device_count, 2);
+    assert_int_equal(value(&b, "sda", "read_bytes"), 200 * 512);
+    assert_int_equal(value(&b, "sda", "write_bytes"), 600 * 512);
+    assert_int_equal(value(&b, "sda", "busy_time"), 90 * 1000);
+    assert_int_equal(value(&b, "sda", "in_flight"), 3);
+    assert_int_equal(value(&b, "sda", "discard_bytes"), 8 * 512);
+    assert_int_equal(value(&b, "sda", "flush_time"), 6 * 1000);
+    assert_true(b.s.schema->devices[1].flags & NETPROF_DEVICE_VIRTUAL); // its bytes are a disk's
+    assert_int_equal(netprof_find(b.s.schema, NULL, "dm-0", "flushes"), NETPROF_NONE); // an older kernel's line
+    close_source(&b);
+}
+
+static void pressure_totals(void **state)
+{
+    (void)state;
+    bench b;
+    put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\n");
+    put("/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=18446744073709551615\n"
+                             "full avg10=0.00 avg60=0.00 avg300=0.00 total=4\n");
+    open_source(&b, "pressure", root, &nobody);
+    assert_int_equal(value(&b, "pressure", "cpu_some"), 123);
+    assert_int_equal(value(&b, "pressure", "io_some"), UINT64_MAX);
+    assert_int_equal(value(&b, "pressure", "io_full"), 4);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "pressure", "memory_some"), NETPROF_NONE);
+    close_source(&b);
+}
+
+static void energy_goes_on_over_wraps(void **state)
+{
+    (void)state;
+    bench b;
+    put("/sys/class/powercap/intel-rapl:0/name", "package-0\n");
+    put("/sys/class/powercap/intel-rapl:0/energy_uj", "262143328000\n");
+    put("/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "262143328850\n");
+    put("/sys/class/powercap/intel-rapl:0:0/name", "dram\n");
+    put("/sys/class/powercap/intel-rapl:0:0/energy_uj", "5\n");
+    put("/sys/class/powercap/intel-rapl:1/name", "package-0\n"); // a name twice
+    put("/sys/class/powercap/intel-rapl:1/energy_uj", "no number\n");
+    put("/sys/class/powercap/intel-rapl-mmio:0/name", "package-0\n");
+    put("/sys/class/powercap/intel-rapl-mmio:0/energy_uj", "7\n");
+    open_source(&b, "energy", root, &nobody);
+    assert_int_equal(b.s.schema->device_count, 3);
+    assert_int_equal(value(&b, "package-0", "energy"), 262143328000ull);
+    assert_int_equal(value(&b, "package-0/dram", "energy"), 5);
+    assert_true(b.s.schema->devices[1].flags & NETPROF_DEVICE_VIRTUAL); // a part of its package
+    assert_int_equal(b.s.status[index_of(&b, "package-0#2", "energy")], NETPROF_STATUS_UNREADABLE);
+    put("/sys/class/powercap/intel-rapl:0/energy_uj", "1000\n");
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "package-0", "energy"), 262143328850ull + 1000);
+    close_source(&b);
+}
+
+static void sensors_by_driver_and_place(void **state)
+{
+    (void)state;
+    bench b;
+    char command[700];
+    put("/sys/class/hwmon/hwmon3/name", "k10temp\n");
+    put("/sys/class/hwmon/hwmon3/temp1_input", "45250\n");
+    put("/sys/class/hwmon/hwmon3/temp1_label", "Tctl\n");
+    put("/sys/class/hwmon/hwmon3/temp2_input", "-1500\n");
+    put("/sys/class/hwmon/hwmon3/temp2_crit", "90000\n");
+    put("/sys/class/hwmon/hwmon3/power1_average", "15000000\n");
+    snprintf(command, sizeof command, "ln -s ../../../devices/0000:00:18.3 '%s/sys/class/hwmon/hwmon3/device'", root);
+    assert_int_equal(system(command), 0);
+    open_source(&b, "hwmon", root, &nobody);
+    assert_int_equal(value(&b, "k10temp 0000:00:18.3", "temp1 Tctl"), 45250);
+    assert_int_equal((int64_t)value(&b, "k10temp 0000:00:18.3", "temp2"), -1500);
+    assert_int_equal(value(&b, "k10temp 0000:00:18.3", "power1"), 15000000);
+    assert_int_equal(b.s.schema->counter_count, 3);
+    close_source(&b);
+}
+
+// ---- control groups ----
+
+static void group_of_version_2(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 4711;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put("/proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    put("/proc/4711/cgroup", "0::/slurm/job_17\n");
+    put("/sys/fs/cgroup/slurm/job_17/cpu.stat", "usage_usec 1000\nuser_usec 700\nsystem_usec 300\nnr_periods 20\n"
+                                                "nr_throttled 5\nthrottled_usec 60000\n");
+    put("/sys/fs/cgroup/slurm/job_17/memory.current", "4096\n");
+    put("/sys/fs/cgroup/slurm/job_17/memory.max", "max\n");
+    put("/sys/fs/cgroup/slurm/job_17/memory.events", "low 0\nhigh 1\nmax 2\noom 3\noom_kill 4\n");
+    put("/sys/fs/cgroup/slurm/job_17/io.stat", "8:0 rbytes=10 wbytes=20 rios=1 wios=2 dbytes=0 dios=0\n");
+    open_source(&b, "cgroup", root, &job);
+    assert_int_equal(value(&b, "/slurm/job_17", "cpu_usage"), 1000);
+    assert_int_equal(value(&b, "/slurm/job_17", "throttled_time"), 60000);
+    assert_int_equal(value(&b, "/slurm/job_17", "memory_current"), 4096);
+    assert_int_equal(value(&b, "/slurm/job_17", "oom_kills"), 4);
+    assert_int_equal(value(&b, "/slurm/job_17", "io_8:0_write_bytes"), 20);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "/slurm/job_17", "memory_limit"), NETPROF_NONE); // none is set
+    close_source(&b);
+}
+
+static void group_of_version_1(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 4712;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put("/proc/self/mountinfo", "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+                                "32 24 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+    put("/proc/4712/cgroup", "5:cpu,cpuacct:/job\n4:memory:/job\n0::/\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/job/cpuacct.usage", "5000000000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/job/cpu.stat", "nr_periods 9\nnr_throttled 1\nthrottled_time 70000\n");
+    put("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "8192\n");
+    put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712\n");
+    put("/sys/fs/cgroup/memory/job/memory.stat", "cache 1\ntotal_rss 77\n");
+    open_source(&b, "cgroup", root, &job);
+    assert_int_equal(value(&b, "/job", "cpu_usage"), 5000000); // ns to us
+    assert_int_equal(value(&b, "/job", "throttled_time"), 70);
+    assert_int_equal(value(&b, "/job", "memory_current"), 8192);
+    assert_int_equal(value(&b, "/job", "memory_anonymous"), 77);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "/job", "memory_limit"), NETPROF_NONE); // "no limit" in this version
+    close_source(&b);
+}
+
+// ---- processes ----
+
+// Uses so much CPU time, by the kernel's own account.
+static void burn(double seconds)
+{
+    struct timespec t;
+    do {
+        for (volatile int i = 0; i < 100000; i++) continue;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    } while ((double)t.tv_sec + (double)t.tv_nsec / 1e9 < seconds);
+}
+
+static pid_t child(void (*work)(void))
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        work();
+        _exit(0);
+    }
+    return pid;
+}
+
+static void burn_alone(void)
+{
+    burn(0.12);
+}
+
+// Two children, one of them with a child of its own; one that nobody waits for.
+static void burn_family(void)
+{
+    pid_t a = child(burn_alone);
+    waitpid(a, NULL, 0);
+    pid_t b = fork();
+    if (b == 0) {
+        pid_t c = child(burn_alone);
+        burn(0.08);
+        waitpid(c, NULL, 0);
+        _exit(0);
+    }
+    burn(0.1);
+    waitpid(b, NULL, 0);
+}
+
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+// The sum against what the kernel says at the end of the whole family: rusage holds every child that was reaped.
+static void sums_keep_children_that_ended(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 0;
+    sources_job job = {.pids = &pid, .expected = true};
+    struct rusage use;
+    uint64_t last = 0;
+    open_source(&b, "process", NULL, &job);
+    assert_int_equal(value(&b, "job", "cpu_user"), 0);
+    pid = child(burn_family);
+    job.pid_count = 1;
+    for (bool ended = false; !ended;) {
+        ended = has_ended(pid);
+        again(&b, NETPROF_SET_ALL);
+        uint64_t now = value(&b, "job", "cpu_user") + value(&b, "job", "cpu_system");
+        assert_true(now >= last); // never goes back while children end
+        last = now;
+        usleep(7000);
+    }
+    assert_int_equal(wait4(pid, NULL, 0, &use), pid);
+    double kernel = (double)use.ru_utime.tv_sec + (double)use.ru_stime.tv_sec +
+                    (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    // Ticks of 10 ms, two columns, four processes: each may be cut off by a tick.
+    assert_true(kernel >= 0.42);
+    assert_true((double)last / 1e6 > kernel - 0.085 && (double)last / 1e6 < kernel + 0.085);
+    again(&b, NETPROF_SET_ALL);
+    assert_true(value(&b, "job", "cpu_user") + value(&b, "job", "cpu_system") >= last); // kept behind the end
+    assert_int_equal(value(&b, "job", "processes"), 0);
+    close_source(&b);
+}
+
+static void ignore_children(void)
+{
+    signal(SIGCHLD, SIG_IGN); // the kernel then adds a child's time to nobody
+    child(burn_alone);
+    usleep(600000);
+}
+
+static void a_child_that_nobody_reaps_stays(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 0;
+    sources_job job = {.pids = &pid, .expected = true};
+    uint64_t most = 0;
+    open_source(&b, "process", NULL, &job);
+    pid = child(ignore_children);
+    job.pid_count = 1;
+    while (!has_ended(pid)) {
+        again(&b, NETPROF_SET_ALL);
+        uint64_t now = value(&b, "job", "cpu_user") + value(&b, "job", "cpu_system");
+        assert_true(now >= most);
+        most = now;
+        usleep(5000);
+    }
+    assert_true(most >= 80000 && most <= 180000);
+    waitpid(pid, NULL, 0);
+    close_source(&b);
+}
+
+static void write_and_leave(void)
+{
+    char block[4096] = {0};
+    int ends[2];
+    if (pipe(ends)) _exit(1);
+    for (int i = 0; i < 25; i++)
+        if (write(ends[1], block, sizeof block) != sizeof block || read(ends[0], block, sizeof block) != sizeof block) _exit(1);
+}
+
+static void family_of_writers(void)
+{
+    for (int i = 0; i < 3; i++) waitpid(child(write_and_leave), NULL, 0);
+    write_and_leave();
+}
+
+static void bytes_of_children_are_exact(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 0;
+    sources_job job = {.pids = &pid, .expected = true};
+    open_source(&b, "process", NULL, &job);
+    pid = child(family_of_writers);
+    job.pid_count = 1;
+    while (!has_ended(pid)) usleep(1000);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "write_chars"), 4 * 25 * 4096);
+    assert_int_equal(value(&b, "job", "read_chars"), 4 * 25 * 4096);
+    assert_int_equal(value(&b, "job", "write_calls"), 4 * 25);
+    waitpid(pid, NULL, 0);
+    close_source(&b);
+}
+
+static void hold_memory(void)
+{
+    volatile char *p = malloc(32 << 20);
+    if (!p) _exit(1);
+    for (size_t i = 0; i < 32u << 20; i += 512) p[i] = 1;
+    usleep(600000);
+    free((void *)(uintptr_t)p);
+}
+
+static void what_was_there_before_does_not_count(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = child(hold_memory);
+    usleep(300000);
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    open_source(&b, "process", NULL, &job);
+    assert_int_equal(value(&b, "job", "cpu_user"), 0);
+    assert_int_equal(value(&b, "job", "minor_faults"), 0);
+    assert_true(value(&b, "job", "resident") >= 32u << 20);
+    assert_int_equal(value(&b, "job", "processes"), 1);
+    waitpid(pid, NULL, 0);
+    close_source(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpu_times_are_microseconds_of_ticks),
+        cmocka_unit_test(memory_is_in_bytes),
+        cmocka_unit_test(disks_without_partitions),
+        cmocka_unit_test(pressure_totals),
+        cmocka_unit_test(energy_goes_on_over_wraps),
+        cmocka_unit_test(sensors_by_driver_and_place),
+        cmocka_unit_test(group_of_version_2),
+        cmocka_unit_test(group_of_version_1),
+        cmocka_unit_test(sums_keep_children_that_ended),
+        cmocka_unit_test(a_child_that_nobody_reaps_stays),
+        cmocka_unit_test(bytes_of_children_are_exact),
+        cmocka_unit_test(what_was_there_before_does_not_count),
+    };
+    return cmocka_run_group_tests(tests, make_tree, drop_tree);
+}

@@ -1,0 +1,204 @@
+#include "reading.h"
+
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct {
+    char *root, *fast, *set, *hold;
+    char **sources, **include, **exclude;
+    int pid, threads, max_fds;
+} reading;
+
+const struct poptOption reading_options[] = {
+    {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
+    {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
+    {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
+    {"include", 'i', POPT_ARG_ARGV, &reading.include, 0,
+     "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
+    {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
+    {"fast-set", 0, POPT_ARG_STRING, &reading.fast, 0, "what the fast set is", "GLOBS"},
+    {"threads", 0, POPT_ARG_INT, &reading.threads, 0, "read so many devices at a time", "N"},
+    {"hold", 0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)",
+     "fast|none|all"},
+    {"max-fds", 0, POPT_ARG_INT, &reading.max_fds, 0, "at most so many open files", "N"},
+    POPT_TABLEEND,
+};
+
+const struct poptOption set_option[] = {
+    {"set", 0, POPT_ARG_STRING, &reading.set, 0, "all counters, or the few that decide most questions", "all|fast"},
+    POPT_TABLEEND,
+};
+
+// Joins two lists with commas; NULL when both are empty.
+static char *join(char *const *a, const char *const *b)
+{
+    size_t size = 1;
+    for (size_t i = 0; a && a[i]; i++) size += strlen(a[i]) + 1;
+    for (size_t i = 0; b && b[i]; i++) size += strlen(b[i]) + 1;
+    if (size == 1) return NULL;
+    char *text = must(calloc(1, size)), *to = text;
+    for (size_t i = 0; a && a[i]; i++) to += sprintf(to, "%s%s", to == text ? "" : ",", a[i]);
+    for (size_t i = 0; b && b[i]; i++) to += sprintf(to, "%s%s", to == text ? "" : ",", b[i]);
+    return text;
+}
+
+static bool parse_hold(netprof_hold *hold)
+{
+    static const char *const names[] = {[NETPROF_HOLD_FAST] = "fast", [NETPROF_HOLD_NONE] = "none",
+                                        [NETPROF_HOLD_ALL] = "all"};
+    *hold = NETPROF_HOLD_FAST;
+    if (!reading.hold) return true;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], reading.hold) == 0) {
+            *hold = (netprof_hold)i;
+            return true;
+        }
+    }
+    fail_usage("--hold: %s: expected fast, none or all", safe(reading.hold));
+    return false;
+}
+
+bool reading_set(netprof_set *set, netprof_set otherwise)
+{
+    *set = otherwise;
+    if (!reading.set) return true;
+    *set = strcmp(reading.set, "fast") == 0 ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    if (*set == NETPROF_SET_FAST || strcmp(reading.set, "all") == 0) return true;
+    fail_usage("--set: %s: expected all or fast", safe(reading.set));
+    return false;
+}
+
+static int check_numbers(void)
+{
+    const struct {
+        const char *name;
+        int value;
+    } rows[] = {{"--pid", reading.pid}, {"--threads", reading.threads}, {"--max-fds", reading.max_fds}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value < 0) return fail_usage("%s: %d: expected a positive number", rows[i].name, rows[i].value);
+    return EXIT_DONE;
+}
+
+static int check_places(void)
+{
+    struct stat st;
+    char path[32];
+    if (reading.root && (stat(reading.root, &st) || !S_ISDIR(st.st_mode)))
+        return fail(EXIT_FILE, "--root: %s: %s", safe(reading.root), strerror(errno ? errno : ENOTDIR));
+    snprintf(path, sizeof path, "/proc/%d/net", reading.pid);
+    if (reading.pid && stat(path, &st)) return fail(EXIT_FILE, "--pid: %s: %s", path, strerror(errno));
+    return EXIT_DONE;
+}
+
+// Splits --sources: names of tools/sources/ into node (free it), the rest is returned (free it). NULL: none given.
+static char *network_sources(char **node)
+{
+    const char **network = NULL;
+    size_t kept = 0;
+    *node = NULL;
+    if (!reading.sources) return NULL;
+    char *all = join(reading.sources, NULL), *at = all;
+    // An argument may itself be a list.
+    for (char *word; at && (word = strsep(&at, ","));) {
+        network = must(realloc(network, (kept + 2) * sizeof *network));
+        if (sources_find(word)) {
+            char *longer = *node ? text_format("%s,%s", *node, word) : must(strdup(word));
+            free(*node);
+            *node = longer;
+        } else {
+            network[kept++] = word;
+        }
+    }
+    if (kept) network[kept] = NULL;
+    char *list = kept ? join(NULL, network) : must(strdup("none"));
+    if (!*node) *node = must(strdup(""));
+    free(network);
+    free(all);
+    return list;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == n && strncmp(list, name, n) == 0) return true;
+    return false;
+}
+
+static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all, size_t *added)
+{
+    netprof_error error;
+    for (size_t i = 0; sources_at(i); i++) {
+        const sources_entry *s = sources_at(i);
+        bool wanted = named ? is_listed(named, s->name) : all;
+        if (!wanted || (s->job && !job->pid_count && !job->cgroup && !job->expected)) continue;
+        if (s->add(np, job, &error)) return fail_error(s->name, &error);
+        ++*added;
+    }
+    return EXIT_DONE;
+}
+
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, bool network, bool node)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_error error;
+    char *own;
+    size_t added = 0;
+    *np = NULL;
+    errno = 0;
+    if (!parse_hold(&config.hold) || check_numbers()) return EXIT_USAGE;
+    if (check_places()) return EXIT_FILE;
+    char *sources = network_sources(&own), *include = join(reading.include, globs);
+    char *exclude = join(reading.exclude, NULL);
+    config.root = reading.root;
+    config.sources = network ? sources : "none";
+    config.include = include;
+    config.exclude = exclude;
+    config.fast = reading.fast;
+    config.pid = reading.pid;
+    config.threads = reading.threads;
+    config.max_fds = reading.max_fds;
+    netprof_err result = netprof_open(np, &config, &error);
+    int code = result == NETPROF_OK || (result == NETPROF_ERR_NOSOURCE && *np) ? EXIT_DONE : fail_error(NULL, &error);
+    if (!code) code = add_node_sources(*np, own, job, node, &added);
+    free(own);
+    free(sources);
+    free(include);
+    free(exclude);
+    if (code) return code;
+    return netprof_get_schema(*np)->counter_count ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int reading_open(netprof **np, const char *const *globs)
+{
+    static const sources_job nobody;
+    return open_reading(np, globs, &nobody, true, false);
+}
+
+int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
+{
+    return open_reading(np, NULL, job, network, node);
+}
+
+int reading_nothing(const netprof *np)
+{
+    const netprof_schema *schema = netprof_get_schema(np);
+    char *text = must(strdup(""));
+    for (size_t i = 0; i < schema->source_count; i++) {
+        const netprof_source_state *s = &schema->sources[i];
+        char *longer = text_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
+                                   s->status == NETPROF_STATUS_OK ? "nothing that was asked for"
+                                                                  : netprof_status_name(s->status),
+                                   s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "",
+                                   s->sys_errno ? ": " : "", s->sys_errno ? strerror(s->sys_errno) : "");
+        free(text);
+        text = longer;
+    }
+    int code = fail(EXIT_NOTHING, "nothing to read here%s", text);
+    free(text);
+    return code;
+}
