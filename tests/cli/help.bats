@@ -280,7 +280,7 @@ zsh_words() {
         echo "$line: $offered"
         [ "$offered" = "$expected" ]
     done <<'END'
-netprof co|collect convert 
+netprof col|collect 
 netprof help di|diff 
 netprof collect --set |all fast 
 netprof collect --set=f|--set=fast 
