@@ -20,7 +20,8 @@
        }
        netprof_close(np);
 
-   Link with -pthread. `netprof diff run.netprof` prints what happened.
+   Link with -pthread. `netprof diff run.netprof` prints what happened. To know where a program spends its time, put
+   NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
 
    CONTENTS
      1  concepts   2  switches   3  limits
@@ -46,15 +47,25 @@
      NETPROF_IMPLEMENTATION   the implementation, too
      NETPROF_STATIC           every function static (several files may then have their own copy)
      NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   all three or none
-     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored)
+     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored); regions: no sampler, no
+                              NETPROF_FLUSH, the end of a thread is not noticed, a child of fork() writes no file
      NETPROF_NO_NETLINK       links from sysfs, no ethtool groups
      NETPROF_NO_JSON          no JSON writer
      NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
      NETPROF_NO_TSC           the kernel's clock instead of the processor's counter
      NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions in a thread, 4096 names
      NETPROF_OS_...           the system calls of part 7.1, for fault injection in tests
-     Environment: NETPROF_ROOT, NETPROF_INCLUDE, NETPROF_EXCLUDE, NETPROF_SOURCES, used by netprof_open() where
-     the configuration leaves the field empty; for regions more, see section 6.
+     Environment, all of it:
+     NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   where netprof_config leaves the field empty, and
+                              for the counters of regions
+     NETPROF                  mode of the regions: off, time (default), fast, sampler; see section 6
+     NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank (0 when unknown), %h host, %p pid, %% for %
+     NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (0.0001 at least)
+     NETPROF_FLUSH            seconds between two writes of the regions' file: 0 (only at exit)
+     NETPROF_EVERY            "halo:10,solve:2": every 10th call of halo is measured; the others are only counted
+     NETPROF_RANK             rank of this process, where the launcher's environment does not tell
+     NETPROF_VERBOSE          set: says on standard error what is wrong with these. Set or not, the first such thing,
+                              an unknown NETPROF_ name (a typo) included, is in the regions' file as its warning.
 
    3 LIMITS
      Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and says how long. Counters
@@ -522,25 +533,32 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
        NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
        { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C of gcc and clang)
 
-   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
-   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation. At exit one file
-   per process is written, atomically, when any region was used: netprof-JOB-RANK-HOST-PID.netprof.
+   The name is a string constant. For names that only the running program knows, and for other languages,
+   netprof_region() makes an id for netprof_begin() and netprof_end(). What ends in another thread than it began in, or
+   in another order than regions nest, is a span.
 
-   Environment (an unknown NETPROF_ name is told once on standard error if NETPROF_VERBOSE is set):
-     NETPROF=off|time|fast|sampler  off: one load and a branch per call; time (default); fast: the fast set of counters
-                                    is read at both edges; sampler: a thread reads it every NETPROF_INTERVAL and a
-                                    region takes the last values
-     NETPROF_OUTPUT   pattern of the file's name: %j job, %r rank, %h host, %p pid
-     NETPROF_INTERVAL seconds between samples (0.01); NETPROF_FLUSH seconds between writes (0: only at exit)
-     NETPROF_EVERY    "halo:10,solve:2": measure every 10th call; the others are counted
-     NETPROF_RANK     where the launcher does not tell
+   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
+   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation; only the mode fast
+   makes system calls, as few as the devices' counters need. At exit one file per process is written, atomically, when
+   any region was used: netprof-JOB-RANK-HOST-PID.netprof. `netprof regions` joins the files of a job.
+
+   Modes (NETPROF in the environment, or netprof_set_mode()):
+     off      one load and a branch per call
+     time     times and bytes
+     fast     and the fast set of counters, read at both edges of each call: exact, for microseconds a reading
+     sampler  and the fast set as a thread read it last: for nanoseconds, and NETPROF_INTERVAL old at most, if that
+              thread gets its turn; a call without a reading between its edges is too_short: its counters are not known
+
+   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
+   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency).
+
+   Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose what came after the
+   last netprof_flush() or NETPROF_FLUSH. A thread's end ends what it has open (aborted). A child of fork() starts at
+   zero with what its thread had open and, once it uses a region, leaves a file of its own.
 
    One process has one set of regions, even if several copies of the implementation meet in it (NETPROF_STATIC in some
    files, libraries with hidden symbols): the first to begin a region keeps them, the others pass their calls on. A copy
-   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete).
-
-   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
-   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency). */
+   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete). */
 
 typedef uint32_t netprof_region_id; /* 0 = none */
 
@@ -578,9 +596,10 @@ typedef struct netprof_stat {
     const uint64_t *counter_sums; /* [netprof_regions.counter_count]; NULL without counters */
 } netprof_stat;
 
-/* A copy of all statistics. netprof_regions_free() at the end. */
+/* A copy of all statistics, or what a file has of them. What it points to lives until netprof_regions_free(), or, as a
+   reader's item, until the reader's next call. */
 typedef struct netprof_regions {
-    netprof_stat *stats;
+    netprof_stat *stats; /* thread by thread */
     size_t count;
     const netprof_schema *schema; /* of the counters; NULL without */
     const uint32_t *counters;     /* indices into the schema */
@@ -601,7 +620,9 @@ typedef struct netprof_regions {
     void *memory;
 } netprof_regions;
 
-/* A begin that another thread may end; ends in the order you like. */
+/* A begin that another thread may end; ends in the order you like. Copy it as you like, end it once. It has a time and
+   nothing else: no parent, no bytes, no counters, and NETPROF_EVERY is not for it. Until its end nothing is known of
+   it. */
 typedef struct netprof_span {
     netprof_region_id region;
     uint64_t begin_ticks;
@@ -615,25 +636,39 @@ typedef struct netprof_site {
 
 #ifndef NETPROF_DISABLE
 
-/* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock. In a signal handler,
-   too, if the thread used the region at the same place before (a first use allocates); calls of a handler that
-   interrupts one of these calls are dropped and counted. */
-NETPROF_API netprof_region_id
-netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
-NETPROF_API void netprof_begin(netprof_region_id region); /* hot */
-NETPROF_API void netprof_end(netprof_region_id region); /* hot; ends open regions within it, too (aborted) */
+/* Region calls never fail and never print: what goes wrong is counted. Thread rule "hot": any thread, no lock. In a
+   signal handler, too, if the thread used the region at the same place before (a first use allocates); calls of a
+   handler that interrupts one of these calls are dropped and counted. "any": any thread, takes a lock; in a handler that
+   interrupted the holder of that lock it does nothing, or fails with NETPROF_ERR_ARG. */
+
+/* The id of a name, for as long as the process lives; the same name, the same id. The text is copied. 0, which begins
+   nothing, if name is NULL, there are NETPROF_MAX_REGIONS names or no memory. any; hot for a name that is known. */
+NETPROF_API netprof_region_id netprof_region(const char *name);
+/* What is open in the thread becomes the parent. hot. */
+NETPROF_API void netprof_begin(netprof_region_id region);
+/* Ends the innermost open call of the region in this thread; what is open within it ends, too (aborted). Without one
+   nothing ends. Both are counted as mismatched unless the region was the innermost. hot. */
+NETPROF_API void netprof_end(netprof_region_id region);
 NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
 NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread: counts at the ender's top level */
-NETPROF_API void netprof_bytes(uint64_t bytes);       /* hot; to the innermost open region of this thread */
-NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n); /* any; 0 and 1: every call */
-NETPROF_API void netprof_set_mode(netprof_mode mode);  /* any; OFF and back as well: what is open then ends
-                                                                   without a time; FAST and SAMPLER only before the
-                                                                   first region, or back to them */
-NETPROF_API void netprof_set_rank(int rank, int size); /* any; -1: unknown */
-NETPROF_API netprof_err netprof_flush(netprof_error *error); /* any; writes the file now */
-NETPROF_API void netprof_regions_reset(void); /* any; statistics to zero; names and ids stay; what is
-                                                                   open begins anew */
-NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error); /* any */
+/* Bytes that the program moved, to the innermost open region of this thread; in none they are nobody's. hot. */
+NETPROF_API void netprof_bytes(uint64_t bytes);
+/* From now on only each n-th call of the region is measured; 0 and 1: every call. any, no lock. */
+NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n);
+/* Another mode from now on, in all threads. OFF: what is open ends without a time. FAST and SAMPLER only before the
+   first region of the process, or back to them; else the mode is TIME. Before the first region: NETPROF of the
+   environment is not looked at. any. */
+NETPROF_API void netprof_set_mode(netprof_mode mode);
+NETPROF_API void netprof_set_rank(int rank, int size); /* of this process and of how many; -1: unknown. any */
+/* Writes the file now, all statistics since the start or the last reset, in place of what it was. Regions may go on
+   meanwhile. NETPROF_ERR_IO with path and errno, NETPROF_ERR_NOMEM. any. */
+NETPROF_API netprof_err netprof_flush(netprof_error *error);
+/* Statistics to zero; names and ids stay. What is open begins anew. any. */
+NETPROF_API void netprof_regions_reset(void);
+/* A copy of all statistics into *out, whatever it held (free that before). Regions may go on meanwhile: each stat is of
+   one moment, all together are not. On failure (NETPROF_ERR_NOMEM) *out is empty. any. */
+NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error);
+
 NETPROF_API void netprof__enter(netprof_site *site);
 NETPROF_API void netprof__leave(netprof_site *site);
 #ifdef NETPROF_STATIC
@@ -706,10 +741,12 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
             netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
 #endif
 
-NETPROF_API void netprof_regions_free(netprof_regions *regions);
-/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. any. */
+NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL accepted */
+/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. UINT64_MAX for
+   NETPROF_HISTOGRAM_BUCKETS and more. any. */
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
-/* Writes a copy of regions; its schema comes first when it has counters. */
+/* Writes a copy of regions, one's own or a reader's item; its schema comes first when it has counters. Thread: one at a
+   time per writer. */
 NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
                                               netprof_error *error);
 
@@ -7871,6 +7908,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket)
 {
     if (bucket < 8) return bucket;
+    if (bucket >= NETPROF_HISTOGRAM_BUCKETS) return UINT64_MAX;
     return (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
 }
 
@@ -10661,7 +10699,7 @@ static struct netprof__regions_state {
     uint64_t begin_ticks, reset_ticks;
     int64_t begin_ns, since_ns, since_wall_ns; /* of the clock's calibration; of the statistics */
     uint64_t overhead_ps;
-    uint64_t dropped, unread; /* calls without a region; values that could not be read */
+    uint64_t dropped, bounded; /* calls without a region; lower bounds in counter sums */
     const netprof_schema *schema;
     uint32_t *counters;
     size_t counter_count;
@@ -10675,6 +10713,7 @@ static struct netprof__regions_state {
     netprof_snapshot snapshot, past_snapshot;
     netprof__columns columns;
     int rank, size;
+    pid_t pid; /* that began */
     char output[1024], every[1024], warning[200];
 } netprof__regions_state;
 
@@ -10827,8 +10866,7 @@ static int netprof__column_value(const netprof__columns *m, size_t i, const netp
                                  uint64_t *value)
 {
     uint32_t at = m->at[i];
-    int known =
-        at != UINT32_MAX && (s->status[at] == NETPROF_STATUS_OK || s->status[at] == NETPROF_STATUS_SATURATED);
+    int known = at != UINT32_MAX && s->status[at] == NETPROF_STATUS_OK;
     *value = known ? s->values[at] : 0;
     return known;
 }
@@ -10880,13 +10918,15 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
         return;
     }
     for (i = 0; i < g->counter_count; i++) {
-        uint64_t step;
-        if (!f->sample->known[i] || !after->known[i])
-            __atomic_add_fetch(&g->unread, 1, __ATOMIC_RELAXED);
-        else if (netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
-                                    after->values[i], &step) != NETPROF_FLAG_GAUGE &&
-                 step)
-            NETPROF__ADD(n->sums[i], step);
+        uint64_t step = 0;
+        int exact = f->sample->known[i] && after->known[i];
+        if (exact) {
+            netprof_flag flag = netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
+                                                   after->values[i], &step);
+            exact = flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
+        }
+        if (!exact) __atomic_add_fetch(&g->bounded, 1, __ATOMIC_RELAXED);
+        if (step) NETPROF__ADD(n->sums[i], step);
     }
     NETPROF__ADD(n->tally.counted, 1);
     NETPROF__ADD(n->tally.concurrency, open);
@@ -11366,6 +11406,30 @@ static uint32_t netprof__every_setting(const char *list, const char *name)
     return 0;
 }
 
+/* Each item is NAME:NUMBER, or the setting would silently do nothing. */
+static void netprof__check_every(struct netprof__regions_state *g)
+{
+    const char *item = g->every;
+    while (*item) {
+        size_t length = strcspn(item, ","), digits = 0;
+        while (digits < length && netprof__digit(item[length - 1 - digits]))
+            digits++;
+        if (!digits || digits > 9 || length < digits + 2 || item[length - 1 - digits] != ':') {
+            char text[60];
+            netprof__copy_text(text, length < sizeof text ? length + 1 : sizeof text, item);
+            netprof__warn(g, "NETPROF_EVERY: \"%s\" is no NAME:NUMBER: not used", text);
+        }
+        item += length + (item[length] == ',');
+    }
+}
+
+static void netprof__check_rank(struct netprof__regions_state *g)
+{
+    const char *rank = NETPROF_OS_GETENV("NETPROF_RANK");
+    if (rank && (strspn(rank, "0123456789") != strlen(rank) || strlen(rank) > 9))
+        netprof__warn(g, "%s is no number: not used", "NETPROF_RANK");
+}
+
 /* Id of a name, or 0 and the slot that waits for it. Slots fill only under the lock, and never empty. */
 static uint32_t netprof__name_find(const char *name, uint32_t *slot)
 {
@@ -11678,7 +11742,7 @@ static int netprof__choose_counters(struct netprof__regions_state *g, const netp
     g->values = (uint64_t *)netprof__zalloc(&a, (schema->counter_count + 1) * (sizeof *g->values + 1));
     for (i = 0; g->counters && g->values && i < schema->counter_count; i++)
         if ((schema->counters[i].flags & NETPROF_FAST) && schema->counters[i].kind != NETPROF_KIND_GAUGE &&
-            schema->counters[i].kind != NETPROF_KIND_STATE && netprof__has_value(s->status[i]))
+            schema->counters[i].kind != NETPROF_KIND_STATE && s->status[i] == NETPROF_STATUS_OK)
             g->counters[n++] = (uint32_t)i;
     if (!n) {
         netprof__release(&a, g->counters);
@@ -11853,7 +11917,7 @@ static void netprof__fork_child(void)
     }
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
-    g->dropped = g->unread = 0;
+    g->dropped = g->bounded = 0;
     g->sequence &= ~(uint64_t)1;
     g->past_np = g->np; /* left amid a reading, perhaps */
     g->past_snapshot = g->snapshot;
@@ -11886,11 +11950,14 @@ static void netprof__regions_start(void)
     g->ready = 1;
     g->epoch = 1;
     g->rank = g->size = -1;
+    g->pid = getpid();
     netprof__check_environment(g);
     if (netprof__mode_now) mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
     NETPROF__SET(g->first, netprof__first_copy());
     if (!g->first) {
         netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
+        netprof__check_every(g);
+        netprof__check_rank(g);
         netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output,
                               sizeof g->output);
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
@@ -12050,12 +12117,12 @@ static const char *netprof__region_name(uint32_t region)
 static void netprof__collect_warning(const struct netprof__regions_state *g, char *to)
 {
     const netprof__thread *t;
-    uint64_t unread = NETPROF__GET(g->unread);
+    uint64_t bounded = NETPROF__GET(g->bounded);
     netprof__copy_text(to, NETPROF__WARNING_SIZE, g->warning);
-    if (!*to && unread)
+    if (!*to && bounded)
         snprintf(to, NETPROF__WARNING_SIZE,
-                 "%llu readings of a counter failed: counter sums are lower bounds",
-                 (unsigned long long)unread);
+                 "a counter could not be read or started again %llu times: counter sums are lower bounds",
+                 (unsigned long long)bounded);
     for (t = g->threads; t && !*to; t = t->next)
         if (NETPROF__GET(t->mismatched)) {
             uint64_t both = NETPROF__GET(t->mismatch);
@@ -12142,7 +12209,7 @@ NETPROF_API void netprof_regions_reset(void)
         g->since_ns = netprof__clock(CLOCK_MONOTONIC);
         NETPROF__SET(g->reset_ticks, netprof__ticks());
         NETPROF__SET(g->dropped, 0);
-        NETPROF__SET(g->unread, 0);
+        NETPROF__SET(g->bounded, 0);
         NETPROF__SET(g->resets, g->resets + 1);
         netprof__new_epoch(g);
     }
@@ -12192,13 +12259,14 @@ static void netprof__append_safe(char *to, size_t size, const char *text)
     to[at] = 0;
 }
 
+/* The program's word, else the launcher's; empty: unknown. */
 static void netprof__rank_text(char *text, size_t size)
 {
     const char *rank = netprof__launcher("rank");
     if (netprof__regions_state.rank >= 0)
         snprintf(text, size, "%d", netprof__regions_state.rank);
     else
-        netprof__copy_text(text, size, rank ? rank : "0");
+        netprof__copy_text(text, size, rank ? rank : "");
 }
 
 static void netprof__output_name(char *name, size_t size)
@@ -12219,7 +12287,10 @@ static void netprof__output_name(char *name, size_t size)
         }
         switch (*++p) {
         case 'j': netprof__copy_text(text, sizeof text, job ? job : "0"); break;
-        case 'r': netprof__rank_text(text, sizeof text); break;
+        case 'r':
+            netprof__rank_text(text, sizeof text);
+            if (!*text) netprof__copy_text(text, sizeof text, "0");
+            break;
         case 'h': netprof__copy_text(text, sizeof text, uname(&node) == 0 ? node.nodename : "unknown"); break;
         case 'p': snprintf(text, sizeof text, "%ld", (long)getpid()); break;
         default: snprintf(text, sizeof text, "%c", *p); break;
@@ -12246,12 +12317,53 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
         netprof_write_fact(w, "host", uname(&node) == 0 ? node.nodename : "unknown", error) ||
         netprof_write_fact(w, "pid", pid, error) || netprof__write_fact_if(w, "command", command, error) ||
         netprof__write_fact_if(w, "job", netprof__launcher("job"), error) ||
-        netprof_write_fact(w, "rank", rank, error) ||
+        netprof__write_fact_if(w, "rank", rank, error) ||
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
         netprof__write_fact_if(w, "rank_count",
                                netprof__regions_state.size > 0 ? size : netprof__launcher("size"), error))
         return error ? error->code : NETPROF_ERR_IO;
     return netprof_write_regions(w, r, error);
+}
+
+/* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
+static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d,
+                                   size_t at)
+{
+    uint32_t i;
+    netprof_list_device(list, d->name, d->identity, d->flags);
+    for (i = 0; i < d->fact_count; i++)
+        netprof_list_fact(list, d->facts[i].key, d->facts[i].value);
+    for (; at < r->counter_count && r->counters[at] < d->first + d->count; at++)
+        netprof_list_counter(list, &r->schema->counters[r->counters[at]]);
+    return at;
+}
+
+/* Only the counters of the regions, and their devices: each of thousands of files would have all of its node's. Where
+   memory lacks they all stay. */
+static void netprof__regions_trim(netprof_regions *r)
+{
+    const netprof_schema *whole = r->schema, *part = NULL;
+    netprof_list *list = whole ? netprof_build_begin(NULL) : NULL;
+    const char *source = NULL;
+    size_t i, at = 0;
+    if (!list) return;
+    for (i = 0; i < whole->fact_count; i++)
+        netprof_build_fact(list, whole->facts[i].key, whole->facts[i].value);
+    for (i = 0; i < whole->device_count && at < r->counter_count; i++) {
+        const netprof_device *d = &whole->devices[i];
+        if (r->counters[at] >= d->first + d->count) continue;
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
+        at = netprof__trim_device(list, r, d, at);
+    }
+    if (netprof_build_end(list, &part, NULL)) return;
+    if (part->counter_count != r->counter_count) {
+        netprof_schema_release(part);
+        return;
+    }
+    for (i = 0; i < r->counter_count; i++)
+        ((uint32_t *)(uintptr_t)r->counters)[i] = (uint32_t)i;
+    netprof_schema_release(whole);
+    r->schema = part;
 }
 
 static netprof_err netprof__flush_locked(netprof_error *error)
@@ -12260,9 +12372,15 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof_writer *w = NULL;
     netprof_error own;
     char name[4096];
-    netprof_err failed = netprof_regions_take(&r, error), ended;
-    if (failed) return failed;
+    netprof_err failed, ended;
+#ifdef NETPROF_NO_THREADS
+    if (netprof__regions_state.pid != getpid())
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
+                             "a child of fork() has its parent's statistics (NETPROF_NO_THREADS): no file");
+#endif
+    if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
     if (!error) error = &own;
+    netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
     if (!failed) failed = netprof__write_run(w, &r, error);

@@ -43,6 +43,7 @@ extern const command command_run;
 extern const command command_record;
 extern const command command_regions;
 extern const command command_convert;
+extern const command command_nccl;
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 
@@ -58,6 +59,11 @@ int fail_usage(const char *format, ...) PRINTF_LIKE(1, 2);
 int fail_error(const char *path, const netprof_error *error);
 // "what went wrong" of a library's error, with line or offset, without the path.
 const char *error_text(const netprof_error *error);
+
+// ---- programs beside netprof ----
+
+// Where the program is: beside this one, else only its name, to be looked for in PATH. free() it.
+char *helper_program(const char *program);
 
 // ---- memory: never NULL; the process ends with EXIT_FILE when there is none left ----
 

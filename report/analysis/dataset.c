@@ -101,9 +101,23 @@ static netprof_err reserve(dataset_input *in, uint64_t bytes)
     return NETPROF_OK;
 }
 
+// The run gets its path only at its end.
+static netprof_err tell(const dataset_input *in, size_t index, const netprof_snapshot *snapshot)
+{
+    dataset_run run = in->run;
+    run.path = (char *)(uintptr_t)in->path;
+    return in->options->each ? in->options->each(in->options->user, &run, index, snapshot) : NETPROF_OK;
+}
+
 netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot)
 {
     dataset_run *run = &in->run;
+    size_t index = run->snapshot_count + (size_t)run->skipped;
+    netprof_err told = tell(in, index, snapshot);
+    if (told) {
+        netprof_snapshot_free(snapshot);
+        return dataset_fail(in, told, 0, "%s (at snapshot %zu)", netprof_strerror(told), index + 1);
+    }
     if (in->options->ends_only && run->snapshot_count == 2) {
         netprof_snapshot_free(&run->snapshots[1]);
         run->snapshots[1] = *snapshot;

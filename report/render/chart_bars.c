@@ -71,11 +71,21 @@ static void draw_value(canvas *c, const bars_row *r, int side, const geometry *g
                 length > 3 ? INK_TEXT : INK_SECONDARY, align, 0);
 }
 
-static void draw_share(canvas *c, double share, double right, double y)
+// So many decimals for a column that its largest share has three digits or one decimal.
+static unsigned share_decimals(const bars *b, int side)
+{
+    double most = 0;
+    for (size_t i = 0; i < b->count; i++)
+        most = fmax(most, b->rows[i].share[side]);
+    return most >= .1 ? 1 : most >= .01 ? 2 : 4;
+}
+
+static void draw_share(canvas *c, double share, unsigned decimals, double right, double y)
 {
     if (isnan(share)) return;
-    number_text n = share > 0 && share < 5e-7 ? number_plain(1e-9) : number_fixed(100 * share, share >= .1 ? 1 : 4);
-    canvas_text(c, right, y + 9.1, n.text, TYPE_TABLE, share < 5e-7 ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
+    number_text n = number_fixed(100 * share, decimals);
+    bool small = n.text[0] == '<' || share == 0;
+    canvas_text(c, right, y + 9.1, n.text, TYPE_TABLE, small ? INK_SECONDARY : INK_TEXT, ALIGN_RIGHT, 0);
 }
 
 static void draw_axis(canvas *c, const bars *b, const geometry *g, double top, double bottom)
@@ -118,7 +128,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, box.x, y + 9.1, r->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, g.left - box.x - 12);
         for (int side = 0; side < 2; side++) {
             draw_value(c, r, side, &g, y, b->style.unit);
-            if (shares) draw_share(c, r->share[side], right - (side ? 0 : share_width), y);
+            if (shares) draw_share(c, r->share[side], share_decimals(b, side), right - (side ? 0 : share_width), y);
         }
     }
     draw_axis(c, b, &g, box.y + head_height - 2, y);
@@ -169,7 +179,7 @@ chart chart_bars(chart_head head, const bars_style *style, const bars_row *rows,
         }
     }
     x.rows = b->count ? b->count : 1;
-    x.squeeze = .88;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, b);

@@ -14,7 +14,7 @@ typedef struct events {
     size_t gap_count;
 } events;
 
-static const double row_height = 14, strip_height = 12, status_width = 46;
+static const double row_height = 19, strip_height = 16, status_width = 46;
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
@@ -66,29 +66,40 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
     return e;
 }
 
-// Behind the ticks, or before them; where there is no room, over them on a ground of its own.
-static void draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
+// Behind the ticks, or before them; false: there is no room.
+static bool draw_note(canvas *c, const events_row *r, const axes *a, extent ticks, double base)
 {
     double text = canvas_text_width(c, r->note, TYPE_AXIS), right = a->box.x + a->box.width;
     theme_ink ink = r->background ? INK_SECONDARY : ink_of(r);
-    if (!*r->note) return;
-    if (ticks.last + 4 + text <= right) {
+    if (ticks.last + 4 + text <= right)
         canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
-    } else if (ticks.first - 4 - text >= a->box.x) {
+    else if (ticks.first - 4 - text >= a->box.x)
         canvas_text(c, ticks.first - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, 0);
-    } else {
-        text = fmin(text, a->box.width - 8);
-        canvas_rect(c, (canvas_box){right - text - 7, a->box.y + 1, text + 6, a->box.height - 2}, INK_EMPTY,
-                    0);
-        canvas_text(c, right - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, a->box.width - 8);
-    }
+    else
+        return false;
+    return true;
 }
 
-static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left)
+static void draw_label(canvas *c, const events_row *r, const axes *a, double left, double base, bool noted)
+{
+    double width = a->box.x - left - 6;
+    canvas_text(c, left, noted ? base : base - 3.6, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, width);
+    if (!noted) canvas_text(c, left, base + 4, r->note, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, width);
+}
+
+static double status_of(const events *e, canvas *c)
+{
+    double width = status_width;
+    for (size_t i = 0; i < e->count; i++)
+        width = fmax(width, canvas_text_width(c, e->rows[i].right, TYPE_TABLE) + 10);
+    return fmin(width, 90);
+}
+
+static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
 {
     double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8;
-    canvas_text(c, left, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, a->box.x - left - 6);
     if (r->unknown) {
+        draw_label(c, r, a, left, base, true);
         canvas_tip(c, "not measured");
         canvas_hatch(c, a->box);
         canvas_text(c, right, base, "unknown", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, status_width - 6);
@@ -97,10 +108,13 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
     canvas_rect(c, a->box, INK_EMPTY, 0);
     axes_hatch(c, a, e->gaps, e->gap_count);
     extent ticks = draw_ticks(c, r, a);
-    if (isnan(ticks.first))
-        canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
-    else
-        draw_note(c, r, a, ticks, base);
+    bool none = isnan(ticks.first);
+    if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    draw_label(c, r, a, left, base, none || !*r->note || draw_note(c, r, a, ticks, base));
+    if (*r->right) {
+        canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
+        return;
+    }
     canvas_mark(c, right + 3, base - 2.3, r->severity);
     canvas_text(c, right + 10, base, theme_severity_word(r->severity), TYPE_AXIS,
                 theme_severity_ink(r->severity), ALIGN_LEFT, 0);
@@ -110,14 +124,17 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 {
     const events *e = x->data;
     double label = 0;
-    for (size_t i = 0; i < e->count; i++)
+    for (size_t i = 0; i < e->count; i++) {
         label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
+        label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
+    }
+    double status = status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
-    axes a = {{box.x + label, box.y, box.width - label - status_width, strip_height},
+    axes a = {{box.x + label, box.y, box.width - label - status, strip_height},
               e->axis,
               {{0, 1, false, false}, AXES_SI, ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
-        draw_row(c, e, &e->rows[i], &a, box.x);
+        draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
         a.box.y += row_height;
     }
     a.box.height = 0;
@@ -148,7 +165,9 @@ static void make_table(document_table *t, const events *e)
         document_cell(t, r->unknown ? "not measured" : number_plain(sum).text);
         document_cell(t, r->unknown ? "" : number_plain(most).text);
         document_cell(t, number_duration(at).text);
-        document_cell(t, r->unknown ? "not measured" : theme_severity_word(r->severity));
+        document_cell(t, r->unknown  ? "not measured"
+                         : *r->right ? r->note
+                                     : theme_severity_word(r->severity));
     }
 }
 
@@ -167,6 +186,7 @@ chart chart_events(chart_head head, axes_scale axis, const events_row *rows, siz
         events_row *r = &e->rows[i];
         r->label = arena_text(e->memory, r->label);
         r->note = arena_text(e->memory, r->note);
+        r->right = arena_text(e->memory, r->right);
         r->at = arena_copy(e->memory, r->at, r->count, sizeof(double));
         r->amount = arena_copy(e->memory, r->amount, r->count, sizeof(double));
     }

@@ -224,7 +224,7 @@ chart chart_heat(chart_head head, const char *const *columns, size_t column_coun
                    : arena_format(h->memory, "Colour: log scale within each band (%s).%s Grey dot: unchanged.",
                                   describe_bands(h), column_count <= HEAT_COLUMNS ? " The number is in the cell." : "");
     x.rows = h->count ? h->count : 1;
-    x.squeeze = .84;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, h);

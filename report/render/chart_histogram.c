@@ -19,8 +19,8 @@ static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT}, line_inks[2] = {INK_R
 
 static size_t per_line(double width, size_t count)
 {
-    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4, least = most < 2 ? 1 : 2; // one alone does not get huge
-    return count > most ? most : count < least ? least : count;
+    size_t most = width < 240 ? 1 : width < 420 ? 2 : 4;
+    return count && count < most ? count : most;
 }
 
 static bool has_lines(const histograms *h)
@@ -46,7 +46,7 @@ static double histograms_height(const chart *x, canvas *c, double width, size_t 
     const histograms *h = x->data;
     size_t line = per_line(width, h->count), lines = (count + line - 1) / line;
     (void)from;
-    return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12);
+    return draw_key(h, c, 0, 0, width, false) + (double)lines * (cell_height + cell_gap + 12) - cell_gap;
 }
 
 static double sum_of(const double *counts, size_t n)

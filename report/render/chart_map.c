@@ -19,7 +19,7 @@ static const double head_height = 17, ribbon_height = 14, row_gap = 1.4;
 
 static double row_height(const map *m)
 {
-    return m->count <= 16 ? 13.1 : m->count <= 40 ? 10.5 : 9;
+    return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
 }
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)

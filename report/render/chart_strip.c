@@ -30,12 +30,17 @@ static bool known(const strip_cell *cell)
     return cell->state == STRIP_KNOWN;
 }
 
+static bool is_worse(const strip_cell *a, const strip_cell *b)
+{
+    return a->severity != b->severity ? a->severity > b->severity : a->weight > b->weight;
+}
+
 // The worst cell of a row; NULL when none is known.
 static const strip_cell *worst_of(const strip *s, const strip_row *r)
 {
     const strip_cell *worst = NULL;
     for (size_t i = 0; i < s->column_count; i++)
-        if (known(&r->cells[i]) && (!worst || r->cells[i].severity > worst->severity)) worst = &r->cells[i];
+        if (known(&r->cells[i]) && (!worst || is_worse(&r->cells[i], worst))) worst = &r->cells[i];
     return worst;
 }
 
@@ -200,7 +205,7 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
         s->count = r + 1;
     }
     x.rows = s->count ? s->count : 1;
-    x.squeeze = .84;
+    x.squeeze = .8;
     x.height = height;
     x.draw = draw;
     fill_twin(&x, s);

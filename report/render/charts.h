@@ -42,6 +42,7 @@ typedef struct strip_cell {
     strip_state state;
     severity severity;
     const char *text; // the number; NULL: ""
+    double weight;    // of equally bad cells the heaviest is the worst
     const char *before; // another run's, narrow before it, with its severity; NULL: none
     severity before_severity;
     const char *tip;
@@ -53,7 +54,7 @@ typedef struct strip_row {
 } strip_row;
 
 // Over more than STRIP_COLUMNS devices a row is folded to counts and the worst device.
-enum { STRIP_COLUMNS = 16 };
+enum { STRIP_COLUMNS = 12 };
 chart chart_strip(chart_head head, const char *const *columns, size_t column_count, const strip_row *rows,
                   size_t row_count);
 
@@ -69,7 +70,7 @@ typedef struct heat_row {
 } heat_row;
 
 // Over more than HEAT_COLUMNS columns the cells have no numbers, but a column names the largest.
-enum { HEAT_COLUMNS = 16 };
+enum { HEAT_COLUMNS = 12 };
 chart chart_heat(chart_head head, const char *const *columns, size_t column_count, const heat_row *rows,
                  size_t row_count, const char *note);
 
@@ -93,6 +94,22 @@ typedef struct panel_style {
 chart chart_panel(chart_head head, const panel_style *style, const panel_row *rows, size_t count);
 // The key to panels: this device's bar, the peers' dots. Text of the peers: "the 7 other NICs".
 chart chart_panel_key(chart_head head, const char *device, const char *peers, const char *note);
+
+// ---- chart_dumbbell.c: two values of each counter on a log axis for each panel; hollow is before, filled after ----
+
+enum { DUMBBELL_COLUMNS = 4 };
+
+typedef struct dumbbell_row {
+    const char *name, *gloss, *device, *unit; // gloss "": none
+    size_t panel;         // rows of one panel stand together and share an axis and a unit
+    double before, after; // 0: in a lane of its own; NAN: not known, no dot
+    double low, high;     // range of before; NAN: none
+    bool strong;          // worth a colour
+    const char *columns[DUMBBELL_COLUMNS]; // before, after, and two ratios
+    const char *tip;      // or NULL
+} dumbbell_row;
+
+chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows, size_t count);
 
 // ---- chart_findings.c: claim, evidence, threshold, advice, and where the peers are ----
 

@@ -74,7 +74,8 @@ typedef struct events_row {
     const char *label;
     const double *at, *amount; // [count]; a tick as high as its share of the largest amount
     size_t count;
-    const char *note; // named beside the largest; NULL: none
+    const char *note; // whose most of it is, beside the ticks, where there is room, else below the label; NULL: none
+    const char *right; // behind the strip, in place of the status; NULL: the status
     bool background;  // grey
     severity severity;
     bool unknown; // not measured: hatched

@@ -54,9 +54,26 @@ static const finding *worst_finding(const findings *f, size_t device, const char
     return NULL;
 }
 
-// One number of decimals for a row.
-static number_text row_number(double value, double most, const char *format)
+// Two digits, where the columns are narrow.
+static number_text short_number(double value, const char *format)
 {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    bool share = *format == '%';
+    size_t i = 0;
+    number_text n;
+    if (share) value *= 100;
+    for (; value >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes; i++)
+        value /= 1000;
+    if (value > 0 && value < .0095) snprintf(n.text, sizeof n.text, "<.01%s", share ? "%" : "");
+    else snprintf(n.text, sizeof n.text, "%.*f%s%s", value >= 9.5 || value == 0 ? 0 : value >= .95 ? 1 : 2, value, prefixes[i],
+                  share ? "%" : "");
+    return n;
+}
+
+// One number of decimals for a row.
+static number_text row_number(double value, double most, const char *format, bool narrow)
+{
+    if (narrow && value > 0) return *format == '%' && value >= .99995 ? number_fixed(100, 0) : short_number(value, format);
     if (*format == '%' && value > 0) return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
     if (most >= 1000 || (most < .1 && most > 0)) return number_prefixed(value, "");
     return number_fixed(value, most >= 100 ? 0 : most >= 10 ? 1 : 2);
@@ -83,9 +100,10 @@ static void fill_check(building *b, const pair_check *check)
             cells[i].tip = arena_format(b->memory, "not read: %s %s", r.counter ? r.counter : "", r.reason ? r.reason : "");
         any = any || cells[i].state != STRIP_ABSENT;
         if (values[i] > most) most = values[i];
+        cells[i].weight = isnan(values[i]) ? 0 : values[i];
     }
     for (size_t i = 0; i < b->s->count; i++)
-        if (!isnan(values[i])) cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format).text);
+        if (!isnan(values[i])) cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
     if (!any) drop_row(b);
 }
 
@@ -95,6 +113,7 @@ static void finding_cell(building *b, strip_cell *cell, const finding *x)
     cell->state = STRIP_KNOWN;
     cell->severity = x->severity;
     cell->tip = x->claim;
+    cell->weight = fabs(x->value);
     cell->text = arena_text(b->memory, finding_value_text(x, value, sizeof value));
 }
 
@@ -126,6 +145,17 @@ static void fill_class(building *b, const char *class_name, const char *label)
     if (cells && !any) drop_row(b);
 }
 
+// "congestion-marks": "Congestion marks"
+static const char *rule_label(arena *a, const char *name)
+{
+    char *label = arena_copy(a, name, strlen(name) + 1, 1);
+    if (!label) return "";
+    for (char *at = label; *at; at++)
+        if (*at == '-') *at = ' ';
+    if (*label >= 'a' && *label <= 'z') *label = (char)(*label - 'a' + 'A');
+    return label;
+}
+
 // Findings worth watching that no row above shows.
 static void fill_other_findings(building *b)
 {
@@ -138,7 +168,7 @@ static void fill_other_findings(building *b)
             shown = strcmp(pair_checks[k].source, b->s->name) == 0 && listed(pair_checks[k].rules, x->rule->name);
         for (size_t k = 0; k < i && !shown; k++)
             shown = f->items[k].rule == x->rule && f->items[k].severity >= SEVERITY_WATCH;
-        strip_cell *cells = shown ? NULL : add_row(b, x->rule->name);
+        strip_cell *cells = shown ? NULL : add_row(b, rule_label(b->memory, x->rule->name));
         for (size_t d = 0; cells && d < b->s->count; d++) {
             const finding *y = worst_finding(f, b->s->devices[d], x->rule->name, NULL);
             cells[d].state = STRIP_ABSENT;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRAFFIC_ROWS = 16, VERDICT_LINES = 7 };
+enum { TRAFFIC_ROWS = 10, TRAFFIC_TOP = 8, VERDICT_LINES = 6 };
 
 static const char *device_name(const pair *p, size_t device)
 {
@@ -68,7 +68,11 @@ static void set_title(const pair *p, document *doc)
 
 static void source_part(pair *p, const pair_source *s, buffer *b)
 {
-    double speed = s->count ? evaluation_speed(&p->e, s->devices[0]) : 0;
+    double speed = evaluation_speed(&p->e, s->devices[0]);
+    size_t repeats = 0;
+    for (size_t i = 0; i < s->count; i++)
+        repeats += evaluation_counts_again(&p->e, s->devices[i]);
+    if (repeats == s->count) return; // the interfaces of NICs that are named already
     for (size_t i = 1; i < s->count; i++)
         if (evaluation_speed(&p->e, s->devices[i]) != speed) speed = 0;
     buffer_printf(b, "%s%zu %s %s", b->size ? ", " : "", s->count, s->name, pair_noun(s->name, s->count != 1));
@@ -119,19 +123,20 @@ static void add_sublines(pair *p, document *doc)
 // "cxi2: 5.67 blocked cycles ...; also cxi3 (5.63)"
 static void finding_line(const findings *f, size_t at, buffer *b)
 {
-    enum { NAMED = 6 };
+    enum { NAMED = 3 };
     const finding *x = &f->items[at];
-    size_t others = 0;
-    buffer_printf(b, "%s: %.*s", finding_device(f, x), x->claim ? claim_length(x->claim) : 0, x->claim ? x->claim : "");
-    for (size_t i = at + 1; i < f->count; i++) {
+    size_t others = alike(f, x) - 1, listed = 0;
+    char value[48];
+    buffer_printf(b, "%s", finding_device(f, x));
+    if (others > NAMED) buffer_printf(b, " and %zu others", others);
+    buffer_printf(b, ": %.*s", x->claim ? claim_length(x->claim) : 0, x->claim ? x->claim : "");
+    for (size_t i = at + 1; i < f->count && others <= NAMED; i++) {
         const finding *y = &f->items[i];
-        char value[48];
-        if (y->rule != x->rule || y->severity != x->severity || others++ >= NAMED) continue;
+        if (y->rule != x->rule || y->severity != x->severity) continue;
         finding_value_text(y, value, sizeof value);
-        buffer_printf(b, "%s%s%s%s%s", others == 1 ? "; also " : ", ", finding_device(f, y), *value ? " (" : "", value,
+        buffer_printf(b, "%s%s%s%s%s", listed++ ? ", " : "; also ", finding_device(f, y), *value ? " (" : "", value,
                       *value ? ")" : "");
     }
-    if (others > NAMED) buffer_printf(b, " and %zu more", others - NAMED);
 }
 
 static bool repeated(const findings *f, size_t at)
@@ -300,6 +305,7 @@ static void unknown_line(const pair *p, document *doc)
 
 static void add_verdict(pair *p, document *doc)
 {
+    if (!p->f->judged) document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
     if (p->f->severity > SEVERITY_WATCH) {
         size_t lines = finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
         finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);
@@ -350,7 +356,7 @@ static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
         list[i] = (weighed){(isnan(in) ? 0 : in) + (isnan(out) ? 0 : out), p->traffic[i]};
     }
     qsort(list, n, sizeof *list, by_rate);
-    size_t count = TRAFFIC_ROWS - 1;
+    size_t count = TRAFFIC_TOP;
     for (size_t i = 0; i < n; i++) {
         if (i < count) {
             chosen[i] = list[i].device;

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define HOSTILE "a';system(\"touch x\")#`touch y`<script>alert(1)</script>&\"\033[31m\xff\xe2\x80\xae{/Bold z}_^"
+#define HOSTILE                                                                                              \
+    "a';system(\"touch x\")#`touch y`<script>alert(1)</script>&\"\033[31m\xff\xe2\x80\xae{/Bold z}_^"
 
 static double noise(size_t i)
 {
@@ -34,7 +35,8 @@ static const axes_span phases[] = {{0, 210, "init", (theme_ink)(INK_CATEGORY + 3
                                    {210, 1200, "train", (theme_ink)(INK_CATEGORY + 4)},
                                    {1200, 1250, "checkpoint", INK_PEER},
                                    {1250, 3600, "train", (theme_ink)(INK_CATEGORY + 4)}};
-static const axes_span gaps[] = {{3080, 3120, "no samples", INK_NONE}}, incidents[] = {{2300, 2650, "n11 paused", INK_NONE}};
+static const axes_span gaps[] = {{3080, 3120, "no samples", INK_NONE}},
+                       incidents[] = {{2300, 2650, "n11 paused", INK_NONE}};
 
 static void make_series(void)
 {
@@ -54,16 +56,25 @@ static chart lines_of(const char *name, const char *label)
     const lines_curve out[] = {{"", INK_SENT_TEXT, INK_SENT_PALE, sent, low, high, false, false}};
     const lines_curve two[] = {{"received", INK_RECEIVED, INK_NONE, sent, NULL, NULL, false, false},
                                {"limit of the switch", INK_PEER, INK_NONE, low, NULL, NULL, true, true}};
-    const lines_curve bytes[] = {{"", (theme_ink)(INK_CATEGORY + 6), INK_NONE, memory, NULL, NULL, false, false}};
+    const lines_curve bytes[] = {
+        {"", (theme_ink)(INK_CATEGORY + 6), INK_NONE, memory, NULL, NULL, false, false}};
     const lines_panel panels[] = {
         {label, "per node; line rate is 100 GB/s", AXES_SI, "B/s", false, out, 1, NAN, NULL},
         {"Network received", "per node", AXES_SI, "B/s", false, two, 2, NAN, NULL},
         {"Host memory", NULL, AXES_BINARY, "", false, bytes, 1, 512 * 1073741824.0, "limit 512 GiB"},
     };
-    lines_style style = {.x = minutes, .count = POINTS, .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME},
-                         .x_head = "seconds", .phases = phases, .phase_count = COUNT(phases), .gaps = gaps, .gap_count = 1,
-                         .incidents = incidents, .incident_count = 1};
-    return chart_lines((chart_head){name, "What moved together", "one time axis; line = mean, band = lowest to highest node"},
+    lines_style style = {.x = minutes,
+                         .count = POINTS,
+                         .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME},
+                         .x_head = "seconds",
+                         .phases = phases,
+                         .phase_count = COUNT(phases),
+                         .gaps = gaps,
+                         .gap_count = 1,
+                         .incidents = incidents,
+                         .incident_count = 1};
+    return chart_lines((chart_head){name, "What moved together",
+                                    "one time axis; line = mean, band = lowest to highest node"},
                        &style, panels, COUNT(panels));
 }
 
@@ -74,18 +85,29 @@ static chart map_of(const char *name, size_t rows, const char *label)
     static char means[64][32];
     map_row *row = calloc(rows ? rows : 1, sizeof *row);
     for (size_t r = 0; r < rows; r++) {
-        for (size_t i = 0; i < POINTS; i++) values[r % 64][i] = r % 64 == 7 ? 0 : sent[i] * (0.9 + 0.1 * noise(i + r));
+        for (size_t i = 0; i < POINTS; i++)
+            values[r % 64][i] = r % 64 == 7 ? 0 : sent[i] * (0.9 + 0.1 * noise(i + r));
         if (r % 64 == 5)
-            for (size_t i = 140; i < 155; i++) values[5][i] = NAN;
+            for (size_t i = 140; i < 155; i++)
+                values[5][i] = NAN;
         snprintf(labels[r % 64], sizeof labels[0], "%s%zu", label, r + 1);
         snprintf(means[r % 64], sizeof means[0], "%.1f", 26 + noise(r));
         row[r] = (map_row){labels[r % 64], values[r % 64], means[r % 64], r == 10, SEVERITY_HIGH};
     }
     if (rows > 3) row[3].marked = true, row[3].severity = SEVERITY_WATCH;
-    map_style style = {.columns = POINTS, .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME}, .from = 0, .to = 3600,
-                       .ramp = INK_BLUE, .format = AXES_SI, .unit = "B/s", .label_head = "node", .right_head = "mean GB/s",
-                       .phases = phases, .phase_count = COUNT(phases)};
-    chart x = chart_map((chart_head){name, "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"}, &style, row, rows);
+    map_style style = {.columns = POINTS,
+                       .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME},
+                       .from = 0,
+                       .to = 3600,
+                       .ramp = INK_BLUE,
+                       .format = AXES_SI,
+                       .unit = "B/s",
+                       .label_head = "node",
+                       .right_head = "mean GB/s",
+                       .phases = phases,
+                       .phase_count = COUNT(phases)};
+    chart x = chart_map((chart_head){name, "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"},
+                        &style, row, rows);
     free(row);
     return x;
 }
@@ -98,13 +120,15 @@ static chart events_of(const char *name, const char *label)
         corrected[i] = noise(i) > 0.9 ? 3 * noise(i + 1) : 0;
     }
     const events_row rows[] = {
-        {"Uncorrected", minutes, pauses, 0, NULL, false, SEVERITY_OK, false},
-        {label, minutes, pauses, POINTS, "n11 NIC 2: 212 k", false, SEVERITY_HIGH, false},
-        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", true, SEVERITY_OK, false},
-        {"Link down", NULL, NULL, 0, NULL, false, SEVERITY_OK, true},
+        {"Uncorrected", minutes, pauses, 0, NULL, NULL, false, SEVERITY_OK, false},
+        {label, minutes, pauses, POINTS, "n11 NIC 2: 212 k", NULL, false, SEVERITY_HIGH, false},
+        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", "412 codewords", true,
+         SEVERITY_OK, false},
+        {"Link down", NULL, NULL, 0, NULL, NULL, false, SEVERITY_OK, true},
     };
     return chart_events((chart_head){name, "Events", "on the same time axis; height = how much"},
-                        (axes_scale){.axis = {0, 3600, false, false}, .format = AXES_TIME}, rows, COUNT(rows), gaps, 1);
+                        (axes_scale){.axis = {0, 3600, false, false}, .format = AXES_TIME}, rows, COUNT(rows),
+                        gaps, 1);
 }
 
 static chart curve_of(const char *name, const char *label)
@@ -117,10 +141,15 @@ static chart curve_of(const char *name, const char *label)
         hi[i] = y[i] * 1.06;
         mean[i] = y[i] * 0.2;
     }
-    const curve_line lines[] = {{label, INK_RECEIVED, INK_RECEIVED_PALE, y, lo, hi, false, "307, 77 %"},
-                                {"mean over ranks, includes waiting", INK_SECONDARY, INK_NONE, mean, NULL, NULL, true, "80"}};
-    curve_style style = {.x = x, .count = 12, .x_scale = {.format = AXES_BINARY}, .y_scale = {.format = AXES_SI, .unit = "B/s"},
-                         .peak = 400e9, .peak_label = "peak 400 GB/s"};
+    const curve_line lines[] = {
+        {label, INK_RECEIVED, INK_RECEIVED_PALE, y, lo, hi, false, "307, 77 %"},
+        {"mean over ranks, includes waiting", INK_SECONDARY, INK_NONE, mean, NULL, NULL, true, "80"}};
+    curve_style style = {.x = x,
+                         .count = 12,
+                         .x_scale = {.format = AXES_BINARY},
+                         .y_scale = {.format = AXES_SI, .unit = "B/s"},
+                         .peak = 400e9,
+                         .peak_label = "peak 400 GB/s"};
     return chart_curve((chart_head){name, "Bandwidth by size", "AllReduce on dp0"}, &style, lines, 2);
 }
 
@@ -131,8 +160,12 @@ static chart scatter_of(const char *name, size_t points, const char *label)
         x[i] = (double)i * 12000 / (double)(points ? points : 1);
         y[i] = 1.7e-3 + 0.4e-3 * (noise(i) + noise(3 * i)) + (noise(7 * i) > 0.98 ? 4e-3 * noise(i + 5) : 0);
     }
-    const scatter_set sets[] = {{label, INK_RECEIVED, x, y, points / 2}, {"late", INK_BAD, x + points / 2, y + points / 2, points - points / 2}};
-    scatter_style style = {.x_scale = {.format = AXES_SI, .unit = ""}, .y_scale = {.format = AXES_DURATION}, .x_head = "sn", .y_head = "seconds"};
+    const scatter_set sets[] = {{label, INK_RECEIVED, x, y, points / 2},
+                                {"late", INK_BAD, x + points / 2, y + points / 2, points - points / 2}};
+    scatter_style style = {.x_scale = {.format = AXES_SI, .unit = ""},
+                           .y_scale = {.format = AXES_DURATION},
+                           .x_head = "sn",
+                           .y_head = "seconds"};
     chart c = chart_scatter((chart_head){name, "Every call", "time over sequence number"}, &style, sets, 2);
     free(x);
     return c;
@@ -144,20 +177,27 @@ static chart boxplot_of(const char *name, const char *label)
                                 {"1 MiB", 1e-4, 2e-4, 2.5e-4, 3e-4, 8e-4, 2400, INK_RECEIVED},
                                 {label, NAN, NAN, NAN, NAN, NAN, 0, INK_RECEIVED},
                                 {"256 MiB", 1.6e-3, 1.7e-3, 1.74e-3, 1.8e-3, 7.66e-3, 3600, INK_BAD}};
-    boxplot_style style = {.y_scale = {.axis.log = true, .format = AXES_DURATION}, .low_name = "p5", .high_name = "p95"};
-    return chart_boxplot((chart_head){name, "Time by size", "quartiles, whiskers from 5 % to 95 %"}, &style, rows, COUNT(rows));
+    boxplot_style style = {
+        .y_scale = {.axis.log = true, .format = AXES_DURATION}, .low_name = "p5", .high_name = "p95"};
+    return chart_boxplot((chart_head){name, "Time by size", "quartiles, whiskers from 5 % to 95 %"}, &style,
+                         rows, COUNT(rows));
 }
 
 static chart histograms_of(const char *name, size_t sets, const char *label)
 {
-    static const char *const bins[] = {"27", "35", "64", "128", "256", "512", "1k", "2k", "4k", "8k", "16k", "more"};
+    static const char *const bins[] = {"27", "35", "64", "128", "256", "512",
+                                       "1k", "2k", "4k", "8k",  "16k", "more"};
     static double in[64][12], out[64][12], up[64][12];
     histogram_set *set = calloc(sets ? sets : 1, sizeof *set);
     for (size_t s = 0; s < sets; s++) {
         double sum = 0, all = 0;
-        for (size_t i = 0; i < 12; i++) in[s % 64][i] = s == 2 ? 0 : 1e5 * noise(i + s), out[s % 64][i] = s == 2 ? 0 : 1e3 * noise(2 * i + s);
-        for (size_t i = 0; i < 12; i++) all += in[s % 64][i];
-        for (size_t i = 0; i < 12; i++) up[s % 64][i] = all > 0 ? (sum += in[s % 64][i]) / all : NAN;
+        for (size_t i = 0; i < 12; i++)
+            in[s % 64][i] = s == 2 ? 0 : 1e5 * noise(i + s),
+                   out[s % 64][i] = s == 2 ? 0 : 1e3 * noise(2 * i + s);
+        for (size_t i = 0; i < 12; i++)
+            all += in[s % 64][i];
+        for (size_t i = 0; i < 12; i++)
+            up[s % 64][i] = all > 0 ? (sum += in[s % 64][i]) / all : NAN;
         if (s == 3) in[3][4] = NAN, out[3][4] = NAN;
         set[s] = (histogram_set){label, {in[s % 64], out[s % 64]}, {s == 3 ? NULL : up[s % 64], NULL}};
     }
@@ -169,12 +209,18 @@ static chart histograms_of(const char *name, size_t sets, const char *label)
 
 static chart distribution_of(const char *name, const char *label)
 {
-    double edges[14], all[13] = {0, 3, 20, 130, 290, 300, 165, 60, 20, 4, 0, 0, 0}, one[13] = {0, 0, 4, 80, 205, 260, 225, 157, 50, 10, 2, 0, 0};
-    for (size_t i = 0; i < 14; i++) edges[i] = 1e-3 * pow(2, (double)i / 2);
+    double edges[14], all[13] = {0, 3, 20, 130, 290, 300, 165, 60, 20, 4, 0, 0, 0},
+                      one[13] = {0, 0, 4, 80, 205, 260, 225, 157, 50, 10, 2, 0, 0};
+    for (size_t i = 0; i < 14; i++)
+        edges[i] = 1e-3 * pow(2, (double)i / 2);
     const distribution_set bars = {label, INK_PEER, all}, outline = {"rank 17, mean 8.4 ms", INK_WATCH, one};
-    const distribution_style style = {.edges = edges, .bins = 13, .x_scale = {.axis = {1e-3, 64e-3, true, false}, .format = AXES_DURATION},
-                                      .what = "calls"};
-    return chart_distribution((chart_head){name, "wait: time per call", "share of calls"}, &style, &bars, &outline);
+    const distribution_style style = {
+        .edges = edges,
+        .bins = 13,
+        .x_scale = {.axis = {1e-3, 64e-3, true, false}, .format = AXES_DURATION},
+        .what = "calls"};
+    return chart_distribution((chart_head){name, "wait: time per call", "share of calls"}, &style, &bars,
+                              &outline);
 }
 
 // ---- documents ----
@@ -184,8 +230,12 @@ static document *gallery(const char *label)
     document *d = document_open("Gallery of charts");
     document_title(d, "n11\xe2\x80\x99s NIC 2 slowed all 16 nodes for 5 min 50 s");
     document_subline(d, "job 51877 \xc2\xb7 16 nodes \xc3\x97 4 GPUs \xc2\xb7 made up");
-    document_verdict(d, SEVERITY_HIGH, "38:20\xe2\x80\x93" "44:10: n11 NIC 2 transmit paused 44 % of the time, 212 k retries; other 63 NICs at most 0.4 %.");
-    document_verdict(d, SEVERITY_WATCH, "n04: memory grows 2.9 GiB/min, 336 of 512 GiB at the end: full in 61 min.");
+    document_verdict(
+        d, SEVERITY_HIGH,
+        "38:20\xe2\x80\x93"
+        "44:10: n11 NIC 2 transmit paused 44 % of the time, 212 k retries; other 63 NICs at most 0.4 %.");
+    document_verdict(d, SEVERITY_WATCH,
+                     "n04: memory grows 2.9 GiB/min, 336 of 512 GiB at the end: full in 61 min.");
     document_verdict(d, SEVERITY_OK, "No link down, no uncorrected codeword.");
     document_verdict(d, SEVERITY_INFO, label);
     document_foot(d, "made up \xc2\xb7 netprof");
@@ -208,7 +258,10 @@ static size_t faults;
 static void on_page(void *user, size_t page, canvas_fault fault, const char *text, const char *other)
 {
     (void)user;
-    fprintf(stderr, "page %zu: %s: \"%s\" \"%s\"\n", page, fault == FAULT_OUTSIDE ? "outside" : fault == FAULT_SMALL ? "small" : "overlap",
+    fprintf(stderr, "page %zu: %s: \"%s\" \"%s\"\n", page,
+            fault == FAULT_OUTSIDE ? "outside"
+            : fault == FAULT_SMALL ? "small"
+                                   : "overlap",
             text, other ? other : "");
     faults++;
 }
@@ -236,13 +289,16 @@ static void expect_fits(chart x)
     }
     if (x.twin.columns) assert_int_equal(x.twin.count % x.twin.columns, 0);
     x.free(x.data);
-    for (size_t i = 0; i < x.twin.count; i++) free(x.twin.cells[i]);
+    for (size_t i = 0; i < x.twin.count; i++)
+        free(x.twin.cells[i]);
     free(x.twin.cells);
 }
 
 static void charts_fit_their_boxes(void **state)
 {
-    static const char *const labels[] = {"Network sent", HOSTILE, "", "n", "a name of more than sixty characters that nobody can read in one go at all"};
+    static const char *const labels[] = {
+        "Network sent", HOSTILE, "", "n",
+        "a name of more than sixty characters that nobody can read in one go at all"};
     (void)state;
     for (size_t i = 0; i < COUNT(labels); i++) {
         expect_fits(lines_of("lines", labels[i]));
@@ -266,8 +322,11 @@ static void charts_fit_their_boxes(void **state)
 // Nothing, one value, all zero, all unknown, the largest numbers.
 static void edges_of_data(void **state)
 {
-    static const double values[][4] = {{0, 0, 0, 0}, {NAN, NAN, NAN, NAN}, {18446744073709551615.0, 0, 18446744073709551615.0, 1},
-                                       {1e-300, 1e300, -1e300, INFINITY}, {-5, -3, NAN, -4}};
+    static const double values[][4] = {{0, 0, 0, 0},
+                                       {NAN, NAN, NAN, NAN},
+                                       {18446744073709551615.0, 0, 18446744073709551615.0, 1},
+                                       {1e-300, 1e300, -1e300, INFINITY},
+                                       {-5, -3, NAN, -4}};
     const double x[4] = {0, 1, 2, 3}, edges[5] = {0, 1, 2, 3, 4};
     (void)state;
     for (size_t i = 0; i < COUNT(values); i++)
@@ -276,26 +335,41 @@ static void edges_of_data(void **state)
             const lines_curve k = {"", INK_SENT, INK_SENT_PALE, v, v, v, false, false};
             for (int log = 0; log < 2; log++) {
                 const lines_panel p = {"all", "", AXES_SI, "B/s", log == 1, &k, 1, NAN, NULL};
-                lines_style s = {.x = x, .count = count, .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME}, .x_head = "s"};
+                lines_style s = {.x = x,
+                                 .count = count,
+                                 .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME},
+                                 .x_head = "s"};
                 expect_fits(chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1));
             }
-            map_style m = {.columns = count, .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME}, .from = 0, .to = 3,
-                           .ramp = INK_BLUE, .unit = "B/s", .label_head = "x", .right_head = ""};
+            map_style m = {.columns = count,
+                           .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME},
+                           .from = 0,
+                           .to = 3,
+                           .ramp = INK_BLUE,
+                           .unit = "B/s",
+                           .label_head = "x",
+                           .right_head = ""};
             const map_row r = {"row", v, NULL, false, SEVERITY_OK};
             expect_fits(chart_map((chart_head){"a", "a", "a"}, &m, &r, 1));
-            const events_row e = {"row", x, v, count, NULL, false, SEVERITY_OK, false};
+            const events_row e = {"row", x, v, count, NULL, NULL, false, SEVERITY_OK, false};
             expect_fits(chart_events((chart_head){"a", "a", "a"}, m.axis, &e, 1, NULL, 0));
             const curve_line l = {"row", INK_SENT, INK_SENT_PALE, v, v, v, false, "end"};
-            const curve_style c = {.x = x, .count = count, .x_scale = {.format = AXES_BINARY}, .y_scale = {.unit = "B/s"}, .peak = NAN};
+            const curve_style c = {.x = x,
+                                   .count = count,
+                                   .x_scale = {.format = AXES_BINARY},
+                                   .y_scale = {.unit = "B/s"},
+                                   .peak = NAN};
             expect_fits(chart_curve((chart_head){"a", "a", "a"}, &c, &l, 1));
             const scatter_set d = {"set", INK_SENT, x, v, count};
-            const scatter_style t = {.x_scale = {.unit = ""}, .y_scale = {.unit = "B"}, .x_head = "x", .y_head = "y"};
+            const scatter_style t = {
+                .x_scale = {.unit = ""}, .y_scale = {.unit = "B"}, .x_head = "x", .y_head = "y"};
             expect_fits(chart_scatter((chart_head){"a", "a", "a"}, &t, &d, 1));
             const boxplot_row b = {"row", v[0], v[1], v[2], v[3], v[3], 4, INK_SENT};
             const boxplot_style bs = {.y_scale = {.unit = "B"}, .low_name = "low", .high_name = "high"};
             expect_fits(chart_boxplot((chart_head){"a", "a", "a"}, &bs, &b, count ? 1 : 0));
             const distribution_set o = {"set", INK_SENT, v};
-            const distribution_style ds = {.edges = edges, .bins = count, .x_scale = {.unit = "B"}, .what = "calls"};
+            const distribution_style ds = {
+                .edges = edges, .bins = count, .x_scale = {.unit = "B"}, .what = "calls"};
             expect_fits(chart_distribution((chart_head){"a", "a", "a"}, &ds, &o, &o));
         }
 }
@@ -306,17 +380,20 @@ static void many_points_become_bands(void **state)
     enum { N = 40000 };
     double *x = malloc(2 * N * sizeof *x), *y = x + N;
     (void)state;
-    for (size_t i = 0; i < N; i++) x[i] = (double)i, y[i] = i % 2 ? 3 : 1; // mean 2
+    for (size_t i = 0; i < N; i++)
+        x[i] = (double)i, y[i] = i % 2 ? 3 : 1; // mean 2
     y[N / 2] = 100;
     const lines_curve k = {"", INK_SENT, INK_SENT_PALE, y, NULL, NULL, false, false};
     const lines_panel p = {"all", "", AXES_SI, "B/s", false, &k, 1, NAN, NULL};
-    lines_style s = {.x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
+    lines_style s = {
+        .x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
     chart c = chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1);
     assert_int_equal(c.twin.columns, 2);
     assert_int_equal(c.twin.count, 2 * (LINES_COLUMNS + 1));
     assert_string_equal(c.twin.cells[2], "49.5"); // of points 0 to 99
     assert_string_equal(c.twin.cells[3], "2");
-    assert_string_equal(c.twin.cells[2 * (1 + LINES_COLUMNS / 2) + 1], "2.99"); // (99 x 1 or 3 and 100) / 100: 200 - 1 + 100 = 299
+    assert_string_equal(c.twin.cells[2 * (1 + LINES_COLUMNS / 2) + 1],
+                        "2.99"); // (99 x 1 or 3 and 100) / 100: 200 - 1 + 100 = 299
     expect_fits(c);
     free(x);
 }
@@ -391,7 +468,8 @@ static void documents_with_hostile_names(void **state)
     char command[1500];
     const char *kept = getenv("NETPROF_TEST_KEEP");
     if (system("command -v xmllint >/dev/null 2>&1") == 0) {
-        snprintf(command, sizeof command, "xmllint --noout '%s/plain.html' '%s/hostile.html'", directory, directory);
+        snprintf(command, sizeof command, "xmllint --noout '%s/plain.html' '%s/hostile.html'", directory,
+                 directory);
         assert_int_equal(system(command), 0);
     }
     if (kept) {
@@ -424,16 +502,19 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html", "none.html"};
+    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html",
+                                        "none.html"};
     (void)state;
-    for (size_t i = 0; i < COUNT(names); i++) unlink(file(names[i]));
+    for (size_t i = 0; i < COUNT(names); i++)
+        unlink(file(names[i]));
     return rmdir(directory);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(charts_fit_their_boxes), cmocka_unit_test(edges_of_data),
-                                       cmocka_unit_test(many_points_become_bands), cmocka_unit_test(documents_with_hostile_names),
-                                       cmocka_unit_test(without_gnuplot)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(charts_fit_their_boxes), cmocka_unit_test(edges_of_data),
+        cmocka_unit_test(many_points_become_bands), cmocka_unit_test(documents_with_hostile_names),
+        cmocka_unit_test(without_gnuplot)};
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,0 +1,760 @@
+// What happened over time: when devices sent and received, which were unlike the others, what else happened.
+#include "pages_series.h"
+
+#include "buffer.h"
+#include "catalog.h"
+#include "charts_plots.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 40, BOXES = 16, EVENTS = 10, FINDINGS = 200 };
+
+// A row of the maps: a device, or all of a host together.
+typedef struct view_row {
+    const char *label;
+    const series_device *device; // NULL: a host
+    size_t run;
+    double *rates[2]; // [columns]
+    double bytes[2], mean[2], line_rate, events;
+    double distance; // of its mean from that of the others, for choosing
+} view_row;
+
+typedef struct view {
+    arena *memory;
+    const series *s;
+    view_row *rows;
+    size_t count, columns, devices, hosts, left_out;
+    bool by_host;
+    double begin_s, end_s;
+} view;
+
+static const char *const ways[2] = {"received", "sent"};
+
+// ---- rows ----
+
+static const char *host_name(const series *s, size_t run)
+{
+    const char *path = s->runs[run].path, *slash = strrchr(path, '/');
+    return *s->runs[run].host ? s->runs[run].host : slash && slash[1] ? slash + 1 : path;
+}
+
+static size_t most_steps(const series *s)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < s->device_count; i++)
+        if (s->devices[i].chosen && s->devices[i].count > most) most = s->devices[i].count;
+    return most;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i])) sum += values[i], n++;
+    return n ? sum / (double)n : NAN;
+}
+
+static bool add_device_row(view *v, size_t i)
+{
+    const series_device *d = &v->s->devices[i];
+    view_row *r = &v->rows[v->count];
+    const char *host = host_name(v->s, d->run);
+    *r = (view_row){.device = d, .run = d->run, .line_rate = d->line_rate};
+    r->label = v->s->run_count > 1 ? arena_format(v->memory, "%s %s", host, d->name)
+                                   : arena_text(v->memory, d->name);
+    for (int way = 0; way < 2; way++) {
+        r->rates[way] = arena_make(v->memory, v->columns, sizeof(double));
+        if (!r->rates[way]) return false;
+        series_columns(d, way, v->begin_s, v->end_s, r->rates[way], v->columns);
+        r->bytes[way] = d->bytes[way];
+        r->mean[way] = mean_of(r->rates[way], v->columns);
+    }
+    v->count++;
+    return true;
+}
+
+// The sum of a host's devices; where one of them is not known, neither is the sum.
+static bool add_host_row(view *v, size_t run)
+{
+    const series_run *of = &v->s->runs[run];
+    view_row *r = &v->rows[v->count];
+    double *one = malloc(v->columns * sizeof *one);
+    bool any = false;
+    *r = (view_row){.run = run, .label = arena_text(v->memory, host_name(v->s, run))};
+    for (int way = 0; way < 2 && one; way++) {
+        r->rates[way] = arena_make(v->memory, v->columns, sizeof(double));
+        for (size_t i = of->first_device; r->rates[way] && i < of->first_device + of->device_count; i++) {
+            const series_device *d = &v->s->devices[i];
+            if (!d->chosen) continue;
+            series_columns(d, way, v->begin_s, v->end_s, one, v->columns);
+            for (size_t k = 0; k < v->columns; k++)
+                r->rates[way][k] += one[k];
+            r->bytes[way] += d->bytes[way];
+            if (!way) r->line_rate += d->line_rate;
+            any = true;
+        }
+        r->mean[way] = r->rates[way] ? mean_of(r->rates[way], v->columns) : NAN;
+    }
+    free(one);
+    v->count += any;
+    return !arena_failed(v->memory);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_mean(const view *v, int way)
+{
+    double *means = malloc((v->count + 1) * sizeof *means), middle = NAN;
+    size_t n = 0;
+    for (size_t i = 0; means && i < v->count; i++)
+        if (!isnan(v->rows[i].mean[way])) means[n++] = v->rows[i].mean[way];
+    if (n) {
+        qsort(means, n, sizeof *means, by_number);
+        middle = means[n / 2];
+    }
+    free(means);
+    return middle;
+}
+
+// Rows with events first, then the farthest from the median of all.
+static int by_interest(const void *a, const void *b)
+{
+    const view_row *x = a, *y = b;
+    if (x->events != y->events) return x->events < y->events ? 1 : -1;
+    if (x->distance != y->distance) return x->distance < y->distance ? 1 : -1;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const view_row *x = a, *y = b;
+    if (x->run != y->run) return x->run < y->run ? -1 : 1;
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+// Too many rows for a picture: those that are unlike the others.
+static void choose_rows(view *v)
+{
+    double middle[2] = {median_mean(v, 0), median_mean(v, 1)};
+    if (v->count <= ROWS) return;
+    for (size_t i = 0; i < v->count; i++) {
+        view_row *r = &v->rows[i];
+        for (int way = 0; way < 2; way++)
+            if (middle[way] > 0 && !isnan(r->mean[way]))
+                r->distance = fmax(r->distance, fabs(r->mean[way] / middle[way] - 1));
+    }
+    qsort(v->rows, v->count, sizeof *v->rows, by_interest);
+    v->left_out = v->count - ROWS;
+    v->count = ROWS;
+    qsort(v->rows, v->count, sizeof *v->rows, by_place);
+}
+
+static void count_events(view *v)
+{
+    double *runs = calloc(v->s->run_count + 1, sizeof *runs),
+           *devices = calloc(v->s->device_count + 1, sizeof *devices);
+    for (size_t i = 0; runs && devices && i < v->s->event_count; i++) {
+        devices[v->s->events[i].device]++;
+        runs[v->s->devices[v->s->events[i].device].run]++;
+    }
+    for (size_t i = 0; runs && devices && i < v->count; i++)
+        v->rows[i].events =
+            v->rows[i].device ? devices[v->rows[i].device - v->s->devices] : runs[v->rows[i].run];
+    free(runs);
+    free(devices);
+}
+
+static bool view_begin(view *v, const series *s)
+{
+    size_t steps = most_steps(s);
+    *v = (view){.memory = arena_open(), .s = s, .end_s = s->end_s};
+    v->columns = steps < MAP_COLUMNS ? steps : MAP_COLUMNS;
+    if (!v->memory) return false;
+    for (size_t i = 0; i < s->device_count; i++)
+        v->devices += s->devices[i].chosen;
+    v->by_host = v->devices > ROWS && s->run_count > 1;
+    v->rows = arena_make(v->memory, (v->by_host ? s->run_count : v->devices) + 1, sizeof *v->rows);
+    bool good = v->rows && v->columns;
+    for (size_t i = 0; good && v->by_host && i < s->run_count; i++)
+        good = add_host_row(v, i);
+    for (size_t i = 0; good && !v->by_host && i < s->device_count; i++)
+        if (s->devices[i].chosen) good = add_device_row(v, i);
+    if (!good) return !arena_failed(v->memory) && !v->columns;
+    count_events(v);
+    choose_rows(v);
+    return true;
+}
+
+// ---- charts ----
+
+static axes_scale time_axis(const view *v)
+{
+    return (axes_scale){.axis = {v->begin_s, v->end_s, false, false}, .format = AXES_TIME, .unit = ""};
+}
+
+static void add_map(const view *v, document *doc, int way)
+{
+    map_row rows[ROWS];
+    char means[ROWS][sizeof(number_text)], title[80], name[40], question[160];
+    const char *row = v->by_host ? "host" : "device";
+    for (size_t i = 0; i < v->count; i++) {
+        memcpy(means[i], number_prefixed(v->rows[i].mean[way], "B/s").text, sizeof means[i]);
+        rows[i] = (map_row){.label = v->rows[i].label, .values = v->rows[i].rates[way], .right = means[i]};
+    }
+    snprintf(name, sizeof name, "time-%s", ways[way]);
+    snprintf(title, sizeof title, "Bytes %s, time \xc3\x97 %s", ways[way], row);
+    if (v->left_out)
+        snprintf(question, sizeof question, "the %d %ss most unlike the others of %zu; mean of each column",
+                 ROWS, row, v->count + v->left_out);
+    else
+        snprintf(question, sizeof question, "when, and is any %s unlike the others? mean of each column",
+                 row);
+    map_style style = {.columns = v->columns,
+                       .axis = time_axis(v),
+                       .from = v->begin_s,
+                       .to = v->end_s,
+                       .ramp = INK_BLUE,
+                       .format = AXES_SI,
+                       .unit = "B/s",
+                       .label_head = row,
+                       .right_head = "mean"};
+    document_add(doc, chart_map((chart_head){name, title, question}, &style, rows, v->count));
+}
+
+// Columns in which nothing is known of any row.
+static size_t find_gaps(const view *v, axes_span *gaps, size_t most)
+{
+    size_t count = 0;
+    double width = (v->end_s - v->begin_s) / (double)v->columns;
+    for (size_t k = 0; k < v->columns; k++) {
+        bool known = false;
+        for (size_t i = 0; i < v->count && !known; i++)
+            known = !isnan(v->rows[i].rates[0][k]) || !isnan(v->rows[i].rates[1][k]);
+        if (known) continue;
+        double from = v->begin_s + width * (double)k;
+        if (count && gaps[count - 1].to >= from - width / 2)
+            gaps[count - 1].to = from + width;
+        else if (count < most)
+            gaps[count++] = (axes_span){from, from + width, "no samples", INK_NONE};
+    }
+    return count;
+}
+
+typedef struct band {
+    double *mean, *low, *high;
+} band;
+
+// Over the rows: their mean, the lowest and the highest in each column.
+static band band_of(const view *v, int way)
+{
+    double *all = arena_make(v->memory, 3 * v->columns, sizeof *all);
+    band b = {all, all ? all + v->columns : NULL, all ? all + 2 * v->columns : NULL};
+    for (size_t k = 0; all && k < v->columns; k++) {
+        size_t n = 0;
+        b.low[k] = b.high[k] = NAN;
+        for (size_t i = 0; i < v->count; i++) {
+            double rate = v->rows[i].rates[way][k];
+            if (isnan(rate)) continue;
+            b.mean[k] += rate;
+            b.low[k] = fmin(rate, b.low[k]);
+            b.high[k] = fmax(rate, b.high[k]);
+            n++;
+        }
+        b.mean[k] = n ? b.mean[k] / (double)n : NAN;
+    }
+    return b;
+}
+
+static double line_rate_of(const view *v)
+{
+    double rate = v->count ? v->rows[0].line_rate : 0;
+    for (size_t i = 1; i < v->count; i++)
+        if (v->rows[i].line_rate != rate) return 0;
+    return rate;
+}
+
+static void add_rates(const view *v, document *doc)
+{
+    static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT_TEXT},
+                           pales[2] = {INK_RECEIVED_PALE, INK_SENT_PALE};
+    double *x = arena_make(v->memory, v->columns, sizeof *x), line = line_rate_of(v);
+    axes_span gaps[64];
+    lines_curve curves[2];
+    lines_panel panels[2];
+    char below[2][120], question[160];
+    const char *row = v->by_host ? "host" : "device";
+    for (size_t k = 0; x && k < v->columns; k++)
+        x[k] = v->begin_s + (v->end_s - v->begin_s) * ((double)k + 0.5) / (double)v->columns;
+    for (int way = 0; way < 2; way++) {
+        band b = band_of(v, way);
+        bool many = v->count > 1;
+        if (!b.mean) return;
+        curves[way] = (lines_curve){.label = "",
+                                    .ink = inks[way],
+                                    .pale = pales[way],
+                                    .y = b.mean,
+                                    .low = many ? b.low : NULL,
+                                    .high = many ? b.high : NULL};
+        snprintf(below[way], sizeof below[way], "per %s%s%s", row, line > 0 ? ", line rate " : "",
+                 line > 0 ? number_prefixed(line, "B/s").text : "");
+        panels[way] = (lines_panel){.label = way ? "Sent" : "Received",
+                                    .below = below[way],
+                                    .format = AXES_SI,
+                                    .unit = "B/s",
+                                    .curves = &curves[way],
+                                    .curve_count = 1,
+                                    .limit = NAN};
+    }
+    lines_style style = {
+        .x = x, .count = v->columns, .axis = time_axis(v), .x_head = "seconds", .gaps = gaps};
+    style.gap_count = find_gaps(v, gaps, sizeof gaps / sizeof *gaps);
+    snprintf(question, sizeof question,
+             v->count > 1 ? "line: mean of %zu %ss; band: lowest to highest" : "one time axis for both",
+             v->count, row);
+    if (x)
+        document_add(doc,
+                     chart_lines((chart_head){"time-rates", "Rates over time", question}, &style, panels, 2));
+}
+
+// ---- events ----
+
+static int by_sum(const void *a, const void *b)
+{
+    const series_counter *const *x = a, *const *y = b;
+    if ((*x)->trouble != (*y)->trouble) return (*x)->trouble ? -1 : 1;
+    size_t p = catalog_unit_rank((*x)->unit), q = catalog_unit_rank((*y)->unit);
+    if (p != q) return p < q ? -1 : 1;
+    return ((*x)->sum < (*y)->sum) - ((*x)->sum > (*y)->sum);
+}
+
+// The device with the most of it, and its share.
+static const series_device *main_device(const series *s, size_t counter, double *amount)
+{
+    double *sums = calloc(s->device_count + 1, sizeof *sums);
+    const series_device *most = NULL;
+    *amount = 0;
+    for (size_t i = 0; sums && i < s->event_count; i++)
+        if (s->events[i].counter == counter) sums[s->events[i].device] += s->events[i].amount;
+    for (size_t i = 0; sums && i < s->device_count; i++)
+        if (sums[i] > *amount) *amount = sums[i], most = &s->devices[i];
+    free(sums);
+    return most;
+}
+
+static void fill_events(const view *v, size_t counter, events_row *row, double *room)
+{
+    const series *s = v->s;
+    size_t n = 0, all = s->counters[counter].events;
+    for (size_t i = 0; i < s->event_count && n < all; i++) {
+        if (s->events[i].counter != counter) continue;
+        room[n] = (s->events[i].from_s + s->events[i].to_s) / 2;
+        room[all + n++] = s->events[i].amount;
+    }
+    row->at = room;
+    row->amount = room + all;
+    row->count = n;
+}
+
+static void add_events(view *v, document *doc)
+{
+    const series *s = v->s;
+    const series_counter **order = arena_make(v->memory, s->counter_count + 1, sizeof *order);
+    events_row rows[EVENTS];
+    size_t count = 0, shown = 0;
+    char question[160];
+    for (size_t i = 0; order && i < s->counter_count; i++)
+        if (s->counters[i].events) order[count++] = &s->counters[i];
+    if (!count) {
+        document_note(doc,
+                      s->counter_count
+                          ? "No counter of errors, drops, pauses, waiting or repetition moved between any "
+                            "two snapshots."
+                          : "The files have no counters of errors, drops, pauses or repetition over time.");
+        return;
+    }
+    qsort(order, count, sizeof *order, by_sum);
+    for (size_t i = 0; i < count && shown < EVENTS; i++) {
+        const series_counter *c = order[i];
+        double amount, *room = arena_make(v->memory, 2 * c->events, sizeof *room);
+        const series_device *d = main_device(s, (size_t)(c - s->counters), &amount);
+        if (!room || !d) continue;
+        events_row *r = &rows[shown++];
+        *r = (events_row){.label = arena_format(v->memory, "%s", c->name), .severity = SEVERITY_INFO};
+        fill_events(v, (size_t)(c - s->counters), r, room);
+        r->note = arena_format(v->memory, "most on %s%s%s: %s", s->run_count > 1 ? host_name(s, d->run) : "",
+                               s->run_count > 1 ? " " : "", d->name, number_prefixed(amount, "").text);
+        r->right = arena_text(v->memory, number_volume(c->sum, c->unit).text);
+    }
+    if (count > shown)
+        snprintf(question, sizeof question,
+                 "the first %zu of %zu counters of trouble or waiting that moved; height = how much", shown,
+                 count);
+    else
+        snprintf(question, sizeof question,
+                 "counters of trouble or waiting that moved; height = how much, name = whose most");
+    document_add(doc, chart_events((chart_head){"time-events", "Events", question}, time_axis(v), rows, shown,
+                                   NULL, 0));
+}
+
+// ---- distributions and tables ----
+
+static const double shares[] = {0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
+enum { P5, P25, P50, P75, P95, P99, MOST, SHARES };
+
+static size_t row_quantiles(const view *v, const view_row *r, int way, double values[SHARES])
+{
+    series_step *steps;
+    if (r->device) return series_quantiles(r->device, way, shares, values, SHARES);
+    series_device whole = {.count = v->columns};
+    whole.steps = steps = calloc(v->columns + 1, sizeof *steps);
+    for (size_t k = 0; steps && k < v->columns; k++)
+        steps[k].rate[way] = r->rates[way][k];
+    if (!steps) whole.count = 0;
+    size_t n = series_quantiles(&whole, way, shares, values, SHARES);
+    free(steps);
+    return n;
+}
+
+static chart boxes_of(const view *v, int way)
+{
+    static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT_TEXT};
+    boxplot_row rows[BOXES];
+    char name[40], title[60];
+    for (size_t i = 0; i < v->count; i++) {
+        double q[SHARES];
+        size_t n = row_quantiles(v, &v->rows[i], way, q);
+        rows[i] = (boxplot_row){v->rows[i].label, q[P5], q[P25], q[P50], q[P75], q[P95], n, inks[way]};
+    }
+    snprintf(name, sizeof name, "spread-%s", ways[way]);
+    snprintf(title, sizeof title, "Spread of rates %s", ways[way]);
+    const boxplot_style style = {
+        .y_scale = {.format = AXES_SI, .unit = "B/s"}, .low_name = "p5", .high_name = "p95", .height = 110};
+    return chart_boxplot((chart_head){name, title, "quartiles; whiskers p5, p95"}, &style, rows, v->count);
+}
+
+static void add_quantiles(view *v, document *doc)
+{
+    static const table_column columns[] = {
+        {"", TABLE_TEXT, 1},       {"", TABLE_TEXT, 0},       {"volume", TABLE_NUMBER, 0},
+        {"mean", TABLE_NUMBER, 0}, {"p50", TABLE_NUMBER, 0},  {"p95", TABLE_NUMBER, 0},
+        {"p99", TABLE_NUMBER, 0},  {"most", TABLE_NUMBER, 0}, {"p95 of line rate", TABLE_NUMBER, 0}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    const char **cells = arena_make(v->memory, 2 * v->count * COLUMNS + 1, sizeof *cells);
+    size_t n = 0;
+    for (size_t i = 0; cells && i < v->count; i++)
+        for (int way = 0; way < 2; way++) {
+            const view_row *r = &v->rows[i];
+            double q[SHARES];
+            row_quantiles(v, r, way, q);
+            cells[n++] = r->label;
+            cells[n++] = ways[way];
+            cells[n++] = arena_text(v->memory, number_prefixed(r->bytes[way], "B").text);
+            cells[n++] = arena_text(v->memory, number_prefixed(r->mean[way], "B/s").text);
+            for (int k = P50; k <= MOST; k += k == P50 ? P95 - P50 : 1)
+                cells[n++] = arena_text(v->memory, number_prefixed(q[k], "B/s").text);
+            cells[n++] =
+                arena_text(v->memory, number_percent(r->line_rate > 0 ? q[P95] / r->line_rate : NAN).text);
+        }
+    if (cells)
+        document_add(
+            doc, chart_table((chart_head){"time-quantiles", "Rates in numbers",
+                                          v->by_host
+                                              ? "quantiles over the columns of the picture"
+                                              : "quantiles over the steps between snapshots, gaps left out"},
+                             columns, COLUMNS, cells, 2 * v->count));
+}
+
+static void add_samples(view *v, document *doc)
+{
+    static const table_column columns[] = {
+        {"host", TABLE_TEXT, 0},           {"file", TABLE_TEXT, 1},           {"snapshots", TABLE_NUMBER, 0},
+        {"every", TABLE_NUMBER, 0},        {"longest step", TABLE_NUMBER, 0}, {"gaps", TABLE_NUMBER, 0},
+        {"longest read", TABLE_NUMBER, 0}, {"resets", TABLE_NUMBER, 0},       {"clock back", TABLE_NUMBER, 0},
+        {"unknown rates", TABLE_NUMBER, 0}};
+    enum { COLUMNS = sizeof columns / sizeof *columns, RUNS = 200 };
+    size_t n = 0, runs = v->s->run_count < RUNS ? v->s->run_count : RUNS;
+    const char **cells = arena_make(v->memory, runs * COLUMNS + 1, sizeof *cells);
+    for (size_t i = 0; cells && i < runs; i++) {
+        const series_run *r = &v->s->runs[i];
+        const char *slash = strrchr(r->path, '/');
+        const size_t counts[] = {r->resets, r->backwards, r->unknown};
+        cells[n++] = arena_text(v->memory, *r->host ? r->host : NUMBER_UNKNOWN);
+        cells[n++] = arena_text(v->memory, slash && slash[1] ? slash + 1 : r->path);
+        cells[n++] = arena_format(v->memory, "%zu", r->snapshots);
+        cells[n++] = arena_text(v->memory, number_duration(r->interval_s).text);
+        cells[n++] = arena_text(v->memory, number_duration(r->longest_s).text);
+        cells[n++] = arena_format(v->memory, "%zu", r->gaps);
+        cells[n++] = arena_text(v->memory, number_duration(r->sweep_s).text);
+        for (size_t k = 0; k < 3; k++)
+            cells[n++] = arena_format(v->memory, "%zu", counts[k]);
+    }
+    if (cells)
+        document_add(doc, chart_table((chart_head){"time-samples", "Samples",
+                                                   "a step longer than 2.5 of the usual ones is a gap: it is "
+                                                   "left out of pictures and quantiles, not of volumes"},
+                                      columns, COLUMNS, cells, runs));
+    if (runs < v->s->run_count)
+        document_note(doc, arena_format(v->memory, "%zu more files are not listed.", v->s->run_count - runs));
+}
+
+static void add_first(view *v, document *doc)
+{
+    if (!v->count || v->columns < 2) {
+        document_note(doc,
+                      "No device has bytes in more than two snapshots: there is nothing to show over time.");
+        return;
+    }
+    add_map(v, doc, SERIES_IN);
+    add_map(v, doc, SERIES_OUT);
+    add_events(v, doc);
+}
+
+static void add_rest(view *v, document *doc)
+{
+    if (v->count && v->columns >= 2) {
+        add_rates(v, doc);
+        if (v->count <= BOXES) document_beside(doc, boxes_of(v, SERIES_IN), boxes_of(v, SERIES_OUT), 0.5);
+        add_quantiles(v, doc);
+    }
+    add_samples(v, doc);
+}
+
+bool pages_series_part(document *doc, const series *s)
+{
+    view v;
+    bool good = view_begin(&v, s);
+    if (good) {
+        document_part(doc, "Over time");
+        document_subline(doc,
+                         arena_format(v.memory, "%zu snapshots, one every %s; times since the first of them",
+                                      s->runs[0].snapshots, number_duration(s->runs[0].interval_s).text));
+        add_first(&v, doc);
+        add_rest(&v, doc);
+        good = !arena_failed(v.memory);
+    }
+    arena_close(v.memory);
+    return good;
+}
+
+// ---- the findings of many hosts ----
+
+typedef struct host_finding {
+    size_t run;
+    severity severity;
+    const char *rule, *device, *claim;
+} host_finding;
+
+typedef struct verdict {
+    host_finding *items;
+    size_t count, room, quiet; // quiet: hosts without a finding above info
+    size_t judged;
+    bool idle, failed;
+} verdict;
+
+static void keep_findings(verdict *x, arena *memory, const findings *f, size_t run)
+{
+    bool quiet = true;
+    for (size_t i = 0; i < f->count; i++) {
+        const finding *item = &f->items[i];
+        if (item->severity < SEVERITY_WATCH) continue;
+        quiet = false;
+        if (x->count == x->room) {
+            size_t room = x->room ? 2 * x->room : 64;
+            host_finding *items = realloc(x->items, room * sizeof *items);
+            x->failed |= !items;
+            if (!items) return;
+            x->items = items;
+            x->room = room;
+        }
+        x->items[x->count++] =
+            (host_finding){run, item->severity, item->rule->name, arena_text(memory, finding_device(f, item)),
+                           arena_text(memory, item->claim)};
+    }
+    x->quiet += quiet;
+    x->judged++;
+}
+
+static int by_severity(const void *a, const void *b)
+{
+    const host_finding *x = a, *y = b;
+    if (x->severity != y->severity) return x->severity < y->severity ? 1 : -1;
+    int order = strcmp(x->rule, y->rule);
+    return order ? order : (x->run > y->run) - (x->run < y->run);
+}
+
+// From the first to the last snapshot of each file.
+static void judge(verdict *x, view *v, const pages_series_input *in)
+{
+    for (size_t i = 0; i < in->set->run_count && i < v->s->run_count; i++) {
+        const dataset_run *run = &in->set->runs[i];
+        difference d = {0};
+        findings f = {0};
+        if (in->progress) in->progress(in->user, "judging", i, in->set->run_count);
+        if (run->snapshot_count >= 2 &&
+            !difference_of_snapshots(&d, &run->snapshots[0], &run->snapshots[run->snapshot_count - 1], true,
+                                     NULL)) {
+            if (findings_make(&f, &d, in->rules, NULL))
+                x->failed = true;
+            else
+                keep_findings(x, v->memory, &f, i);
+        }
+        findings_free(&f);
+        difference_free(&d);
+    }
+    if (x->count) qsort(x->items, x->count, sizeof *x->items, by_severity);
+}
+
+// How many findings of the same rule follow, and on how many hosts.
+static size_t same_rule(const verdict *x, size_t from, size_t *hosts)
+{
+    size_t n = 0, last = SIZE_MAX;
+    *hosts = 0;
+    for (size_t i = from; i < x->count && strcmp(x->items[i].rule, x->items[from].rule) == 0 &&
+                          x->items[i].severity == x->items[from].severity;
+         i++, n++) {
+        *hosts += x->items[i].run != last;
+        last = x->items[i].run;
+    }
+    return n;
+}
+
+static void say_findings(const verdict *x, view *v, document *doc)
+{
+    enum { LINES = 5 };
+    size_t lines = 0, hosts;
+    for (size_t i = 0; i < x->count && lines < LINES; lines++) {
+        const host_finding *f = &x->items[i];
+        size_t n = same_rule(x, i, &hosts);
+        const char *more =
+            hosts > 1 ? arena_format(v->memory, "; the same on %zu of %zu hosts", hosts, v->s->run_count)
+            : n > 1   ? arena_format(v->memory, "; also on %zu more of its devices", n - 1)
+                      : "";
+        document_verdict(
+            doc, f->severity,
+            arena_format(v->memory, "%s, %s: %s%s", host_name(v->s, f->run), f->device, f->claim, more));
+        i += n;
+    }
+    if (x->quiet)
+        document_verdict(
+            doc, SEVERITY_OK,
+            arena_format(v->memory, "%zu of %zu hosts: no finding above INFO.", x->quiet, x->judged));
+    if (x->judged < v->s->run_count)
+        document_verdict(doc, SEVERITY_INFO,
+                         arena_format(v->memory, "%zu files hold no two snapshots to judge.",
+                                      v->s->run_count - x->judged));
+}
+
+static void say_traffic(view *v, document *doc, double *share)
+{
+    const series *s = v->s;
+    double bytes[2] = {0, 0}, line = 0, seconds = fmax(s->end_s, 1e-9);
+    size_t gaps = 0, lines = 0;
+    for (size_t i = 0; i < s->device_count; i++) {
+        if (!s->devices[i].chosen) continue;
+        for (int way = 0; way < 2; way++)
+            bytes[way] += s->devices[i].bytes[way];
+        line += s->devices[i].line_rate;
+        lines += s->devices[i].line_rate > 0;
+    }
+    for (size_t i = 0; i < s->run_count; i++)
+        gaps += s->runs[i].gaps;
+    *share = lines == v->devices && line > 0 ? fmax(bytes[0], bytes[1]) / seconds / line : NAN;
+    document_verdict(doc, SEVERITY_INFO,
+                     arena_format(v->memory, "%s received and %s sent over %zu devices%s%s%s.",
+                                  number_prefixed(bytes[0], "B").text, number_prefixed(bytes[1], "B").text,
+                                  v->devices, isnan(*share) ? "" : ", in the mean ",
+                                  isnan(*share) ? "" : number_percent(*share).text,
+                                  isnan(*share) ? "" : " of the line rates"));
+    if (gaps)
+        document_verdict(
+            doc, SEVERITY_INFO,
+            arena_format(v->memory, "%zu gaps without samples: drawn hatched, left out of means.", gaps));
+}
+
+static void add_findings(const verdict *x, view *v, document *doc)
+{
+    static const table_column columns[] = {{"status", TABLE_TEXT, 0},
+                                           {"host", TABLE_TEXT, 0},
+                                           {"device", TABLE_TEXT, 0},
+                                           {"rule", TABLE_TEXT, 0},
+                                           {"claim", TABLE_TEXT, 1}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    size_t count = x->count < FINDINGS ? x->count : FINDINGS, n = 0;
+    const char **cells = arena_make(v->memory, count * COLUMNS + 1, sizeof *cells);
+    if (!count || !cells) return;
+    for (size_t i = 0; i < count; i++) {
+        const host_finding *f = &x->items[i];
+        cells[n++] = theme_severity_word(f->severity);
+        cells[n++] = host_name(v->s, f->run);
+        cells[n++] = f->device;
+        cells[n++] = f->rule;
+        cells[n++] = f->claim;
+    }
+    document_add(doc,
+                 chart_table((chart_head){"host-findings", "Findings by host",
+                                          "from the first to the last snapshot of each file, worst first"},
+                             columns, COLUMNS, cells, count));
+    if (count < x->count)
+        document_note(doc, arena_format(v->memory, "%zu more findings; netprof check prints those of a file.",
+                                        x->count - count));
+}
+
+static void set_title(const verdict *x, view *v, document *doc, double share)
+{
+    size_t hosts = v->s->run_count;
+    const host_finding *worst = x->count ? &x->items[0] : NULL;
+    if (worst && worst->severity >= SEVERITY_WARN)
+        document_title(doc, arena_format(v->memory, "%s, %s: %s", host_name(v->s, worst->run), worst->device,
+                                         worst->claim));
+    else
+        document_title(doc, arena_format(v->memory, "%s seen on %zu host%s",
+                                         share < 0.001 ? "Nearly idle, no fault" : "No fault", hosts,
+                                         hosts == 1 ? "" : "s"));
+    document_subline(doc, arena_format(v->memory,
+                                       "%zu hosts  \xc2\xb7  %zu devices  \xc2\xb7  %s UTC  \xc2\xb7  %s",
+                                       hosts, v->devices, number_utc(v->s->begin_ns, 0).text,
+                                       number_duration(v->s->end_s).text));
+}
+
+document *pages_series(const pages_series_input *in, netprof_error *error)
+{
+    view v = {0};
+    verdict x = {0};
+    double share = NAN;
+    document *doc = document_open("Counters over time");
+    bool good = doc && view_begin(&v, in->series);
+    if (good) {
+        judge(&x, &v, in);
+        say_findings(&x, &v, doc);
+        say_traffic(&v, doc, &share);
+        set_title(&x, &v, doc, share);
+        document_foot(
+            doc,
+            arena_format(
+                v.memory,
+                "%zu files  \xc2\xb7  netprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
+                v.s->run_count, netprof_version()));
+        document_metadata(doc, "network counters over time", "netprof",
+                          v.s->begin_ns + (int64_t)(v.s->end_s * 1e9));
+        add_first(&v, doc);
+        if (!in->brief) {
+            add_rest(&v, doc);
+            add_findings(&x, &v, doc);
+        }
+        good = !x.failed && !arena_failed(v.memory);
+    }
+    free(x.items);
+    if (v.memory) arena_close(v.memory);
+    if (good) return doc;
+    document_close(doc);
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return NULL;
+}
