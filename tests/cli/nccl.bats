@@ -164,6 +164,27 @@ logs() {
     jq -e '.format == "netprof-error"' out
 }
 
+@test "--counters: a recording of another time is said to be one; a missing one is 3" {
+    logs job
+    netprof record -q -o node.netprof --interval 50ms --duration 200ms --job none
+    netprof nccl job --counters node.netprof >out
+    grep -q 'the recordings are of other hosts, or of another time' out
+    [ "$(netprof nccl job --counters node.netprof --json | jq -c .counters)" = '[]' ]
+    [ "$(status_of netprof nccl job --counters missing.netprof)" = 3 ]
+}
+
+@test "--counters: the same host and time" {
+    record "$(uname -n)" 0 0 10 >line
+    mkdir -p job
+    from=$(date +%s%6N)
+    netprof record -q -o node.netprof --interval 50ms --duration 600ms --job none
+    sed "s/\"dump_timestamp_us\":[0-9]*/\"dump_timestamp_us\":$from/" line >job/a.log
+    sed "s/\"dump_timestamp_us\":[0-9]*/\"dump_timestamp_us\":$(date +%s%6N)/; s/\"coll_sn\":0/\"coll_sn\":1/" line >>job/a.log
+    netprof nccl job --counters node.netprof --json >out
+    [ "$(jq -r '.counters[0].host' out)" = "$(uname -n)" ]
+    jq -e '.counters[0].seconds > 0.3' out
+}
+
 @test "an output directory that cannot be written: 3" {
     logs job
     echo x >file
