@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,7 +23,7 @@
 
 enum { EXIT_CANNOT_START = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 }; // as the shell
 
-static char *output, *interval_text, *summary_path;
+static char *output, *interval_text, *summary_path, *report_path;
 static int as_json, quiet, as_mpi;
 
 static const struct poptOption options[] = {
@@ -32,6 +33,7 @@ static const struct poptOption options[] = {
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "the summary as JSON", NULL},
     {"summary", 's', POPT_ARG_STRING, &summary_path, 0, "the summary into FILE instead of the standard error", "FILE"},
+    {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report afterwards: .pdf, .html, .svg or .png", "FILE"},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no summary", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
@@ -40,6 +42,7 @@ static const struct poptOption options[] = {
 typedef struct execution {
     const char **words;
     char *line; // the words, quoted
+    char *temporary; // the snapshots' file, where only the report needs it
     mpi_run mpi;
     sources_job job; // the command's processes
     netprof *np;
@@ -383,6 +386,41 @@ static int check(execution *e, size_t count)
     return reading_set(&e->set, NETPROF_SET_FAST) ? EXIT_DONE : EXIT_USAGE;
 }
 
+// A name for the snapshots that only the report is made of.
+static bool temporary_file(execution *e)
+{
+    const char *directory = getenv("TMPDIR");
+    e->temporary = text_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
+    int fd = mkstemps(e->temporary, (int)strlen(".netprof"));
+    if (fd >= 0) return close(fd) == 0;
+    fail(EXIT_FILE, "%s: %s", safe(e->temporary), strerror(errno));
+    free(e->temporary);
+    e->temporary = NULL;
+    return false;
+}
+
+// The command's exit status stays; a report that fails says so itself.
+static void make_report(char *path)
+{
+    char *program = helper_program("netprof-report"), *words[] = {"netprof-report", "-o", report_path, path, NULL};
+    posix_spawnattr_t how;
+    sigset_t none;
+    pid_t child;
+    int status = 0;
+    sigemptyset(&none);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&how, &none);
+    int error = posix_spawnp(&child, program, NULL, &how, words, environ);
+    posix_spawnattr_destroy(&how);
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (error)
+        warn("--report: %s: %s (it needs cairo, pango and librsvg)", program, strerror(error));
+    else if (status && !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_WORTH_FAILING))
+        warn("--report: %s was not written", safe(report_path));
+    free(program);
+}
+
 static int open_all(execution *e)
 {
     static const int watched[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -395,8 +433,9 @@ static int open_all(execution *e)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    if (output) {
-        char *path = as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
+    if (report_path && !output && !temporary_file(e)) return EXIT_FILE;
+    if (output || e->temporary) {
+        char *path = e->temporary ? must(strdup(e->temporary)) : as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
         e->to = recorder_open(path, e->interval_ns > 0);
         free(path);
         if (!e->to) return EXIT_FILE;
@@ -432,7 +471,11 @@ static int run(const char **arguments, size_t count)
         if (!quiet) summarize(&e);
     }
     witness_end(&e.witness);
-    recorder_close(e.to, started);
+    char *kept = e.to && report_path ? must(strdup(recorder_path(e.to))) : NULL;
+    if (!recorder_close(e.to, started) && started && kept) make_report(kept);
+    if (e.temporary) unlink(e.temporary);
+    free(e.temporary);
+    free(kept);
     ticker_close(&e.clock);
     netprof_snapshot_free(&e.before);
     netprof_snapshot_free(&e.after);
@@ -453,10 +496,11 @@ const command command_run = {
             "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
             "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
             "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
-            "files and for the snapshots (run.netprof).",
+            "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened.",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"
                 "netprof run --json --summary job.json -- sleep 1\n"
+                "netprof run --report job.pdf -- sleep 1\n"
                 "netprof run --mpi -o regions -- mpirun -n 4 ./my_program",
     .exits = "the command's own, 128 + N when signal N killed it, 127 when it is not found, 126 when it cannot\n"
              "be started; before it starts: 2 wrong usage, 3 a file could not be written.",

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *current_command;
 static const int *current_json;
@@ -116,6 +117,20 @@ int fail_error(const char *path, const netprof_error *error)
         return fail(code, "%s: %s %llu: %s", safe(path), error->code == NETPROF_ERR_PARSE ? "line" : "byte",
                     (unsigned long long)error->offset, error_text(error));
     return fail(code, "%s: %s", safe(path), error_text(error));
+}
+
+char *helper_program(const char *program)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = 0;
+        *strrchr(self, '/') = 0;
+        char *path = text_format("%s/%s", self, program);
+        if (access(path, X_OK) == 0) return path;
+        free(path);
+    }
+    return must(strdup(program));
 }
 
 void *must(void *pointer)

@@ -60,6 +60,11 @@ int fail_error(const char *path, const netprof_error *error);
 // "what went wrong" of a library's error, with line or offset, without the path.
 const char *error_text(const netprof_error *error);
 
+// ---- programs beside netprof ----
+
+// Where the program is: beside this one, else only its name, to be looked for in PATH. free() it.
+char *helper_program(const char *program);
+
 // ---- memory: never NULL; the process ends with EXIT_FILE when there is none left ----
 
 void *must(void *pointer);

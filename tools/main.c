@@ -22,6 +22,12 @@ static const command *const commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+// Programs of their own, started as netprof NAME.
+static const struct {
+    const char *name, *summary, *needs;
+} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"}};
+enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
+
 static const command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -32,13 +38,27 @@ static const command *find_command(const char *name)
 
 static const char *nearest_command(const char *name)
 {
-    const char *names[2 * COMMAND_COUNT + 2] = {"help"};
+    const char *names[2 * COMMAND_COUNT + HELPER_COUNT + 2] = {"help"};
     size_t n = 1;
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        names[n++] = helpers[i].name;
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[n++] = commands[i]->name;
         if (commands[i]->alias) names[n++] = commands[i]->alias;
     }
     return nearest(name, names);
+}
+
+// As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
+static void start_helper(const char *name, char **argv)
+{
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
+    char *program = text_format("netprof-%s", name), *path = helper_program(program);
+    argv[0] = program;
+    execvp(path, argv);
+    if (errno != ENOENT && errno != ENOTDIR) fail(EXIT_FILE, "%s: %s", program, strerror(errno));
+    free(path);
+    free(program);
 }
 
 // ---- help ----
@@ -54,6 +74,8 @@ static void print_main_help(FILE *to)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-10s %s%s%s%s\n", commands[i]->name, commands[i]->summary, commands[i]->alias ? " (also: " : "",
                 commands[i]->alias ? commands[i]->alias : "", commands[i]->alias ? ")" : "");
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        fprintf(to, "  %-10s %s\n", helpers[i].name, helpers[i].summary);
     fputs("  help       show the help of a command: netprof help COMMAND\n"
           "\n"
           "  -h, --help  this text\n"
@@ -109,7 +131,14 @@ static int help(const char *name)
 static int list_options(const char *name)
 {
     const command *c = name ? find_command(name) : NULL;
-    if (name && !c) return EXIT_USAGE;
+    if (name && !c) {
+        char *arguments[] = {NULL, (char[]){"--list-options"}, NULL};
+        for (size_t i = 0; i < HELPER_COUNT; i++)
+            if (strcmp(helpers[i].name, name) == 0) start_helper(name, arguments);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; !c && i < HELPER_COUNT; i++)
+        puts(helpers[i].name);
     for (size_t i = 0; !c && i < COMMAND_COUNT; i++) {
         printf("%s\n", commands[i]->name);
         if (commands[i]->alias) printf("%s\n", commands[i]->alias);
@@ -184,28 +213,11 @@ static int run_command(const command *c, int argc, const char **argv)
     return code;
 }
 
-// As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
-static void start_helper(const char *name, char **argv)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
-    char *program = text_format("netprof-%s", name);
-    argv[0] = program;
-    if (n > 0) {
-        self[n] = 0;
-        *strrchr(self, '/') = 0;
-        char *path = text_format("%s/%s", self, program);
-        execv(path, argv);
-        free(path);
-    }
-    execvp(program, argv);
-    if (errno != ENOENT && errno != ENOTDIR) fail(EXIT_FILE, "%s: %s", program, strerror(errno));
-    free(program);
-}
-
 static int unknown_command(const char *name)
 {
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        if (strcmp(helpers[i].name, name) == 0)
+            return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name, helpers[i].needs);
     const char *near = nearest_command(name);
     if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
     return fail_usage("%s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "", near ? near : "",

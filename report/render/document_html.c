@@ -204,7 +204,9 @@ static const char sheet[] =
     "h3 small{display:block;margin:0}.scroll svg{min-width:calc(var(--w)*1.22px)}}\n"
     "@media print{body{padding:0;max-width:none;font-size:11pt}nav,details:not([open]){display:none}"
     "figure,tr,.verdict{break-inside:avoid}h2,h3{break-after:avoid}a{color:inherit}.scroll{overflow:visible}"
-    ".scroll svg{width:100%;min-width:0}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+    ".scroll "
+    "svg{width:100%;min-width:0}table{width:100%;font-size:8.5pt}th,td{white-space:normal;overflow-wrap:"
+    "anywhere;padding-right:6px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 
 static void write_page_variables(writer *w, bool dark)
 {

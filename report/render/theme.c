@@ -80,7 +80,7 @@ static double luminance(theme_rgb c)
 
 static theme_rgb legible_on(theme_rgb back)
 {
-    static const theme_rgb black = RGB(0x1b2129), white = RGB(0xffffff);
+    static const theme_rgb black = RGB(0x0b0f14), white = RGB(0xffffff);
     double l = luminance(back) + .05;
     return l / (luminance(black) + .05) >= 1.05 / l ? black : white;
 }

@@ -322,7 +322,9 @@ static const struct group {
               {"links", "network links by netlink and by sysfs", bench_links},
               {"regions", "begin and end of a region", bench_regions},
               {"file", "differences and files", bench_file},
-              {"command", "the command netprof", bench_command}};
+              {"command", "the command netprof", bench_command},
+              {"merge", "the region files of a large job", bench_merge},
+              {"report", "the command netprof-report", bench_report}};
 
 static int help(FILE *to)
 {

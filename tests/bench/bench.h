@@ -71,5 +71,10 @@ void bench_links(void);
 void bench_regions(void);
 void bench_file(void);
 void bench_command(void);
+void bench_merge(void);
+void bench_report(void);
+
+/* Two full snapshots in a file each; 0: they are there. */
+int bench_pair_files(const char **first, const char **second);
 
 #endif

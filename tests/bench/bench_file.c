@@ -246,6 +246,15 @@ static int make_pair(int tell)
            netprof_save_file(pair.second, two + 1, 1, NULL) != NETPROF_OK;
 }
 
+int bench_pair_files(const char **first, const char **second)
+{
+    if (!*pair.first && make_pair(0) != 0)
+        return -1;
+    *first = pair.first;
+    *second = pair.second;
+    return 0;
+}
+
 static void *prepare_pair(const void *with)
 {
     (void)with;

@@ -4,6 +4,7 @@
 load common
 
 commands='list collect diff compare regions run record convert nccl'
+[ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -32,6 +33,7 @@ setup() {
     netprof run -q -o run.netprof -- true
     netprof run -q -o good.netprof -- true
     netprof run -q -o bad.netprof -- true
+    for i in 1 2 3; do netprof run -q -o "node$i.netprof" -- true; done
     netprof collect -q -o before.json
     netprof collect -q -o after.json
     for job in 52309 52310; do # a call of one rank
@@ -129,6 +131,7 @@ nccl
 nccl --peak much a
 nccl --parquet a
 nccl --fail-on ever a
+report --nonsense
 END
     [ ! -e a.netprof ]
 }

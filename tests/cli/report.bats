@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# netprof report: PDF, SVG, PNG, HTML; layout, determinism, hostile input.
+
+load common
+
+setup() {
+    command -v netprof-report >/dev/null || skip 'netprof-report was not built (no cairo)'
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# Two snapshots of a simulated node of four NICs, ten seconds of congestion apart, for all tests.
+setup_file() {
+    command -v netprof-report >/dev/null || return 0
+    local node
+    [ -w /dev/shm ] && node=$(mktemp -d /dev/shm/netprof-XXXXXX) || node=$(mktemp -d)
+    cd "$BATS_FILE_TMPDIR" || return
+    netprof-sim create "$node/node" --nics 4 --seed 1 >/dev/null
+    netprof collect -q --root "$node/node" --sources cxi -o before.netprof
+    netprof-sim step "$node/node" --seconds 10 --scenario congestion >/dev/null
+    netprof collect -q --root "$node/node" --sources cxi -o after.netprof
+    rm -r "$node"
+}
+
+# The two snapshots, here.
+simulated() {
+    cp "$BATS_FILE_TMPDIR"/*.netprof .
+}
+
+# The layout check finds nothing to complain about, on both papers.
+check_layout() {
+    local paper
+    for paper in a4 letter; do
+        netprof report --check-layout --paper "$paper" "$@" >layout || { cat layout; return 1; }
+    done
+}
+
+text_of() {
+    pdftotext -layout "$1" - | tr -s ' \n\f\342\200\257' ' '
+}
+
+@test "PDF: pages, verdict, fonts embedded, well-formed, outline" {
+    simulated
+    netprof report -o a.pdf before.netprof after.netprof
+    [ "$(pdfinfo a.pdf | awk '/^Pages:/ { print $2 }')" -ge 5 ]
+    [[ $(pdfinfo a.pdf | grep '^Page size:') == *A4* ]]
+    verdict=$(netprof check before.netprof after.netprof | head -n 1)
+    device=$(sed 's/^[A-Z][a-z]*: \(cxi[0-9]*\).*/\1/' <<<"$verdict")
+    text_of a.pdf | grep -q "$device and 3 others: the network held this NIC"
+    text_of a.pdf | grep -q 'BAD'
+    pdfinfo a.pdf | grep -q "^Title: *$device and 3 others"
+    [ "$(pdffonts a.pdf | awk 'NR > 2' | wc -l)" -ge 2 ]
+    [ "$(pdffonts a.pdf | awk 'NR > 2 { print $(NF - 4) }' | sort -u)" = yes ]
+    qpdf --check a.pdf
+    [ "$(pdfimages -list a.pdf | wc -l)" -eq 2 ] # the heads only: all vectors
+    pdftotext -bbox a.pdf bbox.html
+    awk -F'"' '/<page / { w = $2; h = $4 } /<word / && ($2 < 20 || $4 < 10 || $6 > w - 20 || $8 > h - 10) { print; bad = 1 }
+        END { exit bad }' bbox.html
+    netprof report -o b.pdf --paper letter before.netprof after.netprof
+    [[ $(pdfinfo b.pdf | grep '^Page size:') == *letter* ]]
+    qpdf --check b.pdf
+}
+
+@test "the same input gives the same bytes, in every format" {
+    simulated
+    for format in pdf html svg; do
+        mkdir one two
+        netprof report -o one/a.$format before.netprof after.netprof
+        sleep 1 # another time of the clock
+        netprof report -o two/a.$format before.netprof after.netprof
+        diff -r one two
+        rm -r one two
+    done
+    # The date is that of the data, or SOURCE_DATE_EPOCH.
+    SOURCE_DATE_EPOCH=86400 netprof report --brief -o a.pdf before.netprof after.netprof
+    TZ=UTC pdfinfo -isodates a.pdf | grep -q '^CreationDate: *1970-01-02T00:00:00'
+}
+
+@test "SVG and PNG: well-formed, rendered, real text; a chart alone" {
+    simulated
+    netprof report -o a.svg before.netprof after.netprof
+    netprof report -o a.pdf before.netprof after.netprof
+    [ "$(ls a-*.svg | wc -l)" -eq "$(pdfinfo a.pdf | awk '/^Pages:/ { print $2 }')" ]
+    for page in a-*.svg; do xmllint --noout "$page"; done
+    rsvg-convert a-1.svg -o out.png
+    rsvg-convert a-3.svg -o out.png
+    grep -q '>VERDICT</text>' a-1.svg
+    grep -q 'role="img"' a-1.svg
+    netprof report --brief -o a.png before.netprof after.netprof
+    [ "$(head -c 8 a.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ]
+    netprof report --list-charts before.netprof after.netprof >charts
+    grep -q '^traffic	' charts
+    [ -z "$(cut -f1 charts | sort | uniq -d)" ]
+    for chart in traffic health activity findings method; do
+        grep -q "^$chart	" charts
+        netprof report --chart "$chart" -o chart.svg before.netprof after.netprof
+        xmllint --noout chart.svg
+    done
+    netprof report --chart traffic -o chart.svg before.netprof after.netprof
+    grep -q '>received</text>' chart.svg
+    refute grep -q VERDICT chart.svg
+    [ "$(status_of netprof report --chart nonsense -o chart.svg before.netprof after.netprof)" = 2 ]
+    grep -q 'no such chart' err
+}
+
+@test "HTML: one file without script or anything from outside" {
+    simulated
+    netprof report -o a.html before.netprof after.netprof
+    refute grep -qi '<script\|src=\|http-equiv="refresh"\|javascript:' a.html
+    grep -q "default-src 'none'" a.html
+    grep -q 'the network held this NIC' a.html
+}
+
+@test "nothing changed, counters that cannot be read, a counter that was reset" {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=5 hni_sts_tx_ok_octets=5 hni_pcs_uncorrected_cw=0
+    netprof collect -q --root tree -o before.netprof
+    check_layout before.netprof before.netprof
+    netprof report -o a.pdf before.netprof before.netprof
+    text_of a.pdf | grep -q '0 of 3 counters changed'
+    set_counter tree cxi0 hni_sts_rx_ok_octets 2 10 # smaller: it was reset
+    echo nonsense >tree/sys/class/cxi/cxi0/device/telemetry/hni_pcs_uncorrected_cw
+    netprof collect -q --root tree -o after.netprof
+    check_layout before.netprof after.netprof
+    netprof report -o a.pdf before.netprof after.netprof
+    text_of a.pdf | grep -q 'Flag: reset'
+    text_of a.pdf | grep -q 'could not be made'
+    text_of a.pdf | grep -q 'not read'
+}
+
+@test "before and after swapped are said" {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=5
+    netprof collect -q --root tree -o before.netprof
+    sleep 0.1
+    set_counter tree cxi0 hni_sts_rx_ok_octets 50 10
+    netprof collect -q --root tree -o after.netprof
+    [ "$(status_of netprof report -o a.pdf after.netprof before.netprof)" = 3 ]
+    grep -q 'swapped' err
+    [ ! -e a.pdf ]
+    netprof report --force -o a.pdf after.netprof before.netprof
+    text_of a.pdf | grep -q 'older than the first'
+}
+
+@test "hostile names: long, right-to-left, markup" {
+    long=$(printf 'x%.0s' {1..200})
+    for nic in "$long" 'a<b>&"c'; do
+        make_nic tree "$nic" hni_sts_rx_ok_octets=1 hni_sts_tx_ok_octets=1 hni_pcs_uncorrected_cw=0 2>/dev/null || true
+    done
+    netprof collect -q --root tree -o before.netprof
+    for nic in tree/sys/class/cxi/*; do
+        set_counter tree "${nic##*/}" hni_sts_rx_ok_octets 18446744073709551615 10
+        set_counter tree "${nic##*/}" hni_pcs_uncorrected_cw 3 10
+    done
+    netprof collect -q --root tree -o after.netprof
+    check_layout before.netprof after.netprof
+    netprof report -o a.svg before.netprof after.netprof
+    for page in a-*.svg; do xmllint --noout "$page"; done
+    netprof report -o a.pdf before.netprof after.netprof
+    qpdf --check a.pdf
+    netprof report -o a.html before.netprof after.netprof
+    grep -q 'a&lt;b&gt;&amp;&quot;c' a.html
+    refute grep -q 'a<b>' a.html
+}
+
+@test "without gnuplot everything else is made, and it is said" {
+    simulated
+    NETPROF_GNUPLOT=/nonexistent/gnuplot netprof report -o a.pdf before.netprof after.netprof 2>err
+    grep -q gnuplot err
+    text_of a.pdf | grep -q 'gnuplot is missing'
+    qpdf --check a.pdf
+    netprof report --no-gnuplot -o b.pdf before.netprof after.netprof 2>err
+    [ ! -s err ]
+}
+
+@test "errors: exit codes, messages, nothing half-written" {
+    [ "$(status_of netprof report)" = 2 ]
+    [ "$(status_of netprof report -o a.xyz a b)" = 2 ]
+    grep -q 'ends in .pdf' err
+    [ "$(status_of netprof report --paper a5 a b)" = 2 ]
+    [ "$(status_of netprof report --scale 0 a b)" = 2 ]
+    [ "$(status_of netprof report --papr a4 a b)" = 2 ]
+    grep -q "did you mean '--paper'" err
+    [ "$(status_of netprof report missing.netprof other.netprof)" = 3 ]
+    [ "$(cat err)" = 'netprof report: missing.netprof: No such file or directory' ]
+    make_nic tree cxi0 hni_sts_rx_ok_octets=5
+    netprof collect -q --root tree -o before.netprof
+    [ "$(status_of netprof report before.netprof)" = 3 ]
+    grep -q 'a second one is needed' err
+    [ "$(status_of netprof report -o no/such/a.pdf before.netprof before.netprof)" = 3 ]
+    grep -q '^netprof report: no/such/a.pdf: ' err
+    [ -z "$(ls -- *.pdf* 2>/dev/null)" ]
+    if [ -e /dev/full ]; then
+        [ "$(status_of netprof report -o /dev/full --format pdf before.netprof before.netprof)" = 3 ]
+    fi
+    netprof report -o - before.netprof before.netprof | head -c 5 | grep -q '%PDF-'
+}
+
+@test "a report of a run; its snapshots go where they are asked for, or nowhere" {
+    mkdir temporary
+    TMPDIR=$PWD/temporary netprof run -q --report a.pdf -- true
+    pdfinfo a.pdf | grep -q '^Title:'
+    [ -z "$(ls temporary)" ]
+    netprof run -q -o run.netprof --report a.html -- true
+    [ -e run.netprof ]
+    grep -q '<html' a.html
+    [ "$(status_of netprof run -q --report no/such/a.pdf -- sh -c 'exit 5')" = 5 ]
+    grep -q 'was not written' err
+}
+
+@test "the reference data: verdict and figures" {
+    need_aurora
+    netprof report -o a.pdf "$aurora/before.txt" "$aurora/after.txt"
+    text_of a.pdf >text
+    for words in 'Nearly idle network, no fault seen' 'No pause, retry, time-out, NACK or link replay on any NIC' \
+        '212.5 Gb/s on the wire' 'cxi2: 5.67 blocked cycles per PCIe write' 'also cxi3 (5.63)' \
+        'cxi3: 210 codewords were corrected' '0.99996 to 0.99996 GHz' '212.50 to 212.50 Gb/s' '798 of'; do
+        grep -qF -- "$words" text || { echo "missing: $words"; false; }
+    done
+    check_layout "$aurora/before.txt" "$aurora/after.txt"
+}
