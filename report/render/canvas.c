@@ -16,6 +16,11 @@ const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\n";
 }
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
 #endif
 
 // Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
