@@ -1,5 +1,6 @@
 // netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
 #include "common.h"
+#include "compare.h"
 #include "findings.h"
 #include "inputs.h"
 #include "options.h"
@@ -46,11 +47,12 @@ static void print_help(FILE *to)
 {
     fputs("usage: netprof report [OPTION...] BEFORE AFTER\n"
           "       netprof report [OPTION...] FILE...\n"
+          "       netprof report [OPTION...] HEALTHY... -- FAULTY...\n"
           "\n"
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
-          "--interval) are shown over time, and the files of several hosts together on one time axis. Without -o the\n"
-          "report is report.pdf.\n"
+          "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
+          "them, the runs before it are compared with those behind it. Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -62,6 +64,7 @@ static void print_help(FILE *to)
           "  netprof report -o run.html run.netprof\n"
           "  netprof report --brief -o page.png run.netprof\n"
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+          "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
           "  netprof report --chart traffic -o traffic.svg run.netprof\n"
           "\n"
           "Exit codes: 0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
@@ -143,7 +146,7 @@ static void say_fault(void *user, size_t page, canvas_fault fault, const char *t
 static int layout(document *doc, document_paper paper)
 {
     size_t faults = document_check(doc, paper, say_fault, NULL);
-    printf("%zu pages, %zu faults\n", document_pages(doc, paper), faults);
+    printf("%zu faults\n", faults);
     return faults ? EXIT_WORTH_FAILING : EXIT_DONE;
 }
 
@@ -275,11 +278,48 @@ static int report(const char **paths, size_t count, const document_options *o)
     return code;
 }
 
-static int run(const char **paths, size_t count)
+// Healthy runs before the "--", faulty ones behind it.
+static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
+                             const document_options *o)
+{
+    const char **paths[COMPARISON_SIDES] = {healthy, faulty};
+    size_t counts[COMPARISON_SIDES] = {healthy_count, faulty_count};
+    dataset sets[COMPARISON_SIDES] = {{0}, {0}};
+    dataset_options how = {.names = names};
+    comparison_options options_of = {.force = force};
+    comparison c = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = read_rules(&all);
+    for (int side = 0; side < COMPARISON_SIDES && !code; side++) {
+        code = inputs_read(&sets[side], paths[side], counts[side], &how);
+        if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
+            code = fail_error(*error.path ? NULL : paths[side][0], &error);
+    }
+    if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
+    if (!code && !comparison_compared(&c))
+        code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(faulty[0]));
+    if (!code) {
+        doc = pages_compare(&c, brief, &error);
+        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    }
+    if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    comparison_free(&c);
+    rules_free(&all);
+    for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sets[side]);
+    return code;
+}
+
+// faulty: what stands behind "--"; NULL without it.
+static int run(const char **paths, size_t count, const char **faulty, size_t faulty_count)
 {
     document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
     if (!find_format(&o.format) || !find_paper(&o.paper) || !find_scale(&o.scale)) return EXIT_USAGE;
     if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
+    if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
+    if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
     return report(paths, count, &o);
 }
@@ -288,7 +328,10 @@ int main(int argc, char **argv)
 {
     output_init();
     message_command("report", NULL);
-    poptContext context = must(poptGetContext("netprof-report", argc, (const char **)(uintptr_t)argv, all_options, 0));
+    int dashes = 1;
+    while (dashes < argc && strcmp(argv[dashes], "--") != 0) dashes++;
+    const char **faulty = dashes < argc ? (const char **)(uintptr_t)argv + dashes + 1 : NULL;
+    poptContext context = must(poptGetContext("netprof-report", dashes, (const char **)(uintptr_t)argv, all_options, 0));
     int result = poptGetNextOpt(context), code = EXIT_DONE;
     if (help) {
         print_help(stdout);
@@ -306,7 +349,7 @@ int main(int argc, char **argv)
         size_t count = 0;
         while (arguments && arguments[count])
             count++;
-        code = run(arguments, count);
+        code = run(arguments, count, faulty, faulty ? (size_t)(argc - dashes - 1) : 0);
     }
     poptFreeContext(context);
     options_free(options);

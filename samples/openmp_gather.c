@@ -1,5 +1,5 @@
-// OpenMP: each thread of a parallel loop computes pieces of a table and sends them to one that collects them. Threads of
-// a team are threads like any other to netprof: regions need nothing but their begin and end.
+// OpenMP: each thread of a parallel loop computes pieces of a table and sends them to one that collects them. Threads
+// of a team are threads like any other to netprof: regions need nothing but their begin and end.
 #define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 

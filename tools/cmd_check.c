@@ -5,6 +5,7 @@
 #include "options.h"
 #include "output.h"
 #include "reading.h"
+#include "runs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -158,25 +159,197 @@ static void print_text(const findings *f)
 
 // ---- what is judged ----
 
+static severity limit_wanted(void)
+{
+    severity limit = SEVERITY_HIGH;
+    if (fail_on) severity_parse(fail_on, &limit);
+    return limit;
+}
+
 static int judge(const difference *d)
 {
     rules set = {0};
     findings f = {0};
     netprof_error error;
-    severity limit = SEVERITY_HIGH;
-    if (fail_on) severity_parse(fail_on, &limit);
     int code = inputs_rules(&set, rules_path);
     if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
         if (as_json) json_print(stdout, must(findings_json(&f)));
         else print_text(&f);
         code = output_close();
-        bool found = f.count && f.items[0].severity >= limit;
+        bool found = f.count && f.items[0].severity >= limit_wanted();
         if (!code) code = !f.judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
     }
     findings_free(&f);
     rules_free(&set);
     return code;
+}
+
+// ---- several nodes, or several runs ----
+
+typedef struct node {
+    const node_run *run;
+    findings f;
+    size_t order;
+} node;
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const node *x = a, *y = b;
+    size_t i = 0;
+    if (x->f.severity != y->f.severity) return x->f.severity > y->f.severity ? -1 : 1;
+    // Of equally bad ones: whose findings are worse, one by one.
+    for (; i < x->f.count && i < y->f.count; i++)
+        if (x->f.items[i].severity != y->f.items[i].severity)
+            return x->f.items[i].severity > y->f.items[i].severity ? -1 : 1;
+    if (x->f.count != y->f.count) return x->f.count > y->f.count ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static const char *node_name(const node *n)
+{
+    return *n->run->first->host ? n->run->first->host : n->run->label;
+}
+
+static size_t count_worrying(const findings *f)
+{
+    size_t count = 0;
+    while (count < f->count && f->items[count].severity >= SEVERITY_WATCH) count++;
+    return count;
+}
+
+// "critical on 1 of 3 runs: n04: cxi2: ...": the worst first, and how many are as bad.
+static char *overall_text(const node *nodes, size_t count)
+{
+    size_t alike_count = 0;
+    severity worst = nodes[0].f.severity;
+    for (size_t i = 0; i < count; i++) alike_count += nodes[i].f.severity == worst;
+    if (worst < SEVERITY_WATCH) return text_format("No fault found on %zu nodes or runs", count);
+    return text_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
+                       node_name(&nodes[0]), nodes[0].f.verdict);
+}
+
+static void print_nodes(const node *nodes, size_t count)
+{
+    static const column columns[] = {{"VERDICT", 0}, {"NODE", 0}, {"FINDINGS", COLUMN_RIGHT}, {"UNKNOWN", COLUMN_RIGHT},
+                                     {"FIRST", 0}, {"FILES", 0}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    char *text = overall_text(nodes, count);
+    heading(stdout, "%s", safe(text));
+    free(text);
+    for (size_t i = 0; i < count; i++) {
+        const findings *f = &nodes[i].f;
+        colour c = f->severity >= SEVERITY_HIGH ? ALARM : f->severity >= SEVERITY_WATCH ? WARNING : PLAIN;
+        table_cell(t, c, severity_name(f->severity));
+        table_cell(t, PLAIN, node_name(&nodes[i]));
+        table_cell(t, PLAIN, number_exact(count_worrying(f)));
+        table_cell(t, PLAIN, number_exact(f->unknown_count));
+        table_cell(t, PLAIN, f->count && count_worrying(f) ? f->items[0].rule->name : NULL);
+        table_cell(t, PLAIN, nodes[i].run->label);
+    }
+    table_end(t, stdout, 2);
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i].f.severity < SEVERITY_WATCH && !all) continue;
+        heading(stdout, "---- %s (%s)", safe(node_name(&nodes[i])), safe(nodes[i].run->label));
+        print_text(&nodes[i].f);
+    }
+}
+
+// As of one node, and each finding says whose it is; "hosts" has the rest of each node.
+static json_object *nodes_json(const node *nodes, size_t count)
+{
+    json_object *o = json_document("findings"), *verdict = json_object_new_object();
+    json_object *hosts = json_object_new_array(), *merged = json_object_new_array();
+    char *text = overall_text(nodes, count);
+    json_text(verdict, "severity", severity_name(nodes[0].f.severity));
+    json_text(verdict, "text", text);
+    free(text);
+    json_object_object_add(o, "verdict", verdict);
+    for (size_t i = 0; i < count; i++) {
+        json_object *one = must(findings_json(&nodes[i].f)), *list = NULL;
+        json_object_object_del(one, "format");
+        json_object_object_del(one, "version");
+        json_text(one, "host", nodes[i].run->first->host);
+        json_text(one, "files", nodes[i].run->label);
+        json_object_array_add(hosts, one);
+        if (!json_object_object_get_ex(one, "findings", &list)) continue;
+        for (size_t k = 0; k < json_object_array_length(list); k++) {
+            json_object *x = json_object_array_get_idx(list, k);
+            json_text(x, "host", nodes[i].run->first->host);
+            json_object_array_add(merged, json_object_get(x));
+        }
+    }
+    json_object_object_add(o, "findings", merged);
+    json_object_object_add(o, "hosts", hosts);
+    return o;
+}
+
+// The findings of all nodes, the worst first.
+static int compare_merged(const void *a, const void *b)
+{
+    json_object *const *x = a, *const *y = b;
+    severity p = SEVERITY_OK, q = SEVERITY_OK;
+    json_object *value;
+    if (json_object_object_get_ex(*x, "severity", &value)) severity_parse(json_object_get_string(value), &p);
+    if (json_object_object_get_ex(*y, "severity", &value)) severity_parse(json_object_get_string(value), &q);
+    return (int)q - (int)p;
+}
+
+static void print_nodes_json(const node *nodes, size_t count)
+{
+    json_object *o = nodes_json(nodes, count), *merged = NULL;
+    if (json_object_object_get_ex(o, "findings", &merged)) json_object_array_sort(merged, compare_merged);
+    json_print(stdout, o);
+}
+
+static int judge_nodes(const run_list *list)
+{
+    rules set = {0};
+    netprof_error error;
+    size_t judged = 0;
+    node *nodes = must(calloc(list->count + 1, sizeof *nodes));
+    int code = inputs_rules(&set, rules_path);
+    for (size_t i = 0; i < list->count && !code; i++) {
+        nodes[i].run = list->items[i];
+        nodes[i].order = i;
+        if (findings_make(&nodes[i].f, &list->items[i]->d, &set, &error)) code = fail_error(NULL, &error);
+        judged += nodes[i].f.judged;
+    }
+    if (!code) {
+        qsort(nodes, list->count, sizeof *nodes, compare_nodes);
+        if (as_json) print_nodes_json(nodes, list->count);
+        else print_nodes(nodes, list->count);
+        code = output_close();
+        bool found = nodes[0].f.count && nodes[0].f.items[0].severity >= limit_wanted();
+        if (!code) code = !judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
+    }
+    for (size_t i = 0; i < list->count; i++) findings_free(&nodes[i].f);
+    free(nodes);
+    rules_free(&set);
+    return code;
+}
+
+static int check_runs(const dataset *set)
+{
+    run_list list = {0};
+    netprof_error error;
+    int code = runs_of_dataset(&list, set, force, &error) ? fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error))
+                                                          : judge_nodes(&list);
+    runs_free(&list);
+    return code;
+}
+
+static bool holds_a_run(const dataset_run *run)
+{
+    return run->snapshot_count > 1 || run->delta_count == 1;
+}
+
+// Two files are one run, from the first of the one to the last of the other, unless each is a run of another node.
+static bool are_one_run(const dataset *set)
+{
+    if (set->run_count > 2) return false;
+    return set->run_count < 2 || !holds_a_run(&set->runs[0]) || !holds_a_run(&set->runs[1]) ||
+           strcmp(set->runs[0].host, set->runs[1].host) == 0;
 }
 
 static int check_files(const char **paths, size_t count)
@@ -185,6 +358,11 @@ static int check_files(const char **paths, size_t count)
     difference d = {0};
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
+    if (!code && !are_one_run(&set)) {
+        code = check_runs(&set);
+        dataset_free(&set);
+        return code;
+    }
     if (!code) code = inputs_compare(&d, &set, force);
     if (!code) code = judge(&d);
     difference_free(&d);
@@ -229,19 +407,22 @@ static int run(const char **paths, size_t count)
     if (interval_text && !parse_duration(interval_text, &interval_ns))
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
     if (now && count) return fail_usage("--now reads this node; files are not needed");
-    if (!now && (count < 1 || count > 2)) return fail_usage("expected BEFORE and AFTER, one file with both, or --now");
+    if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
     return now ? check_now(interval_ns) : check_files(paths, count);
 }
 
 const command command_check = {
     .name = "check",
     .summary = "judge a run or this node by rules: what is wrong, whose fault, what to do",
-    .arguments = "[BEFORE [AFTER]]",
+    .arguments = "[BEFORE [AFTER] | RUN...]",
     .text = "Judges what happened between two snapshots by rules: findings, the worst first, each with its evidence, the\n"
             "threshold and where that is from, and what to do. Fit for a job's prologue: the exit code tells whether\n"
-            "something is bad. What could not be read is named and never taken for good.",
+            "something is bad. What could not be read is named and never taken for good. More files, or two that are runs of\n"
+            "different nodes, are judged run by run, the worst first: a file with several snapshots is a run, and so are two\n"
+            "files with one snapshot each of the same host.",
     .examples = "netprof check before.netprof after.netprof\n"
                 "netprof check run.netprof --json\n"
+                "netprof check node*.netprof\n"
                 "netprof check --now --interval 10s --fail-on high\n"
                 "netprof check --now --rules site-rules.csv",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 a file could not be used,\n"

@@ -20,7 +20,7 @@ static const struct poptOption options[] = {
     {"sort", 's', POPT_ARG_STRING, &sort_by, 0, "order of the regions (tree: code, flat: own)",
      "code|name|time|own|calls|bytes|sent|imbalance"},
     {"min-share", 0, POPT_ARG_STRING, &share_text, 0,
-     "leave out regions below so many percent of the time (1 in a text of more than 20 regions, else 0)", "PERCENT"},
+     "leave out regions below so many percent of the time (in a text of more than 20: 1)", "PERCENT"},
     {"rank", 0, POPT_ARG_STRING, &rank_text, 0, "this rank beside the others; with --csv also 'all': each by itself", "N"},
     {"region", 0, POPT_ARG_STRING, &region_path, 0, "one region closely: ranks, durations, NICs; a path like main/step", "PATH"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},

@@ -27,7 +27,7 @@ static char *output, *interval_text, *summary_path, *report_path;
 static int as_json, quiet, as_mpi;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; with --mpi a directory", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "keep the snapshots: .netprof or .json; --mpi: a directory", "FILE"},
     {"mpi", 0, POPT_ARG_NONE, &as_mpi, 0, "COMMAND starts MPI ranks: make a region of each of their MPI calls", NULL},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "keep snapshots in between as well: 100ms, 1s", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
@@ -347,6 +347,7 @@ static void summary_json(FILE *to, const execution *e, const difference *d)
     json_object_object_add(o, "system_cpu_s", json_number(seconds(e->use.ru_stime)));
     json_object_object_add(o, "max_rss_kib", json_object_new_int64(e->use.ru_maxrss));
     json_text(o, "output", e->to ? recorder_path(e->to) : NULL);
+    if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
     json_object_object_add(o, "snapshots_between", json_u64(e->series));
     json_object_object_add(o, "missed_ticks", json_u64(e->clock.missed));
     if (d->delta) summary_network_json(o, d);

@@ -43,6 +43,7 @@ extern const command command_run;
 extern const command command_record;
 extern const command command_regions;
 extern const command command_convert;
+extern const command command_nccl;
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 

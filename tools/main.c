@@ -18,6 +18,7 @@ static const command *const commands[] = {
     &command_record,  //
     &command_regions, //
     &command_convert, //
+    &command_nccl,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE // realpath, mkdtemp
 #include "mpi_run.h"
+#include "output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -161,4 +162,12 @@ void mpi_run_summary(FILE *to, const mpi_run *m)
                 "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the "
                 "same.\n",
                 safe(m->directory));
+}
+
+json_object *mpi_run_json(const mpi_run *m)
+{
+    json_object *o = json_object_new_object();
+    json_object_object_add(o, "directory", m->temporary ? NULL : json_string(m->directory));
+    json_object_object_add(o, "files", json_u64(mpi_run_files(m)));
+    return o;
 }

@@ -4,6 +4,8 @@
 
 #include "common.h"
 
+#include <json-c/json.h>
+
 typedef struct mpi_run {
     char *directory;      // absolute
     bool temporary, made; // made: it was not there before
@@ -18,6 +20,7 @@ char *mpi_run_pattern(const mpi_run *m, const char *name);
 size_t mpi_run_files(const mpi_run *m);
 // What the ranks measured, or why there is nothing.
 void mpi_run_summary(FILE *to, const mpi_run *m);
+json_object *mpi_run_json(const mpi_run *m);
 // Removes what is temporary, and a directory with nothing in it.
 void mpi_run_close(mpi_run *m);
 

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "compare_private.h"
 
+#include "runs.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,27 +101,13 @@ comparison_range comparison_range_of(double *values, size_t count)
     return (comparison_range){median, kept ? values[0] : NAN, kept ? values[kept - 1] : NAN};
 }
 
-static netprof_err fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static netprof_err fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
-{
-    va_list arguments;
-    if (!error) return code;
-    *error = (netprof_error){.code = code};
-    snprintf(error->path, sizeof error->path, "%s", path ? path : "");
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
 static netprof_err no_memory(netprof_error *error)
 {
-    return fail(error, NETPROF_ERR_NOMEM, NULL, "no memory");
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return NETPROF_ERR_NOMEM;
 }
 
-// ---- from files to runs ----
+// ---- runs ----
 
 static void free_run(comparison_run *run)
 {
@@ -149,82 +137,33 @@ static netprof_err keep_run(comparison *c, comparison_run *run, netprof_error *e
     return NETPROF_OK;
 }
 
-static char *label_of(const dataset_run *first, const dataset_run *last)
-{
-    size_t size = strlen(first->path) + strlen(last->path) + 3;
-    char *label = malloc(size);
-    if (!label) return NULL;
-    if (first == last) snprintf(label, size, "%s", first->path);
-    else snprintf(label, size, "%s, %s", first->path, last->path);
-    return label;
-}
-
-// first == last: the file holds the whole run.
-static netprof_err add_run(comparison *c, comparison_side side, const dataset_run *first, const dataset_run *last,
-                           bool force, netprof_error *error)
+// Takes over what a run of the files has.
+static netprof_err take_run(comparison *c, comparison_side side, node_run *from, netprof_error *error)
 {
     comparison_run *run = calloc(1, sizeof *run);
-    netprof_err err = NETPROF_OK;
     if (!run) return no_memory(error);
-    const char *command = dataset_fact(first, "command");
+    const char *command = dataset_fact(from->first, "command");
     run->side = side;
-    run->label = label_of(first, last);
-    run->host = strdup(first->host ? first->host : "");
+    run->host = strdup(from->first->host);
     run->command = command ? strdup(command) : NULL;
-    run->damaged = !first->complete || !last->complete;
-    if (!run->label || !run->host || (command && !run->command)) err = no_memory(error);
-    const netprof_snapshot *begin = first->snapshot_count ? &first->snapshots[0] : NULL;
-    const netprof_snapshot *end = last->snapshot_count ? &last->snapshots[last->snapshot_count - 1] : NULL;
-    if (!err && begin && end && begin->wall_ns && end->wall_ns && end->wall_ns < begin->wall_ns)
-        err = fail(error, NETPROF_ERR_ARG, last->path, "is earlier than %.90s; expected the earlier one first",
-                   first == last ? "its first snapshot" : first->path);
-    else if (!err && begin != end && begin && end)
-        err = difference_of_snapshots(&run->d, begin, end, force, error);
-    else if (!err)
-        err = difference_of_delta(&run->d, &first->deltas[0], error);
-    if (err) {
-        if (error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
-        free_run(run);
-        return err;
-    }
-    run->wall_ns = run->d.delta->wall_begin_ns;
-    run->elapsed_ns = run->d.total.elapsed_ns ? run->d.total.elapsed_ns : run->d.delta->interval_ns;
-    return keep_run(c, run, error);
-}
-
-// The next file with one snapshot of the same host, or NULL.
-static const dataset_run *partner(const dataset *set, size_t i, const bool *used)
-{
-    for (size_t k = i + 1; k < set->run_count; k++) {
-        const dataset_run *other = &set->runs[k];
-        if (!used[k] && other->snapshot_count == 1 && strcmp(other->host, set->runs[i].host) == 0) return other;
-    }
-    return NULL;
+    run->damaged = from->damaged;
+    run->wall_ns = from->wall_ns;
+    run->elapsed_ns = from->elapsed_ns;
+    run->label = from->label;
+    from->label = NULL;
+    difference_move(&run->d, &from->d);
+    if (run->host && (run->command || !command)) return keep_run(c, run, error);
+    free_run(run);
+    return no_memory(error);
 }
 
 netprof_err comparison_add(comparison *c, comparison_side side, const dataset *set, const comparison_options *options,
                            netprof_error *error)
 {
-    netprof_err err = NETPROF_OK;
-    bool force = options && options->force;
-    bool *used = calloc(set->run_count + 1, sizeof *used);
-    if (!used) return no_memory(error);
-    for (size_t i = 0; i < set->run_count && !err; i++) {
-        const dataset_run *run = &set->runs[i], *last = run;
-        if (used[i]) continue;
-        if (run->snapshot_count == 1) last = partner(set, i, used);
-        if (!run->snapshot_count && run->delta_count != 1)
-            err = fail(error, NETPROF_ERR_ARG, run->path, "holds %zu differences; expected one, or snapshots",
-                       run->delta_count);
-        else if (!last)
-            err = fail(error, NETPROF_ERR_ARG, run->path,
-                       "holds one snapshot%s%.60s; expected a second one of the same host behind it",
-                       *run->host ? " of " : "", run->host);
-        else
-            err = add_run(c, side, run, last, force, error);
-        if (last) used[last - set->runs] = true;
-    }
-    free(used);
+    run_list list = {0};
+    netprof_err err = runs_of_dataset(&list, set, options && options->force, error);
+    for (size_t i = 0; i < list.count && !err; i++) err = take_run(c, side, list.items[i], error);
+    runs_free(&list);
     return err;
 }
 
@@ -631,9 +570,12 @@ netprof_err comparison_make(comparison *c, const rules *set, const comparison_op
     netprof_err err = NETPROF_OK;
     comparer m = {.c = c, .set = set};
     c->basis = options ? options->basis : COMPARISON_MILDER;
-    for (int side = 0; side < COMPARISON_SIDES; side++)
-        if (!c->side_count[side])
-            return fail(error, NETPROF_ERR_ARG, NULL, "no %s run", comparison_side_name((comparison_side)side));
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        if (c->side_count[side]) continue;
+        if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG};
+        if (error) snprintf(error->text, sizeof error->text, "no %s run", comparison_side_name((comparison_side)side));
+        return NETPROF_ERR_ARG;
+    }
     judge_runs(&m, error, &err);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !err && !m.no_memory; i++) steps[i](&m);
     for (size_t r = 0; m.runs && r < c->run_count; r++)

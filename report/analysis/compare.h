@@ -7,9 +7,7 @@
 //     ... c.title, c.sentences, c.lines, c.checks, c.devices ...
 //     comparison_free(&c);
 //
-// A run is one difference of a node. Files become runs like this: a file with several snapshots is a run from its
-// first to its last; a file with one delta is a run; a file with one snapshot is the begin of a run whose end is the
-// next file of its side with one snapshot of the same host. A snapshot that finds no partner is an error.
+// A run is one difference of a node; runs.h tells how files become runs.
 //
 // Each counter is compared per second (by its own two time stamps) and per byte (see comparison_bytes). Devices and
 // counters match by source and name, across hosts as well. A counter that was reset, is saturated, or could not be

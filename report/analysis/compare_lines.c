@@ -736,6 +736,7 @@ static void add_gauge(comparer *m, size_t device, size_t run, size_t counter, do
         g.side[side] = comparison_range_of(values, n);
     }
     const comparison_range *h = &g.side[COMPARISON_HEALTHY], *f = &g.side[COMPARISON_FAULTY];
+    if (catalog_glob("link_restarts/time_*", g.name)) return; // times of day: the rule link-flaps counts them
     if (isnan(h->median) || isnan(f->median) || (f->min <= h->max && h->min <= f->max)) return;
     comparison_gauge *list = comparer_grow(m, c->gauges, c->gauge_count, sizeof *list);
     if (!list) return;

@@ -142,6 +142,13 @@ void difference_free(difference *d)
     *d = (difference){0};
 }
 
+void difference_move(difference *to, difference *from)
+{
+    *to = *from;
+    if (from->delta == &from->own) to->delta = &to->own;
+    *from = (difference){0};
+}
+
 // ---- choosing and ordering ----
 
 static bool is_chosen(const difference *d, const difference_query *q, size_t i)

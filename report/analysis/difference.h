@@ -59,6 +59,7 @@ netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *befor
 netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netprof_error *error);
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error);
 void difference_free(difference *d);
+void difference_move(difference *to, difference *from); // `from` is empty behind it; `to` must be
 
 // ---- choosing and ordering counters ----
 

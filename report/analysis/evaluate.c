@@ -298,6 +298,40 @@ static reading devices_reading(const evaluation *e, const expression *x, const e
     return gathered(&g);
 }
 
+static bool is_member(const evaluation *e, size_t device)
+{
+    const char *master = own_fact(e, device, "master");
+    return evaluation_applies(e, e->rule, device) && master && strcmp(master, device_at(e, e->device)->name) == 0;
+}
+
+static reading members_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    gathering g = {.e = e, .op = EXPRESSION_SUM};
+    for (size_t i = 0; e->device != DIFFERENCE_NONE && i < device_count(e); i++) {
+        if (i == e->device || !is_member(e, i)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        gather(&g, evaluate_node(&other, x, n->first));
+    }
+    return gathered(&g);
+}
+
+static const char *fact_text(const evaluation *e, const char *key);
+
+static reading best_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    const char *key = x->nodes[n->first].text, *own = e->device == DIFFERENCE_NONE ? NULL : fact_text(e, key);
+    gathering g = {.e = e, .op = EXPRESSION_MAX};
+    for (size_t i = 0; own && i < device_count(e); i++) {
+        if (i == e->device || !evaluation_applies(e, e->rule, i)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        const char *theirs = fact_text(&other, key);
+        if (theirs && strcmp(own, theirs) == 0) gather(&g, evaluate_node(&other, x, x->nodes[n->first].next));
+    }
+    return gathered(&g);
+}
+
 // ---- variables, facts ----
 
 // Names of Cassini's port speeds, as cxi_stat knows them; Cassini-2 writes "ck400G".
@@ -379,6 +413,7 @@ static reading variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_VALUE: return e->value;
     case EXPRESSION_SECONDS: return when_positive((double)elapsed / 1e9, "no time is known");
     case EXPRESSION_DEVICES: return good(sibling_count(e));
+    case EXPRESSION_SWEEP: return when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
     default: break;
     }
     if (node) return none();
@@ -515,6 +550,8 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
     case EXPRESSION_PEERS:
     case EXPRESSION_SPREAD:
     case EXPRESSION_TOTAL: return devices_reading(e, x, n);
+    case EXPRESSION_MEMBERS: return members_reading(e, x, n);
+    case EXPRESSION_BEST: return best_reading(e, x, n);
     default: return calculate(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
     }
 }

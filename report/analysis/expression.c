@@ -32,10 +32,11 @@ static const struct function {
     {"changed", EXPRESSION_CHANGED, 1, 1, false, false},    {"fact", EXPRESSION_FACT, 1, 1, true, false},
     {"is", EXPRESSION_IS, 2, 2, true, false},           {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
     {"peers", EXPRESSION_PEERS, 1, 1, false, true},     {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
-    {"total", EXPRESSION_TOTAL, 1, 1, false, true},
+    {"total", EXPRESSION_TOTAL, 1, 1, false, true},     {"members", EXPRESSION_MEMBERS, 1, 1, false, true},
+    {"best", EXPRESSION_BEST, 2, 2, false, true},
 };
 
-static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL"};
+static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL", "SWEEP"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -171,7 +172,7 @@ static uint32_t parse_name(parser *p)
     for (size_t i = 0; i < p->names->count; i++)
         if (strlen(p->names->locals[i]) == n && strncmp(p->names->locals[i], text, n) == 0) {
             if (p->names->iterate[i]) {
-                if (p->iterating) return fail(p, "peers, spread and total do not nest");
+                if (p->iterating) return fail(p, "peers, spread, total, members and best do not nest");
                 p->e->iterates = true;
             }
             return indexed_node(p, EXPRESSION_LOCAL, i);
@@ -211,7 +212,8 @@ static uint32_t parse_arguments(parser *p, const struct function *f)
 {
     uint32_t first = 0, last = 0, count = 0;
     do {
-        uint32_t node = f->words ? parse_argument_word(p) : parse_or(p);
+        bool word = f->words || (f->op == EXPRESSION_BEST && !count);
+        uint32_t node = word ? parse_argument_word(p) : parse_or(p);
         if (!node) return 0;
         if (is_gauge_function(f->op) && p->e->nodes[node].op != EXPRESSION_COUNTER)
             return fail(p, "expected the name of a counter");
@@ -230,7 +232,7 @@ static uint32_t parse_function(parser *p, size_t n)
     for (size_t i = 0; i < LENGTH(functions); i++) {
         const struct function *f = &functions[i];
         if (strlen(f->name) != n || strncmp(f->name, p->at, n) != 0) continue;
-        if (f->iterates && p->iterating) return fail(p, "peers, spread and total do not nest");
+        if (f->iterates && p->iterating) return fail(p, "peers, spread, total, members and best do not nest");
         p->at += n + 1;
         p->iterating += f->iterates;
         uint32_t first = parse_arguments(p, f);

@@ -52,7 +52,9 @@ typedef enum expression_op {
     EXPRESSION_FLAGGED,   // flagged(reset): how many of the device's counters have this flag; or flagged(saturated)
     EXPRESSION_PEERS,     // mean over the other devices of the source
     EXPRESSION_SPREAD,    // largest over mean of the source's devices
-    EXPRESSION_TOTAL      // sum over the source's devices
+    EXPRESSION_TOTAL,     // sum over the source's devices
+    EXPRESSION_MEMBERS,   // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
+    EXPRESSION_BEST       // best(fact, formula): largest over the source's other devices with the same fact
 } expression_op;
 
 typedef enum expression_variable {
@@ -62,7 +64,8 @@ typedef enum expression_variable {
     EXPRESSION_LINE_RATE, // "R": bit/s on the wire, one direction
     EXPRESSION_SPEED,     // "SPEED": bit/s for frames, one direction
     EXPRESSION_DEVICES,   // "DEVICES": how many the source has
-    EXPRESSION_PHYSICAL   // "PHYSICAL": 1 for a port of the node
+    EXPRESSION_PHYSICAL,  // "PHYSICAL": 1 for a port of the node
+    EXPRESSION_SWEEP      // "SWEEP": seconds that the longer of the two readings took
 } expression_variable;
 
 typedef struct expression_node {

@@ -575,5 +575,6 @@ void findings_free(findings *f)
 
 const char *finding_device(const findings *f, const finding *x)
 {
-    return x->device == DIFFERENCE_NONE ? x->rule->source : f->d->delta->schema->devices[x->device].name;
+    if (x->device != DIFFERENCE_NONE) return f->d->delta->schema->devices[x->device].name;
+    return strcmp(x->rule->source, "*") == 0 ? "node" : x->rule->source;
 }

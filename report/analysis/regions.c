@@ -279,10 +279,7 @@ static void cannot_use(regions_file *f, const netprof_error *error)
     regions *r = f->job->r;
     const char *text = *error->text ? error->text : netprof_strerror(error->code);
     wait_for_turn(f);
-    if (error->sys_errno && !strstr(text, strerror(error->sys_errno)))
-        regions_warn(r, f->path, error->offset, "%s: %s", text, strerror(error->sys_errno));
-    else
-        regions_warn(r, f->path, error->offset, "%s", text);
+    regions_warn(r, f->path, error->offset, "%s", error->sys_errno ? strerror(error->sys_errno) : text);
     r->damaged = true;
 }
 

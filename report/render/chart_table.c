@@ -10,6 +10,7 @@ typedef struct grid {
     size_t column_count;
     const char **cells;
     size_t count;
+    double widths[64], measured; // the columns' widths for this width
 } grid;
 
 static const double row_height = 10.6, head_height = 14, column_gap = 9;
@@ -95,9 +96,11 @@ static void draw_heads(canvas *c, const grid *g, const double *widths, canvas_bo
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
-    const grid *g = x->data;
-    double widths[64], y = box.y + (has_heads(g) ? head_height : 3);
-    measure(g, c, box.width, widths);
+    grid *g = x->data; // only what was measured changes
+    double y = box.y + (has_heads(g) ? head_height : 3);
+    const double *widths = g->widths;
+    if (g->measured != box.width) measure(g, c, box.width, g->widths);
+    g->measured = box.width;
     if (has_heads(g)) draw_heads(c, g, widths, box);
     for (size_t r = from; r < from + count && r < g->count; r++, y += row_height) {
         double at = box.x;

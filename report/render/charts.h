@@ -95,6 +95,22 @@ chart chart_panel(chart_head head, const panel_style *style, const panel_row *ro
 // The key to panels: this device's bar, the peers' dots. Text of the peers: "the 7 other NICs".
 chart chart_panel_key(chart_head head, const char *device, const char *peers, const char *note);
 
+// ---- chart_dumbbell.c: two values of each counter on a log axis for each panel; hollow is before, filled after ----
+
+enum { DUMBBELL_COLUMNS = 4 };
+
+typedef struct dumbbell_row {
+    const char *name, *gloss, *device, *unit; // gloss "": none
+    size_t panel;         // rows of one panel stand together and share an axis and a unit
+    double before, after; // 0: in a lane of its own; NAN: not known, no dot
+    double low, high;     // range of before; NAN: none
+    bool strong;          // worth a colour
+    const char *columns[DUMBBELL_COLUMNS]; // before, after, and two ratios
+    const char *tip;      // or NULL
+} dumbbell_row;
+
+chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows, size_t count);
+
 // ---- chart_findings.c: claim, evidence, threshold, advice, and where the peers are ----
 
 typedef struct findings_evidence {

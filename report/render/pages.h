@@ -2,6 +2,7 @@
 #ifndef NETPROF_PAGES_H
 #define NETPROF_PAGES_H
 
+#include "compare.h"
 #include "document.h"
 #include "findings.h"
 
@@ -18,5 +19,8 @@ typedef struct pages_pair_input {
 
 // What happened between two snapshots. NULL: no memory.
 document *pages_pair(const pages_pair_input *in, netprof_error *error);
+
+// What differs between healthy and faulty runs. NULL: no memory.
+document *pages_compare(const comparison *c, bool brief, netprof_error *error);
 
 #endif

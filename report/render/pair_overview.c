@@ -305,6 +305,7 @@ static void unknown_line(const pair *p, document *doc)
 
 static void add_verdict(pair *p, document *doc)
 {
+    if (!p->f->judged) document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
     if (p->f->severity > SEVERITY_WATCH) {
         size_t lines = finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
         finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);

@@ -8,8 +8,8 @@
     @netprof.region("load batch")
     def load(): ...
 
-A region costs about a microsecond here, most of it Python's. Work that begins in one thread and ends in another, or that
-an event loop interleaves (asyncio), is a span: span = netprof.span("request"); ...; span.end().
+A region costs about a microsecond here, most of it Python's. Work that begins in one thread and ends in another, or
+that an event loop interleaves (asyncio), is a span: span = netprof.span("request"); ...; span.end().
 At the end of the process a file is written; the environment (NETPROF, NETPROF_OUTPUT, ...) is that of netprof.h.
 """
 

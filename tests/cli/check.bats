@@ -81,6 +81,48 @@ two_snapshots() {
     [ "$(status_of netprof check before.netprof after.netprof --rules missing.csv)" = 3 ]
 }
 
+# node_run FILE HOST PAUSED_CYCLES: a run of a node of that name.
+node_run() {
+    make_nic tree cxi0 hni_tx_paused_1=0 hni_pcs_good_cw=0
+    mkdir -p tree/proc/sys/kernel
+    echo "$2" >tree/proc/sys/kernel/hostname
+    export -f set_counter
+    netprof run -q --root tree -o "$1" -- bash -c "set_counter tree cxi0 hni_tx_paused_1 $3 10; set_counter tree cxi0 hni_pcs_good_cw 390625000 10"
+}
+
+@test "several nodes: each judged by itself, the worst first" {
+    node_run a.netprof node1 0
+    node_run b.netprof node2 3000000000
+    node_run c.netprof node3 200000000
+    [ "$(status_of netprof check a.netprof b.netprof c.netprof)" = 1 ]
+    grep -q '^high on 1 of 3 nodes or runs, first node2: Serious: cxi0: the network held this NIC 30 % of the time' out
+    [ "$(sed -n '/VERDICT/,/^$/p' out | awk 'NR > 1 { print $1, $2, $3 }' | head -n 3 | tr '\n' ' ')" = 'high node2 1 warn node3 1 ok node1 0 ' ]
+    grep -q '^---- node2 (b.netprof)$' out
+    refute grep -q '^---- node1' out
+    [ "$(status_of netprof check a.netprof b.netprof c.netprof --json)" = 1 ]
+    [ "$(jq -c '[.verdict.severity, [.findings[] | [.host, .rule, .severity]], [.hosts[] | [.host, .verdict.severity]]]' out)" = '["high",[["node2","egress-paused","high"],["node3","egress-paused","warn"]],[["node2","high"],["node3","warn"],["node1","ok"]]]' ]
+    [ "$(status_of netprof check a.netprof c.netprof)" = 0 ] # two runs of different nodes
+    grep -q '^warn on 1 of 2 nodes' out
+    [ "$(status_of netprof check a.netprof c.netprof --fail-on warn)" = 1 ]
+    [ "$(status_of netprof check a.netprof b.netprof missing.netprof)" = 3 ]
+}
+
+@test "several nodes as pairs of snapshots" {
+    for node in node1 node2; do
+        make_nic tree cxi0 hni_tx_paused_1=0 hni_pcs_good_cw=0
+        mkdir -p tree/proc/sys/kernel
+        echo $node >tree/proc/sys/kernel/hostname
+        netprof collect -q --root tree -o $node.before
+        set_counter tree cxi0 hni_tx_paused_1 3000000000 10
+        set_counter tree cxi0 hni_pcs_good_cw 390625000 10
+        netprof collect -q --root tree -o $node.after
+    done
+    [ "$(status_of netprof check node1.before node2.before node1.after node2.after --json)" = 1 ]
+    [ "$(jq -c '[.hosts[] | .files]' out)" = '["node1.before, node1.after","node2.before, node2.after"]' ]
+    [ "$(status_of netprof check node1.before node2.before node1.after)" = 3 ]
+    grep -q '^netprof check: node2.before: holds one snapshot of node2; expected a second one of the same host behind it$' err
+}
+
 @test "--now" {
     two_snapshots
     [ "$(status_of netprof check --now --root tree --interval 10ms)" = 0 ]

@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff compare run convert'
+commands='list collect diff compare regions run record convert'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
@@ -44,6 +44,8 @@ setup() {
     # net_prof's JSON holds Cassini devices only
     make_nic tree cxi0 hni_sts_rx_ok_octets=1
     netprof collect -q --root tree -o cassini.netprof
+    # some of its examples look at a job
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
@@ -103,6 +105,15 @@ compare -- a b
 compare a -- b --per day
 compare a -- b --top -2
 compare a -- b --fail-on info
+regions
+regions --flat --tree x
+regions --json --csv x
+regions --sort best x
+regions --min-share much x
+regions --min-share 101 x
+regions --rank first x
+regions --rank all x
+regions --region main --csv x
 run
 run --
 run -o - -- true
@@ -283,7 +294,7 @@ zsh_words() {
         echo "$line: $offered"
         [ "$offered" = "$expected" ]
     done <<'END'
-netprof co|collect convert 
+netprof co|collect compare convert 
 netprof help di|diff 
 netprof collect --set |all fast 
 netprof collect --set=f|--set=fast 

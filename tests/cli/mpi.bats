@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# netprof run --mpi: MPI calls of programs that know nothing of netprof, with MPICH and with Open MPI, from C and Fortran.
+# netprof run --mpi: MPI calls of programs that know nothing of netprof, of MPICH and of Open MPI, from C and Fortran.
 
 load common
 
@@ -68,10 +68,42 @@ calls() {
     expect_regions 1 19
 }
 
+# plugin MPI BYTES CODE: a process that loads its MPI with RTLD_LOCAL, and so out of the sight of dlsym().
+plugin() {
+    needs "$1" "plugin-$1.so"
+    status=0
+    netprof run --mpi -o regions -- "$mpirun" -n 1 python3 -c '
+import ctypes, sys
+ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plugin-$1.so" "$2" "$3" >out 2>&1 || status=$?
+    "$programs/regions_of" regions/netprof-0-0-*.netprof | sort >got
+}
+
+@test "MPICH within a plugin" {
+    plugin mpich 77 0
+    [ "$status" -eq 0 ]
+    printf '%s\n' 'MPI_Finalize 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 77' | diff - got
+}
+
+@test "Open MPI within a plugin" {
+    plugin openmpi 77 0
+    [ "$status" -eq 0 ]
+    printf '%s\n' 'MPI_Finalize 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 77' | diff - got
+}
+
+@test "MPI_Abort: what came before is kept" {
+    for mpi in mpich openmpi; do
+        rm -rf regions
+        plugin $mpi 55 3
+        [ "$status" -eq 3 ]
+        printf '%s\n' 'MPI_Abort 1 0' 'MPI_Init 1 0' 'MPI_Sendrecv 1 55' | diff - got
+    done
+}
+
 @test "without -o nothing is left, and the exit status is the command's" {
     needs mpich calls_f90-mpich
     mkdir expected temporary
-    [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- sh -c "'$programs/calls_f90-mpich' expected; exit 7")" = 7 ]
+    program="'$programs/calls_f90-mpich' expected"
+    [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- sh -c "$program; exit 7")" = 7 ]
     grep -q '^  regions of 1 process$' err
     [ -z "$(ls -A temporary)" ]
     [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- no-such-command)" = 127 ]
@@ -82,6 +114,15 @@ calls() {
     [ "$(LD_BIND_NOW=1 netprof run --mpi -o regions -- sh -c 'echo $0; exec ls /' 2>err | head -n 1)" = sh ]
     grep -q '^  no regions: no process called MPI' err
     [ "$(ls regions)" = run.netprof ]
+}
+
+@test "--json tells where the regions are" {
+    netprof run --mpi --json -s summary -o regions -- true
+    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"files\":0}" ]
+    netprof run --mpi --json -s summary -- true
+    [ "$(jq -c .mpi summary)" = '{"directory":null,"files":0}' ]
+    netprof run --json -s summary -- true
+    [ "$(jq 'has("mpi")' summary)" = false ]
 }
 
 @test "a preloaded library of the user's stays" {

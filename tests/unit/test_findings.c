@@ -323,34 +323,42 @@ static const struct host_case {
     const char *name;
     const char *words[6]; // "rx_crc_errors=500": more on port 1; "Tcp.RetransSegs=5": of the stack
     const char *rule, *device;
+    const char *also; // a second fault, which must be found as well
 } host_cases[] = {
-    {"healthy", {0}, NULL, NULL},
-    {"bad cable", {"rx_crc_errors=500"}, "eth-crc", "eth1"},
-    {"small ring", {"rx_missed_errors=4000"}, "eth-rx-ring-drop", "eth1"},
-    {"port went down", {"carrier_down_count=1", "rx_crc_errors=3"}, "eth-link-flap", "eth1"},
-    {"longer frames", {"rx_length_errors=5000"}, "eth-mtu-mismatch", "eth1"},
-    {"lost at sending", {"tx_dropped=200000"}, "eth-tx-drop", "eth1"},
-    {"nobody listens", {"rx_dropped=200000"}, "eth-rx-stack-drop", "eth1"},
-    {"full port", {"rx_bytes=110000000000"}, "eth-utilisation", "eth1"},
-    {"slow slot", {"/sys/class/net/eth1/device/current_link_width=8"}, "eth-pcie-degraded", "eth1"},
-    {"ib link down", {"link_downed=1", "port_xmit_discards=40"}, "ib-link-downed", "mlx5_1/1"},
-    {"ib cable", {"symbol_error=60", "port_rcv_errors=5"}, "ib-symbol-ber", "mlx5_1/1"},
-    {"ib congestion", {"port_xmit_wait=3000000000"}, "ib-xmit-wait", "mlx5_1/1"},
-    {"ib discards", {"port_xmit_discards=500"}, "ib-xmit-discards", "mlx5_1/1"},
-    {"peer lost", {"req_transport_retries_exceeded=1", "local_ack_timeout_err=8"}, "rdma-given-up", "mlx5_1/1"},
-    {"rdma timeouts", {"local_ack_timeout_err=8", "packet_seq_err=3"}, "rdma-timeout", "mlx5_1/1"},
-    {"rdma loss", {"packet_seq_err=6000", "out_of_sequence=50"}, "rdma-seq-nak", "mlx5_1/1"},
-    {"late receives", {"out_of_buffer=9000"}, "rdma-rnr-local", "mlx5_1/1"},
-    {"slow peer", {"rnr_nak_retry_err=9000"}, "rdma-rnr-remote", "mlx5_1/1"},
-    {"roce congestion", {"rp_cnp_handled=40000"}, "roce-cnp-throttled", "mlx5_1/1"},
-    {"dcqcn off", {"rp_cnp_ignored=100"}, "roce-cnp-ignored", "mlx5_1/1"},
-    {"no cnp", {"np_ecn_marked_roce_packets=4000"}, "roce-cnp-not-sent", "mlx5_1/1"},
-    {"one rail", {"port_xmit_data=90000000000"}, "rdma-rail-imbalance", "mlx5_1/1"},
-    {"tcp loss", {"Tcp.RetransSegs=60000", "TcpExt.TCPTimeouts=3"}, "tcp-retrans-ratio", "ip"},
-    {"tcp timers", {"TcpExt.TCPTimeouts=300"}, "tcp-rto", "ip"},
-    {"listen queue", {"TcpExt.ListenOverflows=200"}, "tcp-listen-overflow", "ip"},
-    {"slow udp reader", {"Udp.RcvbufErrors=50000"}, "udp-rcvbuf", "ip"},
-    {"busy core", {"softnet.dropped=500"}, "softnet-drop", "ip"},
+    {"healthy", {0}, NULL, NULL, NULL},
+    {"bad cable", {"rx_crc_errors=500"}, "eth-crc", "eth1", NULL},
+    {"small ring", {"rx_missed_errors=4000"}, "eth-rx-ring-drop", "eth1", NULL},
+    {"port went down", {"carrier_down_count=1", "rx_crc_errors=3"}, "eth-link-flap", "eth1", NULL},
+    {"longer frames", {"rx_length_errors=5000"}, "eth-mtu-mismatch", "eth1", NULL},
+    {"lost at sending", {"tx_dropped=200000"}, "eth-tx-drop", "eth1", NULL},
+    {"nobody listens", {"rx_dropped=200000"}, "eth-rx-stack-drop", "eth1", NULL},
+    {"full port", {"rx_bytes=110000000000"}, "eth-utilisation", "eth1", NULL},
+    {"slow slot", {"/sys/class/net/eth1/device/current_link_width=8"}, "eth-pcie-degraded", "eth1", NULL},
+    {"ib link down", {"link_downed=1", "port_xmit_discards=40"}, "ib-link-downed", "mlx5_1/1", NULL},
+    {"ib cable", {"symbol_error=60", "port_rcv_errors=5"}, "ib-symbol-ber", "mlx5_1/1", NULL},
+    {"ib congestion", {"port_xmit_wait=3000000000"}, "ib-xmit-wait", "mlx5_1/1", NULL},
+    {"ib discards", {"port_xmit_discards=500"}, "ib-xmit-discards", "mlx5_1/1", NULL},
+    {"peer lost", {"req_transport_retries_exceeded=1", "local_ack_timeout_err=8"}, "rdma-given-up", "mlx5_1/1", NULL},
+    {"rdma timeouts", {"local_ack_timeout_err=8", "packet_seq_err=3"}, "rdma-timeout", "mlx5_1/1", NULL},
+    {"rdma loss", {"packet_seq_err=6000", "out_of_sequence=50"}, "rdma-seq-nak", "mlx5_1/1", NULL},
+    {"late receives", {"out_of_buffer=9000"}, "rdma-rnr-local", "mlx5_1/1", NULL},
+    {"slow peer", {"rnr_nak_retry_err=9000"}, "rdma-rnr-remote", "mlx5_1/1", NULL},
+    {"roce congestion", {"rp_cnp_handled=40000"}, "roce-cnp-throttled", "mlx5_1/1", NULL},
+    {"dcqcn off", {"rp_cnp_ignored=100"}, "roce-cnp-ignored", "mlx5_1/1", NULL},
+    {"no cnp", {"np_ecn_marked_roce_packets=4000"}, "roce-cnp-not-sent", "mlx5_1/1", NULL},
+    {"one rail", {"port_xmit_data=90000000000"}, "rdma-rail-imbalance", "mlx5_1/1", NULL},
+    {"tcp loss", {"Tcp.RetransSegs=60000", "TcpExt.TCPTimeouts=3"}, "tcp-retrans-ratio", "ip", NULL},
+    {"tcp timers", {"TcpExt.TCPTimeouts=300"}, "tcp-rto", "ip", NULL},
+    {"listen queue", {"TcpExt.ListenOverflows=200"}, "tcp-listen-overflow", "ip", NULL},
+    {"slow udp reader", {"Udp.RcvbufErrors=50000"}, "udp-rcvbuf", "ip", NULL},
+    {"busy core", {"softnet.dropped=500"}, "softnet-drop", "ip", NULL},
+    {"ib port down", {"/sys/class/infiniband/mlx5_1/ports/1/state=1: DOWN\n"}, "ib-port-state", "mlx5_1/1", NULL},
+    {"ib half rate", {"/sys/class/infiniband/mlx5_1/ports/1/rate=100 Gb/sec (2X HDR)\n"}, "ib-rate-low", "mlx5_1/1", NULL},
+    {"cable and small ring", {"rx_crc_errors=500", "rx_missed_errors=4000"}, "eth-crc", "eth1", "eth-rx-ring-drop"},
+    {"ib cable, late receives", {"symbol_error=60", "out_of_buffer=9000"}, "ib-symbol-ber", "mlx5_1/1", "rdma-rnr-local"},
+    {"small ring, peer lost", {"rx_missed_errors=4000", "req_transport_retries_exceeded=1"}, "rdma-given-up", "mlx5_1/1",
+     "eth-rx-ring-drop"},
+    {"tcp loss, slow reader", {"Tcp.RetransSegs=60000", "Udp.RcvbufErrors=50000"}, "tcp-retrans-ratio", "ip", "udp-rcvbuf"},
 };
 
 static uint64_t extra(const struct host_case *c, const char *name)
@@ -400,6 +408,7 @@ static void write_ports(const struct host_case *c, uint64_t step_count)
                  {"sys/class/net/eth%d/device/max_link_width", "16\n"},
                  {"sys/class/net/eth%d/device/current_link_speed", "16.0 GT/s PCIe\n"},
                  {"sys/class/net/eth%d/device/max_link_speed", "16.0 GT/s PCIe\n"},
+                 {"sys/class/infiniband/mlx5_%d/hca_type", "MT4123\n"},
                  {"sys/class/infiniband/mlx5_%d/ports/1/state", "4: ACTIVE\n"},
                  {"sys/class/infiniband/mlx5_%d/ports/1/phys_state", "5: LinkUp\n"},
                  {"sys/class/infiniband/mlx5_%d/ports/1/rate", "200 Gb/sec (4X HDR)\n"},
@@ -448,6 +457,7 @@ static void a_node_of_ethernet_and_infiniband(void **state)
             assert_string_equal(finding_device(&o.f, &o.f.items[0]), c->device);
             assert_true(o.f.items[0].severity >= SEVERITY_WATCH);
         }
+        if (c->also) assert_non_null(find(&o.f, c->also, NULL));
         forget(&o);
     }
 }

@@ -126,6 +126,9 @@ static void patterns(void **state)
 
 // ---- every rule at its thresholds ----
 
+#define BOND        "@kind=bond carrier=1>1 peer:@master=dev0 peer2:@master=dev0 "
+#define LINKS(a, b) "peer:rx_bytes=" #a " peer:tx_bytes=0 peer2:rx_bytes=" #b " peer2:tx_bytes=0"
+#define PORT        "@hca_type=MT4123 state=4>4 "
 // The node's own line; each case says the rest.
 #define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
 #define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
@@ -564,6 +567,38 @@ static const struct row {
     {"cpu-busy", NODE_CPU "user=899999 iowait=100001", OK},
     {"cpu-busy", NODE_CPU "user=900000 iowait=100000", INFO},
 
+    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=4000000 peer:idle=6000000 peer:iowait=0", WARN},
+    {"softirq-hot", "softirq=7999999 idle=2000001 peer:user=4000000 peer:idle=6000000 peer:iowait=0", OK},
+    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0", OK}, // all are busy
+    {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0", OK}, // the whole node
+    {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>1", OK},
+    {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>0", WARN},
+    {"eth-bond-degraded", BOND "peer:carrier=0>0 peer2:carrier=1>0", HIGH},
+    {"eth-bond-degraded", "@kind=bridge carrier=1>1 peer:@master=dev0 peer:carrier=0>0", OK},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=999", OK},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000", WATCH},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000 ethtool/rx_out_of_buffer=1", WARN},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=99999999", OK},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=100000000", INFO},
+    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=400000000 ethtool/rx_vport_rdma_unicast_bytes=600000000 "
+                           "ethtool/vport_loopback_bytes=500000000", WATCH},
+    // 0.1 % of 100 Gbit/s for 10 s: 125 MB
+    {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=0 rx_bytes=124999999", INFO},
+    {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=125000001 rx_bytes=0", OK},
+    {"eth-idle", "@speed_mbps=100000 carrier=1>0 tx_bytes=0 rx_bytes=0", OK}, // it is down, not idle
+    {"ib-idle", "@rate_bps=100000000000 state=4>4 port_xmit_data=0 port_rcv_data=124999999", INFO},
+    {"ib-idle", "@rate_bps=100000000000 state=4>4 port_xmit_data=0 port_rcv_data=125000001", OK},
+    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", HIGH},
+    {"ib-rate-low", PORT "@rate_bps=200000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", OK},
+    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4115 peer:@rate_bps=200000000000", OK}, // another model
+    {"opa-quality", "DcUnctblErr=0 DcRecvErr=0 DcFmCfgErr=0", OK},
+    {"opa-quality", "DcUnctblErr=1 DcRecvErr=0 DcFmCfgErr=0", WARN},
+    {"opa-congestion", "DcRcvFcn=0 DcRcvBcn=0 DcMarkFcn=0", OK},
+    {"opa-congestion", "DcRcvFcn=3 DcRcvBcn=0 DcMarkFcn=0", INFO},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(509999, 500000), OK},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(510001, 500000), WATCH},
+    {"x-stack-total", BOND "rx_bytes=1000000 tx_bytes=0 " LINKS(400000, 500000), WATCH},
+
     {"counter-reset", CXI "a=1", OK},
     {"counter-reset", CXI "a=1r", WATCH},
     {"counter-saturated", CXI "a=1s", WATCH},
@@ -604,9 +639,28 @@ static void thresholds(void **state)
     }
 }
 
+// A reading of 1.1 s within 10 s; the situation's are instants.
+static void a_reading_that_takes_long(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        situation s;
+        findings f = {0};
+        situation_make(&s, "cxi", "hni_sts_tx_ok_octets=1");
+        s.after.end_ns += 1000000000 + late * 100000000;
+        difference_free(&s.d);
+        assert_int_equal(difference_of_snapshots(&s.d, &s.before, &s.after, 0, NULL), NETPROF_OK);
+        assert_int_equal(findings_make(&f, &s.d, &built_in, NULL), NETPROF_OK);
+        assert_int_equal(found(&f, "x-time"), late ? WATCH : OK);
+        if (late) assert_string_equal(finding_device(&f, &f.items[0]), "node");
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
 // Steps that two devices in ten seconds cannot show.
 static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch", "rdma-rail-imbalance warn",
-                                          "tcp-rto watch", "mem-pressure critical"};
+                                          "tcp-rto watch", "mem-pressure critical", "x-time watch"};
 
 static bool has_case(const rule *x, int step)
 {
@@ -789,6 +843,7 @@ int main(void)
         cmocka_unit_test(refused_formulas),
         cmocka_unit_test(patterns),
         cmocka_unit_test(thresholds),
+        cmocka_unit_test(a_reading_that_takes_long),
         cmocka_unit_test(every_rule_and_step_has_a_case),
         cmocka_unit_test(every_rule_says_what_to_do),
         cmocka_unit_test(unknown_is_no_finding_and_not_silent),

@@ -263,7 +263,7 @@ static bool best_stretch(const mark *marks, size_t count, size_t *begin, size_t 
 
 static void narrow(making *m, late *x, const nccl_operation *o)
 {
-    enum { LEAST_STRETCH = 30 };
+    enum { LEAST_STRETCH = 20 };
     size_t begin = 0, end = 0, lasts = 0;
     mark *marks = malloc((o->complete + 1) * sizeof *marks);
     if (!marks) {
@@ -395,7 +395,7 @@ static double expected_last(const nccl *n, uint32_t host)
         const nccl_operation *o = &n->operations[i];
         const nccl_communicator *c = &n->communicators[o->communicator];
         size_t here = 0;
-        for (uint32_t k = 0; c->nodes > 1 && k < c->member_count; k++)
+        for (uint32_t k = 0; c->type == NCCL_MIXED && k < c->member_count; k++)
             here += n->processes[n->members[c->first_member + k].process].host == host;
         sum += (double)o->complete * (double)here / (double)c->ranks;
     }
@@ -417,7 +417,7 @@ static void find_late_hosts(making *m, const bool *late_processes)
             beyond_chance((double)h->judged_last, (double)h->judged, even) < BY_CHANCE)
             continue;
         nccl_finding *x = add(m, LATE_HOST, SEVERITY_HIGH, share,
-                              format(m, "host %s was last in %s of the collectives over several hosts and cost %s", h->name,
+                              format(m, "host %s was last in %s of the collectives that several of its ranks share with other hosts, and cost %s", h->name,
                                      percent_text(share).text, time_text((double)h->judged_cost_us).text));
         x->device = h->name;
         x->host = i;
@@ -425,6 +425,18 @@ static void find_late_hosts(making *m, const bool *late_processes)
         evidence(x, format(m, "complete calls"), (double)h->judged, "calls");
         evidence(x, format(m, "share when even"), even, "of calls");
     }
+}
+
+// Ranks of a late host are often late: that is one cause, not many.
+static void explain_often_late(making *m)
+{
+    nccl_findings *f = m->f;
+    for (size_t i = 0; i < f->count; i++)
+        for (size_t k = 0; k < f->count && f->items[i].rule == &table[OFTEN_LATE]; k++) {
+            if (f->items[k].rule != &table[LATE_HOST] || f->items[k].host != f->items[i].host) continue;
+            f->items[i].severity = SEVERITY_INFO;
+            f->items[i].explained_by = table[LATE_HOST].name;
+        }
 }
 
 // ---- slow communicators, slow hosts ----
@@ -932,6 +944,7 @@ netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_compa
     if (late_processes) {
         find_late_ranks(&m, late_processes);
         find_late_hosts(&m, late_processes);
+        explain_often_late(&m);
         find_slow(&m);
         find_below_peak(&m);
         find_wire_changes(&m);

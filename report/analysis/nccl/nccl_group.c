@@ -520,7 +520,7 @@ static uint32_t host_of(const nccl *n, uint32_t member)
     return n->processes[n->members[member].process].host;
 }
 
-// Was a host alone the last, in complete instances of communicators over several hosts? stamps: by host, the last
+// Was a host alone the last, in complete instances of communicators with several ranks on several hosts? stamps: by host, the last
 // instance in which it was counted.
 static void judge_hosts(nccl *n, const nccl_instance *x, size_t *stamps)
 {
@@ -549,7 +549,7 @@ static bool sum_hosts(nccl *n)
     for (size_t i = 0; stamps && i < n->instance_count; i++) {
         const nccl_instance *x = &n->instances[i];
         const nccl_communicator *c = &n->communicators[n->series[x->series].communicator];
-        if (x->complete && c->nodes > 1) judge_hosts(n, x, stamps);
+        if (x->complete && c->type == NCCL_MIXED) judge_hosts(n, x, stamps);
     }
     free(stamps);
     return stamps != NULL;

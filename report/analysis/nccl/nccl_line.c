@@ -180,7 +180,7 @@ static const char *skip_number(const char *p)
     return p;
 }
 
-// *fits: it is a whole number without a sign below 2^64.
+// *fits: it is a whole number without a sign below 2^64. A larger one is UINT64_MAX, what is no whole number 0.
 static const char *read_whole(const char *p, uint64_t *value, bool *fits)
 {
     const char *begin = p;
@@ -192,6 +192,7 @@ static const char *read_whole(const char *p, uint64_t *value, bool *fits)
     if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e') return p;
     const char *end = skip_number(begin);
     *fits = end && end == p && digits == 20 && strncmp(begin, "18446744073709551615", 20) <= 0;
+    if (!*fits) *value = end == p && digits >= 20 ? UINT64_MAX : 0;
     return end;
 }
 
@@ -615,7 +616,7 @@ static bool perf_is_good(const nccl_perf *perf)
 
 static void judge_perf(nccl_line *line, const top *t, const nccl_perf *perf, nccl_outcome good)
 {
-    bool size_overflow = perf->wrong >> NCCL_PERF_SIZE & 1;
+    bool size_overflow = perf->wrong >> NCCL_PERF_SIZE & 1 && perf->size == UINT64_MAX;
     line->perf = *perf;
     line->bare = !(t->seen & TOP_HEADER) && !(t->wrong & TOP_HEADER);
     line->outcome = line->bare ? good : judge_context(t, good);

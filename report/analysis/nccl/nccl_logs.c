@@ -234,21 +234,20 @@ typedef struct reading {
 // Large plain files are read in parts.
 static bool plan_file(reading *r, uint32_t file)
 {
-    enum { PART = 32 << 20 };
-    uint64_t size = r->n->files[file].size, at = 0;
+    uint64_t size = r->n->files[file].size, at = 0, part = r->options->part ? r->options->part : 32 << 20;
     bool packed = true;
-    if (size >= 2 * (uint64_t)PART) {
+    if (size >= 2 * part) {
         nccl_stream *s = nccl_stream_open(r->n->files[file].path, 0);
         packed = !s || nccl_stream_packing(s) != NCCL_PLAIN;
         nccl_stream_close(s);
     }
     do {
-        bool last = packed || size - at < 2 * (uint64_t)PART;
+        bool last = packed || size - at < 2 * part;
         if (!NCCL_ROOM(r->chunks, r->chunk_count, r->chunk_room)) return false;
         r->chunks[r->chunk_count++] =
-            (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + PART};
+            (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
         if (last) break;
-        at += PART;
+        at += part;
     } while (true);
     return true;
 }

@@ -97,8 +97,9 @@ typedef struct nccl_host {
     const char *name;
     uint32_t first_process, process_count; // they stand together in nccl.processes
     nccl_waiting waiting;
+    // In communicators with several ranks on each of several nodes:
     uint64_t judged_last;    // complete instances in which only ranks of this host were last ...
-    uint64_t judged;         // ... of those in which it and another host took part
+    uint64_t judged;         // ... of those in which it took part
     uint64_t judged_cost_us; // shortest time on other hosts - shortest here, summed over judged_last
 } nccl_host;
 
@@ -333,6 +334,7 @@ typedef struct nccl_peak {
 typedef struct nccl_options {
     size_t threads;  // 0: as many as processors may be used
     size_t max_line; // bytes; 0: 16 MiB
+    uint64_t part;   // plain files of twice this size are read in parts, by several threads; 0: 32 MiB
     const nccl_peak *peaks;
     size_t peak_count;
     // Called now and then, in the caller's thread, with the bytes on disk that were read, of all. NULL: not called.

@@ -1,0 +1,106 @@
+#define _GNU_SOURCE // asprintf
+#include "nccl_parquet.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The few functions of DuckDB's C interface that are needed; a result is 48 bytes there, and grows never.
+typedef struct duck_result {
+    void *words[16];
+} duck_result;
+
+struct nccl_parquet {
+    void *library, *database, *connection;
+    int (*open)(const char *path, void **database);
+    int (*connect)(void *database, void **connection);
+    int (*query)(void *connection, const char *text, duck_result *result);
+    const char *(*result_error)(duck_result *result);
+    void (*destroy_result)(duck_result *result);
+    void (*disconnect)(void **connection);
+    void (*close)(void **database);
+};
+
+static int find_functions(nccl_parquet *p)
+{
+    const struct {
+        const char *name;
+        void *to;
+    } functions[] = {{"duckdb_open", &p->open},
+                     {"duckdb_connect", &p->connect},
+                     {"duckdb_query", &p->query},
+                     {"duckdb_result_error", &p->result_error},
+                     {"duckdb_destroy_result", &p->destroy_result},
+                     {"duckdb_disconnect", &p->disconnect},
+                     {"duckdb_close", &p->close}};
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *found = dlsym(p->library, functions[i].name);
+        if (!found) return -1;
+        memcpy(functions[i].to, &found, sizeof found); // C has no cast from an object's pointer to a function's
+    }
+    return 0;
+}
+
+nccl_parquet *nccl_parquet_open(char *text, size_t size)
+{
+    const char *path = getenv("NETPROF_DUCKDB");
+    nccl_parquet *p = calloc(1, sizeof *p);
+    snprintf(text, size, "out of memory");
+    if (!p) return NULL;
+    p->library = dlopen(path && *path ? path : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
+    if (!p->library) {
+        snprintf(text, size, "DuckDB's library is needed for Parquet and cannot be loaded (%s); install libduckdb.so, or name it "
+                             "in NETPROF_DUCKDB", dlerror());
+    } else if (find_functions(p)) {
+        snprintf(text, size, "the library %s is not DuckDB's", path && *path ? path : "libduckdb.so");
+    } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
+        snprintf(text, size, "DuckDB does not start");
+    } else {
+        return p;
+    }
+    nccl_parquet_close(p);
+    return NULL;
+}
+
+// With every ' doubled, as SQL wants it in a text.
+static char *quoted(const char *text)
+{
+    char *copy = malloc(2 * strlen(text) + 1), *to = copy;
+    if (!copy) return NULL;
+    for (; *text; text++) {
+        if (*text == '\'') *to++ = '\'';
+        *to++ = *text;
+    }
+    *to = 0;
+    return copy;
+}
+
+int nccl_parquet_convert(nccl_parquet *p, const char *csv, const char *parquet, char *text, size_t size)
+{
+    duck_result result = {{NULL}};
+    char *from = quoted(csv), *to = quoted(parquet), *query = NULL;
+    int failed = -1;
+    snprintf(text, size, "out of memory");
+    if (from && to &&
+        asprintf(&query, "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', "
+                         "sample_size = -1)) TO '%s' (FORMAT parquet, COMPRESSION zstd)", from, to) >= 0) {
+        failed = p->query(p->connection, query, &result);
+        const char *why = failed ? p->result_error(&result) : "";
+        snprintf(text, size, "%s", why ? why : "DuckDB failed");
+        p->destroy_result(&result);
+        free(query);
+    }
+    free(from);
+    free(to);
+    return failed ? -1 : 0;
+}
+
+void nccl_parquet_close(nccl_parquet *p)
+{
+    if (!p) return;
+    if (p->connection) p->disconnect(&p->connection);
+    if (p->database) p->close(&p->database);
+    // The library stays loaded: it has threads of its own that may still end.
+    free(p);
+}

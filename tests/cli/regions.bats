@@ -1,0 +1,305 @@
+#!/usr/bin/env bats
+# netprof regions: files of real programs, and of a job that a generator made up with one slow rank.
+
+load common
+
+make_regions=$NETPROF_TEST_BUILD/tests/make_regions
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset NETPROF NETPROF_OUTPUT NETPROF_RANK NETPROF_EVERY NETPROF_FLUSH
+    # A rank: RANK_CALLS exchanges of 1000 bytes each, in main, and one at the end of a thread of its own.
+    cat >rank.c <<'END'
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+#include <pthread.h>
+static void *helper(void *name)
+{
+    netprof_region_id id = netprof_region((const char *)name);
+    netprof_begin(id);
+    netprof_bytes(7);
+    netprof_end(id);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    int calls = argc > 1 ? atoi(argv[1]) : 3;
+    pthread_t thread;
+    NETPROF_BEGIN("main");
+    for (int i = 0; i < calls; i++) {
+        NETPROF_BEGIN("exchange");
+        NETPROF_BYTES(1000);
+        NETPROF_END("exchange");
+    }
+    if (pthread_create(&thread, NULL, helper, argc > 2 ? argv[2] : "helper")) return 1;
+    pthread_join(thread, NULL);
+    if (argc > 3) _Exit(netprof_flush(NULL) ? 1 : 0); /* as if killed: main is open */
+    NETPROF_END("main");
+    return 0;
+}
+END
+}
+
+build_rank() {
+    cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" rank.c -o rank
+}
+
+# json FILTER: of regions.json.
+json() {
+    jq -r "$1" regions.json
+}
+
+@test "ranks of a launcher become one tree" {
+    build_rank
+    for rank in 0 1 2 3; do
+        OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4 SLURM_JOB_ID=99 ./rank $((rank + 1))
+    done
+    files=(netprof-99-*.netprof)
+    [ ${#files[@]} -eq 4 ]
+    netprof regions . --json >regions.json
+    [ "$(json '.format, .version, .job, .command, .ranks_expected' | xargs)" = 'netprof-regions 1 99 rank 4' ]
+    [ "$(json '[.ranks[].rank] | join(" ")')" = '0 1 2 3' ]
+    [ "$(json '[.regions[].path] | join(" ")')" = 'main main/exchange helper' ]
+    [ "$(json '.regions[1] | .calls, .measured_calls, .declared_bytes, .rank_count' | xargs)" = '10 10 10000 4' ]
+    [ "$(json '.regions[1].ranks.calls | join(" ")')" = '1 2 3 4' ]
+    [ "$(json '.regions[2] | .calls, .declared_bytes' | xargs)" = '4 28' ]
+    [ "$(json '.regions[0] | .declared_bytes, .declared_bytes_with_parts' | xargs)" = '0 10000' ]
+    [ "$(json '.ranks_missing | length, .hosts[0].ranks' | head -1)" = 0 ]
+    # own time and parts are the whole, and the histogram has every call
+    [ "$(json '.regions[0].inclusive_ns - .regions[0].exclusive_ns - .regions[1].inclusive_ns')" = 0 ]
+    [ "$(json '[.regions[1].histogram[].calls] | add')" = 10 ]
+    netprof regions netprof-99-*.netprof >text
+    grep -q '^job 99, rank, 4 ranks on 1 host' text
+    grep -q '^ok  *All 4 rank files are complete; 18 calls, none unmatched' text
+}
+
+@test "a rank that left no file is missed" {
+    build_rank
+    for rank in 0 2; do PMI_RANK=$rank PMI_SIZE=3 ./rank; done
+    netprof regions . --json >regions.json
+    [ "$(json '.ranks_expected, .ranks_missing[0]' | xargs)" = '3 1' ]
+    netprof regions . | grep -q '1 of 3 ranks left no file: 1'
+}
+
+@test "processes without a launcher are told apart by their numbers" {
+    build_rank
+    ./rank
+    ./rank
+    netprof regions . --json >regions.json
+    [ "$(json '.ranks | length')" = 2 ]
+    [ "$(json '.ranks[0].label')" = "0 (pid $(json '.ranks[0].pid'))" ]
+    [ "$(json '.regions[0].calls')" = 2 ]
+}
+
+@test "a program that was killed amid main" {
+    build_rank
+    ./rank 5 helper killed
+    netprof regions . --json >regions.json
+    [ "$(json '.regions[0] | .calls, .measured_calls, .open_calls' | xargs)" = '1 0 1' ]
+    [ "$(json '.regions[0].inclusive_ns == .regions[1].inclusive_ns')" = true ]
+    netprof regions . | grep -q 'main was open on 1 rank'
+}
+
+@test "NIC bytes of a region: what the counter grew by" {
+    cat >nic.c <<'END'
+#define NETPROF_IMPLEMENTATION
+#include "netprof.h"
+static void move(const char *path, int to)
+{
+    FILE *f = fopen(path, "w");
+    if (!f || fprintf(f, "%d@1700000000.000000001\n", to) < 0 || fclose(f)) exit(1);
+}
+int main(int argc, char **argv)
+{
+    NETPROF_BEGIN("quiet");
+    usleep(300000);
+    NETPROF_END("quiet");
+    NETPROF_BEGIN("send");
+    NETPROF_BYTES(5000);
+    move(argv[argc - 1], 1000 + 5432);
+    usleep(300000);
+    NETPROF_END("send");
+    NETPROF_BEGIN("pack");
+    NETPROF_END("pack");
+    return 0;
+}
+END
+    cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" nic.c -o nic
+    make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5
+    counter=$PWD/tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets
+    # On a machine that stands still for long, a reading may take long, and nothing be told of a third of a second.
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        rm -f ./*.netprof
+        set_counter tree cxi0 hni_sts_tx_ok_octets 1000 0
+        NETPROF=fast NETPROF_ROOT=$PWD/tree NETPROF_SOURCES=cxi ./nic "$counter"
+        netprof regions . --json >regions.json
+        [ "$(json '[.regions[0, 1].nics.state] | unique | join(" ")')" != known ] || break
+    done
+    [ "$(json '[.regions[].region] | join(" ")')" = 'quiet send pack' ]
+    [ "$(json '.regions[0].nics | .state, .tx_bytes, .rx_bytes' | xargs)" = 'known 0 0' ]
+    [ "$(json '.regions[1].nics | .state, .tx_bytes, .sent_over_declared' | xargs)" = 'known 5432 1.0864' ]
+    [ "$(json '.regions[2].nics | .state, .tx_bytes' | xargs)" = 'too short null' ]
+    netprof regions . | grep -q '^pack .*too short'
+    netprof regions . --region send | grep -q '^cxi0  *hni_sts_tx_ok_octets  *5432 '
+}
+
+@test "the planted rank is found among 64" {
+    "$make_regions" -q job
+    netprof regions job --json >regions.json
+    [ "$(json '.ranks | length')" = 64 ]
+    [ "$(json '.hosts | length')" = 8 ]
+    wait='.regions[] | select(.path == "main/step/halo_exchange/wait")'
+    [ "$(json "$wait | .balance.odd | .rank, .notable" | xargs)" = '17 true' ]
+    [ "$(json "$wait | .balance.odd.over_median > 1.24 and .balance.odd.over_median < 1.26")" = true ]
+    # 25 % of 13.37 s, whatever the median of the others is to a hundredth
+    [ "$(json "$wait | .balance.odd.less_median_ns | . > 3.2e9 and . < 3.5e9")" = true ]
+    [ "$(json '.regions[] | select(.region == "allreduce_residual") | .balance.odd | .rank, .less_median_ns < -3e9' | xargs)" = '17 true' ]
+    [ "$(json '[.regions[] | select(.balance.odd.notable) | .region] | join(" ")')" = 'halo_exchange wait allreduce_residual' ]
+    [[ $(json .verdict.text) == 'Rank 17 (h3) is slowest in halo_exchange; on its host cxi0: '* ]]
+    [ "$(json '.regions[] | select(.region == "pack") | .nics | .state, .tx_bytes' | xargs)" = 'too short null' ]
+    # the NIC of its host, 23 % of the time, in wait and not in the rest of main
+    [ "$(json '[.findings[] | select(.rule == "egress-paused" and .worse_within == null)] | map(.region, .host, .device, .severity) | join(" ")')" = \
+        'main/step/halo_exchange h3 cxi0 high main/step/halo_exchange/isend_irecv h3 cxi0 high main/step/halo_exchange/wait h3 cxi0 high' ]
+    [ "$(json '.findings[] | select(.rule == "egress-paused" and .region == "main/step/halo_exchange/wait") | .value * 100 | round')" = 23 ]
+    # each host's NICs once: 4 NICs at 7.8 GB/s during the longest rank's time, on 8 hosts
+    [ "$(json '.regions[] | select(.region == "isend_irecv") | .nics | .hosts, (.tx_bytes_per_s_and_host / 1e8 | round)' | xargs)" = '8 312' ]
+    # parts and own time are the whole, everywhere
+    # shellcheck disable=SC2016 # jq's variables
+    [ "$(json '.regions as $all | [$all[] | . as $n |
+        ([$all[] | select(.depth == $n.depth + 1 and (.path | startswith($n.path + "/"))) | .inclusive_ns] | add // 0)
+        + $n.exclusive_ns - $n.inclusive_ns] | unique | join(" ")')" = 0 ]
+    netprof regions job >text
+    grep -q '^    halo_exchange .* 17 x1.17 ' text
+    grep -q 'The others wait for it: allreduce_residual' text
+}
+
+@test "another planted rank, and none" {
+    "$make_regions" -q -s 40 -d 0 other
+    netprof regions other >text
+    head -1 text | grep -q '^Rank 40 (h6) is slowest in halo_exchange, 1[67] % above the median$'
+    refute grep -q 'NICS SENT' text
+    "$make_regions" -q -s -1 -d 1 even
+    netprof regions even --json >regions.json
+    [ "$(json '[.regions[].balance.odd | select(.) | .notable] | unique | map(tostring) | join(" ")')" = 'false' ]
+    [[ $(json .verdict.text) == 'No rank stands out: most time in compute (52 %)' ]]
+}
+
+@test "list, order, least share, one rank" {
+    "$make_regions" -q -n 16 -s 3 job
+    netprof regions job --flat >text
+    [ "$(sed -n '/^REGION/,/^Calls/p' text | sed '1d;$d' | awk '{print $1}' | head -3 | xargs)" = 'compute wait checkpoint_write' ]
+    netprof regions job --sort name | sed -n '/^REGION/,/^Calls/p' | awk '/^  [a-z]/ {print $1}' >names
+    [ "$(xargs <names)" = 'checkpoint_write init step' ]
+    netprof regions job --min-share 10 >text
+    refute grep -q '^  init' text
+    grep -q '^\.\.\. and 5 regions below 10 % of the time' text
+    netprof regions job --rank 3 >text
+    grep -q '^Rank 3 on h1, ' text
+    grep -q '^      wait .* x1.25 .* 1 of 16$' text
+    [ "$(status_of netprof regions job --rank 16)" = 2 ]
+    grep -q 'no file is of this rank' err
+    [ "$(status_of netprof regions job --region main/stop)" = 2 ]
+    grep -q 'main/stop: no such region' err
+    netprof regions job --region wait >text
+    [ "$(head -1 text)" = main/step/halo_exchange/wait ]
+    grep -q '^3  *h1  *2000 .*x1.25' text
+}
+
+@test "CSV: a line for each region, or for each region and rank" {
+    command -v python3 >/dev/null || skip 'no python3'
+    "$make_regions" -q -n 8 -s 5 job
+    netprof regions job --csv -o regions.csv
+    netprof regions job --csv --rank all -o ranks.csv
+    netprof regions job --csv --rank 5 >rank.csv
+    python3 - <<'END'
+import csv
+regions, ranks, one = (list(csv.DictReader(open(name, newline=""))) for name in ("regions.csv", "ranks.csv", "rank.csv"))
+assert len(regions) == 10 and len(ranks) == 80 and len(one) == 10, (len(regions), len(ranks), len(one))
+for region in regions:
+    parts = [int(r["inclusive_ns"]) for r in ranks if r["region"] == region["region"]]
+    assert sum(parts) == int(region["inclusive_ns"]) and max(parts) == int(region["slowest_ns"]), region
+    assert abs(sum(parts) / 8 - float(region["rank_mean_ns"])) < 1e-8 * sum(parts), region
+assert {r["rank"] for r in one} == {"5"}
+pack = next(r for r in regions if r["region"].endswith("/pack"))
+assert pack["counters"] == "too short" and pack["tx_bytes"] == "", pack
+END
+}
+
+@test "threads of a rank add up" {
+    "$make_regions" -q -n 4 -t 3 -d 0 job
+    netprof regions job --json >regions.json
+    [ "$(json '.regions[] | select(.region == "worker") | .threads, .calls' | xargs)" = '8 16000' ]
+    [ "$(json '[.regions[] | select(.depth == 0) | .inclusive_ns] | add')" = "$(json .regions_ns)" ]
+    netprof regions job | grep -q 'THREADS'
+}
+
+@test "damaged files: told with their places, the others used, exit code 1" {
+    "$make_regions" -q -n 4 -s -1 -d 1 job
+    file=job/netprof-48213-2-h1-4002.netprof
+    truncate -s 300 "$file"
+    [ "$(status_of netprof regions job --json)" = 1 ]
+    mv out regions.json
+    grep -q "^netprof regions: $file: byte [0-9]*: " err
+    [ "$(json '.ranks | length')" = 3 ]
+    [ "$(json '.ranks_missing | join(" ")')" = 2 ]
+    [ "$(json '.warnings[0].path')" = "$file" ]
+    echo nonsense >job/nonsense.netprof
+    [ "$(status_of netprof regions job job/missing.netprof)" = 1 ]
+    grep -q '^netprof regions: job/nonsense.netprof: ' err
+    grep -q '^netprof regions: job/missing.netprof: No such file or directory$' err
+    # nothing usable at all
+    [ "$(status_of netprof regions job/nonsense.netprof)" = 3 ]
+    [ ! -s out ]
+    mkdir empty
+    [ "$(status_of netprof regions empty)" = 3 ]
+    netprof collect -q -o snapshot.netprof
+    [ "$(status_of netprof regions snapshot.netprof)" = 3 ]
+    [ "$(cat err)" = 'netprof regions: snapshot.netprof: holds no regions' ]
+    # beside regions, in a directory, it is no fault
+    mkdir fine
+    "$make_regions" -q -n 1 fine
+    cp snapshot.netprof fine
+    netprof regions fine >out 2>err
+    [ ! -s err ]
+}
+
+@test "every order and any number of files gives the same bytes" {
+    "$make_regions" -q -n 12 -p 4 job
+    netprof regions job --json >one
+    files=(job/*)
+    netprof regions "${files[@]:6}" "${files[@]::6}" --json >two
+    cmp one two
+    netprof regions job job --json >three
+    cmp one three
+}
+
+@test "a file appears whole or not at all" {
+    "$make_regions" -q -n 2 job
+    netprof regions job --json -o out.json
+    netprof regions job --json >plain.json
+    cmp out.json plain.json
+    [ "$(status_of netprof regions job -o no/such/file)" = 3 ]
+    [ -e /dev/full ] || skip 'no /dev/full'
+    for how in '' --json --csv '--region main'; do
+        # shellcheck disable=SC2086
+        netprof regions job $how >/dev/full 2>err && false
+        grep -q 'No space left on device' err
+    done
+    [ "$(status_of netprof regions job -o /dev/full)" = 3 ]
+}
+
+@test "names from outside are harmless" {
+    build_rank
+    name=$'\033[31mred\033[0m\nnew, "line"\xff/x'
+    OMPI_COMM_WORLD_RANK=0 SLURM_JOB_ID=$'a\033[2Jb' ./rank 1 "$name"
+    netprof regions . >text 2>err
+    netprof regions . --flat --csv >list.csv
+    netprof regions . --json >regions.json
+    netprof regions . --rank 0 >>text
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' text
+    iconv -f UTF-8 -t UTF-8 text list.csv regions.json >/dev/null
+    grep -qF '\x1b[31mred\x1b[0m\x0anew, "line"\xff/x' text
+    [ "$(json '.regions[2].region' | head -1)" = $'\033[31mred\033[0m' ]
+    path=$(netprof regions . --csv | python3 -c 'import csv, sys; print(list(csv.reader(sys.stdin))[3][0], end="")' || true)
+    [[ $path == *'\/x' ]]
+}

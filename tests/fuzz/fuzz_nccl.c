@@ -1,0 +1,97 @@
+// Logs of the NCCL Inspector: a chunk of lines, whatever its bytes, and the whole way from it to findings.
+#include "nccl_private.h"
+
+#include "nccl_export.h"
+#include "nccl_findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define expect(condition) expect_at((condition), __LINE__)
+static void expect_at(int condition, int line)
+{
+    if (condition) return;
+    fprintf(stderr, "line %d\n", line);
+    abort();
+}
+
+static int drop(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return 0;
+}
+
+// Line by line, each copied so that reading behind it is noticed.
+static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
+{
+    c->end = UINT64_MAX;
+    c->context.member = NCCL_NONE;
+    expect(NCCL_ROOM(c->members, c->member_count, c->member_room));
+    c->members[c->member_count++] = (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+    for (size_t at = 0, length; at <= size; at += length + 1) {
+        const uint8_t *end = size > at ? memchr(data + at, '\n', size - at) : NULL;
+        length = end ? (size_t)(end - (data + at)) : size - at;
+        char *line = malloc(length + 1 + NCCL_LINE_PAD);
+        expect(line != NULL);
+        if (length) memcpy(line, data + at, length);
+        memset(line + length, 0, 1 + NCCL_LINE_PAD);
+        line[length] = '\n';
+        nccl_chunk_feed(c, line, length);
+        free(line);
+    }
+    expect(!c->failed);
+}
+
+static void check(const nccl *n)
+{
+    uint64_t records = 0;
+    for (size_t i = 0; i < n->instance_count; i++) {
+        const nccl_instance *x = &n->instances[i];
+        const nccl_series *s = &n->series[x->series];
+        const nccl_communicator *c = &n->communicators[s->communicator];
+        records += x->count;
+        expect(x->count > 0 && (int64_t)x->count <= c->ranks && x->count <= c->member_count);
+        expect(x->min_us <= x->second_us && x->second_us <= x->max_us);
+        expect(x->late_count >= 1 && x->late_count <= x->count);
+        expect(n->members[x->first_late].communicator == s->communicator);
+        for (uint32_t k = 0; k < x->count; k++) expect(n->records[x->first + k].sn == x->sn);
+    }
+    expect(records + n->duplicates + n->conflicts == n->record_count);
+    for (size_t i = 0; i < n->series_count; i++) {
+        const nccl_spread *w = &n->series[i].spreads.wire_us;
+        expect(w->count == n->series[i].instance_count);
+        expect(w->min <= w->p5 && w->p5 <= w->p50 && w->p50 <= w->p95 && w->p95 <= w->max);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    nccl n = {0};
+    nccl_chunk chunk = {0};
+    nccl_findings f;
+    size_t written = 0;
+    nccl_memory *memory = calloc(1, sizeof *memory);
+    expect(memory != NULL);
+    memory->threads = 1;
+    n.memory = memory;
+    n.files = calloc(1, sizeof *n.files);
+    n.file_count = 1;
+    n.files[0] = (nccl_file){.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
+    feed(&chunk, data, size);
+    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_set_peaks(&n, NULL, 0));
+    for (int i = 0; i < NCCL_OUTCOMES; i++) n.outcomes[i] = chunk.outcomes[i];
+    expect(n.record_count == chunk.outcomes[NCCL_COLL]);
+    check(&n);
+    expect(nccl_findings_make(&f, &n, NULL, NULL) == NETPROF_OK);
+    for (int t = 0; t < NCCL_TABLES; t++) expect(nccl_export(&n, (nccl_table)t, NULL, drop, &written) == NETPROF_OK);
+    json_object *o = nccl_json(&n, &f, NULL);
+    expect(o != NULL);
+    json_object_put(o);
+    nccl_findings_free(&f);
+    nccl_chunk_free(&chunk);
+    nccl_free(&n);
+    return 0;
+}

@@ -1,0 +1,312 @@
+// netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
+#include "common.h"
+#include "nccl_export.h"
+#include "nccl_inputs.h"
+#include "nccl_parquet.h"
+#include "nccl_text.h"
+#include "options.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int as_json, all, quiet, threads, parquet;
+static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
+    {"jobid", 0, POPT_ARG_STRING, &jobid, 0, "the logs of this job, below the given directories or where it ran", "ID"},
+    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root)", "FILE"},
+    {"compare", 0, POPT_ARG_STRING, &compare, 0, "say what became slower or faster since the job with these logs", "DIR"},
+    {"peak", 0, POPT_ARG_STRING, &peak_text, 0, "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'", "GBs"},
+    {"parquet", 0, POPT_ARG_NONE, &parquet, 0, "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse", "watch|warn|high|critical"},
+    {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"threads", 0, POPT_ARG_INT, &threads, 0, "read with so many threads (one for each processor)", "N"},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress", NULL},
+    POPT_TABLEEND,
+};
+
+// ---- peaks: "400" or "pattern=GB/s,..." ----
+
+typedef struct peak_list {
+    nccl_peak *items;
+    size_t count;
+    char *text;
+} peak_list;
+
+static bool read_peak(peak_list *list, char *item)
+{
+    char *equals = strrchr(item, '='), *end;
+    const char *number = equals ? equals + 1 : item;
+    double gbs = strtod(number, &end);
+    if (equals) *equals = 0;
+    if (end == number || *end || !(gbs > 0) || gbs > 1e9 || (equals && !*item)) return false;
+    list->items[list->count++] = (nccl_peak){equals ? item : "*", gbs};
+    return true;
+}
+
+static int read_peaks(peak_list *list)
+{
+    if (!peak_text) return EXIT_DONE;
+    list->text = must(strdup(peak_text));
+    list->items = must(calloc(strlen(peak_text) + 1, sizeof *list->items));
+    char *rest = list->text, *item;
+    while ((item = strsep(&rest, ",")))
+        if (!read_peak(list, item)) return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(peak_text));
+    return EXIT_DONE;
+}
+
+// ---- reading ----
+
+static void show_progress(void *user, uint64_t done, uint64_t total)
+{
+    enum { WIDTH = 30 };
+    int filled = total ? (int)(done * WIDTH / total) : 0;
+    *(bool *)user = true;
+    fprintf(stderr, "\r[%.*s%*s] %3d %% of %s ", filled, "##############################", WIDTH - filled, "",
+            total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
+    fflush(stderr);
+}
+
+// A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
+static void say_problems(const nccl *n)
+{
+    enum { SAID = 10 };
+    size_t said = 0;
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *f = &n->files[i];
+        if (!f->error && !f->problem) continue;
+        if (said++ < SAID) warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
+                                f->problem && !f->error ? "; what came before is used" : "");
+    }
+    if (said > SAID) warn("%zu more such files", said - SAID);
+}
+
+static int read_logs(nccl *n, const char *const *paths, size_t count, const peak_list *peaks)
+{
+    netprof_error error;
+    bool shown = false;
+    nccl_options how = {.threads = (size_t)threads, .peaks = peaks->items, .peak_count = peaks->count, .user = &shown};
+    if (!quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
+    netprof_err result = nccl_read(n, paths, count, &how, &error);
+    if (shown) fputs("\r\033[K", stderr);
+    say_problems(n);
+    if (!result) return EXIT_DONE;
+    int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);
+    if (code == EXIT_NOTHING) nccl_no_logs_hint();
+    return code;
+}
+
+// ---- the output directory ----
+
+static int make_directory(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return EXIT_DONE;
+    return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+}
+
+// All directories that lead to the file.
+static int make_parents(const char *path, size_t from)
+{
+    char *copy = must(strdup(path));
+    int code = EXIT_DONE;
+    for (char *slash = strchr(copy + from, '/'); slash && !code; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        code = make_directory(copy);
+        *slash = '/';
+    }
+    free(copy);
+    return code;
+}
+
+static int close_table(whole_file *file, const char *path, netprof_err result)
+{
+    int code = whole_file_close(file, !result || result == NETPROF_ERR_IO);
+    return code || !result ? code : fail(EXIT_FILE, "%s: out of memory", safe(path));
+}
+
+static int save_table(const nccl *n, nccl_table which, const nccl_export_options *how)
+{
+    char *path = text_format("%s/%s", output, nccl_table_file(which));
+    whole_file *file = whole_file_open(path);
+    int code = file ? close_table(file, path, nccl_export(n, which, how, whole_file_write, file)) : EXIT_FILE;
+    free(path);
+    return code;
+}
+
+static int save_summary(const nccl *n, size_t i)
+{
+    char name[256];
+    char *path = text_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
+    int code = make_parents(path, strlen(output) + 1);
+    whole_file *file = code ? NULL : whole_file_open(path);
+    if (!code) code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
+    free(path);
+    return code;
+}
+
+static int convert_table(nccl_parquet *p, const char *name)
+{
+    char why[512];
+    char *csv = text_format("%s/%s", output, name), *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
+    char *temporary = text_format("%s.unfinished", done);
+    int code = EXIT_DONE;
+    if (nccl_parquet_convert(p, csv, temporary, why, sizeof why)) code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
+    else if (rename(temporary, done)) code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
+    if (code) unlink(temporary);
+    free(csv);
+    free(done);
+    free(temporary);
+    return code;
+}
+
+static int save_parquet(const nccl *n)
+{
+    char why[512];
+    int code = EXIT_DONE;
+    nccl_parquet *p = nccl_parquet_open(why, sizeof why);
+    if (!p) return fail(EXIT_FILE, "--parquet: %s", safe(why));
+    for (int i = 0; i < NCCL_TABLES && !code; i++) {
+        const char *name = nccl_table_file((nccl_table)i);
+        if (!nccl_table_empty(n, (nccl_table)i) && strstr(name, ".csv")) code = convert_table(p, name);
+    }
+    nccl_parquet_close(p);
+    return code;
+}
+
+static int save_json(const nccl *n, const nccl_findings *f, const nccl_comparison *c)
+{
+    char *path = text_format("%s/nccl.json", output);
+    whole_file *file = whole_file_open(path);
+    json_object *o = must(nccl_json(n, f, c));
+    const char *text = must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+    int code = EXIT_FILE;
+    if (file) {
+        whole_file_write(file, text, strlen(text));
+        whole_file_write(file, "\n", 1);
+        code = whole_file_close(file, true);
+    }
+    json_object_put(o);
+    free(path);
+    return code;
+}
+
+static int save(const nccl *n, const nccl_findings *f, const nccl_comparison *c, const nccl_config *config)
+{
+    nccl_export_options how = {.jobid = jobid ? jobid : getenv("SLURM_JOB_ID"),
+                               .cluster = getenv("SLURM_CLUSTER_NAME"),
+                               .user = getenv("SLURM_JOB_USER"),
+                               .detailed_index = config->detailed_index,
+                               .summary_index = config->summary_index};
+    int code = make_directory(output);
+    for (int i = 0; i < NCCL_TABLES && !code; i++)
+        if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
+    for (size_t i = 0; i < nccl_summary_count(n) && !code; i++) code = save_summary(n, i);
+    if (!code) code = save_json(n, f, c);
+    return code || !parquet ? code : save_parquet(n);
+}
+
+// ---- all ----
+
+static int report(const nccl *n, const nccl *before, const nccl_config *config)
+{
+    nccl_findings f = {0};
+    nccl_comparison c = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    severity limit = SEVERITIES;
+    int code = EXIT_DONE;
+    if (before && nccl_compare(&c, before, n, &error)) code = fail_error(NULL, &error);
+    if (!code && nccl_findings_make(&f, n, before ? &c : NULL, &error)) code = fail_error(NULL, &error);
+    if (!code && output) code = save(n, &f, before ? &c : NULL, config);
+    if (!code) {
+        if (as_json) json_print(stdout, must(nccl_json(n, &f, before ? &c : NULL)));
+        else nccl_text_print(n, &f, before ? &c : NULL, all);
+        code = output_close();
+    }
+    if (fail_on) severity_parse(fail_on, &limit);
+    if (!code && f.count && f.items[0].severity >= limit) code = EXIT_WORTH_FAILING;
+    nccl_findings_free(&f);
+    nccl_compare_free(&c);
+    return code;
+}
+
+static int analyse(const char *const *paths, size_t count, const nccl_config *config)
+{
+    nccl n = {0}, before = {0};
+    peak_list peaks = {NULL, 0, NULL};
+    const char *others[] = {compare};
+    int code = read_peaks(&peaks);
+    if (!code) code = read_logs(&n, paths, count, &peaks);
+    if (!code && compare) code = read_logs(&before, others, 1, &peaks);
+    if (!code) code = report(&n, compare ? &before : NULL, config);
+    nccl_free(&n);
+    nccl_free(&before);
+    free(peaks.items);
+    free(peaks.text);
+    return code;
+}
+
+static int no_job_directory(const text_list *tried)
+{
+    int code = fail(EXIT_NOTHING, "job %s: no directory with its logs found", safe(jobid));
+    for (size_t i = 0; i < tried->count; i++) fprintf(stderr, "  looked for %s\n", safe(tried->items[i]));
+    nccl_no_logs_hint();
+    return code;
+}
+
+static int analyse_job(const char **roots, size_t count, const nccl_config *config)
+{
+    text_list tried = {NULL, 0};
+    char *directory = nccl_job_directory(config, jobid, roots, count, &tried);
+    const char *paths[] = {directory};
+    int code = directory ? analyse(paths, 1, config) : no_job_directory(&tried);
+    text_list_free(&tried);
+    free(directory);
+    return code;
+}
+
+static int check_usage(size_t count)
+{
+    severity limit;
+    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
+        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    if (threads < 0) return fail_usage("--threads: expected a number above 0");
+    if (parquet && !output) return fail_usage("--parquet needs -o");
+    if (jobid && (!*jobid || jobid[strspn(jobid, "0123456789_+.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")]))
+        return fail_usage("--jobid: %s: expected a job's id", safe(jobid));
+    if (!count && !jobid) return fail_usage("expected a directory or files with logs of the NCCL Inspector, or --jobid");
+    return EXIT_DONE;
+}
+
+static int run(const char **paths, size_t count)
+{
+    nccl_config config = {NULL, NULL, NULL};
+    int code = check_usage(count);
+    if (!code && config_path) code = nccl_config_read(&config, config_path);
+    if (!code) code = jobid ? analyse_job(paths, count, &config) : analyse(paths, count, &config);
+    nccl_config_free(&config);
+    return code;
+}
+
+const command command_nccl = {
+    .name = "nccl",
+    .summary = "logs of the NCCL Inspector: who is late, how fast was the wire, what is missing",
+    .arguments = "DIR|FILE...",
+    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 4.4, plain, .gz or .zst, whole or cut) and tells, for every\n"
+            "communicator, collective and size, the time on the wire apart from the time that ranks waited for each other;\n"
+            "which ranks and hosts were late and what that cost; and what the logs do not hold.",
+    .examples = "netprof nccl nccl-inspector-52310\n"
+                "netprof nccl nccl-inspector-52310 --peak 'nvlink-only=450,*=400' -o results\n"
+                "netprof nccl --jobid 52310 --fail-on high\n"
+                "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
+    .exits = "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
+             "4 no logs there, or nothing usable in them.",
+    .options = options,
+    .run = run,
+    .json = &as_json,
+};

@@ -1,0 +1,168 @@
+#include "nccl_inputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// ---- lists ----
+
+void text_list_add(text_list *list, char *text)
+{
+    list->items = must(realloc(list->items, (list->count + 1) * sizeof *list->items));
+    list->items[list->count++] = text;
+}
+
+void text_list_free(text_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) free(list->items[i]);
+    free(list->items);
+    *list = (text_list){NULL, 0};
+}
+
+// ---- the configuration file: [section], key = value, # and ; begin comments ----
+
+static char *trim(char *text)
+{
+    text += strspn(text, " \t\r\n");
+    size_t length = strlen(text);
+    while (length && strchr(" \t\r\n", text[length - 1])) text[--length] = 0;
+    return text;
+}
+
+static void keep_value(nccl_config *config, const char *section, const char *key, const char *value)
+{
+    const struct {
+        const char *section, *key;
+        char **to;
+    } known[] = {{"paths", "default_log_root", &config->log_root},
+                 {"kibana", "kibana_project_detailed", &config->detailed_index},
+                 {"kibana", "kibana_project_summary", &config->summary_index}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(section, known[i].section) != 0 || strcmp(key, known[i].key) != 0) continue;
+        free(*known[i].to);
+        *known[i].to = must(strdup(value));
+    }
+}
+
+static int read_line(nccl_config *config, char *section, size_t size, char *line)
+{
+    char *text = trim(line), *equals;
+    if (!*text || *text == '#' || *text == ';') return 0;
+    if (*text == '[') {
+        char *end = strchr(text, ']');
+        if (!end) return -1;
+        *end = 0;
+        snprintf(section, size, "%s", trim(text + 1));
+        return 0;
+    }
+    equals = text + strcspn(text, "=:");
+    if (!*equals) return -1;
+    *equals = 0;
+    keep_value(config, section, trim(text), trim(equals + 1));
+    return 0;
+}
+
+int nccl_config_read(nccl_config *config, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char section[64] = "", *line = NULL;
+    size_t room = 0, number = 0;
+    int code = EXIT_DONE;
+    if (!file) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    while (!code && getline(&line, &room, file) >= 0) {
+        number++;
+        if (read_line(config, section, sizeof section, line))
+            code = fail(EXIT_FILE, "%s: line %zu: expected [section] or key = value", safe(path), number);
+    }
+    if (!code && ferror(file)) code = fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    free(line);
+    fclose(file);
+    return code;
+}
+
+void nccl_config_free(nccl_config *config)
+{
+    free(config->log_root);
+    free(config->detailed_index);
+    free(config->summary_index);
+    *config = (nccl_config){NULL, NULL, NULL};
+}
+
+// ---- a job ----
+
+// With every {jobid} replaced; NULL when there is none.
+static char *with_job(const char *pattern, const char *jobid)
+{
+    static const char mark[] = "{jobid}";
+    const char *at = strstr(pattern, mark);
+    if (!at) return NULL;
+    char *text = text_format("%.*s%s%s", (int)(at - pattern), pattern, jobid, at + sizeof mark - 1);
+    char *again = with_job(text, jobid);
+    if (!again) return text;
+    free(text);
+    return again;
+}
+
+static void add_places(text_list *places, const char *root, const char *jobid)
+{
+    char *exact = with_job(root, jobid);
+    if (exact) {
+        text_list_add(places, exact);
+        return;
+    }
+    text_list_add(places, text_format("%s/nccl-inspector-%s", root, jobid));
+    text_list_add(places, text_format("%s/%s", root, jobid));
+}
+
+// Where Slurm says that the job began; NULL when Slurm is not here, or knows no more.
+static char *slurm_directory(const char *jobid)
+{
+    char *question = text_format("scontrol show job %s 2>/dev/null", jobid), *line = NULL, *found = NULL;
+    FILE *from = popen(question, "re");
+    size_t room = 0;
+    while (from && getline(&line, &room, from) >= 0) {
+        char *text = trim(line);
+        if (!found && strncmp(text, "WorkDir=", 8) == 0) found = must(strdup(text + 8));
+    }
+    if (from) pclose(from);
+    free(line);
+    free(question);
+    return found;
+}
+
+char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count, text_list *tried)
+{
+    struct stat st;
+    const char *submitted = getenv("SLURM_SUBMIT_DIR");
+    for (size_t i = 0; i < root_count; i++) add_places(tried, roots[i], jobid);
+    if (config->log_root) add_places(tried, config->log_root, jobid);
+    if (!root_count) add_places(tried, ".", jobid);
+    if (!root_count && submitted && *submitted) add_places(tried, submitted, jobid);
+    for (size_t i = 0; i < tried->count; i++)
+        if (stat(tried->items[i], &st) == 0) return must(strdup(tried->items[i]));
+    char *directory = root_count ? NULL : slurm_directory(jobid);
+    if (!directory) return NULL;
+    size_t known = tried->count;
+    add_places(tried, directory, jobid);
+    free(directory);
+    for (size_t i = known; i < tried->count; i++)
+        if (stat(tried->items[i], &st) == 0) return must(strdup(tried->items[i]));
+    return NULL;
+}
+
+void nccl_no_logs_hint(void)
+{
+    fputs("Looked for files that end in .log, .jsonl (also with .gz or .zst) or .prom, at any depth.\n"
+          "What commonly leaves no logs behind:\n"
+          "  NCCL_PROFILER_PLUGIN does not name libnccl-profiler-inspector.so, or it could not be loaded\n"
+          "  NCCL_INSPECTOR_ENABLE is not 1\n"
+          "  NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS: 0 in NCCL 2.28 and 2.29, and -1 since 2.30, mean that\n"
+          "    nothing is ever written, not at the end either, whatever the manual of 2.30 says\n"
+          "  NCCL_INSPECTOR_DUMP_DIR has more than one missing directory (only the last is made), or is local to each node;\n"
+          "    without it logs go to nccl-inspector-JOBID, or nccl-inspector-unknown-jobid, in the job's working directory\n"
+          "  NCCL_INSPECTOR_PROM_DUMP=1 writes .prom files instead, and deletes them at the end of the job\n"
+          "  since 2.30, messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) and calls without times of the GPU are left out\n"
+          "  containers with equal host names and process ids overwrite each other's file in a shared directory\n",
+          stderr);
+}
