@@ -20,11 +20,19 @@
        }
        netprof_close(np);
 
-   Link with -pthread. `netprof diff run.netprof` prints what happened.
+   Link with -pthread. `netprof diff run.netprof` prints what happened. To know where a program spends its time, put
+   NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
 
    CONTENTS
-     1  concepts     3  limits                               5  functions   7  implementation, in numbered parts; the
-     2  switches     4  types: schema, snapshot, delta ...   6  regions        format of .netprof at 7.16, JSON 7.17
+     1  concepts   2  switches   3  limits
+     4  types      errors, counters and devices, schema, snapshot, delta, context, your own sources, files
+     5  functions  open, schema, add, take, diff, write, read, JSON, build
+     6  regions    macros, settings, statistics
+     7  implementation:
+        7.1-7.7    system calls, memory, small files, numbers, filters, schemas, groups of files
+        7.8-7.15   the context; sources cxi, netdev, ethtool, rdma, ip, tcp, user; then snapshots and deltas
+        7.16-7.17  the formats: .netprof, JSON
+        7.18-7.22  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -39,15 +47,25 @@
      NETPROF_IMPLEMENTATION   the implementation, too
      NETPROF_STATIC           every function static (several files may then have their own copy)
      NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   all three or none
-     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored)
+     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored); regions: no sampler, no
+                              NETPROF_FLUSH, the end of a thread is not noticed, a child of fork() writes no file
      NETPROF_NO_NETLINK       links from sysfs, no ethtool groups
      NETPROF_NO_JSON          no JSON writer
      NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
      NETPROF_NO_TSC           the kernel's clock instead of the processor's counter
      NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions in a thread, 4096 names
      NETPROF_OS_...           the system calls of part 7.1, for fault injection in tests
-     Environment: NETPROF_ROOT, NETPROF_INCLUDE, NETPROF_EXCLUDE, NETPROF_SOURCES, used by netprof_open() where
-     the configuration leaves the field empty; for regions more, see section 6.
+     Environment, all of it:
+     NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   where netprof_config leaves the field empty, and
+                              for the counters of regions
+     NETPROF                  mode of the regions: off, time (default), fast, sampler; see section 6
+     NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank (0 when unknown), %h host, %p pid, %% for %
+     NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (0.0001 at least)
+     NETPROF_FLUSH            seconds between two writes of the regions' file: 0 (only at exit)
+     NETPROF_EVERY            "halo:10,solve:2": every 10th call of halo is measured; the others are only counted
+     NETPROF_RANK             rank of this process, where the launcher's environment does not tell
+     NETPROF_VERBOSE          set: says on standard error what is wrong with these. Set or not, the first such thing,
+                              an unknown NETPROF_ name (a typo) included, is in the regions' file as its warning.
 
    3 LIMITS
      Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and says how long. Counters
@@ -90,13 +108,13 @@ typedef enum netprof_err {
     NETPROF_ERR_ARG = -1,      /* an argument that cannot be meant (NULL, an uninitialised struct) */
     NETPROF_ERR_NOMEM = -2,    /* an allocation failed */
     NETPROF_ERR_IO = -3,       /* a system call failed: see sys_errno and path */
-    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands */
+    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands (readers of other formats) */
     NETPROF_ERR_FORMAT = -5,   /* not a .netprof file */
     NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later major format */
     NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or the later one given first */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
-    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing; everything readable was delivered */
+    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing (readers of other formats; ours has NETPROF_ITEM_DAMAGE) */
 } netprof_err;
 
 /* Details of a failure, owned by the caller; every function that takes one accepts NULL. */
@@ -121,12 +139,12 @@ typedef enum netprof_status {
     NETPROF_STATUS_SKIPPED = 0, /* not in the set that was asked for */
     NETPROF_STATUS_OK = 1,
     NETPROF_STATUS_ABSENT = 2, /* the source has no such value here (attribute or column missing) */
-    NETPROF_STATUS_UNSUPPORTED =
-        3,                       /* the driver says it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP) */
+    /* The driver says that it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP). */
+    NETPROF_STATUS_UNSUPPORTED = 3,
     NETPROF_STATUS_DENIED = 4,   /* EACCES, EPERM */
     NETPROF_STATUS_VANISHED = 5, /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
-    NETPROF_STATUS_SATURATED =
-        6, /* a counter that sticks at all-ones has done so: the true value is larger */
+    /* A counter that sticks at all-ones has done so: the true value may be larger. */
+    NETPROF_STATUS_SATURATED = 6,
     NETPROF_STATUS_UNREADABLE = 7 /* anything else, with its errno; EBADMSG: the text was not a number */
 } netprof_status;
 
@@ -184,6 +202,7 @@ typedef struct netprof_schema {
     size_t device_count, counter_count, source_count, fact_count;
 } netprof_schema;
 
+/* Which counters to read: all, or the fast set (NETPROF_FAST); the others are then SKIPPED. */
 typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_set;
 
 /* The values of a schema's counters at one moment. Start from NETPROF_ZERO; reuse it for the next take (no
@@ -269,7 +288,7 @@ typedef struct netprof_config {
                             than that limit less what is open less 256; never raised */
     int threads;   /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
     int no_rescan; /* 1: netprof_take() never looks for devices that came or went by itself */
-    const netprof_alloc *alloc; /* NULL: the NETPROF_MALLOC family */
+    const netprof_alloc *alloc; /* copied; must outlive the context's schemas, too. NULL: the NETPROF_MALLOC family */
     uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
@@ -352,38 +371,48 @@ typedef struct netprof_item {
 } netprof_item;
 
 /* ---- 5 functions ----
-   Thread rule "context": one thread at a time per context; different contexts are independent. "any": any thread.
-   Functions that return netprof_err also fill *error on failure. free and close accept NULL and zeroed structs. */
+   Thread rules: "any": any thread at any time. "context": one thread at a time for each context; different contexts are
+   independent. "object": one thread at a time for each of the objects that are handed over to be changed (snapshot,
+   delta, writer, reader, list); reading them, and schemas, is free for all.
+   Functions that return netprof_err return NETPROF_OK or fill in *error, which may be NULL, as every `error` here.
+   What they would have handed out is then NULL or as before. free, close and release accept NULL and zeroed structs. */
 
-NETPROF_API const char *netprof_version(void);                 /* any */
+NETPROF_API const char *netprof_version(void);                 /* any; "0.1.0" */
 NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
 NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
 NETPROF_API const char *netprof_kind_name(netprof_kind k); /* any; "counter", "gauge", "state", "histogram" */
 NETPROF_API const char *netprof_flag_name(netprof_flag f); /* any; "ok", "wrapped", "reset", ... */
 
-/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error;
-   NETPROF_ERR_NOSOURCE only when nothing at all was found (the context is open all the same, for sources and
-   counters of your own). config NULL: defaults. Thread: any, for different contexts. */
+/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
+   NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
+   your own, and must be closed. After any other error *out is NULL: _ARG (no such source, a configuration that was
+   never initialised), _NOMEM. config NULL: defaults; it may be freed afterwards. any. */
 NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config, netprof_error *error);
+/* Closes all files. Snapshots, deltas and retained schemas live on. context. */
 NETPROF_API void netprof_close(netprof *np);
 
-/* What is read now. Borrowed until the next rescan, add or close; retain it to keep it. context. */
+/* What is read now. Borrowed: any function of this context but close may replace it; retain it to keep it. context. */
 NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np);
-NETPROF_API void netprof_schema_retain(const netprof_schema *schema);  /* any */
-NETPROF_API void netprof_schema_release(const netprof_schema *schema); /* any; NULL accepted */
+NETPROF_API void netprof_schema_retain(const netprof_schema *schema); /* any */
+/* any; each once for every retain, and for every schema that a function handed out as yours */
+NETPROF_API void netprof_schema_release(const netprof_schema *schema);
 
-/* Index of a counter, or NETPROF_NONE; source NULL: the first device of that name that has it. any. */
+/* Index of a counter in schema->counters and in the arrays of its snapshots and deltas, or NETPROF_NONE; source NULL:
+   the first device of that name that has it. It looks through all: keep the index, as long as the schema stays. any. */
 NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source, const char *device,
                                 const char *counter);
-/* Value of a fact, or NULL. any. */
+/* Value of a fact, or NULL; lives as long as the facts. any. */
 NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count, const char *key);
 
-/* Looks for devices that came or went; the schema changes only if something did. context. */
+/* Looks for devices that came or went; the schema changes only if something did. netprof_take() does so by itself,
+   unless netprof_config.no_rescan. context. */
 NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
-/* Adds a source; `user` is passed to its functions; its strings must outlive the context. context. */
+/* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
+   passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
                                            netprof_error *error);
+/* Adds a counter of your own; the schema changes. A name that the device has already gets "#2" behind it. context. */
 NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
                                             netprof_error *error);
 /* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
@@ -391,7 +420,9 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error);
 
-/* For a source's discover(). Allocation failures are remembered in the list and reported by the library. */
+/* For a source's discover(), within which alone the list lives: devices, each followed by its facts and counters.
+   Allocation failures are remembered in the list and reported by the library. object.
+   A device; returns its number, the `device` of netprof_source.read, or NETPROF_NONE without memory. */
 NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
                                        unsigned flags);
 NETPROF_API void netprof_list_fact(netprof_list *list, const char *key,
@@ -403,16 +434,17 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
 NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
                                     const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
-NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);
+NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
    from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
                                      netprof_error *error);
+/* Replaces what *to held; they share the schema. object. */
 NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
-                                              netprof_error *error); /* any */
-NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot);
+                                              netprof_error *error);
+NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; leaves it as NETPROF_ZERO */
 
 /* Options of netprof_diff; NULL = all zero. */
 typedef struct netprof_diff_options {
@@ -420,24 +452,26 @@ typedef struct netprof_diff_options {
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host or
-   boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
+/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host
+   or boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
    wall clock touches; by the wall clock only where one of them has no other). A device with another identity was
-   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from the
-   upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a physical
-   device by its line rate, all others when it came from the last sixteenth. any. */
+   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from
+   the upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a
+   physical device by its line rate, all others when it came from the last sixteenth. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta,
                                      netprof_error *error);
-NETPROF_API void netprof_delta_free(netprof_delta *delta);
+NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it as NETPROF_ZERO */
 /* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that a kill at any instant costs at most the chunk being written. The first failure sticks and is returned by every
-   later call. Thread: one at a time per writer. */
+   that a kill at any instant costs at most the chunk being written. To a function: it gets the file's bytes in order,
+   and after it returned an errno no more of them. The first failure sticks and is returned by every later call. The
+   writer keeps the schemas that it wrote, not the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG.
+   object. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
                                             netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
@@ -450,21 +484,23 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netpro
                                             netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
-/* The usual case in one call: n snapshots, atomically. */
+/* The usual case in one call: n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it. Fails at once only when there is no .netprof
-   header; damage behind it comes as items, and everything complete is delivered. */
+/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
+   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
+/* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
+   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 #ifndef NETPROF_NO_JSON
-/* JSON of facts, snapshots and deltas; the format is described at part 7.17. */
+/* JSON of facts, snapshots and deltas; the format is described at part 7.17. any. */
 typedef struct netprof_json {
     const netprof_fact *facts;
     size_t fact_count;
@@ -478,15 +514,16 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
                                            netprof_error *error);
 #endif
 
-/* For readers of other formats: builds a schema by hand, like a source does. netprof_build_end() returns it with one
-   reference (release it), or fails with what went wrong meanwhile. */
+/* For readers of other formats: builds a schema by hand, like a source does, with netprof_list_device() and its kin.
+   netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
+   schema with one reference (release it), or fails with what went wrong meanwhile. object. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
 NETPROF_API void netprof_build_source(netprof_list *list,
                                       const char *name); /* following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
 NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
                                           netprof_error *error);
-/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in. */
+/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces what it held. object. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
@@ -496,25 +533,32 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
        NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
        { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C of gcc and clang)
 
-   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
-   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation. At exit one file
-   per process is written, atomically, when any region was used: netprof-JOB-RANK-HOST-PID.netprof.
+   The name is a string constant. For names that only the running program knows, and for other languages,
+   netprof_region() makes an id for netprof_begin() and netprof_end(). What ends in another thread than it began in, or
+   in another order than regions nest, is a span.
 
-   Environment (an unknown NETPROF_ name is told once on standard error if NETPROF_VERBOSE is set):
-     NETPROF=off|time|fast|sampler  off: one load and a branch per call; time (default); fast: the fast set of counters
-                                    is read at both edges; sampler: a thread reads it every NETPROF_INTERVAL and a
-                                    region takes the last values
-     NETPROF_OUTPUT   pattern of the file's name: %j job, %r rank, %h host, %p pid
-     NETPROF_INTERVAL seconds between samples (0.01); NETPROF_FLUSH seconds between writes (0: only at exit)
-     NETPROF_EVERY    "halo:10,solve:2": measure every 10th call; the others are counted
-     NETPROF_RANK     where the launcher does not tell
+   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
+   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation; only the mode fast
+   makes system calls, as few as the devices' counters need. At exit one file per process is written, atomically, when
+   any region was used: netprof-JOB-RANK-HOST-PID.netprof. `netprof regions` joins the files of a job.
+
+   Modes (NETPROF in the environment, or netprof_set_mode()):
+     off      one load and a branch per call
+     time     times and bytes
+     fast     and the fast set of counters, read at both edges of each call: exact, for microseconds a reading
+     sampler  and the fast set as a thread read it last: for nanoseconds, and NETPROF_INTERVAL old at most, if that
+              thread gets its turn; a call without a reading between its edges is too_short: its counters are not known
+
+   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
+   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency).
+
+   Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose what came after the
+   last netprof_flush() or NETPROF_FLUSH. A thread's end ends what it has open (aborted). A child of fork() starts at
+   zero with what its thread had open and, once it uses a region, leaves a file of its own.
 
    One process has one set of regions, even if several copies of the implementation meet in it (NETPROF_STATIC in some
    files, libraries with hidden symbols): the first to begin a region keeps them, the others pass their calls on. A copy
-   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete).
-
-   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
-   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency). */
+   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete). */
 
 typedef uint32_t netprof_region_id; /* 0 = none */
 
@@ -552,9 +596,10 @@ typedef struct netprof_stat {
     const uint64_t *counter_sums; /* [netprof_regions.counter_count]; NULL without counters */
 } netprof_stat;
 
-/* A copy of all statistics. netprof_regions_free() at the end. */
+/* A copy of all statistics, or what a file has of them. What it points to lives until netprof_regions_free(), or, as a
+   reader's item, until the reader's next call. */
 typedef struct netprof_regions {
-    netprof_stat *stats;
+    netprof_stat *stats; /* thread by thread */
     size_t count;
     const netprof_schema *schema; /* of the counters; NULL without */
     const uint32_t *counters;     /* indices into the schema */
@@ -575,7 +620,9 @@ typedef struct netprof_regions {
     void *memory;
 } netprof_regions;
 
-/* A begin that another thread may end; ends in the order you like. */
+/* A begin that another thread may end; ends in the order you like. Copy it as you like, end it once. It has a time and
+   nothing else: no parent, no bytes, no counters, and NETPROF_EVERY is not for it. Until its end nothing is known of
+   it. */
 typedef struct netprof_span {
     netprof_region_id region;
     uint64_t begin_ticks;
@@ -589,25 +636,39 @@ typedef struct netprof_site {
 
 #ifndef NETPROF_DISABLE
 
-/* Region calls never fail and never print: what goes wrong is counted. hot = any thread, no lock. In a signal handler,
-   too, if the thread used the region at the same place before (a first use allocates); calls of a handler that
-   interrupts one of these calls are dropped and counted. */
-NETPROF_API netprof_region_id
-netprof_region(const char *name); /* any; the same name, the same id; 0: out of memory */
-NETPROF_API void netprof_begin(netprof_region_id region); /* hot */
-NETPROF_API void netprof_end(netprof_region_id region); /* hot; ends open regions within it, too (aborted) */
+/* Region calls never fail and never print: what goes wrong is counted. Thread rule "hot": any thread, no lock. In a
+   signal handler, too, if the thread used the region at the same place before (a first use allocates); calls of a
+   handler that interrupts one of these calls are dropped and counted. "any": any thread, takes a lock; in a handler that
+   interrupted the holder of that lock it does nothing, or fails with NETPROF_ERR_ARG. */
+
+/* The id of a name, for as long as the process lives; the same name, the same id. The text is copied. 0, which begins
+   nothing, if name is NULL, there are NETPROF_MAX_REGIONS names or no memory. any; hot for a name that is known. */
+NETPROF_API netprof_region_id netprof_region(const char *name);
+/* What is open in the thread becomes the parent. hot. */
+NETPROF_API void netprof_begin(netprof_region_id region);
+/* Ends the innermost open call of the region in this thread; what is open within it ends, too (aborted). Without one
+   nothing ends. Both are counted as mismatched unless the region was the innermost. hot. */
+NETPROF_API void netprof_end(netprof_region_id region);
 NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
 NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread: counts at the ender's top level */
-NETPROF_API void netprof_bytes(uint64_t bytes);       /* hot; to the innermost open region of this thread */
-NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n); /* any; 0 and 1: every call */
-NETPROF_API void netprof_set_mode(netprof_mode mode);  /* any; OFF and back as well: what is open then ends
-                                                                   without a time; FAST and SAMPLER only before the
-                                                                   first region, or back to them */
-NETPROF_API void netprof_set_rank(int rank, int size); /* any; -1: unknown */
-NETPROF_API netprof_err netprof_flush(netprof_error *error); /* any; writes the file now */
-NETPROF_API void netprof_regions_reset(void); /* any; statistics to zero; names and ids stay; what is
-                                                                   open begins anew */
-NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error); /* any */
+/* Bytes that the program moved, to the innermost open region of this thread; in none they are nobody's. hot. */
+NETPROF_API void netprof_bytes(uint64_t bytes);
+/* From now on only each n-th call of the region is measured; 0 and 1: every call. any, no lock. */
+NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n);
+/* Another mode from now on, in all threads. OFF: what is open ends without a time. FAST and SAMPLER only before the
+   first region of the process, or back to them; else the mode is TIME. Before the first region: NETPROF of the
+   environment is not looked at. any. */
+NETPROF_API void netprof_set_mode(netprof_mode mode);
+NETPROF_API void netprof_set_rank(int rank, int size); /* of this process and of how many; -1: unknown. any */
+/* Writes the file now, all statistics since the start or the last reset, in place of what it was. Regions may go on
+   meanwhile. NETPROF_ERR_IO with path and errno, NETPROF_ERR_NOMEM. any. */
+NETPROF_API netprof_err netprof_flush(netprof_error *error);
+/* Statistics to zero; names and ids stay. What is open begins anew. any. */
+NETPROF_API void netprof_regions_reset(void);
+/* A copy of all statistics into *out, whatever it held (free that before). Regions may go on meanwhile: each stat is of
+   one moment, all together are not. On failure (NETPROF_ERR_NOMEM) *out is empty. any. */
+NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error);
+
 NETPROF_API void netprof__enter(netprof_site *site);
 NETPROF_API void netprof__leave(netprof_site *site);
 #ifdef NETPROF_STATIC
@@ -680,10 +741,12 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
             netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
 #endif
 
-NETPROF_API void netprof_regions_free(netprof_regions *regions);
-/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. any. */
+NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL accepted */
+/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. UINT64_MAX for
+   NETPROF_HISTOGRAM_BUCKETS and more. any. */
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
-/* Writes a copy of regions; its schema comes first when it has counters. */
+/* Writes a copy of regions, one's own or a reader's item; its schema comes first when it has counters. Thread: one at a
+   time per writer. */
 NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
                                               netprof_error *error);
 
@@ -7845,6 +7908,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket)
 {
     if (bucket < 8) return bucket;
+    if (bucket >= NETPROF_HISTOGRAM_BUCKETS) return UINT64_MAX;
     return (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
 }
 
@@ -10635,7 +10699,7 @@ static struct netprof__regions_state {
     uint64_t begin_ticks, reset_ticks;
     int64_t begin_ns, since_ns, since_wall_ns; /* of the clock's calibration; of the statistics */
     uint64_t overhead_ps;
-    uint64_t dropped, unread; /* calls without a region; values that could not be read */
+    uint64_t dropped, bounded; /* calls without a region; lower bounds in counter sums */
     const netprof_schema *schema;
     uint32_t *counters;
     size_t counter_count;
@@ -10649,6 +10713,7 @@ static struct netprof__regions_state {
     netprof_snapshot snapshot, past_snapshot;
     netprof__columns columns;
     int rank, size;
+    pid_t pid; /* that began */
     char output[1024], every[1024], warning[200];
 } netprof__regions_state;
 
@@ -10801,8 +10866,7 @@ static int netprof__column_value(const netprof__columns *m, size_t i, const netp
                                  uint64_t *value)
 {
     uint32_t at = m->at[i];
-    int known =
-        at != UINT32_MAX && (s->status[at] == NETPROF_STATUS_OK || s->status[at] == NETPROF_STATUS_SATURATED);
+    int known = at != UINT32_MAX && s->status[at] == NETPROF_STATUS_OK;
     *value = known ? s->values[at] : 0;
     return known;
 }
@@ -10854,13 +10918,15 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
         return;
     }
     for (i = 0; i < g->counter_count; i++) {
-        uint64_t step;
-        if (!f->sample->known[i] || !after->known[i])
-            __atomic_add_fetch(&g->unread, 1, __ATOMIC_RELAXED);
-        else if (netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
-                                    after->values[i], &step) != NETPROF_FLAG_GAUGE &&
-                 step)
-            NETPROF__ADD(n->sums[i], step);
+        uint64_t step = 0;
+        int exact = f->sample->known[i] && after->known[i];
+        if (exact) {
+            netprof_flag flag = netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
+                                                   after->values[i], &step);
+            exact = flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
+        }
+        if (!exact) __atomic_add_fetch(&g->bounded, 1, __ATOMIC_RELAXED);
+        if (step) NETPROF__ADD(n->sums[i], step);
     }
     NETPROF__ADD(n->tally.counted, 1);
     NETPROF__ADD(n->tally.concurrency, open);
@@ -11340,6 +11406,30 @@ static uint32_t netprof__every_setting(const char *list, const char *name)
     return 0;
 }
 
+/* Each item is NAME:NUMBER, or the setting would silently do nothing. */
+static void netprof__check_every(struct netprof__regions_state *g)
+{
+    const char *item = g->every;
+    while (*item) {
+        size_t length = strcspn(item, ","), digits = 0;
+        while (digits < length && netprof__digit(item[length - 1 - digits]))
+            digits++;
+        if (!digits || digits > 9 || length < digits + 2 || item[length - 1 - digits] != ':') {
+            char text[60];
+            netprof__copy_text(text, length < sizeof text ? length + 1 : sizeof text, item);
+            netprof__warn(g, "NETPROF_EVERY: \"%s\" is no NAME:NUMBER: not used", text);
+        }
+        item += length + (item[length] == ',');
+    }
+}
+
+static void netprof__check_rank(struct netprof__regions_state *g)
+{
+    const char *rank = NETPROF_OS_GETENV("NETPROF_RANK");
+    if (rank && (strspn(rank, "0123456789") != strlen(rank) || strlen(rank) > 9))
+        netprof__warn(g, "%s is no number: not used", "NETPROF_RANK");
+}
+
 /* Id of a name, or 0 and the slot that waits for it. Slots fill only under the lock, and never empty. */
 static uint32_t netprof__name_find(const char *name, uint32_t *slot)
 {
@@ -11652,7 +11742,7 @@ static int netprof__choose_counters(struct netprof__regions_state *g, const netp
     g->values = (uint64_t *)netprof__zalloc(&a, (schema->counter_count + 1) * (sizeof *g->values + 1));
     for (i = 0; g->counters && g->values && i < schema->counter_count; i++)
         if ((schema->counters[i].flags & NETPROF_FAST) && schema->counters[i].kind != NETPROF_KIND_GAUGE &&
-            schema->counters[i].kind != NETPROF_KIND_STATE && netprof__has_value(s->status[i]))
+            schema->counters[i].kind != NETPROF_KIND_STATE && s->status[i] == NETPROF_STATUS_OK)
             g->counters[n++] = (uint32_t)i;
     if (!n) {
         netprof__release(&a, g->counters);
@@ -11827,7 +11917,7 @@ static void netprof__fork_child(void)
     }
     netprof__fork_threads(g);
     g->background = g->used = g->ended = g->flush_lock = 0;
-    g->dropped = g->unread = 0;
+    g->dropped = g->bounded = 0;
     g->sequence &= ~(uint64_t)1;
     g->past_np = g->np; /* left amid a reading, perhaps */
     g->past_snapshot = g->snapshot;
@@ -11860,11 +11950,14 @@ static void netprof__regions_start(void)
     g->ready = 1;
     g->epoch = 1;
     g->rank = g->size = -1;
+    g->pid = getpid();
     netprof__check_environment(g);
     if (netprof__mode_now) mode = (netprof_mode)netprof__mode_now; /* netprof_set_mode() came first */
     NETPROF__SET(g->first, netprof__first_copy());
     if (!g->first) {
         netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
+        netprof__check_every(g);
+        netprof__check_rank(g);
         netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output,
                               sizeof g->output);
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
@@ -12024,12 +12117,12 @@ static const char *netprof__region_name(uint32_t region)
 static void netprof__collect_warning(const struct netprof__regions_state *g, char *to)
 {
     const netprof__thread *t;
-    uint64_t unread = NETPROF__GET(g->unread);
+    uint64_t bounded = NETPROF__GET(g->bounded);
     netprof__copy_text(to, NETPROF__WARNING_SIZE, g->warning);
-    if (!*to && unread)
+    if (!*to && bounded)
         snprintf(to, NETPROF__WARNING_SIZE,
-                 "%llu readings of a counter failed: counter sums are lower bounds",
-                 (unsigned long long)unread);
+                 "a counter could not be read or started again %llu times: counter sums are lower bounds",
+                 (unsigned long long)bounded);
     for (t = g->threads; t && !*to; t = t->next)
         if (NETPROF__GET(t->mismatched)) {
             uint64_t both = NETPROF__GET(t->mismatch);
@@ -12116,7 +12209,7 @@ NETPROF_API void netprof_regions_reset(void)
         g->since_ns = netprof__clock(CLOCK_MONOTONIC);
         NETPROF__SET(g->reset_ticks, netprof__ticks());
         NETPROF__SET(g->dropped, 0);
-        NETPROF__SET(g->unread, 0);
+        NETPROF__SET(g->bounded, 0);
         NETPROF__SET(g->resets, g->resets + 1);
         netprof__new_epoch(g);
     }
@@ -12166,13 +12259,14 @@ static void netprof__append_safe(char *to, size_t size, const char *text)
     to[at] = 0;
 }
 
+/* The program's word, else the launcher's; empty: unknown. */
 static void netprof__rank_text(char *text, size_t size)
 {
     const char *rank = netprof__launcher("rank");
     if (netprof__regions_state.rank >= 0)
         snprintf(text, size, "%d", netprof__regions_state.rank);
     else
-        netprof__copy_text(text, size, rank ? rank : "0");
+        netprof__copy_text(text, size, rank ? rank : "");
 }
 
 static void netprof__output_name(char *name, size_t size)
@@ -12193,7 +12287,10 @@ static void netprof__output_name(char *name, size_t size)
         }
         switch (*++p) {
         case 'j': netprof__copy_text(text, sizeof text, job ? job : "0"); break;
-        case 'r': netprof__rank_text(text, sizeof text); break;
+        case 'r':
+            netprof__rank_text(text, sizeof text);
+            if (!*text) netprof__copy_text(text, sizeof text, "0");
+            break;
         case 'h': netprof__copy_text(text, sizeof text, uname(&node) == 0 ? node.nodename : "unknown"); break;
         case 'p': snprintf(text, sizeof text, "%ld", (long)getpid()); break;
         default: snprintf(text, sizeof text, "%c", *p); break;
@@ -12220,12 +12317,53 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
         netprof_write_fact(w, "host", uname(&node) == 0 ? node.nodename : "unknown", error) ||
         netprof_write_fact(w, "pid", pid, error) || netprof__write_fact_if(w, "command", command, error) ||
         netprof__write_fact_if(w, "job", netprof__launcher("job"), error) ||
-        netprof_write_fact(w, "rank", rank, error) ||
+        netprof__write_fact_if(w, "rank", rank, error) ||
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
         netprof__write_fact_if(w, "rank_count",
                                netprof__regions_state.size > 0 ? size : netprof__launcher("size"), error))
         return error ? error->code : NETPROF_ERR_IO;
     return netprof_write_regions(w, r, error);
+}
+
+/* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
+static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d,
+                                   size_t at)
+{
+    uint32_t i;
+    netprof_list_device(list, d->name, d->identity, d->flags);
+    for (i = 0; i < d->fact_count; i++)
+        netprof_list_fact(list, d->facts[i].key, d->facts[i].value);
+    for (; at < r->counter_count && r->counters[at] < d->first + d->count; at++)
+        netprof_list_counter(list, &r->schema->counters[r->counters[at]]);
+    return at;
+}
+
+/* Only the counters of the regions, and their devices: each of thousands of files would have all of its node's. Where
+   memory lacks they all stay. */
+static void netprof__regions_trim(netprof_regions *r)
+{
+    const netprof_schema *whole = r->schema, *part = NULL;
+    netprof_list *list = whole ? netprof_build_begin(NULL) : NULL;
+    const char *source = NULL;
+    size_t i, at = 0;
+    if (!list) return;
+    for (i = 0; i < whole->fact_count; i++)
+        netprof_build_fact(list, whole->facts[i].key, whole->facts[i].value);
+    for (i = 0; i < whole->device_count && at < r->counter_count; i++) {
+        const netprof_device *d = &whole->devices[i];
+        if (r->counters[at] >= d->first + d->count) continue;
+        if (!source || strcmp(source, d->source) != 0) netprof_build_source(list, source = d->source);
+        at = netprof__trim_device(list, r, d, at);
+    }
+    if (netprof_build_end(list, &part, NULL)) return;
+    if (part->counter_count != r->counter_count) {
+        netprof_schema_release(part);
+        return;
+    }
+    for (i = 0; i < r->counter_count; i++)
+        ((uint32_t *)(uintptr_t)r->counters)[i] = (uint32_t)i;
+    netprof_schema_release(whole);
+    r->schema = part;
 }
 
 static netprof_err netprof__flush_locked(netprof_error *error)
@@ -12234,9 +12372,15 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof_writer *w = NULL;
     netprof_error own;
     char name[4096];
-    netprof_err failed = netprof_regions_take(&r, error), ended;
-    if (failed) return failed;
+    netprof_err failed, ended;
+#ifdef NETPROF_NO_THREADS
+    if (netprof__regions_state.pid != getpid())
+        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
+                             "a child of fork() has its parent's statistics (NETPROF_NO_THREADS): no file");
+#endif
+    if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
     if (!error) error = &own;
+    netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
     if (!failed) failed = netprof__write_run(w, &r, error);

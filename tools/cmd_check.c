@@ -333,8 +333,8 @@ static int check_runs(const dataset *set)
 {
     run_list list = {0};
     netprof_error error;
-    int code = runs_of_dataset(&list, set, force, &error) ? fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error))
-                                                          : judge_nodes(&list);
+    if (runs_of_dataset(&list, set, force, &error)) return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+    int code = judge_nodes(&list);
     runs_free(&list);
     return code;
 }

@@ -44,7 +44,8 @@ static int choose(comparison_options *how)
 static int split(size_t count, size_t *healthy)
 {
     *healthy = healthy_count == (size_t)-1 && count == 2 ? 1 : healthy_count;
-    if (*healthy == (size_t)-1) return fail_usage("expected HEALTHY... -- FAULTY...: which of the files are the faulty ones?");
+    if (*healthy == (size_t)-1)
+        return fail_usage("expected HEALTHY... -- FAULTY...: which of the files are the faulty ones?");
     if (!*healthy) return fail_usage("expected files of healthy runs before --");
     if (*healthy == count) return fail_usage("expected files of faulty runs behind --");
     return EXIT_DONE;
@@ -58,7 +59,8 @@ static int read_side(comparison *c, dataset *set, comparison_side side, const ch
     int code = inputs_read(set, paths, count, &reading);
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
-        return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path), error_text(&error));
+        return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path),
+                    error_text(&error));
     return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
 }
 
@@ -106,8 +108,10 @@ static int run(const char **paths, size_t count)
     int code = split(count, &healthy);
     if (!code) code = choose(&how);
     if (!code) code = read_side(&c, &sides[COMPARISON_HEALTHY], COMPARISON_HEALTHY, paths, healthy, &how);
-    if (!code) code = read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy, &how);
+    if (!code)
+        code = read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy, &how);
     if (!code) code = compare(&c, &how);
+    if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
     comparison_free(&c);
     for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sides[side]);
     return code;
@@ -117,17 +121,20 @@ const command command_compare = {
     .name = "compare",
     .summary = "tell what differs between healthy runs and faulty ones",
     .arguments = "HEALTHY... -- FAULTY...",
-    .text = "Compares runs that went well with runs that did not: which checks turned, which counters changed most (errors\n"
-            "before stalls before traffic), on which device, and what is new or gone. Counts are taken per second and per\n"
-            "byte, so that runs of different length or work can be compared. Several healthy runs give a range, of several\n"
-            "faulty ones the worst counts. A file with several snapshots (netprof run -o, netprof collect) is a run; two\n"
-            "files with one snapshot each of the same host are a run, the earlier one first.",
+    .text =
+        "Compares runs that went well with runs that did not: which checks turned, which counters changed most "
+        "(errors\n"
+        "before stalls before traffic), on which device, and what is new or gone. Counts are taken per second and per\n"
+        "byte, so that runs of different length or work can be compared. Several healthy runs give a range, of "
+        "several\n"
+        "faulty ones the worst counts. A file with several snapshots (netprof run -o, netprof collect) is a run; two\n"
+        "files with one snapshot each of the same host are a run, the earlier one first.",
     .examples = "netprof compare good.netprof -- bad.netprof\n"
                 "netprof compare good.netprof bad.netprof --top 10\n"
                 "netprof compare before.netprof after.netprof -- bad.netprof --json\n"
                 "netprof compare good.netprof good.netprof -- bad.netprof --per second -o comparison.txt",
-    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, 2 wrong usage,\n"
-             "3 a file could not be used, 4 no counter could be compared.",
+    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, or parts of the files were\n"
+             "damaged, 2 wrong usage, 3 a file could not be used, 4 no counter could be compared.",
     .options = options,
     .run = run,
     .json = &as_json,

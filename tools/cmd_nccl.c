@@ -17,13 +17,20 @@ static int as_json, all, quiet, threads, parquet;
 static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
-    {"jobid", 0, POPT_ARG_STRING, &jobid, 0, "the logs of this job, below the given directories or where it ran", "ID"},
-    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root)", "FILE"},
-    {"compare", 0, POPT_ARG_STRING, &compare, 0, "say what became slower or faster since the job with these logs", "DIR"},
-    {"peak", 0, POPT_ARG_STRING, &peak_text, 0, "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'", "GBs"},
-    {"parquet", 0, POPT_ARG_NONE, &parquet, 0, "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
-    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse", "watch|warn|high|critical"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0,
+     "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
+    {"jobid", 0, POPT_ARG_STRING, &jobid, 0,
+     "the logs of this job, below the given directories or where it ran", "ID"},
+    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root)",
+     "FILE"},
+    {"compare", 0, POPT_ARG_STRING, &compare, 0,
+     "say what became slower or faster since the job with these logs", "DIR"},
+    {"peak", 0, POPT_ARG_STRING, &peak_text, 0,
+     "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'", "GBs"},
+    {"parquet", 0, POPT_ARG_NONE, &parquet, 0,
+     "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
+     "watch|warn|high|critical"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"threads", 0, POPT_ARG_INT, &threads, 0, "read with so many threads (one for each processor)", "N"},
@@ -57,7 +64,8 @@ static int read_peaks(peak_list *list)
     list->items = must(calloc(strlen(peak_text) + 1, sizeof *list->items));
     char *rest = list->text, *item;
     while ((item = strsep(&rest, ",")))
-        if (!read_peak(list, item)) return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(peak_text));
+        if (!read_peak(list, item))
+            return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(peak_text));
     return EXIT_DONE;
 }
 
@@ -81,8 +89,9 @@ static void say_problems(const nccl *n)
     for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *f = &n->files[i];
         if (!f->error && !f->problem) continue;
-        if (said++ < SAID) warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
-                                f->problem && !f->error ? "; what came before is used" : "");
+        if (said++ < SAID)
+            warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
+                 f->problem && !f->error ? "; what came before is used" : "");
     }
     if (said > SAID) warn("%zu more such files", said - SAID);
 }
@@ -91,7 +100,8 @@ static int read_logs(nccl *n, const char *const *paths, size_t count, const peak
 {
     netprof_error error;
     bool shown = false;
-    nccl_options how = {.threads = (size_t)threads, .peaks = peaks->items, .peak_count = peaks->count, .user = &shown};
+    nccl_options how = {
+        .threads = (size_t)threads, .peaks = peaks->items, .peak_count = peaks->count, .user = &shown};
     if (!quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
     netprof_err result = nccl_read(n, paths, count, &how, &error);
     if (shown) fputs("\r\033[K", stderr);
@@ -145,7 +155,8 @@ static int save_summary(const nccl *n, size_t i)
     char *path = text_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
     int code = make_parents(path, strlen(output) + 1);
     whole_file *file = code ? NULL : whole_file_open(path);
-    if (!code) code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
+    if (!code)
+        code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
     free(path);
     return code;
 }
@@ -153,11 +164,14 @@ static int save_summary(const nccl *n, size_t i)
 static int convert_table(nccl_parquet *p, const char *name)
 {
     char why[512];
-    char *csv = text_format("%s/%s", output, name), *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
+    char *csv = text_format("%s/%s", output, name),
+         *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
     char *temporary = text_format("%s.unfinished", done);
     int code = EXIT_DONE;
-    if (nccl_parquet_convert(p, csv, temporary, why, sizeof why)) code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
-    else if (rename(temporary, done)) code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
+    if (nccl_parquet_convert(p, csv, temporary, why, sizeof why))
+        code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
+    else if (rename(temporary, done))
+        code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
     if (code) unlink(temporary);
     free(csv);
     free(done);
@@ -184,7 +198,8 @@ static int save_json(const nccl *n, const nccl_findings *f, const nccl_compariso
     char *path = text_format("%s/nccl.json", output);
     whole_file *file = whole_file_open(path);
     json_object *o = must(nccl_json(n, f, c));
-    const char *text = must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+    const char *text =
+        must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
     int code = EXIT_FILE;
     if (file) {
         whole_file_write(file, text, strlen(text));
@@ -206,7 +221,8 @@ static int save(const nccl *n, const nccl_findings *f, const nccl_comparison *c,
     int code = make_directory(output);
     for (int i = 0; i < NCCL_TABLES && !code; i++)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
-    for (size_t i = 0; i < nccl_summary_count(n) && !code; i++) code = save_summary(n, i);
+    for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
+        code = save_summary(n, i);
     if (!code) code = save_json(n, f, c);
     return code || !parquet ? code : save_parquet(n);
 }
@@ -224,8 +240,10 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
     if (!code && nccl_findings_make(&f, n, before ? &c : NULL, &error)) code = fail_error(NULL, &error);
     if (!code && output) code = save(n, &f, before ? &c : NULL, config);
     if (!code) {
-        if (as_json) json_print(stdout, must(nccl_json(n, &f, before ? &c : NULL)));
-        else nccl_text_print(n, &f, before ? &c : NULL, all);
+        if (as_json)
+            json_print(stdout, must(nccl_json(n, &f, before ? &c : NULL)));
+        else
+            nccl_text_print(n, &f, before ? &c : NULL, all);
         code = output_close();
     }
     if (fail_on) severity_parse(fail_on, &limit);
@@ -254,7 +272,8 @@ static int analyse(const char *const *paths, size_t count, const nccl_config *co
 static int no_job_directory(const text_list *tried)
 {
     int code = fail(EXIT_NOTHING, "job %s: no directory with its logs found", safe(jobid));
-    for (size_t i = 0; i < tried->count; i++) fprintf(stderr, "  looked for %s\n", safe(tried->items[i]));
+    for (size_t i = 0; i < tried->count; i++)
+        fprintf(stderr, "  looked for %s\n", safe(tried->items[i]));
     nccl_no_logs_hint();
     return code;
 }
@@ -277,9 +296,11 @@ static int check_usage(size_t count)
         return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
     if (threads < 0) return fail_usage("--threads: expected a number above 0");
     if (parquet && !output) return fail_usage("--parquet needs -o");
-    if (jobid && (!*jobid || jobid[strspn(jobid, "0123456789_+.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")]))
+    if (jobid && (!*jobid ||
+                  jobid[strspn(jobid, "0123456789_+.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")]))
         return fail_usage("--jobid: %s: expected a job's id", safe(jobid));
-    if (!count && !jobid) return fail_usage("expected a directory or files with logs of the NCCL Inspector, or --jobid");
+    if (!count && !jobid)
+        return fail_usage("expected a directory or files with logs of the NCCL Inspector, or --jobid");
     return EXIT_DONE;
 }
 
@@ -297,15 +318,18 @@ const command command_nccl = {
     .name = "nccl",
     .summary = "logs of the NCCL Inspector: who is late, how fast was the wire, what is missing",
     .arguments = "DIR|FILE...",
-    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 4.4, plain, .gz or .zst, whole or cut) and tells, for every\n"
-            "communicator, collective and size, the time on the wire apart from the time that ranks waited for each other;\n"
+    .text = "Reads logs of the NCCL Inspector (versions 4.0 to 4.4, plain, .gz or .zst, whole or cut) and "
+            "tells, for every\n"
+            "communicator, collective and size, the time on the wire apart from the time that ranks waited "
+            "for each other;\n"
             "which ranks and hosts were late and what that cost; and what the logs do not hold.",
     .examples = "netprof nccl nccl-inspector-52310\n"
                 "netprof nccl nccl-inspector-52310 --peak 'nvlink-only=450,*=400' -o results\n"
                 "netprof nccl --jobid 52310 --fail-on high\n"
                 "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
-    .exits = "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
-             "4 no logs there, or nothing usable in them.",
+    .exits =
+        "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
+        "4 no logs there, or nothing usable in them.",
     .options = options,
     .run = run,
     .json = &as_json,

@@ -33,7 +33,8 @@ static void print_folded(FILE *to, const char *text, size_t indent)
 
 static const char *paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
@@ -65,8 +66,9 @@ static const char *rate_cell(double rate, const char *unit)
 
 static void print_runs(FILE *to, const comparison *c)
 {
-    static const column columns[] = {{"SIDE", 0},  {"NODE", COLUMN_LEAN}, {"BEGAN", COLUMN_LEAN}, {"LASTED", COLUMN_RIGHT},
-                                     {"MOVED", COLUMN_RIGHT}, {"FILES", 0}};
+    static const column columns[] = {
+        {"SIDE", 0}, {"NODE", COLUMN_LEAN}, {"BEGAN", COLUMN_LEAN}, {"LASTED", COLUMN_RIGHT}, {"MOVED", COLUMN_RIGHT},
+        {"FILES", 0}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t r = 0; r < c->run_count; r++) {
         const comparison_run *run = c->runs[r];
@@ -108,13 +110,11 @@ static void line_row(table *t, const comparison *c, const comparison_line *line)
     else table_cell(t, mark, line->name);
     if (c->side_count[COMPARISON_HEALTHY] > 1)
         table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit), rate_cell(healthy->max, line->unit));
-    else
-        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
+    else table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
     table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit));
     if (c->side_count[COMPARISON_FAULTY] > 1)
         table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit));
-    else
-        table_cell(t, PLAIN, NULL);
+    else table_cell(t, PLAIN, NULL);
     table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s));
     table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte));
     table_cell(t, PLAIN, line->pattern_text);
@@ -224,7 +224,9 @@ static void print_checks(FILE *to, const comparison *c, bool all)
     }
     if (table_lines(t)) heading(to, "Checks %s", all ? "(the device that tells most)" : "that turned");
     table_end(t, to, 2);
-    if (same) fprintf(to, "%s%zu check%s alike on both sides\n", c->check_count == same ? "\n" : "  ... and ", same, same == 1 ? "" : "s");
+    if (same)
+        fprintf(to, "%s%zu check%s alike on both sides\n", c->check_count == same ? "\n" : "  ... and ", same,
+                same == 1 ? "" : "s");
 }
 
 // ---- traffic, histograms, gauges ----
@@ -236,14 +238,19 @@ static const char *way_text(const comparison_range side[COMPARISON_SIDES])
     char *text = ring[next++ % 4];
     double h = side[COMPARISON_HEALTHY].median, f = side[COMPARISON_FAULTY].median;
     if (isnan(h) && isnan(f)) return "";
-    snprintf(text, sizeof *ring, "%s -> %s", isnan(h) ? "?" : number_rate(h, "bytes"), isnan(f) ? "?" : number_rate(f, "bytes"));
+    snprintf(text, sizeof *ring, "%s -> %s", isnan(h) ? "?" : number_rate(h, "bytes"),
+             isnan(f) ? "?" : number_rate(f, "bytes"));
     return text;
 }
 
 static void print_traffic(FILE *to, const comparison *c, bool all)
 {
-    static const column columns[] = {{"DEVICE", 0}, {"SOURCE", 0}, {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN}, {"x", COLUMN_RIGHT},
-                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN}, {"x", COLUMN_RIGHT}};
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"SOURCE", 0},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"x", COLUMN_RIGHT},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"x", COLUMN_RIGHT}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < c->device_count; i++) {
         const comparison_device *d = &c->devices[i];
@@ -269,7 +276,8 @@ static void print_traffic(FILE *to, const comparison *c, bool all)
 static void print_shapes(FILE *to, const comparison *c, bool all)
 {
     enum { SHOWN = 4 };
-    static const column columns[] = {{"HISTOGRAM", 0}, {"MOVED", COLUMN_RIGHT}, {"MIDDLE BIN", COLUMN_RIGHT}, {"ON", 0}};
+    static const column columns[] = {
+        {"HISTOGRAM", 0}, {"MOVED", COLUMN_RIGHT}, {"MIDDLE BIN", COLUMN_RIGHT}, {"ON", 0}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < c->shape_count && (all || i < SHOWN); i++) {
         const comparison_shape *s = &c->shapes[i];
@@ -291,8 +299,8 @@ static const char *gauge_text(const comparison_range *r)
 static void print_gauges(FILE *to, const comparison *c, bool all)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"DEVICE", 0}, {"GAUGE", 0}, {"HEALTHY", COLUMN_RIGHT}, {"FAULTY", COLUMN_RIGHT},
-                                     {"UNIT", COLUMN_LEAN}};
+    static const column columns[] = {
+        {"DEVICE", 0}, {"GAUGE", 0}, {"HEALTHY", COLUMN_RIGHT}, {"FAULTY", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < c->gauge_count && (all || i < SHOWN); i++) {
         const comparison_gauge *g = &c->gauges[i];
@@ -313,10 +321,11 @@ static void print_gauges(FILE *to, const comparison *c, bool all)
 static void print_counts(FILE *to, const comparison *c)
 {
     const comparison_counts *n = &c->counts;
-    char *text = text_format("%zu new, %zu gone, %zu changed, %zu within chance or as the traffic, %zu zero on both sides, "
-                             "%zu without a value on a side.",
-                             n->states[COMPARISON_NEW], n->states[COMPARISON_GONE], n->states[COMPARISON_CHANGED],
-                             n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
+    char *text =
+        text_format("%zu new, %zu gone, %zu changed, %zu within chance or as the traffic, %zu zero on both sides, "
+                    "%zu without a value on a side.",
+                    n->states[COMPARISON_NEW], n->states[COMPARISON_GONE], n->states[COMPARISON_CHANGED],
+                    n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
     heading(to, "Counters");
     fputs("  ", to);
     print_folded(to, text, 2);

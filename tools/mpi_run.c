@@ -1,10 +1,12 @@
 #define _GNU_SOURCE // realpath, mkdtemp
 #include "mpi_run.h"
 #include "output.h"
+#include "regions.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -148,26 +150,137 @@ void mpi_run_close(mpi_run *m)
 
 // ---- the summary ----
 
+typedef struct joined {
+    regions job;
+    regions_flat flat;
+} joined;
+
+// The regions of all ranks, each name once. False when there is none that can be read, after saying so.
+static bool join(joined *j, const mpi_run *m)
+{
+    netprof_error error;
+    const char *paths[] = {m->directory};
+    if (!mpi_run_files(m)) return false;
+    if (!regions_read(&j->job, paths, 1, NULL, &error) && !regions_flatten(&j->flat, &j->job, &error))
+        return true;
+    fail_error(*error.path ? NULL : m->directory, &error);
+    regions_free(&j->job);
+    return false;
+}
+
+static void joined_free(joined *j)
+{
+    regions_flat_free(&j->flat);
+    regions_free(&j->job);
+}
+
+static int by_own_time(const void *a, const void *b)
+{
+    const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
+    if (x->sums.exclusive_ns != y->sums.exclusive_ns)
+        return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+// The regions, most own time first; free the list.
+static const regions_node **sorted(const joined *j)
+{
+    const regions_node **list = must(malloc((j->flat.node_count + 1) * sizeof *list));
+    for (size_t i = 0; i < j->flat.node_count; i++)
+        list[i] = &j->flat.nodes[i];
+    qsort(list, j->flat.node_count, sizeof *list, by_own_time);
+    return list;
+}
+
+static void print_regions(FILE *to, const joined *j)
+{
+    enum { SHOWN = 12 };
+    static const column columns[] = {{"REGION", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME PER RANK", COLUMN_RIGHT},
+                                     {"OWN", COLUMN_RIGHT},
+                                     {"PER CALL", COLUMN_RIGHT},
+                                     {"SLOWEST/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"BYTES", COLUMN_RIGHT | COLUMN_LEAN}};
+    const regions_node **list = sorted(j);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < j->flat.node_count && i < SHOWN; i++) {
+        const regions_node *n = list[i];
+        double per_call_s = (double)n->sums.total_ns / 1e9 / (double)n->sums.measured;
+        table_cell(t, PLAIN, n->name);
+        table_cell(t, PLAIN, number_exact(n->sums.calls));
+        table_cell(t, PLAIN, n->sums.measured ? number_seconds(n->mean_ns / 1e9) : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? number_share(n->own_share) : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? number_seconds(per_call_s) : NULL);
+        if (n->cell_count > 1 && !isnan(n->max_over_mean))
+            table_printf(t, PLAIN, "%.2f", n->max_over_mean);
+        else
+            table_cell(t, PLAIN, NULL);
+        table_cell(t, PLAIN, n->sums.bytes ? number_si((double)n->sums.bytes, "bytes") : NULL);
+    }
+    table_end(t, to, 2);
+    if (j->flat.node_count > SHOWN) fprintf(to, "  ... and %zu more\n", j->flat.node_count - SHOWN);
+    free(list);
+}
+
+static void print_absence(FILE *to, const mpi_run *m)
+{
+    fprintf(
+        to,
+        "  no regions: no process called MPI and could write into %s.\n"
+        "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
+        "on to\n"
+        "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
+        safe(m->directory));
+}
+
 void mpi_run_summary(FILE *to, const mpi_run *m)
 {
+    joined j = {0};
     size_t files = mpi_run_files(m);
-    if (files)
-        fprintf(to, "  regions of %zu %s%s%s\n", files, files == 1 ? "process" : "processes",
-                m->temporary ? "" : " in ", m->temporary ? "" : safe(m->directory));
-    else
-        fprintf(to,
-                "  no regions: no process called MPI and could write into %s.\n"
-                "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and "
-                "NETPROF_OUTPUT on to\n"
-                "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the "
-                "same.\n",
-                safe(m->directory));
+    if (!files) {
+        print_absence(to, m);
+        return;
+    }
+    if (!join(&j, m)) return;
+    fprintf(to, "  regions of %zu %s", files, files == 1 ? "process" : "processes");
+    if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
+    fprintf(to, ":\n");
+    print_regions(to, &j);
+    if (j.job.missing_count)
+        fprintf(to, "  %zu of %ld ranks have left no file: not in these figures\n", j.job.missing_count,
+                j.job.rank_count_told);
+    if (j.job.warning_count) fprintf(to, "  damaged files: these figures are lower bounds\n");
+    joined_free(&j);
+}
+
+static json_object *region_json(const regions_node *n)
+{
+    json_object *o = json_object_new_object();
+    json_text(o, "name", n->name);
+    json_object_object_add(o, "ranks", json_u64(n->cell_count));
+    json_object_object_add(o, "calls", json_u64(n->sums.calls));
+    json_object_object_add(o, "measured", json_u64(n->sums.measured));
+    json_object_object_add(o, "inclusive_ns", json_u64(n->sums.inclusive_ns));
+    json_object_object_add(o, "exclusive_ns", json_u64(n->sums.exclusive_ns));
+    json_object_object_add(o, "max_over_mean", json_number(n->max_over_mean));
+    json_object_object_add(o, "bytes", json_u64(n->sums.bytes));
+    return o;
 }
 
 json_object *mpi_run_json(const mpi_run *m)
 {
-    json_object *o = json_object_new_object();
+    joined j = {0};
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
     json_object_object_add(o, "directory", m->temporary ? NULL : json_string(m->directory));
     json_object_object_add(o, "files", json_u64(mpi_run_files(m)));
+    bool there = join(&j, m);
+    json_object_object_add(o, "missing_ranks", json_u64(j.job.missing_count));
+    const regions_node **nodes = sorted(&j);
+    for (size_t i = 0; there && i < j.flat.node_count; i++)
+        json_object_array_add(list, region_json(nodes[i]));
+    json_object_object_add(o, "regions", list);
+    free(nodes);
+    if (there) joined_free(&j);
     return o;
 }

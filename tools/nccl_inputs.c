@@ -15,7 +15,8 @@ void text_list_add(text_list *list, char *text)
 
 void text_list_free(text_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) free(list->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
     free(list->items);
     *list = (text_list){NULL, 0};
 }
@@ -26,7 +27,8 @@ static char *trim(char *text)
 {
     text += strspn(text, " \t\r\n");
     size_t length = strlen(text);
-    while (length && strchr(" \t\r\n", text[length - 1])) text[--length] = 0;
+    while (length && strchr(" \t\r\n", text[length - 1]))
+        text[--length] = 0;
     return text;
 }
 
@@ -131,11 +133,13 @@ static char *slurm_directory(const char *jobid)
     return found;
 }
 
-char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count, text_list *tried)
+char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count,
+                         text_list *tried)
 {
     struct stat st;
     const char *submitted = getenv("SLURM_SUBMIT_DIR");
-    for (size_t i = 0; i < root_count; i++) add_places(tried, roots[i], jobid);
+    for (size_t i = 0; i < root_count; i++)
+        add_places(tried, roots[i], jobid);
     if (config->log_root) add_places(tried, config->log_root, jobid);
     if (!root_count) add_places(tried, ".", jobid);
     if (!root_count && submitted && *submitted) add_places(tried, submitted, jobid);
@@ -157,12 +161,17 @@ void nccl_no_logs_hint(void)
           "What commonly leaves no logs behind:\n"
           "  NCCL_PROFILER_PLUGIN does not name libnccl-profiler-inspector.so, or it could not be loaded\n"
           "  NCCL_INSPECTOR_ENABLE is not 1\n"
-          "  NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS: 0 in NCCL 2.28 and 2.29, and -1 since 2.30, mean that\n"
+          "  NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS: 0 in NCCL 2.28 and 2.29, and -1 since 2.30, "
+          "mean that\n"
           "    nothing is ever written, not at the end either, whatever the manual of 2.30 says\n"
-          "  NCCL_INSPECTOR_DUMP_DIR has more than one missing directory (only the last is made), or is local to each node;\n"
-          "    without it logs go to nccl-inspector-JOBID, or nccl-inspector-unknown-jobid, in the job's working directory\n"
+          "  NCCL_INSPECTOR_DUMP_DIR has more than one missing directory (only the last is made), or is "
+          "local to each node;\n"
+          "    without it logs go to nccl-inspector-JOBID, or nccl-inspector-unknown-jobid, in the job's "
+          "working directory\n"
           "  NCCL_INSPECTOR_PROM_DUMP=1 writes .prom files instead, and deletes them at the end of the job\n"
-          "  since 2.30, messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) and calls without times of the GPU are left out\n"
-          "  containers with equal host names and process ids overwrite each other's file in a shared directory\n",
+          "  since 2.30, messages below NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES (8192) and calls without times of "
+          "the GPU are left out\n"
+          "  containers with equal host names and process ids overwrite each other's file in a shared "
+          "directory\n",
           stderr);
 }

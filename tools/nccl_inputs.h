@@ -6,7 +6,7 @@
 
 // What the exporter's configuration file says; NULL: nothing.
 typedef struct nccl_config {
-    char *log_root;                        // [paths] default_log_root, with {jobid}
+    char *log_root;                       // [paths] default_log_root, with {jobid}
     char *detailed_index, *summary_index; // [kibana] kibana_project_detailed, kibana_project_summary
 } nccl_config;
 

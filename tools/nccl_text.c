@@ -15,7 +15,8 @@ static const char *size_text(uint64_t bytes)
     char *text = ring[next++ % 8];
     double value = (double)bytes;
     size_t unit = 0;
-    for (; value >= 1024; unit++) value /= 1024;
+    for (; value >= 1024; unit++)
+        value /= 1024;
     snprintf(text, sizeof ring[0], value != floor(value) ? "%.2f %s" : "%.0f %s", value, units[unit]);
     return text;
 }
@@ -24,19 +25,20 @@ static const char *size_text(uint64_t bytes)
 
 static const char *paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"",         "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
     return output_colour(stdout) ? sequences[s] : "";
 }
 
 static void print_finding(const nccl_finding *x, bool details)
 {
     const char *paint_on = paint(x->severity);
-    printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity), *paint_on ? "\033[0m" : "", x->rule->name,
-           safe(x->device), safe(x->claim));
+    printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity),
+           *paint_on ? "\033[0m" : "", x->rule->name, safe(x->device), safe(x->claim));
     if (!details) return;
     for (size_t i = 0; i < x->evidence_count; i++)
-        printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value, *x->evidence[i].unit ? " " : "",
-               x->evidence[i].unit);
+        printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value,
+               *x->evidence[i].unit ? " " : "", x->evidence[i].unit);
     printf("          threshold: %.4g %s (%s)\n", x->rule->limit, x->rule->unit, x->rule->origin);
     if (x->explained_by) printf("          explained by: %s\n", x->explained_by);
     if (*x->rule->advice) printf("          do: %s\n", x->rule->advice);
@@ -57,7 +59,8 @@ static void print_unknown(const nccl_findings *f, bool all)
     enum { SHOWN = 5 };
     if (!f->unknown_count) return;
     heading(stdout, "Could not be judged");
-    for (size_t i = 0; i < f->unknown_count && (all || i < SHOWN); i++) printf("  %s\n", safe(f->unknown[i]));
+    for (size_t i = 0; i < f->unknown_count && (all || i < SHOWN); i++)
+        printf("  %s\n", safe(f->unknown[i]));
     if (!all && f->unknown_count > SHOWN) printf("  and %zu more (--all)\n", f->unknown_count - SHOWN);
 }
 
@@ -97,18 +100,29 @@ static void kind_line(const nccl *n, const nccl_kind *k, table *t)
 static void print_collectives(const nccl *n, bool all)
 {
     enum { SHOWN = 15 };
-    static const column columns[] = {{"communicators", 0},           {"collective", 0},
-                                     {"size", COLUMN_RIGHT},         {"calls", COLUMN_RIGHT},
-                                     {"time s", COLUMN_RIGHT},       {"wire p50 ms", COLUMN_RIGHT},
-                                     {"p95 ms", COLUMN_RIGHT},       {"skew p50 ms", COLUMN_RIGHT},
-                                     {"p95 ms", COLUMN_RIGHT},       {"bus GB/s", COLUMN_RIGHT},
-                                     {"rank mean GB/s", COLUMN_RIGHT}, {"of peak", COLUMN_RIGHT | COLUMN_LEAN}};
+    static const column columns[] = {{"communicators", 0},
+                                     {"collective", 0},
+                                     {"size", COLUMN_RIGHT},
+                                     {"calls", COLUMN_RIGHT},
+                                     {"time s", COLUMN_RIGHT},
+                                     {"wire p50 ms", COLUMN_RIGHT},
+                                     {"p95 ms", COLUMN_RIGHT},
+                                     {"skew p50 ms", COLUMN_RIGHT},
+                                     {"p95 ms", COLUMN_RIGHT},
+                                     {"bus GB/s", COLUMN_RIGHT},
+                                     {"rank mean GB/s", COLUMN_RIGHT},
+                                     {"of peak", COLUMN_RIGHT | COLUMN_LEAN}};
     const nccl_kind **order = must(malloc((n->kind_count + 1) * sizeof *order));
-    if (n->kind_count) heading(stdout, "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
-    for (size_t i = 0; i < n->kind_count; i++) order[i] = &n->kinds[i];
+    if (n->kind_count)
+        heading(
+            stdout,
+            "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
+    for (size_t i = 0; i < n->kind_count; i++)
+        order[i] = &n->kinds[i];
     qsort(order, n->kind_count, sizeof *order, by_time);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < n->kind_count && (all || i < SHOWN); i++) kind_line(n, order[i], t);
+    for (size_t i = 0; i < n->kind_count && (all || i < SHOWN); i++)
+        kind_line(n, order[i], t);
     table_end(t, stdout, 2);
     if (!all && n->kind_count > SHOWN) printf("  and %zu more (--all)\n", n->kind_count - SHOWN);
     free(order);
@@ -164,15 +178,13 @@ static void print_late(const nccl *n, bool all)
 
 static void print_comparison(const nccl_comparison *c, bool all)
 {
-    static const column columns[] = {{"communicators", 0},
-                                     {"collective", 0},
-                                     {"size", COLUMN_RIGHT},
-                                     {"before ms", COLUMN_RIGHT},
-                                     {"after ms", COLUMN_RIGHT},
-                                     {"ratio", COLUMN_RIGHT},
-                                     {"z", COLUMN_RIGHT},
-                                     {"", 0}};
-    heading(stdout, "Wire time beside the compared job (slower or faster: median differs by more than %.0f %%, |z| > %.0f)",
+    static const column columns[] = {{"communicators", 0},       {"collective", 0},
+                                     {"size", COLUMN_RIGHT},     {"before ms", COLUMN_RIGHT},
+                                     {"after ms", COLUMN_RIGHT}, {"ratio", COLUMN_RIGHT},
+                                     {"z", COLUMN_RIGHT},        {"", 0}};
+    heading(stdout,
+            "Wire time beside the compared job (slower or faster: median differs by more than %.0f %%, |z| > "
+            "%.0f)",
             100 * NCCL_COMPARE_CHANGE, NCCL_COMPARE_Z);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < c->count; i++) {
@@ -205,13 +217,17 @@ static void print_logs(const nccl *n)
         if (n->versions >> minor & 1) printf(", v4.%d", minor);
     printf("%s\n", n->foreign_version ? ", and a version that is not known" : "");
     if (n->member_count)
-        printf("  written %s to %s\n", number_time((int64_t)(n->first_dump_us < INT64_MAX / 1000 ? n->first_dump_us * 1000 : 0)),
+        printf("  written %s to %s\n",
+               number_time((int64_t)(n->first_dump_us < INT64_MAX / 1000 ? n->first_dump_us * 1000 : 0)),
                number_time((int64_t)(n->last_dump_us < INT64_MAX / 1000 ? n->last_dump_us * 1000 : 0)));
     printf("  lines:");
     for (int i = NCCL_OUTCOMES; i-- > 0;)
-        if (n->outcomes[i]) printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
+        if (n->outcomes[i])
+            printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
     printf("\n");
-    if (n->metric_count) printf("  %zu samples of Prometheus files: averages over windows, see metrics.csv\n", n->metric_count);
+    if (n->metric_count)
+        printf("  %zu samples of Prometheus files: averages over windows, see metrics.csv\n",
+               n->metric_count);
 }
 
 void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison, bool all)

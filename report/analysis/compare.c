@@ -307,10 +307,8 @@ static double bytes_by(const comparer *m, comparison_bytes basis, size_t device,
     if (place == DIFFERENCE_NONE) return NAN;
     switch (basis) {
     case COMPARISON_BYTES_OWN: return own_bytes(e->d, place);
-    case COMPARISON_BYTES_INTERFACE:
-        return e->twins[place] == LOOKUP_NONE ? NAN : own_bytes(e->d, e->twins[place]);
-    case COMPARISON_BYTES_IP:
-        return strcmp(m->c->devices[device].source, "ip") == 0 ? ip_bytes(e) : NAN;
+    case COMPARISON_BYTES_INTERFACE: return e->twins[place] == LOOKUP_NONE ? NAN : own_bytes(e->d, e->twins[place]);
+    case COMPARISON_BYTES_IP: return strcmp(m->c->devices[device].source, "ip") == 0 ? ip_bytes(e) : NAN;
     case COMPARISON_BYTES_NODE: return m->c->runs[run]->bytes;
     default: return NAN;
     }
@@ -564,9 +562,9 @@ static void judge_runs(comparer *m, netprof_error *error, netprof_err *err)
 
 netprof_err comparison_make(comparison *c, const rules *set, const comparison_options *options, netprof_error *error)
 {
-    static void (*const steps[])(comparer *) = {find_devices, measure,        make_checks,   comparer_lines,
-                                                comparer_shapes, comparer_gauges, comparer_facts, comparer_notes,
-                                                comparer_conclude};
+    static void (*const steps[])(comparer *) = {find_devices,   measure,         make_checks,
+                                                comparer_lines, comparer_shapes, comparer_gauges,
+                                                comparer_facts, comparer_notes,  comparer_conclude};
     netprof_err err = NETPROF_OK;
     comparer m = {.c = c, .set = set};
     c->basis = options ? options->basis : COMPARISON_MILDER;

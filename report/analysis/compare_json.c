@@ -130,7 +130,8 @@ static json_object *shape_json(const comparison *c, const comparison_shape *shap
         json_object *s = json_object_new_object(), *shares = json_object_new_array();
         json_put_text(s, "middle", shape->middle[side]);
         json_put_exact(s, "bin", shape->middle_bin[side]);
-        for (size_t b = 0; b < shape->bins; b++) json_object_array_add(shares, json_number_value(shape->share[side][b]));
+        for (size_t b = 0; b < shape->bins; b++)
+            json_object_array_add(shares, json_number_value(shape->share[side][b]));
         json_put(s, "shares", shares);
         json_put(o, comparison_side_name((comparison_side)side), s);
     }

@@ -39,7 +39,9 @@ static comparison_class class_of(const char *source, const char *name, const cha
     static const struct {
         const char *unit;
         comparison_class kind;
-    } rows[] = {{"cycles", COMPARISON_STALLS}, {"ticks", COMPARISON_STALLS}, {"evictions", COMPARISON_STALLS},
+    } rows[] = {{"cycles", COMPARISON_STALLS},
+                {"ticks", COMPARISON_STALLS},
+                {"evictions", COMPARISON_STALLS},
                 {"bytes", COMPARISON_BYTES}};
     if (marks & CATALOG_WAITING) return COMPARISON_STALLS;
     if (marks & CATALOG_FAULT || catalog_is_trouble(source, name, unit)) return COMPARISON_ERRORS;
@@ -52,7 +54,8 @@ static comparison_class class_of(const char *source, const char *name, const cha
 // read from a disk, differs from run to run.
 static bool is_network(const char *source)
 {
-    static const char *const others[] = {"process", "cgroup", "cpu", "memory", "disk", "pressure", "energy", "hwmon", "self"};
+    static const char *const others[] = {"process",  "cgroup", "cpu",   "memory", "disk",
+                                         "pressure", "energy", "hwmon", "self"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i], source) == 0) return false;
     return true;
@@ -102,7 +105,11 @@ static sample take_sample(const comparer *m, const comparison_line *line, size_t
     const evaluation *e = &m->runs[run];
     size_t place = comparer_place(m, device, run);
     size_t i = place == DIFFERENCE_NONE ? LOOKUP_NONE : lookup_find(&e->index, place, line->name);
-    sample s = {.side = m->c->runs[run]->side, .run = run, .reason = "absent", .count = NAN, .seconds = NAN,
+    sample s = {.side = m->c->runs[run]->side,
+                .run = run,
+                .reason = "absent",
+                .count = NAN,
+                .seconds = NAN,
                 .bytes = m->bytes[run * m->c->device_count + device]};
     if (i == LOOKUP_NONE) return s;
     const difference_row *row = &e->d->rows[i];
@@ -120,7 +127,8 @@ static sample take_sample(const comparer *m, const comparison_line *line, size_t
     return s;
 }
 
-static size_t values_of(const sample *samples, size_t count, comparison_side side, comparison_basis basis, double *values)
+static size_t values_of(const sample *samples, size_t count, comparison_side side, comparison_basis basis,
+                        double *values)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -188,7 +196,8 @@ static double judged_deviation(const comparison *c, const comparison_line *line,
     if (c->basis == COMPARISON_PER_SECOND || line->kind == COMPARISON_BYTES || line->time_driven) return second;
     bool has_bytes = by[COMPARISON_PER_BYTE].known && s->bytes > 0;
     double byte = has_bytes ? deviation(line, s, &by[COMPARISON_PER_BYTE], COMPARISON_PER_BYTE) : 0;
-    if (c->basis == COMPARISON_PER_BYTE) return byte;
+    bool has_time = by[COMPARISON_PER_SECOND].known && s->seconds > 0;
+    if (c->basis == COMPARISON_PER_BYTE || !has_time) return byte;
     if (!has_bytes) return second;
     if (second * byte <= 0) return 0;
     return fabs(second) < fabs(byte) ? second : byte;
@@ -246,7 +255,8 @@ static const sample *find_worst(const comparison *c, const comparison_line *line
         if (s->side != COMPARISON_FAULTY || !s->known) continue;
         double deviates = judged_deviation(c, line, s, by);
         cell->outside += fabs(deviates) > 0;
-        bool further = fabs(deviates) > fabs(most) || (fabs(deviates) >= fabs(most) && worst && s->count > worst->count);
+        bool further =
+            fabs(deviates) > fabs(most) || (fabs(deviates) >= fabs(most) && worst && s->count > worst->count);
         if (worst && !further) continue;
         worst = s;
         most = deviates;
@@ -267,8 +277,12 @@ static const char *unknown_reason(const sample *samples, size_t count, compariso
 static comparison_cell make_cell(const comparison *c, const comparison_line *line, const sample *samples, size_t count,
                                  double *values)
 {
-    comparison_cell cell = {.ratio_per_s = NAN, .ratio_per_byte = NAN, .worst_per_s = NAN, .worst_per_byte = NAN,
-                            .worst_run = DIFFERENCE_NONE, .z = NAN};
+    comparison_cell cell = {.ratio_per_s = NAN,
+                            .ratio_per_byte = NAN,
+                            .worst_per_s = NAN,
+                            .worst_per_byte = NAN,
+                            .worst_run = DIFFERENCE_NONE,
+                            .z = NAN};
     yardstick by[COMPARISON_PER_BYTE + 1] = {{.known = false}};
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         cell.side[side] = amount_of(samples, count, (comparison_side)side, values);
@@ -327,7 +341,8 @@ static bool fill_line(line_maker *l, comparison_line *line, uint64_t *hash)
         size_t device = line->first_device + i;
         for (size_t r = 0; r < c->run_count; r++) {
             l->samples[r] = take_sample(l->m, line, device, r);
-            *hash = mix(mix(*hash, l->samples[r].known), l->samples[r].exact);
+            if (l->samples[r].known && l->samples[r].exact)
+                *hash = mix(mix(*hash, i * c->run_count + r), l->samples[r].exact);
         }
         line->cells[i] = make_cell(c, line, l->samples, c->run_count, l->values);
         bool exists = strcmp(unknown_reason(l->samples, c->run_count, COMPARISON_HEALTHY), "absent") != 0 ||
@@ -390,7 +405,8 @@ static bool is_gauge(const netprof_counter *counter)
 }
 
 // What is left out, and counted: in how many devices it is.
-static size_t *left_out(comparison *c, const char *source, const netprof_counter *counter, const char *unit, uint32_t marks)
+static size_t *left_out(comparison *c, const char *source, const netprof_counter *counter, const char *unit,
+                        uint32_t marks)
 {
     bool ranked = is_network(source) || class_of(source, counter->name, unit, marks) <= COMPARISON_STALLS;
     if (is_gauge(counter)) return &c->counts.gauges;
@@ -439,9 +455,13 @@ static void add_line(line_maker *l, size_t device, size_t run, size_t counter)
 
 // ---- equal counters ----
 
-static bool same_number(double a, double b)
+// A counter that a device does not have counts nothing there.
+static bool same_count(const comparison_cell *a, const comparison_cell *b, int side)
 {
-    return (isnan(a) && isnan(b)) || (a >= b && a <= b);
+    double x = a->side[side].count, y = b->side[side].count;
+    if (isnan(x) && a->reason && strcmp(a->reason, "absent") == 0) x = 0;
+    if (isnan(y) && b->reason && strcmp(b->reason, "absent") == 0) y = 0;
+    return (isnan(x) && isnan(y)) || (x >= y && x <= y);
 }
 
 static bool are_equal(const comparison_line *a, const comparison_line *b)
@@ -450,7 +470,7 @@ static bool are_equal(const comparison_line *a, const comparison_line *b)
     if (a->kind != b->kind || strcmp(a->unit, b->unit) != 0 || a->time_driven != b->time_driven) return false;
     for (size_t i = 0; i < a->device_count; i++)
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            if (!same_number(a->cells[i].side[side].count, b->cells[i].side[side].count)) return false;
+            if (!same_count(&a->cells[i], &b->cells[i], side)) return false;
     return true;
 }
 
@@ -558,7 +578,7 @@ typedef struct bucket {
     unsigned long number;
 } bucket;
 
-// "pct_req_rsp_latency_7", "hni_rx_ok_36_to_63", "hni_rx_ok_8192_to_max": the number is the first of the range at the end.
+// "pct_req_rsp_latency_7", "hni_rx_ok_36_to_63", "hni_rx_ok_8192_to_max": the number is the first of the range.
 static bool parse_bucket(const char *name, bucket *b)
 {
     size_t n = strlen(name), at = n;
@@ -659,7 +679,8 @@ static void compare_histogram(comparer *m, size_t first, size_t end, const bucke
     comparison_shape shape = {.source = m->c->devices[first].source, .bins = count};
     double *work = calloc(4 * count, sizeof *work);
     if (!work) m->no_memory = true;
-    double *share[COMPARISON_SIDES] = {work, work + count}, *most[COMPARISON_SIDES] = {work + 2 * count, work + 3 * count};
+    double *share[COMPARISON_SIDES] = {work, work + count},
+           *most[COMPARISON_SIDES] = {work + 2 * count, work + 3 * count};
     for (size_t i = first; i < end && work; i++) {
         double moved = 0;
         bool known = true;
@@ -727,7 +748,9 @@ static void add_gauge(comparer *m, size_t device, size_t run, size_t counter, do
 {
     comparison *c = m->c;
     const netprof_counter *about = &c->runs[run]->d.delta->schema->counters[counter];
-    comparison_gauge g = {.device = device, .name = about->name, .unit = c->runs[run]->d.rows[counter].unit,
+    comparison_gauge g = {.device = device,
+                          .name = about->name,
+                          .unit = c->runs[run]->d.rows[counter].unit,
                           .is_signed = about->flags & NETPROF_SIGNED};
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         size_t n = 0;
@@ -769,8 +792,8 @@ void comparer_gauges(comparer *m)
         const netprof_schema *schema = c->runs[run]->d.delta->schema;
         const netprof_device *dev = &schema->devices[c->devices[i].places[run]];
         for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)
-            if (is_gauge(&schema->counters[k]) && !(catalog_marks(dev->source, schema->counters[k].name) &
-                                                    (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)))
+            if (is_gauge(&schema->counters[k]) &&
+                !(catalog_marks(dev->source, schema->counters[k].name) & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)))
                 add_gauge(m, i, run, k, values);
     }
     free(values);

@@ -46,11 +46,37 @@ void comparer_pattern_text(comparer *m, comparison_line *line)
 // ---- facts ----
 
 // What may explain a difference; names, addresses and serial numbers do not.
-static const char *const telling_device[] = {
-    "driver",    "driver_rev", "version",         "fw_version",  "fw_ver",     "model",     "hca_type",       "cassini_version",
-    "speed_mbps", "port_speed", "rate",            "rate_bps",    "link",       "duplex",    "media",          "link_layer",
-    "link_layer_retry", "loopback", "pause",       "mtu",         "hpc_mtu",    "pci_speed", "pci_width",      "esm_link_speed",
-    "numa_node", "kind",       "operstate",       "phys_state",  "pci_max_speed", "pci_max_width", NULL};
+static const char *const telling_device[] = {"driver",
+                                             "driver_rev",
+                                             "version",
+                                             "fw_version",
+                                             "fw_ver",
+                                             "model",
+                                             "hca_type",
+                                             "cassini_version",
+                                             "speed_mbps",
+                                             "port_speed",
+                                             "rate",
+                                             "rate_bps",
+                                             "link",
+                                             "duplex",
+                                             "media",
+                                             "link_layer",
+                                             "link_layer_retry",
+                                             "loopback",
+                                             "pause",
+                                             "mtu",
+                                             "hpc_mtu",
+                                             "pci_speed",
+                                             "pci_width",
+                                             "esm_link_speed",
+                                             "numa_node",
+                                             "kind",
+                                             "operstate",
+                                             "phys_state",
+                                             "pci_max_speed",
+                                             "pci_max_width",
+                                             NULL};
 static const char *const telling_node[] = {"kernel", "machine", "netprof", NULL};
 
 // The fact on a side: NULL when no run has it, "" (an impossible value) when its runs differ.
@@ -62,10 +88,9 @@ static const char *fact_of_side(const comparer *m, size_t device, const char *ke
         const netprof_schema *schema = c->runs[r]->d.delta->schema;
         size_t place = device == DIFFERENCE_NONE ? 0 : comparer_place(m, device, r);
         if (c->runs[r]->side != side || place == DIFFERENCE_NONE) continue;
-        const char *value =
-            device == DIFFERENCE_NONE
-                ? netprof_fact_of(schema->facts, schema->fact_count, key)
-                : netprof_fact_of(schema->devices[place].facts, schema->devices[place].fact_count, key);
+        const char *value = device == DIFFERENCE_NONE
+                                ? netprof_fact_of(schema->facts, schema->fact_count, key)
+                                : netprof_fact_of(schema->devices[place].facts, schema->devices[place].fact_count, key);
         if (found && value && strcmp(found, value) != 0) return "";
         if (value) found = value;
     }
@@ -76,7 +101,8 @@ static void compare_fact(comparer *m, size_t device, const char *key)
 {
     comparison *c = m->c;
     comparison_fact fact = {.device = device, .key = key};
-    for (int side = 0; side < COMPARISON_SIDES; side++) fact.side[side] = fact_of_side(m, device, key, (comparison_side)side);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        fact.side[side] = fact_of_side(m, device, key, (comparison_side)side);
     const char *h = fact.side[COMPARISON_HEALTHY], *f = fact.side[COMPARISON_FAULTY];
     if (!h || !f || !*h || !*f || strcmp(h, f) == 0) return;
     comparison_fact *list = comparer_grow(m, c->facts, c->fact_count, sizeof *list);
@@ -131,7 +157,8 @@ static void note_hosts(comparer *m)
     char *healthy = NULL, *faulty = NULL, *text = NULL;
     size_t h = append_hosts(m, &healthy, COMPARISON_HEALTHY), f = append_hosts(m, &faulty, COMPARISON_FAULTY);
     if (h && f && (h > 1 || f > 1 || strcmp(healthy, faulty) != 0))
-        comparer_append(m, &text, "different hosts: healthy %s, faulty %s; devices are matched by name", healthy, faulty);
+        comparer_append(m, &text, "different hosts: healthy %s, faulty %s; devices are matched by name", healthy,
+                        faulty);
     add_note(m, text);
     free(healthy);
     free(faulty);
@@ -191,8 +218,8 @@ static void note_resets(comparer *m)
         char *text = NULL;
         size_t resets = total->flagged[NETPROF_FLAG_RESET];
         if (!resets) continue;
-        comparer_append(m, &text, "%zu of %zu counters started again from zero in the %s run %s", resets, total->counters,
-                        comparison_side_name(c->runs[r]->side), c->runs[r]->label);
+        comparer_append(m, &text, "%zu of %zu counters started again from zero in the %s run %s", resets,
+                        total->counters, comparison_side_name(c->runs[r]->side), c->runs[r]->label);
         add_note(m, text);
     }
 }
@@ -243,8 +270,8 @@ static void note_lengths(comparer *m)
     double longest = fmax(high[0], high[1]), shortest = fmin(low[0], low[1]);
     if (!known) comparer_append(m, &text, "the length of a run is not known: no ratio per second");
     else if (longest > 2 * shortest)
-        comparer_append(m, &text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain", shortest,
-                        longest);
+        comparer_append(m, &text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain",
+                        shortest, longest);
     add_note(m, text);
 }
 
@@ -301,14 +328,16 @@ static void append_devices(comparer *m, char **text, const comparison_check *che
     const finding *x = worst->finding[side];
     size_t count = 0, last = 0;
     for (size_t i = 0; i < check->cell_count; i++) {
-        if (check->cells[i].flipped != worst->flipped || check->cells[i].severity[side] != worst->severity[side]) continue;
+        if (check->cells[i].flipped != worst->flipped || check->cells[i].severity[side] != worst->severity[side])
+            continue;
         if (check->cells[i].judged[side] != COMPARISON_JUDGED || i == check->worst) continue;
         count++;
         last = i;
     }
     comparer_append(m, text, "%s",
-                    x ? finding_device(&c->runs[worst->run[side]]->f, x)
-                      : check->of_node ? check->rule->source : c->devices[check->first_device + check->worst].name);
+                    x                ? finding_device(&c->runs[worst->run[side]]->f, x)
+                    : check->of_node ? check->rule->source
+                                     : c->devices[check->first_device + check->worst].name);
     if (check->of_node || !count) return;
     if (count == 1) comparer_append(m, text, " and %s", c->devices[check->first_device + last].name);
     else comparer_append(m, text, " and %zu others", count);
@@ -414,13 +443,13 @@ static char *line_sentence(comparer *m, const comparison_line *line)
     const comparison_cell *cell = &line->cells[line->worst];
     char *text = NULL, healthy[80], faulty[80], ratio[32];
     const char *device = m->c->devices[line->first_device + line->worst].name;
-    comparer_append(m, &text, "%s: %s %s", device, line->name, per_second(faulty, sizeof faulty, line, cell->worst_per_s));
+    comparer_append(m, &text, "%s: %s %s", device, line->name,
+                    per_second(faulty, sizeof faulty, line, cell->worst_per_s));
     comparer_append(m, &text, "; %s %s", runs_word(m->c, COMPARISON_HEALTHY),
                     per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
     if (cell->state == COMPARISON_CHANGED && !isnan(cell->ratio_per_s))
         comparer_append(m, &text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
-    else if (cell->state != COMPARISON_CHANGED)
-        comparer_append(m, &text, " (%s)", comparison_state_name(cell->state));
+    else if (cell->state != COMPARISON_CHANGED) comparer_append(m, &text, " (%s)", comparison_state_name(cell->state));
     if (line->pattern != COMPARISON_ALONE) comparer_append(m, &text, "; %s", line->pattern_text);
     if (*line->gloss) comparer_append(m, &text, ": %s", line->gloss);
     return text;
@@ -486,7 +515,8 @@ static void say_links(comparer *m)
         judged++;
     }
     if (judged < 2) return;
-    comparer_append(m, &text, "Links: none of %zu checks of links and their errors found anything on either side", judged);
+    comparer_append(m, &text, "Links: none of %zu checks of links and their errors found anything on either side",
+                    judged);
     add_sentence(m, SEVERITY_OK, text);
 }
 
@@ -508,9 +538,9 @@ static char *work_sentence(comparer *m)
     if (!is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
         comparer_append(m, &text, "%s moved instead of %s", faulty, healthy);
     else if (!is_near(c->bytes_ratio))
-        comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy, seconds[0]);
-    else if (isnan(c->seconds_ratio))
-        comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
+        comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy,
+                        seconds[0]);
+    else if (isnan(c->seconds_ratio)) comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
     else if (is_near(c->seconds_ratio))
         comparer_append(m, &text, "Same work in the same time: %s moved in %.3g s", faulty, seconds[1]);
     else
@@ -545,10 +575,8 @@ static void choose_title(comparer *m)
         comparer_append(m, &text, "%s", c->sentences[0].text);
     else if (!comparison_compared(c))
         comparer_append(m, &text, "Nothing to compare: no counter has values on both sides");
-    else if (!differs(c))
-        comparer_append(m, &text, "No difference beyond chance");
-    else
-        comparer_append(m, &text, "Nothing went worse");
+    else if (!differs(c)) comparer_append(m, &text, "No difference beyond chance");
+    else comparer_append(m, &text, "Nothing went worse");
     if (work && c->line_count && !(c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH))
         comparer_append(m, &text, ". %s", work);
     free(work);

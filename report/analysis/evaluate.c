@@ -98,7 +98,8 @@ bool evaluation_counts_again(const evaluation *e, size_t device)
     if (strcmp(source, "netdev") != 0 && strcmp(source, "ethtool") != 0) return false;
     for (size_t i = 0; i < device_count(e); i++) {
         if (i == device || e->twins[i] == LOOKUP_NONE || e->twins[i] != e->twins[device]) continue;
-        if (strcmp(source, "ethtool") == 0 || strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i)) return true;
+        bool by_nic = strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i);
+        if (by_nic || strcmp(source, "ethtool") == 0) return true;
     }
     return false;
 }

@@ -359,6 +359,7 @@ bool expression_parse(expression *e, const char *text, const expression_names *n
     *e = (expression){.nodes = calloc(EXPRESSION_NODES, sizeof *e->nodes),
                       .texts = malloc(2 * strlen(text) + 2)}; // each name ends with a zero of its own
     p.store = e->texts;
+    if (error) error->no_memory = !e->nodes || !e->texts;
     if (!e->nodes || !e->texts)
         fail(&p, "no memory");
     else

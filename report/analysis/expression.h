@@ -87,6 +87,7 @@ typedef struct expression {
 
 typedef struct expression_error {
     size_t column; // 1 for the first character
+    bool no_memory; // the text is not to blame
     char text[96];
 } expression_error;
 

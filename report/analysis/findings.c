@@ -27,8 +27,20 @@ static void *grow(maker *m, void *array, size_t count, size_t *room, size_t size
     return larger;
 }
 
+// In place of a text that memory failed: no half sentence may stand for a whole one.
+static char lost[1];
+
+// Whether it was lost; then there is no text.
+static bool take_lost(char **text)
+{
+    if (*text != lost) return false;
+    *text = NULL;
+    return true;
+}
+
 __attribute__((format(printf, 2, 3))) static void append(char **text, const char *format, ...)
 {
+    if (*text == lost) return;
     char piece[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -36,7 +48,11 @@ __attribute__((format(printf, 2, 3))) static void append(char **text, const char
     va_end(arguments);
     size_t n = *text ? strlen(*text) : 0, more = strlen(piece);
     char *longer = realloc(*text, n + more + 1);
-    if (!longer) return; // the sentence ends early
+    if (!longer) {
+        free(*text);
+        *text = lost;
+        return;
+    }
     memcpy(longer + n, piece, more + 1);
     *text = longer;
 }
@@ -192,7 +208,7 @@ static void make_claim(maker *m, finding *x)
                *x->rule->unit ? " " : "", x->rule->unit);
     }
     append_peers(x);
-    if (!x->claim) m->no_memory = true;
+    if (take_lost(&x->claim) || !x->claim) m->no_memory = true;
 }
 
 // ---- one rule on all devices ----
@@ -330,6 +346,7 @@ static void explain(maker *m, finding *x)
         if (x->explained_by && names_rule(x->explained_by, cause->rule->name)) continue;
         append(&x->explained_by, "%s%s", x->explained_by ? ", " : "", cause->rule->name);
     }
+    m->no_memory |= take_lost(&x->explained_by);
 }
 
 typedef struct order_key {
@@ -532,7 +549,7 @@ static void conclude(maker *m)
     }
     if (f->judged && f->unknown_count)
         append(&f->verdict, "; %zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
-    if (!f->verdict) m->no_memory = true;
+    if (take_lost(&f->verdict) || !f->verdict) m->no_memory = true;
 }
 
 // ---- all ----

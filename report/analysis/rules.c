@@ -142,9 +142,10 @@ static void scope_of(const rule *x, scope *to)
 static bool parse(reader *r, const rule *x, expression *e, enum column column, const char *text)
 {
     scope names;
-    expression_error error;
+    expression_error error = {0};
     scope_of(x, &names);
     if (expression_parse(e, text, &names.names, &error)) return true;
+    r->no_memory |= error.no_memory;
     return refuse(r, "%s: character %zu of '%.60s': %s", column_names[column], error.column, text, error.text);
 }
 
@@ -298,7 +299,10 @@ static bool parse_evidence(reader *r, rule *x, const char *text)
     size_t size = strlen(text) + 8;
     char *call = *text ? malloc(size) : NULL; // the list as arguments of a function
     if (!*text) return true;
-    if (!call) return refuse(r, "no memory");
+    if (!call) {
+        r->no_memory = true;
+        return refuse(r, "no memory");
+    }
     snprintf(call, size, "sum(%s)", text);
     bool ok = parse(r, x, &x->evidence, EVIDENCE, call);
     free(call);

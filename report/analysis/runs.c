@@ -89,12 +89,13 @@ static netprof_err run_from(run_list *list, const dataset *set, size_t i, bool *
 {
     const dataset_run *run = &set->runs[i], *last = run;
     if (!run->snapshot_count && run->delta_count != 1)
-        return fail(error, NETPROF_ERR_ARG, run->path, "holds %zu differences; expected one, or snapshots", run->delta_count);
+        return fail(error, NETPROF_ERR_ARG, run->path, "holds %zu differences; expected one, or snapshots",
+                    run->delta_count);
     if (run->snapshot_count == 1) last = partner(set, i, used);
     if (!last)
         return fail(error, NETPROF_ERR_ARG, run->path,
-                    "holds one snapshot%s%.60s; expected a second one of the same host behind it", *run->host ? " of " : "",
-                    run->host);
+                    "holds one snapshot%s%.60s; expected a second one of the same host behind it",
+                    *run->host ? " of " : "", run->host);
     used[last - set->runs] = true;
     return add_run(list, run, last, force, error);
 }

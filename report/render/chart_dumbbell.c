@@ -130,7 +130,7 @@ static void draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, c
     if (zero) canvas_text(c, place(p, axis, 0), bottom + 9, "0", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
     if (zero) last = place(p, axis, 0) + 4;
     for (size_t i = 0; i < count; i++) {
-        number_text label = number_prefixed(tics[i], "");
+        number_text label = chart_tic(tics[i], "", false);
         double x = place(p, axis, tics[i]), half = canvas_text_width(c, label.text, TYPE_AXIS) / 2;
         if (x - half < last + 3 || x + half > p->right + 12) continue;
         canvas_text(c, x, bottom + 9, label.text, TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);

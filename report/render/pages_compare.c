@@ -14,7 +14,7 @@
 #define TIMES "\xc3\x97"
 #define ARROW " \xe2\x86\x92 "
 
-enum { VERDICT_LINES = 6, RANKED = 9, CHECKS = 8, BARS = 10, LISTED = 8, HEAT_ROWS = 6 };
+enum { VERDICT_LINES = 6, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
 
 typedef struct page {
     const comparison *c;
@@ -122,22 +122,38 @@ static dumbbell_row row_of(page *p, const comparison_line *l)
     return r;
 }
 
-// The best of the ranking, class after class and unit after unit.
+// The best of the ranking, at most ALIKE of a class and unit: families of counters tell the same story.
+static size_t pick_lines(const comparison *c, size_t *picked)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->ranked_count && count < RANKED; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < count; k++) {
+            const comparison_line *other = &c->lines[picked[k]];
+            alike += other->kind == c->lines[i].kind && strcmp(other->unit, c->lines[i].unit) == 0;
+        }
+        if (alike < ALIKE) picked[count++] = i;
+    }
+    return count;
+}
+
+// Class after class and unit after unit.
 static void add_ranking(page *p)
 {
     static const char *const heads[DUMBBELL_COLUMNS] = {"healthy", "faulty", TIMES " per s", TIMES " per byte"};
     const comparison *c = p->c;
-    size_t most = c->ranked_count < RANKED ? c->ranked_count : RANKED, count = 0, panel = 0;
-    dumbbell_row *rows = arena_make(p->memory, most + 1, sizeof *rows);
-    bool *used = arena_make(p->memory, most + 1, sizeof *used);
-    if (!rows || !used) return;
+    size_t picked[RANKED], most = pick_lines(c, picked), count = 0, panel = 0;
+    dumbbell_row rows[RANKED];
+    bool used[RANKED] = {false};
     for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
         for (size_t i = 0; i < most; i++) {
-            if (used[i] || (int)c->lines[i].kind != kind) continue;
+            const comparison_line *first = &c->lines[picked[i]];
+            if (used[i] || (int)first->kind != kind) continue;
             for (size_t k = i; k < most; k++) { // all of the class in this unit
-                if (used[k] || c->lines[k].kind != c->lines[i].kind || strcmp(c->lines[k].unit, c->lines[i].unit) != 0) continue;
+                const comparison_line *l = &c->lines[picked[k]];
+                if (used[k] || l->kind != first->kind || strcmp(l->unit, first->unit) != 0) continue;
                 used[k] = true;
-                rows[count] = row_of(p, &c->lines[k]);
+                rows[count] = row_of(p, l);
                 rows[count++].panel = panel;
             }
             panel++;
@@ -152,12 +168,22 @@ static void add_ranking(page *p)
 
 // ---- health ----
 
+static bool is_share(const rule *x)
+{
+    return strncmp(x->unit, "of ", 3) == 0;
+}
+
+// At most five characters: the unit stands at the row.
 static const char *value_text(page *p, const comparison_verdict *v, const rule *x, comparison_side side)
 {
-    double value = v->value[side];
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    double value = v->value[side] * (is_share(x) ? 100 : 1), size = fabs(value);
+    size_t prefix = 0;
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
-    if (strncmp(x->unit, "of ", 3) == 0) return arena_text(p->memory, value ? number_percent(value).text : "0");
-    return arena_text(p->memory, value ? number_prefixed(value, "").text : "0");
+    if (value == 0) return "0";
+    if (size < .05) return value < 0 ? ">" NUMBER_MINUS ".1" : "<.1";
+    for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) size /= 1000;
+    return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size, prefixes[prefix]);
 }
 
 static strip_cell strip_of(page *p, const comparison_check *k, const comparison_verdict *v)
@@ -193,8 +219,8 @@ static void add_health(page *p)
             cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device]) : (strip_cell){.state = STRIP_ABSENT, .text = ""};
         }
         if (!cells) return;
-        const char *unit = strncmp(k->rule->unit, "of ", 3) == 0 ? k->rule->unit : k->rule->unit;
-        rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s", k->rule->name, *unit ? ", " : "", unit), cells};
+        rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
+                                                 is_share(k->rule) ? "% " : "", k->rule->unit), cells};
     }
     if (!count) return;
     chart_head head = {"health", "Checks", "left mark healthy, right mark and number faulty"};
@@ -248,9 +274,11 @@ static bool make_traffic(page *p, chart *x)
     const comparison *c = p->c;
     bars_row rows[BARS];
     size_t count = 0;
-    for (int physical = 1; physical >= 0 && !count; physical--)
-        for (size_t i = 0; i < c->device_count && count < BARS; i++)
-            if (c->devices[i].physical == (physical == 1) && add_traffic_row(p, &c->devices[i], &rows[count])) count++;
+    // The devices of the columns; where they move no bytes, the ports of the node.
+    for (size_t i = 0; i < p->count && count < BARS; i++)
+        if (add_traffic_row(p, &c->devices[p->devices[i]], &rows[count])) count++;
+    for (size_t i = 0; i < c->device_count && count < BARS && (!p->count || !count); i++)
+        if (c->devices[i].physical && add_traffic_row(p, &c->devices[i], &rows[count])) count++;
     if (!count) return false;
     *x = chart_bars((chart_head){"traffic", "Traffic", "pale healthy, solid faulty: did all slow alike?"}, &style, rows, count);
     return true;
@@ -327,7 +355,8 @@ static void add_heat(page *p)
     }
     if (!count) return;
     chart_head head = {"by-device", "Change by device", "faulty \xc3\xb7 healthy, per second; hatched: 0 in both, or not known"};
-    document_add(p->doc, chart_heat(head, p->labels, p->count, rows, count, NULL));
+    document_add(p->doc, chart_heat(head, p->labels, p->count, rows, count,
+                                      "Blue: less than in the healthy runs, orange: more. The ratio is in the cell."));
 }
 
 // ---- the pages behind ----

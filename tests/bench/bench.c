@@ -323,6 +323,7 @@ static const struct group {
               {"regions", "begin and end of a region", bench_regions},
               {"file", "differences and files", bench_file},
               {"command", "the command netprof", bench_command},
+              {"merge", "the region files of a large job", bench_merge},
               {"report", "the command netprof-report", bench_report}};
 
 static int help(FILE *to)

@@ -71,6 +71,7 @@ void bench_links(void);
 void bench_regions(void);
 void bench_file(void);
 void bench_command(void);
+void bench_merge(void);
 void bench_report(void);
 
 /* Two full snapshots in a file each; 0: they are there. */

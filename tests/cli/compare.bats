@@ -156,6 +156,16 @@ ends_of() {
     [ "$(status_of netprof compare a.0 a.1 b.0)" = 2 ]
 }
 
+@test "a file that is cut: what is there is compared, and said" {
+    run_of good.json
+    netprof run -q --root tree -o cut.netprof -t 20ms -- sleep 0.3
+    size=$(stat -c %s cut.netprof)
+    head -c $((size - 20)) cut.netprof >bad.netprof
+    [ "$(status_of netprof compare good.json -- bad.netprof)" = 1 ]
+    grep -q 'note: parts of the faulty run bad.netprof are missing' out
+    grep -q '^netprof compare: bad.netprof: byte' err
+}
+
 @test "names from outside are harmless" {
     name=$'ci\033[31m"<x>'
     for side in good bad; do

@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff compare regions run record convert'
+commands='list collect diff compare regions run record convert nccl'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
@@ -36,6 +36,11 @@ setup() {
     for i in 1 2 3; do netprof run -q -o "node$i.netprof" -- true; done
     netprof collect -q -o before.json
     netprof collect -q -o after.json
+    for job in 52309 52310; do # a call of one rank
+        mkdir "nccl-inspector-$job"
+        printf '{"header":{"id":"0x1","rank":0,"n_ranks":1,"nnodes":1},"metadata":{"dump_timestamp_us":1,"hostname":"h","pid":1},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":8192,"coll_exec_time_us":9,"coll_busbw_gbs":0.0}}\n' \
+            >"nccl-inspector-$job/h-pid1.log"
+    done
     mkdir kept # an example may write before.netprof anew: then it is the later one
     cp before.netprof after.netprof before.json after.json kept
     printf '#!/bin/sh\nexit 0\n' >mpirun
@@ -122,6 +127,10 @@ convert a
 convert a b.unknown
 convert --to nothing a b
 convert --from nothing a b.json
+nccl
+nccl --peak much a
+nccl --parquet a
+nccl --fail-on ever a
 report --nonsense
 END
     [ ! -e a.netprof ]

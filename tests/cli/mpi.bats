@@ -9,7 +9,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     # Containers: as root, with fewer cores than ranks.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_btl_base_warn_component_unused=0
+    export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 }
 
 # needs MPI PROGRAM…: skips the test unless they are there; sets $mpirun.
@@ -39,7 +39,7 @@ calls() {
     needs "$1" "$2"
     mkdir expected
     netprof run --mpi -o regions -- "$mpirun" -n 3 "$programs/$2" expected 2>err || { cat err; false; }
-    grep -q '^  regions of 3 processes' err
+    grep -q "^  regions of 3 processes; 'netprof regions $PWD/regions' tells more:$" err
     expect_regions 3 "$3"
     netprof diff regions/run.netprof >/dev/null
 }
@@ -104,7 +104,8 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
     mkdir expected temporary
     program="'$programs/calls_f90-mpich' expected"
     [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- sh -c "$program; exit 7")" = 7 ]
-    grep -q '^  regions of 1 process$' err
+    grep -q '^  regions of 1 process:$' err
+    grep -qE '^ +MPI_Send +1 .* 80 B$' err
     [ -z "$(ls -A temporary)" ]
     [ "$(TMPDIR=$PWD/temporary status_of netprof run --mpi -- no-such-command)" = 127 ]
     [ -z "$(ls -A temporary)" ]
@@ -116,13 +117,28 @@ ctypes.CDLL(sys.argv[1]).run(int(sys.argv[2]), int(sys.argv[3]))' "$programs/plu
     [ "$(ls regions)" = run.netprof ]
 }
 
-@test "--json tells where the regions are" {
+@test "--json tells where the regions are, and what they are" {
     netprof run --mpi --json -s summary -o regions -- true
-    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"files\":0}" ]
-    netprof run --mpi --json -s summary -- true
-    [ "$(jq -c .mpi summary)" = '{"directory":null,"files":0}' ]
+    [ "$(jq -c .mpi summary)" = "{\"directory\":\"$PWD/regions\",\"files\":0,\"missing_ranks\":0,\"regions\":[]}" ]
     netprof run --json -s summary -- true
     [ "$(jq 'has("mpi")' summary)" = false ]
+    needs openmpi calls-openmpi
+    mkdir expected
+    netprof run --mpi --json -s summary -- "$mpirun" -n 3 "$programs/calls-openmpi" expected
+    [ "$(jq -c '.mpi | .directory, .files, .missing_ranks' summary | tr '\n' ' ')" = 'null 3 0 ' ]
+    jq -r '.mpi.regions[] | "\(.name) \(.calls) \(.bytes)"' summary | sort >got
+    awk '{ calls[$1] += $2; bytes[$1] += $3 } END { for (n in calls) print n, calls[n], bytes[n] }' expected/expected.* |
+        sort | diff - got
+    [ "$(jq '.mpi.regions | map(select(.name == "MPI_Init_thread"))[0] | .ranks' summary)" = 3 ]
+}
+
+@test "a rank without a file is missed" {
+    needs mpich calls_f90-mpich
+    mkdir expected
+    netprof run --mpi -- "$mpirun" -n 2 sh -c "[ \$PMI_RANK = 0 ] || export NETPROF_OUTPUT=/nowhere/file
+        exec '$programs/calls_f90-mpich' expected" 2>err
+    grep -q '^netprof: the regions of this rank could not be written: /nowhere/file: No such file' err
+    grep -q '^  1 of 2 ranks have left no file: not in these figures$' err
 }
 
 @test "a preloaded library of the user's stays" {

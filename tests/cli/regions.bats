@@ -125,7 +125,8 @@ int main(int argc, char **argv)
 }
 END
     cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" nic.c -o nic
-    make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5
+    make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5 zz_counter_of_no_set=7
+    make_nic tree cxi1 zz_counter_of_no_set=7
     counter=$PWD/tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets
     # On a machine that stands still for long, a reading may take long, and nothing be told of a third of a second.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -140,6 +141,9 @@ END
     [ "$(json '.regions[1].nics | .state, .tx_bytes, .sent_over_declared' | xargs)" = 'known 5432 1.0864' ]
     [ "$(json '.regions[2].nics | .state, .tx_bytes' | xargs)" = 'too short null' ]
     netprof regions . | grep -q '^pack .*too short'
+    # the file has the counters of the regions and no others, nor devices without any
+    refute grep -q zz_counter_of_no_set ./*.netprof
+    [ "$(json '.hosts[0].devices | join(" ")')" = cxi0 ]
     netprof regions . --region send | grep -q '^cxi0  *hni_sts_tx_ok_octets  *5432 '
 }
 

@@ -84,11 +84,11 @@ static int group_teardown(void **state)
 // A link of the router to an end: 10.97.END.1 there, 10.97.END.2 here.
 static bool join(int end)
 {
-    return run(ROUTER, "ip link add r%d type veth peer name e%d netns /proc/%d/fd/%d 2>/dev/null", end, end, (int)getpid(),
-               space[end]) &&
+    return run(ROUTER, "ip link add r%d type veth peer name e%d netns /proc/%d/fd/%d 2>/dev/null", end, end,
+               (int)getpid(), space[end]) &&
            run(ROUTER, "ip address add 10.97.%d.1/24 dev r%d && ip link set r%d up", end, end, end) &&
-           run(end, "ip address add 10.97.%d.2/24 dev e%d && ip link set e%d up && ip route add default via 10.97.%d.1", end,
-               end, end, end);
+           run(end, "ip address add 10.97.%d.2/24 dev e%d && ip link set e%d up && ip route add default via 10.97.%d.1",
+               end, end, end, end);
 }
 
 static bool make_router(void)
@@ -106,8 +106,10 @@ static int make_tun(int end)
     snprintf(request.ifr_name, sizeof request.ifr_name, "e%d", end);
     request.ifr_flags = IFF_TUN | IFF_NO_PI;
     if (fd < 0 || ioctl(fd, TUNSETIFF, &request)) return -1;
-    bool done = run(end, "ip address add 10.97.%d.2/24 dev e%d && ip link set e%d txqueuelen 20000 up && ip route add default dev e%d",
-                    end, end, end, end); // nothing is lost on the way to the relay
+    bool done = run(
+        end,
+        "ip address add 10.97.%d.2/24 dev e%d && ip link set e%d txqueuelen 20000 up && ip route add default dev e%d",
+        end, end, end, end); // nothing is lost on the way to the relay
     return done ? fd : -1;
 }
 
@@ -246,7 +248,8 @@ static void measure(bench *b, comparison_side side, int port)
     ping(PINGS, port);
     b->sent_again[side] = transfer(BYTES, port + 2);
     look(&s[1]);
-    b->files[side] = (dataset_run){.path = b->names[side], .host = "e2e", .complete = true, .snapshots = s, .snapshot_count = 2};
+    b->files[side] =
+        (dataset_run){.path = b->names[side], .host = "e2e", .complete = true, .snapshots = s, .snapshot_count = 2};
     snprintf(b->names[side], sizeof b->names[side], "%s", comparison_side_name(side));
     b->sets[side] = (dataset){.runs = &b->files[side], .run_count = 1};
 }
@@ -260,8 +263,8 @@ static const comparison_line *find_line(const comparison *c, const char *name)
 
 static bool is_about_loss(const char *counter)
 {
-    static const char *const patterns[] = {"*Retrans*", "*Loss*", "*Lost*", "*Sack*", "*SACK*", "*Timeout*", "*Recovery*",
-                                           "*drop*", "*Drop*", "*RTO*", "*OFO*"};
+    static const char *const patterns[] = {"*Retrans*",  "*Loss*", "*Lost*", "*Sack*", "*SACK*", "*Timeout*",
+                                           "*Recovery*", "*drop*", "*Drop*", "*RTO*",  "*OFO*"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (catalog_glob(patterns[i], counter)) return true;
     return false;
@@ -306,7 +309,8 @@ static void a_rate_limit_on_the_way(void **state)
     bool veth = make_router();
     if (!veth) print_message("skipped: needs veth\n");
     if (veth) measure(&b, COMPARISON_HEALTHY, 6000);
-    bool tbf = veth && run(ROUTER, "tc qdisc add dev r%d root tbf rate 200mbit burst 32k limit 64k 2>/dev/null", RECEIVER);
+    bool tbf =
+        veth && run(ROUTER, "tc qdisc add dev r%d root tbf rate 200mbit burst 32k limit 64k 2>/dev/null", RECEIVER);
     if (veth && !tbf) print_message("skipped: needs tc and its tbf\n");
     if (tbf) {
         measure(&b, COMPARISON_FAULTY, 6100);

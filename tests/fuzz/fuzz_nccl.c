@@ -29,7 +29,8 @@ static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
     c->end = UINT64_MAX;
     c->context.member = NCCL_NONE;
     expect(NCCL_ROOM(c->members, c->member_count, c->member_room));
-    c->members[c->member_count++] = (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+    c->members[c->member_count++] =
+        (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
     for (size_t at = 0, length; at <= size; at += length + 1) {
         const uint8_t *end = size > at ? memchr(data + at, '\n', size - at) : NULL;
         length = end ? (size_t)(end - (data + at)) : size - at;
@@ -56,7 +57,8 @@ static void check(const nccl *n)
         expect(x->min_us <= x->second_us && x->second_us <= x->max_us);
         expect(x->late_count >= 1 && x->late_count <= x->count);
         expect(n->members[x->first_late].communicator == s->communicator);
-        for (uint32_t k = 0; k < x->count; k++) expect(n->records[x->first + k].sn == x->sn);
+        for (uint32_t k = 0; k < x->count; k++)
+            expect(n->records[x->first + k].sn == x->sn);
     }
     expect(records + n->duplicates + n->conflicts == n->record_count);
     for (size_t i = 0; i < n->series_count; i++) {
@@ -81,12 +83,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     n.file_count = 1;
     n.files[0] = (nccl_file){.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
     feed(&chunk, data, size);
-    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_set_peaks(&n, NULL, 0));
-    for (int i = 0; i < NCCL_OUTCOMES; i++) n.outcomes[i] = chunk.outcomes[i];
+    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) &&
+           nccl_set_peaks(&n, NULL, 0));
+    for (int i = 0; i < NCCL_OUTCOMES; i++)
+        n.outcomes[i] = chunk.outcomes[i];
     expect(n.record_count == chunk.outcomes[NCCL_COLL]);
     check(&n);
     expect(nccl_findings_make(&f, &n, NULL, NULL) == NETPROF_OK);
-    for (int t = 0; t < NCCL_TABLES; t++) expect(nccl_export(&n, (nccl_table)t, NULL, drop, &written) == NETPROF_OK);
+    for (int t = 0; t < NCCL_TABLES; t++)
+        expect(nccl_export(&n, (nccl_table)t, NULL, drop, &written) == NETPROF_OK);
     json_object *o = nccl_json(&n, &f, NULL);
     expect(o != NULL);
     json_object_put(o);

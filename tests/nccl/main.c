@@ -8,44 +8,66 @@
 
 static const struct option {
     const char *name, *what;
-} names[] = {{"--records", "collective records (100000)"},   {"--side", "nodes along one side of the grid (2)"},
-             {"--gpus", "ranks of a node (8)"},               {"--seed", "of chance (1)"},
-             {"--minor", "version 4.N (0)"},                  {"--packing", ".gz or .zst"},
-             {"--late-rank", "a rank that is late"},          {"--late-node", "a node of which some rank is late"},
-             {"--late-us", "by so much (200)"},               {"--slow-node", "a node with slow links"},
-             {"--slow-factor", "by so much (2)"},             {"--drop", "probability that a record is lost"},
+} names[] = {{"--records", "collective records (100000)"},
+             {"--side", "nodes along one side of the grid (2)"},
+             {"--gpus", "ranks of a node (8)"},
+             {"--seed", "of chance (1)"},
+             {"--minor", "version 4.N (0)"},
+             {"--packing", ".gz or .zst"},
+             {"--late-rank", "a rank that is late"},
+             {"--late-node", "a node of which some rank is late"},
+             {"--late-us", "by so much (200)"},
+             {"--slow-node", "a node with slow links"},
+             {"--slow-factor", "by so much (2)"},
+             {"--drop", "probability that a record is lost"},
              {"--corrupt", "lines of nonsense"}};
 
 static int usage(void)
 {
     fprintf(stderr, "usage: nccl-generate DIRECTORY [OPTION VALUE]...\n");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) fprintf(stderr, "  %-14s %s\n", names[i].name, names[i].what);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(stderr, "  %-14s %s\n", names[i].name, names[i].what);
     return 2;
 }
 
 static int set(nccl_generate_plan *p, const char *name, const char *value)
 {
     double number = strtod(value, NULL);
-    if (strcmp(name, "--packing") == 0) p->packing = value;
-    else if (strcmp(name, "--records") == 0) p->records = (uint64_t)number;
-    else if (strcmp(name, "--seed") == 0) p->seed = (uint64_t)number;
-    else if (strcmp(name, "--side") == 0) p->side = (int)number;
-    else if (strcmp(name, "--gpus") == 0) p->gpus = (int)number;
-    else if (strcmp(name, "--minor") == 0) p->minor = (int)number;
-    else if (strcmp(name, "--late-rank") == 0) p->late_rank = 1 + (int)number;
-    else if (strcmp(name, "--late-node") == 0) p->late_node = 1 + (int)number;
-    else if (strcmp(name, "--late-us") == 0) p->late_us = number;
-    else if (strcmp(name, "--slow-node") == 0) p->slow_node = 1 + (int)number;
-    else if (strcmp(name, "--slow-factor") == 0) p->slow_factor = number;
-    else if (strcmp(name, "--drop") == 0) p->drop = number;
-    else if (strcmp(name, "--corrupt") == 0) p->corrupt = (int)number;
-    else return -1;
+    if (strcmp(name, "--packing") == 0)
+        p->packing = value;
+    else if (strcmp(name, "--records") == 0)
+        p->records = (uint64_t)number;
+    else if (strcmp(name, "--seed") == 0)
+        p->seed = (uint64_t)number;
+    else if (strcmp(name, "--side") == 0)
+        p->side = (int)number;
+    else if (strcmp(name, "--gpus") == 0)
+        p->gpus = (int)number;
+    else if (strcmp(name, "--minor") == 0)
+        p->minor = (int)number;
+    else if (strcmp(name, "--late-rank") == 0)
+        p->late_rank = 1 + (int)number;
+    else if (strcmp(name, "--late-node") == 0)
+        p->late_node = 1 + (int)number;
+    else if (strcmp(name, "--late-us") == 0)
+        p->late_us = number;
+    else if (strcmp(name, "--slow-node") == 0)
+        p->slow_node = 1 + (int)number;
+    else if (strcmp(name, "--slow-factor") == 0)
+        p->slow_factor = number;
+    else if (strcmp(name, "--drop") == 0)
+        p->drop = number;
+    else if (strcmp(name, "--corrupt") == 0)
+        p->corrupt = (int)number;
+    else
+        return -1;
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    nccl_generate_plan plan = {.records = 100000, .side = 2, .gpus = 8, .seed = 1, .packing = "", .late_us = 200, .slow_factor = 2};
+    nccl_generate_plan plan = {
+        .records = 100000, .side = 2, .gpus = 8, .seed = 1, .packing = "", .late_us = 200, .slow_factor = 2};
     nccl_generate_truth truth;
     if (argc < 2 || argv[1][0] == '-' || argc % 2) return usage();
     plan.directory = argv[1];
@@ -56,7 +78,8 @@ int main(int argc, char **argv)
         perror(plan.directory);
         return 1;
     }
-    printf("%d files, %llu records, %llu lost, %llu calls, %llu bytes of lines\n", truth.files, (unsigned long long)truth.records,
-           (unsigned long long)truth.dropped, (unsigned long long)truth.instances, (unsigned long long)truth.bytes);
+    printf("%d files, %llu records, %llu lost, %llu calls, %llu bytes of lines\n", truth.files,
+           (unsigned long long)truth.records, (unsigned long long)truth.dropped,
+           (unsigned long long)truth.instances, (unsigned long long)truth.bytes);
     return 0;
 }

@@ -45,12 +45,30 @@ static const struct class_plan {
     double peak_gbs, latency_us;
     const char *name, *algo, *proto;
     operation operations[MOST_OPERATIONS];
-} classes[CLASSES] = {{330, 18, "TP", "NVLS", "SIMPLE",
-                       {{"AllGather", 65536}, {"ReduceScatter", 65536}, {"AllGather", 8 << 20}, {"ReduceScatter", 8 << 20},
+} classes[CLASSES] = {{330,
+                       18,
+                       "TP",
+                       "NVLS",
+                       "SIMPLE",
+                       {{"AllGather", 65536},
+                        {"ReduceScatter", 65536},
+                        {"AllGather", 8 << 20},
+                        {"ReduceScatter", 8 << 20},
                         {"AllReduce", 16 << 20}}},
-                      {46, 30, "DP", "RING", "SIMPLE",
-                       {{"ReduceScatter", 4 << 20}, {"AllGather", 4 << 20}, {"ReduceScatter", 64 << 20}, {"AllGather", 64 << 20}}},
-                      {190, 55, "world", "TREE", "LL128",
+                      {46,
+                       30,
+                       "DP",
+                       "RING",
+                       "SIMPLE",
+                       {{"ReduceScatter", 4 << 20},
+                        {"AllGather", 4 << 20},
+                        {"ReduceScatter", 64 << 20},
+                        {"AllGather", 64 << 20}}},
+                      {190,
+                       55,
+                       "world",
+                       "TREE",
+                       "LL128",
                        {{"AllReduce", 32768}, {"AllReduce", 256 << 20}, {"Broadcast", 1 << 20}}}};
 
 typedef struct communicator {
@@ -89,10 +107,13 @@ static const uint64_t EPOCH_US = UINT64_C(1749490000000000), INTERVAL_US = 50000
 static void add_comm(world *w, int type, int count, int nodes, const char *name, int number)
 {
     communicator *c = &w->comms[w->comm_count++];
-    *c = (communicator){.type = type, .count = 0, .nodes = nodes, .members = calloc((size_t)count, sizeof(int))};
+    *c = (communicator){
+        .type = type, .count = 0, .nodes = nodes, .members = calloc((size_t)count, sizeof(int))};
     snprintf(c->id, sizeof c->id, "0x%llx", (unsigned long long)(uniform() * 72057594037927936.0));
-    if (number >= 0) snprintf(c->name, sizeof c->name, "%s %d", name, number);
-    else snprintf(c->name, sizeof c->name, "%s", name);
+    if (number >= 0)
+        snprintf(c->name, sizeof c->name, "%s %d", name, number);
+    else
+        snprintf(c->name, sizeof c->name, "%s", name);
 }
 
 static communicator *last_comm(world *w)
@@ -112,16 +133,19 @@ static void make_comms(world *w)
     w->comms = calloc((size_t)(nodes + 2 * side * gpus + 1), sizeof *w->comms);
     for (int n = 0; n < nodes; n++) {
         add_comm(w, 0, gpus, 1, "TP", n);
-        for (int g = 0; g < gpus; g++) add_member(w, n, g);
+        for (int g = 0; g < gpus; g++)
+            add_member(w, n, g);
     }
     for (int line = 0; side > 1 && line < 2 * side * gpus; line++) {
         bool column = line >= side * gpus;
         int at = line % (side * gpus) / gpus;
         add_comm(w, 1, side, side, column ? "PP" : "DP", number++);
-        for (int k = 0; k < side; k++) add_member(w, column ? k * side + at : at * side + k, line % gpus);
+        for (int k = 0; k < side; k++)
+            add_member(w, column ? k * side + at : at * side + k, line % gpus);
     }
     add_comm(w, 2, nodes * gpus, nodes, "world", -1);
-    for (int r = 0; r < nodes * gpus; r++) add_member(w, r / gpus, r % gpus);
+    for (int r = 0; r < nodes * gpus; r++)
+        add_member(w, r / gpus, r % gpus);
 }
 
 static void host_name(int node, char *text, size_t size)
@@ -158,15 +182,19 @@ static int member_index(const communicator *c, int r)
     return -1;
 }
 
-static int put_context(world *w, char *to, size_t size, const communicator *c, int index, int r, uint64_t dump_us)
+static int put_context(world *w, char *to, size_t size, const communicator *c, int index, int r,
+                       uint64_t dump_us)
 {
     char host[64];
     host_name(r / w->plan->gpus, host, sizeof host);
-    return snprintf(to, size,
-                    "\"header\":{\"id\":\"%s\",\"comm_name\":\"%s\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
-                    "\"metadata\":{\"inspector_output_format_version\":\"v4.%d\",\"git_rev\":\"9019a1912-dirty\","
-                    "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\",\"pid\":%ld},",
-                    c->id, c->name, index, c->count, c->nodes, w->plan->minor, (unsigned long long)dump_us, host, pid_of(r));
+    return snprintf(
+        to, size,
+        "\"header\":{\"id\":\"%s\",\"comm_name\":\"%s\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
+        "\"metadata\":{\"inspector_output_format_version\":\"v4.%d\",\"git_rev\":\"9019a1912-dirty\","
+        "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\","
+        "\"pid\":%ld},",
+        c->id, c->name, index, c->count, c->nodes, w->plan->minor, (unsigned long long)dump_us, host,
+        pid_of(r));
 }
 
 static void write_batch(world *w, int r, int comm, uint64_t dump_us)
@@ -176,8 +204,11 @@ static void write_batch(world *w, int r, int comm, uint64_t dump_us)
     char text[1024];
     if (!b->records) return;
     put_context(w, text, sizeof text, c, member_index(c, r), r, dump_us);
-    fprintf(w->ranks[r].file, "{%s\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":0,\"coll_dropped_since_last_dump\":0,"
-                              "\"p2p_records\":0,\"p2p_dropped_total\":0,\"p2p_dropped_since_last_dump\":0}}\n", text, b->records);
+    fprintf(
+        w->ranks[r].file,
+        "{%s\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":0,\"coll_dropped_since_last_dump\":0,"
+        "\"p2p_records\":0,\"p2p_dropped_total\":0,\"p2p_dropped_since_last_dump\":0}}\n",
+        text, b->records);
     fwrite(b->text, 1, b->size, w->ranks[r].file);
     b->size = 0;
     b->records = 0;
@@ -208,10 +239,12 @@ static double factor(const char *coll, int n)
 
 static double traffic(const operation *o, int n)
 {
-    return strcmp(o->coll, "AllGather") == 0 || strcmp(o->coll, "ReduceScatter") == 0 ? (double)o->size * n : (double)o->size;
+    return strcmp(o->coll, "AllGather") == 0 || strcmp(o->coll, "ReduceScatter") == 0 ? (double)o->size * n
+                                                                                      : (double)o->size;
 }
 
-static void put_record(world *w, int comm, int index, const operation *o, uint64_t sn, uint64_t us, uint64_t end_us)
+static void put_record(world *w, int comm, int index, const operation *o, uint64_t sn, uint64_t us,
+                       uint64_t end_us)
 {
     const communicator *c = &w->comms[comm];
     int r = c->members[index], size;
@@ -220,14 +253,17 @@ static void put_record(world *w, int comm, int index, const operation *o, uint64
     uint64_t dump_us = (end_us / INTERVAL_US + 1) * INTERVAL_US + w->ranks[r].lines % 997;
     bool bare = w->plan->minor >= 3;
     if (w->plan->minor >= 2)
-        snprintf(algo, sizeof algo, "\"coll_algo\":\"%s\",\"coll_proto\":\"%s\",", classes[c->type].algo, classes[c->type].proto);
+        snprintf(algo, sizeof algo, "\"coll_algo\":\"%s\",\"coll_proto\":\"%s\",", classes[c->type].algo,
+                 classes[c->type].proto);
     size = snprintf(text, sizeof text, "{");
     if (!bare) size += put_context(w, text + size, sizeof text - (size_t)size, c, index, r, dump_us);
-    size += snprintf(text + size, sizeof text - (size_t)size,
-                     "\"coll_perf\":{\"coll\":\"%s\",%s\"coll_sn\":%llu,\"coll_msg_size_bytes\":%llu,\"coll_exec_time_us\":%llu,"
-                     "\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n",
-                     o->coll, algo, (unsigned long long)sn, (unsigned long long)o->size, (unsigned long long)us, alg,
-                     alg * factor(o->coll, c->count));
+    size +=
+        snprintf(text + size, sizeof text - (size_t)size,
+                 "\"coll_perf\":{\"coll\":\"%s\",%s\"coll_sn\":%llu,\"coll_msg_size_bytes\":%llu,\"coll_exec_"
+                 "time_us\":%llu,"
+                 "\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n",
+                 o->coll, algo, (unsigned long long)sn, (unsigned long long)o->size, (unsigned long long)us,
+                 alg, alg * factor(o->coll, c->count));
     put_line(w, r, comm, text, (size_t)size);
 }
 
@@ -244,8 +280,10 @@ static double wire_time(const world *w, const communicator *c, const operation *
 {
     const struct class_plan *p = &classes[c->type];
     double peak = p->peak_gbs, wire;
-    if (c->nodes > 1 && w->plan->slow_node && has_node(w, c, w->plan->slow_node - 1)) peak /= w->plan->slow_factor;
-    wire = p->latency_us + traffic(o, c->count) * factor(o->coll, c->count) / (peak * 1e3) * exp(0.06 * normal());
+    if (c->nodes > 1 && w->plan->slow_node && has_node(w, c, w->plan->slow_node - 1))
+        peak /= w->plan->slow_factor;
+    wire = p->latency_us +
+           traffic(o, c->count) * factor(o->coll, c->count) / (peak * 1e3) * exp(0.06 * normal());
     return uniform() < 0.004 ? wire * (2 + 4 * uniform()) : wire; // others' traffic
 }
 
@@ -263,7 +301,8 @@ static uint64_t *sn_of(communicator *c, const char *coll)
 {
     static const char *const colls[] = {"AllGather", "ReduceScatter", "AllReduce"};
     size_t i = 0;
-    while (i < 3 && strcmp(coll, colls[i]) != 0) i++;
+    while (i < 3 && strcmp(coll, colls[i]) != 0)
+        i++;
     return &c->sn[i];
 }
 
@@ -296,7 +335,8 @@ static void write_batches(world *w)
 {
     uint64_t now = EPOCH_US + (uint64_t)w->now_us;
     for (int r = 0; r < w->rank_count && w->plan->minor; r++)
-        for (int c = 0; c < w->comm_count; c++) write_batch(w, r, c, now);
+        for (int c = 0; c < w->comm_count; c++)
+            write_batch(w, r, c, now);
 }
 
 static void run(world *w)
@@ -306,7 +346,9 @@ static void run(world *w)
         for (int type = 0; type < CLASSES; type++)
             for (int k = 0; k < MOST_OPERATIONS && classes[type].operations[k].coll; k++)
                 for (int c = 0; c < w->comm_count; c++) {
-                    if (w->comms[c].type != type || w->comms[c].count < 2 || w->truth->records >= w->plan->records) continue;
+                    if (w->comms[c].type != type || w->comms[c].count < 2 ||
+                        w->truth->records >= w->plan->records)
+                        continue;
                     one_call(w, c, &classes[type].operations[k]);
                     if (w->now_us < next_dump) continue;
                     write_batches(w);
@@ -343,7 +385,8 @@ static int write_file(const char *path, const char *text, size_t size)
 static char *insert_line(char *text, size_t *size, const char *line)
 {
     size_t at = (size_t)(uniform() * (double)*size), length = strlen(line);
-    while (at && text[at - 1] != '\n') at--;
+    while (at && text[at - 1] != '\n')
+        at--;
     char *longer = malloc(*size + length + 1);
     memcpy(longer, text, at);
     memcpy(longer + at, line, length);
@@ -379,14 +422,16 @@ static char *pack_zstd(const char *text, size_t *size)
 
 static int finish_file(world *w, int r, int corrupt)
 {
-    static const char *const nonsense[] = {"{\"header\":{\"id\":\"0xdead\",\"rank\":\n", "sim NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n",
+    static const char *const nonsense[] = {"{\"header\":{\"id\":\"0xdead\",\"rank\":\n",
+                                           "sim NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n",
                                            "{\"header\": {}\n", "\xff\xfe no text\n"};
     const nccl_generate_plan *p = w->plan;
     rank *x = &w->ranks[r];
     size_t size;
     char *text = read_file(x->path, &size), *packed = NULL;
     if (!text) return -1;
-    for (int i = 0; i < corrupt; i++) text = insert_line(text, &size, nonsense[(size_t)(uniform() * 4)]);
+    for (int i = 0; i < corrupt; i++)
+        text = insert_line(text, &size, nonsense[(size_t)(uniform() * 4)]);
     if (r < p->cut_tails && size > 100) size -= 20 + (size_t)(70 * uniform());
     w->truth->bytes += size;
     if (*p->packing) {
@@ -412,10 +457,12 @@ static int finish(world *w)
         int corrupt = p->corrupt / w->rank_count + (r < p->corrupt % w->rank_count);
         w->truth->corrupt += (uint64_t)corrupt;
         if (rewrite && !failed) failed = finish_file(w, r, corrupt);
-        for (int c = 0; c < w->comm_count; c++) free(w->ranks[r].batches[c].text);
+        for (int c = 0; c < w->comm_count; c++)
+            free(w->ranks[r].batches[c].text);
         free(w->ranks[r].batches);
     }
-    for (int c = 0; c < w->comm_count; c++) free(w->comms[c].members);
+    for (int c = 0; c < w->comm_count; c++)
+        free(w->comms[c].members);
     free(w->comms);
     free(w->ranks);
     return failed;
@@ -432,7 +479,8 @@ int nccl_generate(const nccl_generate_plan *plan, nccl_generate_truth *truth)
         return -1;
     }
     state = (p.seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    for (int i = 0; i < 8; i++) uniform();
+    for (int i = 0; i < 8; i++)
+        uniform();
     truth->ranks = truth->files = w.rank_count;
     if (p.late_rank) {
         host_name((p.late_rank - 1) / p.gpus, truth->late_host, sizeof truth->late_host);

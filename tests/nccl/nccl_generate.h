@@ -1,7 +1,7 @@
 // Logs as the NCCL Inspector writes them, with planted faults, and what was planted.
 //
-// Nodes stand in a square grid of side x side. Communicators: tensor parallel on each node, data parallel along each row
-// of the grid and pipeline along each column, for each GPU of a node, and one of all ranks. A rank's time is what it
+// Nodes stand in a square grid of side x side. Communicators: tensor parallel on each node, data parallel along each
+// row of the grid and pipeline along each column, for each GPU of a node, and one of all ranks. A rank's time is what it
 // waits for the last one, then the wire.
 #ifndef TESTS_NCCL_GENERATE_H
 #define TESTS_NCCL_GENERATE_H
@@ -11,18 +11,18 @@
 
 // All zero but directory, side and gpus: clean logs of version 4.0 with names.
 typedef struct nccl_generate_plan {
-    const char *directory;   // is there
-    const char *packing;     // "", ".gz" or ".zst"
-    int side, gpus;          // nodes: side * side, ranks: nodes * gpus
+    const char *directory; // is there
+    const char *packing;   // "", ".gz" or ".zst"
+    int side, gpus;        // nodes: side * side, ranks: nodes * gpus
     uint64_t records, seed;
-    int minor;               // version 4.minor; 0: with names, as NCCL 2.30 writes
-    int late_rank;           // 1 + global rank that arrives late_us late, after late_from of the run (0 to 1)
+    int minor;     // version 4.minor; 0: with names, as NCCL 2.30 writes
+    int late_rank; // 1 + global rank that arrives late_us late, after late_from of the run (0 to 1)
     double late_us, late_from;
-    int late_node;           // 1 + node of which one rank, another each time, is late_us late
-    int slow_node;           // 1 + node whose links between nodes have 1 / slow_factor of their bandwidth
+    int late_node; // 1 + node of which one rank, another each time, is late_us late
+    int slow_node; // 1 + node whose links between nodes have 1 / slow_factor of their bandwidth
     double slow_factor;
-    double drop;             // probability that a record is lost
-    int corrupt;             // lines of nonsense
+    double drop;               // probability that a record is lost
+    int corrupt;               // lines of nonsense
     int cut_tails, cut_packed; // files whose last line, or last packed bytes, are missing
 } nccl_generate_plan;
 

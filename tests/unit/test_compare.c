@@ -60,8 +60,11 @@ static dataset_run *add_file(files *s, const char *path, const char *host)
     size_t i = s->set.run_count++;
     assert_true(i < most_runs);
     s->set.runs = s->runs;
-    s->runs[i] = (dataset_run){.path = (char *)(uintptr_t)path, .host = host, .complete = true,
-                                .snapshots = s->snapshots[i], .deltas = &s->deltas[i]};
+    s->runs[i] = (dataset_run){.path = (char *)(uintptr_t)path,
+                               .host = host,
+                               .complete = true,
+                               .snapshots = s->snapshots[i],
+                               .deltas = &s->deltas[i]};
     return &s->runs[i];
 }
 
@@ -167,7 +170,7 @@ static void per_second_and_per_byte(void **state)
     is_near(cell->worst_per_s, 6);
     is_near(cell->ratio_per_s, 12);
     is_near(cell->worst_per_byte, 60 / 2.5e6);
-    is_near(cell->ratio_per_byte, 24); // half the bytes
+    is_near(cell->ratio_per_byte, 24);          // half the bytes
     is_near(cell->score, 8 * log2(61.0 / 6.0)); // the milder one: per second
     assert_int_equal(cell->side[COMPARISON_FAULTY].exact, 60);
     assert_int_equal(b.c.devices[0].basis, COMPARISON_BYTES_OWN);
@@ -191,6 +194,24 @@ static void runs_of_different_length(void **state)
     clear(&b);
 }
 
+// Files without times: nothing per second, and per byte all the same.
+static void no_times(void **state)
+{
+    bench b = {0};
+    (void)state;
+    add_run(&b, COMPARISON_HEALTHY, "cxi", "hni_sts_rx_ok_octets=1000000 pct_retry_srb_requests=5");
+    last_for(&b, COMPARISON_HEALTHY, 0);
+    add_run(&b, COMPARISON_FAULTY, "cxi", "hni_sts_rx_ok_octets=1000000 pct_retry_srb_requests=500");
+    last_for(&b, COMPARISON_FAULTY, 0);
+    assert_int_equal(make(&b, NULL), NETPROF_OK);
+    const comparison_cell *cell = cell_of(&b.c, "pct_retry_srb_requests");
+    assert_true(isnan(cell->ratio_per_s));
+    is_near(cell->ratio_per_byte, 100);
+    is_near(cell->score, 8 * log2(501.0 / 6.0));
+    assert_true(says(&b.c, "the length of a run is not known"));
+    clear(&b);
+}
+
 // What only follows the traffic is no difference; the bytes themselves are.
 static void the_milder_of_the_two_counts(void **state)
 {
@@ -201,8 +222,8 @@ static void the_milder_of_the_two_counts(void **state)
     compare_two(&b, "cxi", healthy, faulty);
     assert_int_equal(cell_of(&b.c, "hni_sts_rx_ok_octets")->state, COMPARISON_CHANGED);
     is_near(cell_of(&b.c, "hni_sts_rx_ok_octets")->ratio_per_s, 2);
-    assert_int_equal(cell_of(&b.c, "pct_req_ordered")->state, COMPARISON_SAME);  // twice per second, once per byte
-    assert_int_equal(cell_of(&b.c, "hni_rx_paused_1")->state, COMPARISON_SAME);  // once per second, half per byte
+    assert_int_equal(cell_of(&b.c, "pct_req_ordered")->state, COMPARISON_SAME); // twice per second, once per byte
+    assert_int_equal(cell_of(&b.c, "hni_rx_paused_1")->state, COMPARISON_SAME); // once per second, half per byte
     assert_int_equal(b.c.ranked_count, 1);
     comparison_basis bases[] = {COMPARISON_PER_SECOND, COMPARISON_PER_BYTE};
     const char *changed[] = {"pct_req_ordered", "hni_rx_paused_1"}, *same[] = {"hni_rx_paused_1", "pct_req_ordered"};
@@ -241,11 +262,12 @@ static void new_gone_zero_and_unknown(void **state)
 {
     bench b;
     (void)state;
-    compare_two(&b, "cxi",
-                "hni_sts_rx_ok_octets=1000 pct_sct_timeouts=0 pct_no_tct_nacks=900 pct_no_trs_nacks=0 pct_no_mst_nacks=4u "
-                "hni_rx_paused_0=7",
-                "hni_sts_rx_ok_octets=1000 pct_sct_timeouts=3 pct_no_tct_nacks=0 pct_no_trs_nacks=0 pct_no_mst_nacks=9 "
-                "hni_rx_paused_0=4r");
+    compare_two(
+        &b, "cxi",
+        "hni_sts_rx_ok_octets=1000 pct_sct_timeouts=0 pct_no_tct_nacks=900 pct_no_trs_nacks=0 pct_no_mst_nacks=4u "
+        "hni_rx_paused_0=7",
+        "hni_sts_rx_ok_octets=1000 pct_sct_timeouts=3 pct_no_tct_nacks=0 pct_no_trs_nacks=0 pct_no_mst_nacks=9 "
+        "hni_rx_paused_0=4r");
     assert_int_equal(cell_of(&b.c, "pct_sct_timeouts")->state, COMPARISON_NEW);
     assert_true(isnan(cell_of(&b.c, "pct_sct_timeouts")->ratio_per_s));
     is_near(cell_of(&b.c, "pct_sct_timeouts")->score, 8 * log2(4));
@@ -271,13 +293,13 @@ static void chance_and_floors(void **state)
         int healthy, faulty;
         bool differs;
     } rows[] = {
-        {"pct_retry_srb_requests", 3, 9, false},   // 6 more; chance: 3 times the root of 3 + 1 + 9 + 1
-        {"pct_retry_srb_requests", 3, 30, true},   // 27 more; 17
+        {"pct_retry_srb_requests", 3, 9, false},       // 6 more; chance: 3 times the root of 3 + 1 + 9 + 1
+        {"pct_retry_srb_requests", 3, 30, true},       // 27 more; 17
         {"pct_retry_srb_requests", 1000, 1300, false}, // beyond chance, but less than half as much again
         {"pct_retry_srb_requests", 1000, 1600, true},
-        {"hni_rx_paused_0", 0, 5000000, false},    // cycles of 1 GHz: 0.05 % of the time
-        {"hni_rx_paused_0", 0, 50000000, true},    // 0.5 %
-        {"pct_req_ordered", 0, 90, false},         // 9 a second
+        {"hni_rx_paused_0", 0, 5000000, false}, // cycles of 1 GHz: 0.05 % of the time
+        {"hni_rx_paused_0", 0, 50000000, true}, // 0.5 %
+        {"pct_req_ordered", 0, 90, false},      // 9 a second
         {"pct_req_ordered", 0, 900, true},
         {"hni_sts_tx_octets_ieee", 0, 90000, false}, // 9 kB a second
         {"hni_sts_tx_octets_ieee", 0, 900000, true},
@@ -287,8 +309,10 @@ static void chance_and_floors(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bench b;
         char healthy[96], faulty[96];
-        snprintf(healthy, sizeof healthy, "@cassini_version=1.1 hni_sts_rx_ok_octets=1000 %s=%d", rows[i].name, rows[i].healthy);
-        snprintf(faulty, sizeof faulty, "@cassini_version=1.1 hni_sts_rx_ok_octets=1000 %s=%d", rows[i].name, rows[i].faulty);
+        snprintf(healthy, sizeof healthy, "@cassini_version=1.1 hni_sts_rx_ok_octets=1000 %s=%d", rows[i].name,
+                 rows[i].healthy);
+        snprintf(faulty, sizeof faulty, "@cassini_version=1.1 hni_sts_rx_ok_octets=1000 %s=%d", rows[i].name,
+                 rows[i].faulty);
         compare_two(&b, "cxi", healthy, faulty);
         if ((cell_of(&b.c, rows[i].name)->score > 0) != rows[i].differs)
             fail_msg("%s: %d against %d: score %g", rows[i].name, rows[i].healthy, rows[i].faulty,
@@ -436,6 +460,18 @@ static void equal_counters_are_folded(void **state)
     clear(&b);
 }
 
+// "Errors" of Udp and "drops" that only Udp has: the same counts where both are.
+static void equal_where_the_counter_is(void **state)
+{
+    bench b;
+    (void)state;
+    compare_two(&b, "ip", "IpExt/InOctets=9 Udp/InErrors=0 Icmp/InErrors=0 Udp/RcvbufErrors=0",
+                "IpExt/InOctets=9 Udp/InErrors=30 Icmp/InErrors=0 Udp/RcvbufErrors=30");
+    assert_int_equal(find_line(&b.c, "InErrors")->equal_count, 1);
+    assert_string_equal(find_line(&b.c, "InErrors")->equal[0], "RcvbufErrors");
+    clear(&b);
+}
+
 static void gauges_stand_apart(void **state)
 {
     bench b;
@@ -517,7 +553,8 @@ static void counters_without_rules_are_worth_watching(void **state)
 {
     bench b;
     (void)state;
-    compare_two(&b, "ip", "IpExt/InOctets=1000000 TcpExt/TCPSackFailures=0", "IpExt/InOctets=1000000 TcpExt/TCPSackFailures=70");
+    compare_two(&b, "ip", "IpExt/InOctets=1000000 TcpExt/TCPSackFailures=0",
+                "IpExt/InOctets=1000000 TcpExt/TCPSackFailures=70");
     assert_int_equal(b.c.severity, SEVERITY_WATCH);
     assert_int_equal(strncmp(b.c.title, "TcpExt: TCPSackFailures 7 events/s; healthy run 0 events/s (new)", 64), 0);
     assert_int_equal(b.c.devices[1].basis, COMPARISON_BYTES_IP);
@@ -660,8 +697,9 @@ static netprof_snapshot snapshot_of(const char *root)
 
 static void step_to(sim *s, const char *scenario, const int *nic)
 {
-    assert_int_equal(sim_step(s, &(sim_step_options){.seconds = STEP, .scenario = scenario, .nics = nic, .nic_count = nic != NULL}),
-                     0);
+    assert_int_equal(
+        sim_step(s, &(sim_step_options){.seconds = STEP, .scenario = scenario, .nics = nic, .nic_count = nic != NULL}),
+        0);
 }
 
 // A step of the node. Sources without stamps of their own take the time of the sweep.
@@ -695,7 +733,8 @@ static void copy_run(bench *to, const bench *from)
 {
     dataset_run *file = add_file(&to->sides[COMPARISON_HEALTHY], "healthy", "sim0");
     for (int e = 0; e < 2; e++)
-        assert_int_equal(netprof_snapshot_copy(&file->snapshots[e], &from->sides[COMPARISON_HEALTHY].snapshots[0][e], NULL), 0);
+        assert_int_equal(
+            netprof_snapshot_copy(&file->snapshots[e], &from->sides[COMPARISON_HEALTHY].snapshots[0][e], NULL), 0);
     file->snapshot_count = 2;
 }
 
@@ -711,12 +750,17 @@ static const struct planted {
     {"light", NULL, false, {0}},
     {"wrap", NULL, true, {0}},
     {"congestion", "egress-paused", false, {"hni_tx_paused_*", "hni_pause_recv_*", "ixe_*ecn_pkts_*"}},
-    {"write-pressure", "host-write-back-pressure", false,
-     {"parbs_tarb_pi_posted_blocked_cnt", "hni_rx_paused_*", "hni_rx_stall_ixe_pktbuf_*", "hni_pause_*sent*", "hni_pause_refresh"}},
+    {"write-pressure",
+     "host-write-back-pressure",
+     false,
+     {"parbs_tarb_pi_posted_blocked_cnt", "hni_rx_paused_*", "hni_rx_stall_ixe_pktbuf_*", "hni_pause_*sent*",
+      "hni_pause_refresh"}},
     {"slow-reads", "host-read-latency", false, {"parbs_tarb_pi_non_posted_blocked_cnt"}},
     {"incast", "ingress-paused", true, {"hni_rx_paused_*", "hni_pause_*sent*", "hni_pause_refresh", "ixe_*ecn_pkts_*"}},
     {"link-corrected", "corrected-codewords", true, {"hni_pcs_corrected_cw", "hni_pcs_fecl_errors_*"}},
-    {"link-uncorrected", "uncorrected-codewords", true,
+    {"link-uncorrected",
+     "uncorrected-codewords",
+     true,
      {"hni_pcs_uncorrected_cw", "hni_pcs_corrected_cw", "hni_llr_?x_replay_event", "hni_pcs_fecl_errors_*"}},
     {"link-replay", "link-retry", true, {"hni_llr_*"}},
     {"link-flap", "link-flaps", true, {"*timeouts*", "pct_retry_*", "hni_llr_*", "carrier_*"}},
@@ -730,7 +774,9 @@ static const struct planted {
     {"event-queue-overflow", "event-queue-overflow", true, {"ee_events_dropped_ordinary_cntr_0"}},
     {"cancelled", "cancelled", true, {"rh:*cancelled*", "*timeouts*", "pct_retry_srb_requests"}},
     {"shaping", "shaping", false, {"oxe_stall_ts_no_out_crd_tsc_4"}},
-    {"pcie-degraded", "pcie-link", true,
+    {"pcie-degraded",
+     "pcie-link",
+     true,
      {"parbs_tarb_pi_*_blocked_cnt", "hni_rx_paused_*", "hni_pause_*sent*", "hni_pause_refresh", "hni_rx_stall_*"}},
     {"reset", "counter-reset", true, {0}},
 };
@@ -746,7 +792,8 @@ static void expect_planted(const struct planted *p, const comparison *c)
 {
     const comparison_check *first = c->check_count && c->checks[0].flipped ? &c->checks[0] : NULL;
     const char *counter = c->ranked_count ? c->lines[0].name : "-";
-    print_message("    %-21s %-25s %-25s %s\n", p->scenario, p->rule ? p->rule : "-", first ? first->rule->name : "-", counter);
+    print_message("    %-21s %-25s %-25s %s\n", p->scenario, p->rule ? p->rule : "-", first ? first->rule->name : "-",
+                  counter);
     if (!p->rule) {
         if (c->severity >= SEVERITY_WATCH) fail_msg("%s: %s", p->scenario, c->title);
         return;
@@ -767,7 +814,8 @@ static void planted_counters_come_first(void **state)
     assert_int_equal(sim_create(tree_root, &(sim_options){.nics = NICS, .seed = 3}), 0);
     sim *s = sim_open(tree_root);
     assert_non_null(s);
-    print_message("    %-21s %-25s %-25s %s\n", "healthy against", "planted", "first check that turned", "changed most");
+    print_message("    %-21s %-25s %-25s %s\n", "healthy against", "planted", "first check that turned",
+                  "changed most");
     bench healthy = {0};
     add_step(&healthy, COMPARISON_HEALTHY, s, "healthy", NULL);
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
@@ -814,6 +862,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(per_second_and_per_byte),
         cmocka_unit_test(runs_of_different_length),
+        cmocka_unit_test(no_times),
         cmocka_unit_test(the_milder_of_the_two_counts),
         cmocka_unit_test(errors_before_stalls_before_traffic),
         cmocka_unit_test(new_gone_zero_and_unknown),
@@ -825,6 +874,7 @@ int main(void)
         cmocka_unit_test(devices_that_one_side_lacks_are_said),
         cmocka_unit_test(hosts_and_drivers_that_differ_are_said),
         cmocka_unit_test(equal_counters_are_folded),
+        cmocka_unit_test(equal_where_the_counter_is),
         cmocka_unit_test(gauges_stand_apart),
         cmocka_unit_test(checks_that_turned),
         cmocka_unit_test(what_could_not_be_judged_does_not_turn),

@@ -36,17 +36,24 @@ typedef struct who {
 
 static void add_who(log_text *l, const who *w)
 {
-    add(l, "\"header\":{\"id\":\"%s\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},\"metadata\":{"
-           "\"inspector_output_format_version\":\"%s\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\",\"pid\":%d}",
-        w->id, w->rank, w->ranks, w->nodes, w->version ? w->version : "v4.0", (unsigned long long)w->dump_us, w->host, w->pid);
+    add(l,
+        "\"header\":{\"id\":\"%s\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
+        "\"metadata\":{"
+        "\"inspector_output_format_version\":\"%s\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\",\"pid\":%"
+        "d}",
+        w->id, w->rank, w->ranks, w->nodes, w->version ? w->version : "v4.0", (unsigned long long)w->dump_us,
+        w->host, w->pid);
 }
 
 // AllReduce of 1,000,000 bytes with the bandwidth that its time makes.
 static void add_perf(log_text *l, int ranks, unsigned long long sn, unsigned long long us)
 {
     double alg = 1e6 / 1e3 / (double)us;
-    add(l, "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%llu,\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":%llu,"
-           "\"coll_algobw_gbs\":%f,\"coll_busbw_gbs\":%f}", sn, us, alg, alg * 2 * (ranks - 1) / ranks);
+    add(l,
+        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%llu,\"coll_msg_size_bytes\":1000000,\"coll_exec_"
+        "time_us\":%llu,"
+        "\"coll_algobw_gbs\":%f,\"coll_busbw_gbs\":%f}",
+        sn, us, alg, alg * 2 * (ranks - 1) / ranks);
 }
 
 static void add_record(log_text *l, const who *w, unsigned long long sn, unsigned long long us)
@@ -73,7 +80,8 @@ static netprof_err read_tree(nccl *n, const char *tree, const nccl_options *opti
     return nccl_read(n, &tree, 1, options, &error);
 }
 
-// Four ranks on two hosts, three calls; times by rank and call. Rank 2 is late in the first two, 1 and 3 share the third.
+// Four ranks on two hosts, three calls; times by rank and call. Rank 2 is late in the first two, 1 and 3 share the
+// third.
 static const unsigned times[4][3] = {{150, 160, 130}, {140, 150, 120}, {100, 100, 125}, {150, 120, 120}};
 
 static who member(int rank)
@@ -88,7 +96,8 @@ static void save_ranks(const char *tree)
         who w = member(r);
         char name[64];
         l.size = 0;
-        for (unsigned k = 0; k < 3; k++) add_record(&l, &w, k, times[r][k]);
+        for (unsigned k = 0; k < 3; k++)
+            add_record(&l, &w, k, times[r][k]);
         snprintf(name, sizeof name, "%s-pid%d.log", w.host, w.pid);
         save(tree, name, l.text, l.size);
     }
@@ -135,10 +144,10 @@ static void waiting(void **unused)
     assert_int_equal(w->records, 3);
     assert_int_equal(w->last_arrivals, 2);
     assert_int_equal(w->last_alone, 2);
-    assert_int_equal(w->cost_us, 40 + 20);                // to the second shortest: 140, 120
+    assert_int_equal(w->cost_us, 40 + 20); // to the second shortest: 140, 120
     assert_int_equal(w->caused_us, 50 + 40 + 50 + 60 + 50 + 20);
-    assert_int_equal(w->suffered_us, 5);                  // of the third call
-    assert_true(w->behind_us == 45 + 35 - 2.5);           // medians 145, 135, 122.5
+    assert_int_equal(w->suffered_us, 5);                       // of the third call
+    assert_true(w->behind_us == 45 + 35 - 2.5);                // medians 145, 135, 122.5
     assert_int_equal(n.processes[1].waiting.last_arrivals, 1); // a tie counts for both
     assert_int_equal(n.processes[1].waiting.last_alone, 0);
     assert_int_equal(n.processes[3].waiting.last_arrivals, 1);
@@ -163,13 +172,16 @@ static void bandwidth(void **unused)
     l.size = 0;
     add(&l, "{");
     add_who(&l, &w);
-    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":0,\"coll_msg_size_bytes\":65536,\"coll_exec_time_us\":110,"
+    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":0,\"coll_msg_size_bytes\":65536,\"coll_"
+            "exec_time_us\":110,"
             "\"coll_algobw_gbs\":19.065018,\"coll_busbw_gbs\":18.469236}}\n{");
     add_who(&l, &w);
-    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":1,\"coll_msg_size_bytes\":65536,\"coll_exec_time_us\":110,"
+    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":1,\"coll_msg_size_bytes\":65536,\"coll_"
+            "exec_time_us\":110,"
             "\"coll_algobw_gbs\":19.065018,\"coll_busbw_gbs\":19.065018}}\n{");
     add_who(&l, &w);
-    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":2,\"coll_msg_size_bytes\":65536,\"coll_exec_time_us\":0,"
+    add(&l, ",\"coll_perf\":{\"coll\":\"ReduceScatter\",\"coll_sn\":2,\"coll_msg_size_bytes\":65536,\"coll_"
+            "exec_time_us\":0,"
             "\"coll_algobw_gbs\":0.0,\"coll_busbw_gbs\":0.0}}\n");
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
@@ -221,14 +233,16 @@ static void quantiles(void **unused)
     who w = {"0x1", "h", 0, 1, 1, 1, 5, NULL};
     (void)unused;
     l.size = 0;
-    for (unsigned k = 0; k < 101; k++) add_record(&l, &w, k, 1 + (k * 37) % 101); // 1 .. 101 in some order
+    for (unsigned k = 0; k < 101; k++)
+        add_record(&l, &w, k, 1 + (k * 37) % 101); // 1 .. 101 in some order
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
     const nccl_spread *s = &n.series[0].spreads.wire_us;
     assert_int_equal(s->count, 101);
-    assert_true(s->min == 1 && s->max == 101 && s->p50 == 51 && s->p5 == 6 && s->p95 == 96 && s->p99 == 100 && s->mean == 51);
+    assert_true(s->min == 1 && s->max == 101 && s->p50 == 51 && s->p5 == 6 && s->p95 == 96 && s->p99 == 100 &&
+                s->mean == 51);
     assert_true(fabs(s->sd - sqrt(101.0 * 102 / 12)) < 1e-9); // of 1 .. n: n (n + 1) / 12
-    assert_int_equal(n.series[0].spreads.bus_gbs.count, 0);  // one rank has no bus
+    assert_int_equal(n.series[0].spreads.bus_gbs.count, 0);   // one rank has no bus
     assert_true(isnan(n.series[0].spreads.bus_gbs.p50));
     assert_true(fabs(n.series[0].spreads.alg_gbs.p50 - 1e3 / 51) < 1e-9);
     tree_remove(tree);
@@ -246,7 +260,8 @@ static void duplicates(void **unused)
     save_ranks(tree);
     who w = member(0);
     l.size = 0;
-    for (unsigned k = 0; k < 3; k++) add_record(&l, &w, k, times[0][k]);
+    for (unsigned k = 0; k < 3; k++)
+        add_record(&l, &w, k, times[0][k]);
     add_record(&l, &w, 0, 999); // another time for the same call
     save(tree, "zz/copy.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
@@ -274,7 +289,8 @@ static void restarts(void **unused)
         w.pid += 50;
         w.dump_us += 90000000;
         l.size = 0;
-        for (unsigned k = 0; k < 3; k++) add_record(&l, &w, k, 500);
+        for (unsigned k = 0; k < 3; k++)
+            add_record(&l, &w, k, 500);
         char name[32];
         snprintf(name, sizeof name, "again-%d.log", r);
         save(tree, name, l.text, l.size);
@@ -292,8 +308,10 @@ static void restarts(void **unused)
     tree = tree_make();
     who w = {"0x7", "h", 0, 1, 1, 9, 1000, NULL};
     l.size = 0;
-    for (unsigned k = 0; k < 20; k++, w.dump_us += 10) add_record(&l, &w, k, 10);
-    for (unsigned k = 0; k < 30; k++, w.dump_us += 10) add_record(&l, &w, k, 20);
+    for (unsigned k = 0; k < 20; k++, w.dump_us += 10)
+        add_record(&l, &w, k, 10);
+    for (unsigned k = 0; k < 30; k++, w.dump_us += 10)
+        add_record(&l, &w, k, 20);
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
     assert_int_equal(n.communicator_count, 2);
@@ -315,7 +333,8 @@ static void appended_twice(void **unused)
     l.size = 0;
     for (int again = 0; again < 2; again++) {
         w.dump_us = 1000;
-        for (unsigned k = 0; k < 20; k++, w.dump_us += 10) add_record(&l, &w, k, 10 + k);
+        for (unsigned k = 0; k < 20; k++, w.dump_us += 10)
+            add_record(&l, &w, k, 10 + k);
     }
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
@@ -332,7 +351,10 @@ static void add_stats(log_text *l, const who *w, int records)
 {
     add(l, "{");
     add_who(l, w);
-    add(l, ",\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":3,\"p2p_records\":0,\"p2p_dropped_total\":0}}\n", records);
+    add(l,
+        ",\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":3,\"p2p_records\":0,\"p2p_dropped_"
+        "total\":0}}\n",
+        records);
 }
 
 static void add_bare(log_text *l, int ranks, unsigned sn)
@@ -350,7 +372,7 @@ static void bare_lines(void **unused)
     who w = {"0x7", "h", 0, 2, 1, 9, 1000, "v4.3"}, old = {"0x8", "h", 0, 2, 1, 9, 1000, "v4.1"};
     (void)unused;
     l.size = 0;
-    add_bare(&l, 2, 0);    // an orphan: the head of the file is missing
+    add_bare(&l, 2, 0); // an orphan: the head of the file is missing
     add_stats(&l, &w, 2);
     add_bare(&l, 2, 1);
     add(&l, "nonsense\n");
@@ -359,7 +381,7 @@ static void bare_lines(void **unused)
     add_bare(&l, 2, 3);                            // whose these are is not known
     add_bare(&l, 2, 4);
     add_stats(&l, &old, 5);
-    add_bare(&l, 2, 5);                            // older versions have no bare lines
+    add_bare(&l, 2, 5); // older versions have no bare lines
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
     assert_int_equal(n.outcomes[NCCL_COLL], 2);
@@ -398,7 +420,8 @@ static void packed(void **unused)
     who w = {"0x1", "h", 0, 1, 1, 1, 5, NULL};
     (void)unused;
     l.size = 0;
-    for (unsigned k = 0; k < 400; k++) add_record(&l, &w, k, 1 + k * k % 1009);
+    for (unsigned k = 0; k < 400; k++)
+        add_record(&l, &w, k, 1 + k * k % 1009);
     size_t gz_size = pack_gzip(gz, sizeof gz, l.text, l.size);
     size_t zst_size = ZSTD_compress(zst, sizeof zst, l.text, l.size, 3);
     memcpy(twice, gz, gz_size);
@@ -428,7 +451,8 @@ static void packed(void **unused)
         assert_int_equal(n.files[0].problem != NULL, cases[i].cut);
         assert_in_range(n.instance_count, cases[i].least, cases[i].most);
         if (cases[i].lines) assert_int_equal(n.lines, cases[i].lines);
-        for (size_t k = 0; k < n.instance_count; k++) assert_int_equal(n.instances[k].min_us, 1 + k * k % 1009);
+        for (size_t k = 0; k < n.instance_count; k++)
+            assert_int_equal(n.instances[k].min_us, 1 + k * k % 1009);
         nccl_free(&n);
         tree_remove(tree);
     }
@@ -443,7 +467,8 @@ static void damaged_gzip(void **unused)
     nccl n;
     (void)unused;
     l.size = 0;
-    for (unsigned k = 0; k < 400; k++) add_record(&l, &w, k, 1 + k * k % 1009);
+    for (unsigned k = 0; k < 400; k++)
+        add_record(&l, &w, k, 1 + k * k % 1009);
     size_t size = pack_gzip(gz, sizeof gz, l.text, l.size);
     gz[size * 3 / 4] ^= 0x55;
     gz[size * 3 / 4 + 1] ^= 0x55;
@@ -543,15 +568,21 @@ static void hostile(void **unused)
     static const char *const lines[] = {
         "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":18446744073709551615,"
         "\"coll_exec_time_us\":10,\"coll_busbw_gbs\":1.0}",
-        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":10,"
+        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_"
+        "time_us\":10,"
         "\"coll_busbw_gbs\":\"nan\"}",
-        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":10,"
+        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_"
+        "time_us\":10,"
         "\"coll_busbw_gbs\":1,5}",
-        "\"coll_perf\":{\"coll\":\"All\tReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":10,"
+        "\"coll_perf\":{\"coll\":\"All\tReduce\",\"coll_sn\":0,\"coll_msg_size_bytes\":1000000,\"coll_exec_"
+        "time_us\":10,"
         "\"coll_busbw_gbs\":1}",
-        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":-1,\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":10,"
+        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":-1,\"coll_msg_size_bytes\":1000000,\"coll_exec_"
+        "time_us\":10,"
         "\"coll_busbw_gbs\":1}",
-        "\"coll_perf\":7", "\"coll_perf\":{\"coll\":{}}", "\"other\":1"};
+        "\"coll_perf\":7",
+        "\"coll_perf\":{\"coll\":{}}",
+        "\"other\":1"};
     char *tree = tree_make();
     nccl n;
     (void)unused;
@@ -591,7 +622,8 @@ static void largest(void **unused)
     for (int r = 0; r < 4; r++) {
         who w = member(r);
         w.dump_us = UINT64_MAX;
-        for (unsigned k = 0; k < 12; k++) add_record(&l, &w, UINT64_MAX - k, r ? UINT64_MAX : 1);
+        for (unsigned k = 0; k < 12; k++)
+            add_record(&l, &w, UINT64_MAX - k, r ? UINT64_MAX : 1);
     }
     save(tree, "a.log", l.text, l.size);
     assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
@@ -651,16 +683,21 @@ static void p2p_and_proxies(void **unused)
     for (int k = 0; k < 3; k++) {
         add(&l, "{");
         add_who(&l, &w);
-        add(&l, ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":%d,\"p2p_peer\":1,\"p2p_msg_size_bytes\":4096,\"p2p_exec_time_us\":%d,"
-                "\"p2p_timing_source\":\"kernel_gpu\",\"p2p_algobw_gbs\":%f,\"p2p_busbw_gbs\":%f}}\n", k, 10 * (k + 1),
-            4.096 / 10 / (k + 1), 4.096 / 10 / (k + 1));
+        add(&l,
+            ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":%d,\"p2p_peer\":1,\"p2p_msg_size_bytes\":4096,\"p2p_"
+            "exec_time_us\":%d,"
+            "\"p2p_timing_source\":\"kernel_gpu\",\"p2p_algobw_gbs\":%f,\"p2p_busbw_gbs\":%f}}\n",
+            k, 10 * (k + 1), 4.096 / 10 / (k + 1), 4.096 / 10 / (k + 1));
     }
     for (int k = 0; k < 2; k++) {
         add(&l, "{");
         add_who(&l, &w);
-        add(&l, ",\"proxy_trace\":{\"record_type\":\"proxy_op\",\"is_final\":true,\"peer\":1,\"direction\":\"send\","
-                "\"n_steps_completed\":4,\"n_steps_dropped\":1,\"trans_size_bytes\":1000,\"total_us\":50,\"steps\":["
-                "{\"gpu_produce_us\":1,\"peer_credit_us\":2,\"wire_us\":3},{\"gpu_produce_us\":10,\"wire_us\":30}]}}\n");
+        add(&l, ",\"proxy_trace\":{\"record_type\":\"proxy_op\",\"is_final\":true,\"peer\":1,\"direction\":"
+                "\"send\","
+                "\"n_steps_completed\":4,\"n_steps_dropped\":1,\"trans_size_bytes\":1000,\"total_us\":50,"
+                "\"steps\":["
+                "{\"gpu_produce_us\":1,\"peer_credit_us\":2,\"wire_us\":3},{\"gpu_produce_us\":10,\"wire_"
+                "us\":30}]}}\n");
     }
     save(tree, "a.log", l.text, l.size);
     save(tree, "copy.jsonl", l.text, l.size);
@@ -682,7 +719,8 @@ static void p2p_and_proxies(void **unused)
 
 static void prometheus(void **unused)
 {
-    static const char text[] = "nccl_bus_bandwidth_gbs{version=\"v5.1\",node=\"h\\\"1\",collective=\"AllReduce\",message_size=\"4-5GB\"} 123.5\n"
+    static const char text[] = "nccl_bus_bandwidth_gbs{version=\"v5.1\",node=\"h\\\"1\",collective="
+                               "\"AllReduce\",message_size=\"4-5GB\"} 123.5\n"
                                "# a comment\n\n"
                                "nccl_collective_exec_time_microseconds{node=\"h,}2\"} 17 1749490000500\n"
                                "nonsense here\n"
@@ -744,12 +782,15 @@ static void peaks(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instances),  cmocka_unit_test(waiting),        cmocka_unit_test(bandwidth),
-        cmocka_unit_test(completeness), cmocka_unit_test(quantiles),    cmocka_unit_test(duplicates),
-        cmocka_unit_test(restarts),   cmocka_unit_test(appended_twice), cmocka_unit_test(bare_lines),
-        cmocka_unit_test(packed),     cmocka_unit_test(damaged_gzip),   cmocka_unit_test(parts),
-        cmocka_unit_test(long_lines), cmocka_unit_test(hostile),        cmocka_unit_test(largest),
-        cmocka_unit_test(nothing),    cmocka_unit_test(p2p_and_proxies), cmocka_unit_test(prometheus),
+        cmocka_unit_test(instances),         cmocka_unit_test(waiting),
+        cmocka_unit_test(bandwidth),         cmocka_unit_test(completeness),
+        cmocka_unit_test(quantiles),         cmocka_unit_test(duplicates),
+        cmocka_unit_test(restarts),          cmocka_unit_test(appended_twice),
+        cmocka_unit_test(bare_lines),        cmocka_unit_test(packed),
+        cmocka_unit_test(damaged_gzip),      cmocka_unit_test(parts),
+        cmocka_unit_test(long_lines),        cmocka_unit_test(hostile),
+        cmocka_unit_test(largest),           cmocka_unit_test(nothing),
+        cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(prometheus),
         cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,8 @@ static const nccl_finding *find(const nccl_findings *f, const char *rule_name)
 static void accuses_only(const nccl_findings *f, size_t allowed)
 {
     for (size_t i = allowed; i < f->count; i++)
-        if (f->items[i].severity > SEVERITY_INFO) fail_msg("%s: %s", f->items[i].rule->name, f->items[i].claim);
+        if (f->items[i].severity > SEVERITY_INFO)
+            fail_msg("%s: %s", f->items[i].rule->name, f->items[i].claim);
 }
 
 static void clean(void **unused)
@@ -73,7 +74,9 @@ static void late_rank(void **unused)
     (void)unused;
     for (size_t i = 0; i < COUNT(seeds); i++) {
         outcome o;
-        make(&o, (nccl_generate_plan){.seed = seeds[i], .late_rank = 1 + (int)(seeds[i] % 36), .late_us = 150, .minor = (int)i});
+        make(&o,
+             (nccl_generate_plan){
+                 .seed = seeds[i], .late_rank = 1 + (int)(seeds[i] % 36), .late_us = 150, .minor = (int)i});
         const nccl_finding *x = &o.f.items[0];
         assert_string_equal(x->rule->name, "nccl-late-rank");
         assert_int_equal(x->severity, SEVERITY_HIGH);
@@ -102,7 +105,8 @@ static void late_from_the_middle(void **unused)
 {
     outcome o;
     (void)unused;
-    make(&o, (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
+    make(&o,
+         (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
     const nccl_finding *x = &o.f.items[0];
     assert_string_equal(x->rule->name, "nccl-late-rank");
     assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
@@ -128,7 +132,8 @@ static void late_host(void **unused)
     assert_string_equal(x->rule->name, "nccl-late-host");
     assert_string_equal(x->device, o.truth.late_host);
     for (size_t i = 1; i < o.f.count; i++) // whoever else is named is one of its ranks
-        if (o.f.items[i].severity > SEVERITY_INFO) assert_string_equal(o.f.items[i].device, o.truth.late_host);
+        if (o.f.items[i].severity > SEVERITY_INFO)
+            assert_string_equal(o.f.items[i].device, o.truth.late_host);
     end(&o);
 }
 
@@ -222,15 +227,21 @@ static void damage(void **unused)
     for (size_t i = 0; i < COUNT(seeds); i++) {
         outcome o;
         bool packed = i % 3 != 0;
-        make(&o, (nccl_generate_plan){.seed = seeds[i], .corrupt = 50, .packing = packings[i % 3], .cut_tails = packed ? 0 : 3,
-                                 .cut_packed = packed ? 3 : 0, .late_rank = 7, .late_us = 150});
+        make(&o, (nccl_generate_plan){.seed = seeds[i],
+                                      .corrupt = 50,
+                                      .packing = packings[i % 3],
+                                      .cut_tails = packed ? 0 : 3,
+                                      .cut_packed = packed ? 3 : 0,
+                                      .late_rank = 7,
+                                      .late_us = 150});
         assert_string_equal(o.f.items[0].rule->name, "nccl-late-rank"); // found all the same
         assert_int_equal(o.n.processes[o.n.members[o.f.items[0].member].process].pid, o.truth.late_pid);
         const nccl_finding *x = find(&o.f, "nccl-logs-damaged");
         assert_non_null(x);
         assert_int_equal(x->severity, SEVERITY_WATCH);
         size_t cut = 0;
-        for (size_t k = 0; k < o.n.file_count; k++) cut += o.n.files[k].cut || o.n.files[k].tail_cut;
+        for (size_t k = 0; k < o.n.file_count; k++)
+            cut += o.n.files[k].cut || o.n.files[k].tail_cut;
         assert_int_equal(cut, 3);
         // Each line of nonsense, unless it was cut off, and the cut ends, costs only itself.
         assert_in_range(o.n.outcomes[NCCL_BAD_JSON], packed ? 40 : 50, 53);
@@ -285,10 +296,17 @@ static void json(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clean),     cmocka_unit_test(late_rank), cmocka_unit_test(cost_of_late_rank),
-        cmocka_unit_test(late_from_the_middle), cmocka_unit_test(late_host), cmocka_unit_test(slow_node),
-        cmocka_unit_test(compared),  cmocka_unit_test(drops),     cmocka_unit_test(damage),
-        cmocka_unit_test(below_peak), cmocka_unit_test(json),
+        cmocka_unit_test(clean),
+        cmocka_unit_test(late_rank),
+        cmocka_unit_test(cost_of_late_rank),
+        cmocka_unit_test(late_from_the_middle),
+        cmocka_unit_test(late_host),
+        cmocka_unit_test(slow_node),
+        cmocka_unit_test(compared),
+        cmocka_unit_test(drops),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(below_peak),
+        cmocka_unit_test(json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

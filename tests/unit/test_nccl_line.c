@@ -14,11 +14,12 @@
 #include "nccl_line.h"
 
 #define HEADER "\"header\":{\"id\":\"0x1f\",\"comm_name\":\"dp0\",\"rank\":3,\"n_ranks\":8,\"nnodes\":2}"
-#define METADATA \
-    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\",\"rec_mechanism\":\"x\"," \
+#define METADATA                                                                                             \
+    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\",\"rec_mechanism\":\"x\","   \
     "\"dump_timestamp_us\":1749490000500000,\"hostname\":\"h1\",\"pid\":77}"
-#define COLL(size, time, bus) \
-    "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":5,\"coll_msg_size_bytes\":" size ",\"coll_exec_time_us\":" time \
+#define COLL(size, time, bus)                                                                                \
+    "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":5,\"coll_msg_size_bytes\":" size                      \
+    ",\"coll_exec_time_us\":" time                                                                           \
     ",\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":" bus "}"
 #define GOOD COLL("65536", "110", "18.469")
 
@@ -73,14 +74,18 @@ static const struct outcome_case {
     {"{" METADATA "," GOOD "}", NCCL_COLL, false}, // bare
     {"{" HEADER "," GOOD "}", NCCL_NO_CONTEXT, false},
     {"{\"header\":{\"id\":\"0x1\",\"rank\":0}," METADATA "," GOOD "}", NCCL_NO_CONTEXT, false},
-    {"{\"header\":{\"id\":\"0x1\",\"rank\":9,\"n_ranks\":8,\"nnodes\":1}," METADATA "," GOOD "}", NCCL_BAD_VALUE, false},
-    {"{\"header\":{\"id\":\"0x1\",\"rank\":0,\"n_ranks\":0,\"nnodes\":1}," METADATA "," GOOD "}", NCCL_BAD_VALUE, false},
+    {"{\"header\":{\"id\":\"0x1\",\"rank\":9,\"n_ranks\":8,\"nnodes\":1}," METADATA "," GOOD "}",
+     NCCL_BAD_VALUE, false},
+    {"{\"header\":{\"id\":\"0x1\",\"rank\":0,\"n_ranks\":0,\"nnodes\":1}," METADATA "," GOOD "}",
+     NCCL_BAD_VALUE, false},
     {"{\"header\":[]," METADATA "," GOOD "}", NCCL_NO_CONTEXT, false},
     {"{" HEADER "," METADATA ",\"dump_stats\":{\"coll_records\":4}}", NCCL_DUMP_STATS, false},
     {"{\"dump_stats\":{\"coll_records\":4}}", NCCL_NO_CONTEXT, false},
     {"{\"proxy_trace\":{\"record_type\":\"proxy_op\"}}", NCCL_PROXY, false},
-    {"{" HEADER "," METADATA ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":1,\"p2p_peer\":2,\"p2p_msg_size_bytes\":9,"
-     "\"p2p_exec_time_us\":3,\"p2p_busbw_gbs\":0.003}}", NCCL_P2P, false},
+    {"{" HEADER "," METADATA
+     ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":1,\"p2p_peer\":2,\"p2p_msg_size_bytes\":9,"
+     "\"p2p_exec_time_us\":3,\"p2p_busbw_gbs\":0.003}}",
+     NCCL_P2P, false},
 };
 
 static void outcomes(void **unused)
@@ -97,12 +102,13 @@ static void outcomes(void **unused)
 static void values(void **unused)
 {
     (void)unused;
-    static const char text[] = "{" HEADER "," METADATA ",\"coll_perf\":{\"coll_busbw_gbs\":18.469,\"coll\":\"All\\u0052educe\","
-                               "\"coll_algo\":\"RING\",\"coll_proto\":\"LL128\",\"coll_exec_time_us\":7,\"coll_exec_time_us\":110,"
-                               "\"coll_sn\":18446744073709551615,\"coll_msg_size_bytes\":65536,\"event_trace_ts\":"
-                               "{\"coll_start_ts\":100,\"coll_stop_ts\":105,\"kernel_events\":[{\"channel_id\":0,"
-                               "\"kernel_start_ts\":130,\"kernel_stop_ts\":240},{\"kernel_start_ts\":120,\"kernel_stop_ts\":200},"
-                               "{\"kernel_start_ts\":0,\"kernel_stop_ts\":0},7]}}}";
+    static const char text[] =
+        "{" HEADER "," METADATA ",\"coll_perf\":{\"coll_busbw_gbs\":18.469,\"coll\":\"All\\u0052educe\","
+        "\"coll_algo\":\"RING\",\"coll_proto\":\"LL128\",\"coll_exec_time_us\":7,\"coll_exec_time_us\":110,"
+        "\"coll_sn\":18446744073709551615,\"coll_msg_size_bytes\":65536,\"event_trace_ts\":"
+        "{\"coll_start_ts\":100,\"coll_stop_ts\":105,\"kernel_events\":[{\"channel_id\":0,"
+        "\"kernel_start_ts\":130,\"kernel_stop_ts\":240},{\"kernel_start_ts\":120,\"kernel_stop_ts\":200},"
+        "{\"kernel_start_ts\":0,\"kernel_stop_ts\":0},7]}}}";
     nccl_line line;
     char name[64], padded[sizeof text + NCCL_LINE_PAD] = {0};
     memcpy(padded, text, sizeof text - 1);
@@ -130,8 +136,12 @@ static void escapes(void **unused)
     (void)unused;
     static const struct {
         const char *raw, *text;
-    } cases[] = {{"a\\/b", "a/b"},       {"\\\"\\\\\\b\\f\\n\\r\\t", "\"\\\b\f\n\r\t"}, {"\\u00e9\\u20AC", "\u00e9\u20ac"},
-                 {"\\ud83d\\ude00", "\U0001f600"}, {"\\ud83dx", "\ufffdx"},              {"\\u0000", "\ufffd"}};
+    } cases[] = {{"a\\/b", "a/b"},
+                 {"\\\"\\\\\\b\\f\\n\\r\\t", "\"\\\b\f\n\r\t"},
+                 {"\\u00e9\\u20AC", "\u00e9\u20ac"},
+                 {"\\ud83d\\ude00", "\U0001f600"},
+                 {"\\ud83dx", "\ufffdx"},
+                 {"\\u0000", "\ufffd"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[64];
         nccl_text raw = {cases[i].raw, (uint32_t)strlen(cases[i].raw), true};
@@ -200,9 +210,24 @@ static const char *pick(const char *const *list, size_t count)
 
 static void put_value(text *t, unsigned depth)
 {
-    static const char *const values_any[] = {"0",     "7",         "65536",  "18446744073709551615", "1.5",    "-2.25e3", "0.000001",
-                                             "true",  "null",      "\"\"",   "\"AllReduce\"",        "\"x\\ny\"", "\"h\\u00e9\"",
-                                             "false", "123456.789012", "1e2", "99999999999999999.5", "\"\u20ac\""};
+    static const char *const values_any[] = {"0",
+                                             "7",
+                                             "65536",
+                                             "18446744073709551615",
+                                             "1.5",
+                                             "-2.25e3",
+                                             "0.000001",
+                                             "true",
+                                             "null",
+                                             "\"\"",
+                                             "\"AllReduce\"",
+                                             "\"x\\ny\"",
+                                             "\"h\\u00e9\"",
+                                             "false",
+                                             "123456.789012",
+                                             "1e2",
+                                             "99999999999999999.5",
+                                             "\"\u20ac\""};
     size_t kind = depth < 4 ? below(8) : 7;
     size_t count = below(4);
     if (kind > 1) {
@@ -235,20 +260,26 @@ static void put_members(text *t, const char *const *keys, size_t count)
 static void make_line(text *t)
 {
     static const char *const header[] = {"id", "comm_name", "rank", "n_ranks", "nnodes"};
-    static const char *const metadata[] = {"inspector_output_format_version", "dump_timestamp_us", "hostname", "pid"};
-    static const char *const perf[] = {"coll", "coll_sn", "coll_msg_size_bytes", "coll_exec_time_us", "coll_busbw_gbs"};
+    static const char *const metadata[] = {"inspector_output_format_version", "dump_timestamp_us", "hostname",
+                                           "pid"};
+    static const char *const perf[] = {"coll", "coll_sn", "coll_msg_size_bytes", "coll_exec_time_us",
+                                       "coll_busbw_gbs"};
     t->size = 0;
     put(t, "{");
     if (below(4)) {
         put(t, "\"header\":");
-        below(4) ? put(t, "{\"id\":\"0x1\",\"rank\":1,\"n_ranks\":4,\"nnodes\":1}") : put_members(t, header, 5);
+        below(4) ? put(t, "{\"id\":\"0x1\",\"rank\":1,\"n_ranks\":4,\"nnodes\":1}")
+                 : put_members(t, header, 5);
         put(t, ",");
     }
     put(t, "\"metadata\":");
-    below(4) ? put(t, "{\"dump_timestamp_us\":17,\"hostname\":\"h\",\"pid\":5}") : put_members(t, metadata, 4);
+    below(4) ? put(t, "{\"dump_timestamp_us\":17,\"hostname\":\"h\",\"pid\":5}")
+             : put_members(t, metadata, 4);
     put(t, ",\"coll_perf\":");
-    if (below(8)) put_members(t, perf, 5);
-    else put_value(t, 1);
+    if (below(8))
+        put_members(t, perf, 5);
+    else
+        put_value(t, 1);
     if (!below(4)) {
         put(t, ",\"more\":");
         put_value(t, 0);
@@ -261,8 +292,10 @@ static void damage(text *t)
     static const char bytes[] = "\"\\{}[]:,0123456789eE+-. utfn/\x80\xc3\xe2\t\x01";
     for (size_t i = below(3); i-- > 0 && t->size;) {
         size_t at = below(t->size);
-        if (below(2)) t->at[at] = bytes[below(sizeof bytes - 1)];
-        else memmove(t->at + at, t->at + at + 1, --t->size - at);
+        if (below(2))
+            t->at[at] = bytes[below(sizeof bytes - 1)];
+        else
+            memmove(t->at + at, t->at + at + 1, --t->size - at);
     }
     t->at[t->size] = 0;
 }
@@ -271,18 +304,21 @@ static void damage(text *t)
 static bool is_lenient(const char *line)
 {
     for (const char *p = line; *p; p++) {
-        if ((unsigned char)*p < ' ') return true;                                // control characters
-        if (*p == '0' && p[1] >= '0' && p[1] <= '9' && (p == line || !strchr("0123456789.", p[-1]))) return true;
-        if (*p == '-' && (p[1] < '0' || p[1] > '9')) return true;                // "-" alone
+        if ((unsigned char)*p < ' ') return true; // control characters
+        if (*p == '0' && p[1] >= '0' && p[1] <= '9' && (p == line || !strchr("0123456789.", p[-1])))
+            return true;
+        if (*p == '-' && (p[1] < '0' || p[1] > '9')) return true; // "-" alone
         bool number = p != line && strchr("0123456789.eE", p[-1]);
         if (number && strchr(".eE+-", *p) && !(p[1] >= '0' && p[1] <= '9')) return true; // "1.", "1e"
-        if (*p == '\\' && p[1] == 'u') return true;                              // surrogates
+        if (*p == '\\' && p[1] == 'u') return true;                                      // surrogates
         bool word = p == line || strchr(":[, -", p[-1]);
-        if (*p == '/' || *p == '\'' || (word && strchr("NnIi", *p) && strncmp(p, "null", 4) != 0)) return true; // NaN, Infinity
+        if (*p == '/' || *p == '\'' || (word && strchr("NnIi", *p) && strncmp(p, "null", 4) != 0))
+            return true; // NaN, Infinity
         if ((*p == 't' || *p == 'f' || *p == 'n' || *p == 'T' || *p == 'F') && p[1]) {
             static const char *const words[] = {"true", "false", "null"};
             for (size_t i = 0; i < 3; i++)
-                if ((*p | 0x20) == *words[i] && strncmp(p, words[i], strlen(words[i])) != 0 && (p == line || strchr(":[, ", p[-1])))
+                if ((*p | 0x20) == *words[i] && strncmp(p, words[i], strlen(words[i])) != 0 &&
+                    (p == line || strchr(":[, ", p[-1])))
                     return true; // words in any case
         }
     }
@@ -358,7 +394,8 @@ static void numbers(void **unused)
     for (int i = 0; i < 20000; i++) {
         char padded[256], number[64];
         nccl_line line;
-        snprintf(number, sizeof number, "%.*f", (int)below(9), (double)below(1000000000) / (double)(1 + below(100000)));
+        snprintf(number, sizeof number, "%.*f", (int)below(9),
+                 (double)below(1000000000) / (double)(1 + below(100000)));
         int length = snprintf(padded, sizeof padded, "{\"coll_perf\":{\"coll_busbw_gbs\":%s}}", number);
         memset(padded + length, '\n', NCCL_LINE_PAD);
         nccl_line_parse(&line, padded, (size_t)length);

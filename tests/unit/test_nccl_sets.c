@@ -107,7 +107,8 @@ static void same_tables(csv *theirs, csv *ours, bool sort)
 {
     size_t columns = theirs->rows[0].count;
     assert_int_equal(ours->count, theirs->count);
-    for (size_t k = 0; k < columns; k++) assert_string_equal(ours->rows[0].cells[k], theirs->rows[0].cells[k]);
+    for (size_t k = 0; k < columns; k++)
+        assert_string_equal(ours->rows[0].cells[k], theirs->rows[0].cells[k]);
     if (sort) {
         qsort(theirs->rows + 1, theirs->count - 1, sizeof(csv_row), by_two);
         qsort(ours->rows + 1, ours->count - 1, sizeof(csv_row), by_two);
@@ -115,8 +116,8 @@ static void same_tables(csv *theirs, csv *ours, bool sort)
     for (size_t i = 1; i < theirs->count; i++)
         for (size_t k = 0; k < columns; k++)
             if (!same_cell(theirs->rows[i].cells[k], ours->rows[i].cells[k]))
-                fail_msg("line %zu, %s: %s instead of %s", i, theirs->rows[0].cells[k], ours->rows[i].cells[k],
-                         theirs->rows[i].cells[k]);
+                fail_msg("line %zu, %s: %s instead of %s", i, theirs->rows[0].cells[k],
+                         ours->rows[i].cells[k], theirs->rows[i].cells[k]);
     csv_free(theirs);
     csv_free(ours);
 }
@@ -153,7 +154,8 @@ static void check_set(const char *name)
     if (!sets) skip();
     read_set(&n, name);
     for (size_t i = 0; i < COUNT(tables); i++) {
-        csv theirs = csv_read("%s/%s.expected/%s.csv", sets, name, tables[i].file), ours = exported(&n, tables[i].table);
+        csv theirs = csv_read("%s/%s.expected/%s.csv", sets, name, tables[i].file),
+            ours = exported(&n, tables[i].table);
         assert_true(theirs.count > 5);
         same_tables(&theirs, &ours, tables[i].sort);
     }
@@ -177,7 +179,8 @@ static const char *const formats[] = {"fmt_v4.0", "fmt_v4.1", "fmt_v4.2", "fmt_v
 static void versions(void **unused)
 {
     (void)unused;
-    for (size_t i = 0; i < COUNT(formats); i++) check_set(formats[i]);
+    for (size_t i = 0; i < COUNT(formats); i++)
+        check_set(formats[i]);
 }
 
 // The same records in four formats: identical to the last digit.
@@ -198,8 +201,10 @@ static void versions_alike(void **unused)
             for (; j < other.instance_count; j++) {
                 const nccl_instance *y = &other.instances[j];
                 const nccl_series *t = &other.series[y->series];
-                if (y->sn == x->sn && t->size == s->size && strcmp(other.colls[t->coll], first.colls[s->coll]) == 0 &&
-                    strcmp(other.communicators[t->communicator].id, first.communicators[s->communicator].id) == 0)
+                if (y->sn == x->sn && t->size == s->size &&
+                    strcmp(other.colls[t->coll], first.colls[s->coll]) == 0 &&
+                    strcmp(other.communicators[t->communicator].id,
+                           first.communicators[s->communicator].id) == 0)
                     break;
             }
             assert_true(j < other.instance_count);

@@ -264,10 +264,45 @@ static int fresh_place(void **state)
 enum { WORKERS = 8, ROUNDS = 20000 };
 static int go_on = 1;
 
+/* Spans go from hand to hand: a worker leaves its own in the next one's box and ends what is in its box. */
+enum { EVERY_SPAN = 8 };
+static struct box {
+    pthread_mutex_t lock;
+    netprof_span span;
+} boxes[WORKERS];
+static int workers_left;
+
+static netprof_span exchange(struct box *box, netprof_span span)
+{
+    netprof_span before;
+    pthread_mutex_lock(&box->lock);
+    before = box->span;
+    box->span = span;
+    pthread_mutex_unlock(&box->lock);
+    return before;
+}
+
+static void hand_on(int worker, netprof_region_id crossing)
+{
+    const netprof_span none = {0, 0};
+    netprof_span_end(exchange(&boxes[(worker + 1) % WORKERS], netprof_span_begin(crossing)));
+    netprof_span_end(exchange(&boxes[worker], none));
+}
+
+/* The last worker ends what is left. */
+static void empty_boxes(void)
+{
+    const netprof_span none = {0, 0};
+    int i;
+    if (__atomic_sub_fetch(&workers_left, 1, __ATOMIC_ACQ_REL) > 0) return;
+    for (i = 0; i < WORKERS; i++)
+        netprof_span_end(exchange(&boxes[i], none));
+}
+
 static void *work(void *argument)
 {
     char own[32];
-    netprof_region_id id;
+    netprof_region_id id, crossing = netprof_region("crossing");
     int i;
     snprintf(own, sizeof own, "worker %d", *(int *)argument);
     id = netprof_region(own);
@@ -282,9 +317,11 @@ static void *work(void *argument)
             netprof_begin(netprof_region(name));
             netprof_end(netprof_region(name));
         }
+        if (i % EVERY_SPAN == 0) hand_on(*(int *)argument, crossing);
         if (i % 1000 == 999) netprof_end(id); /* a stray one */
         NETPROF_END("outer");
     }
+    empty_boxes();
     return NULL;
 }
 
@@ -343,6 +380,9 @@ static void run_workers(void *(*third)(void *))
 {
     pthread_t threads[WORKERS], others[3];
     int numbers[WORKERS], i;
+    for (i = 0; i < WORKERS; i++)
+        pthread_mutex_init(&boxes[i].lock, NULL);
+    workers_left = WORKERS;
     pthread_create(&others[0], NULL, collect, NULL);
     pthread_create(&others[1], NULL, flush, NULL);
     pthread_create(&others[2], NULL, third, NULL);
@@ -372,6 +412,8 @@ static void part_workers(void)
         EXPECT(sum_now(name).bytes == 3 * ROUNDS);
         EXPECT(sum_now(name).nodes == 1);
     }
+    EXPECT(sum_now("crossing").spans == WORKERS * ROUNDS / EVERY_SPAN);
+    EXPECT(sum_now("crossing").measured == WORKERS * ROUNDS / EVERY_SPAN);
     for (i = 0; i < 40; i++) {
         snprintf(name, sizeof name, "named %d", i);
         EXPECT(sum_now(name).measured >= WORKERS * (ROUNDS / 16 / 40));
@@ -469,7 +511,7 @@ static void *short_life(void *argument)
 static void part_churn(void)
 {
     netprof_regions r;
-    long before = 0, after;
+    long before = 0, after, most;
     pthread_t thread;
     sum s;
     int i;
@@ -479,7 +521,9 @@ static void part_churn(void)
         if (i == 999) before = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
     }
     after = __atomic_load_n(&allocations_held, __ATOMIC_RELAXED);
-    EXPECT(after == before);
+    /* a block that is taken over may still need room for a sample of the sampler: one for each depth, one in between */
+    most = netprof__regions_state.started == NETPROF_MODE_SAMPLER ? 3 * 256 : 0;
+    EXPECT(after >= before && after - before <= most);
     s = sum_now("life");
     EXPECT(s.calls == 2000 && s.measured == 2000 && s.aborted == 500 && s.open == 0);
     EXPECT(sum_now("work").measured == 2000);
@@ -961,7 +1005,8 @@ static void test_hostile_names(void **state)
     assert_int_equal(run_part("every", "SLURM_JOB_ID=../../x SLURM_PROCID=../../y"), 0);
     assert_int_equal(files(".._.._x-0-", path, sizeof path), 1); /* a rank is a number, or none */
     assert_string_equal(read_content(path, NULL).job, "../../x");
-    assert_string_equal(read_content(path, NULL).rank, "0");
+    assert_string_equal(read_content(path, NULL).rank,
+                        ""); /* unknown is not 0, but in the name of the file */
     empty_place();
     assert_int_equal(run_part("set_rank", "SLURM_PROCID=5"), 0);
     assert_int_equal(files("0-12-", path, sizeof path), 1);
@@ -984,6 +1029,15 @@ static void test_settings(void **state)
     empty_place();
     assert_int_equal(run_part("every", "NETPROF_FLUSH=often"), 0);
     assert_string_equal(read_only_file(NULL).warning, "NETPROF_FLUSH is no number of seconds: not used");
+    empty_place();
+    assert_int_equal(run_part("every", "NETPROF_EVERY=other:2,step=10"), 0);
+    assert_string_equal(read_only_file(NULL).warning,
+                        "NETPROF_EVERY: \"step=10\" is no NAME:NUMBER: not used");
+    assert_int_equal(read_only_file("step").all.measured, 100);
+    empty_place();
+    assert_int_equal(run_part("every", "NETPROF_RANK=one"), 0);
+    assert_string_equal(read_only_file(NULL).warning, "NETPROF_RANK is no number: not used");
+    assert_string_equal(read_only_file(NULL).rank, "");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=fast NETPROF_ROOT=/nowhere"), 0);
     assert_string_equal(read_only_file(NULL).warning, "no counter can be read for the regions: time only");

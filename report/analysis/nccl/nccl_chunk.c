@@ -54,7 +54,7 @@ static bool same_member(const void *user, uint32_t i)
 
 static uint32_t add_member(nccl_chunk *c, const who *w)
 {
-    plain name = {.length = 0};
+    plain name = {.at = ""};
     if (!NCCL_ROOM(c->members, c->member_count, c->member_room)) {
         c->failed = true;
         return NCCL_NONE;
@@ -80,8 +80,10 @@ static uint32_t find_member(nccl_chunk *c, const nccl_line *line)
     w.line = line;
     resolve(&w.id, &line->header.id);
     resolve(&w.host, &line->metadata.host);
-    uint64_t hash = nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
-    uint32_t next = (uint32_t)c->member_count, found = nccl_index_put(&c->member_index, hash, same_member, &w, next);
+    uint64_t hash =
+        nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
+    uint32_t next = (uint32_t)c->member_count,
+             found = nccl_index_put(&c->member_index, hash, same_member, &w, next);
     if (found == NCCL_NONE) c->failed = true;
     return found == next ? add_member(c, &w) : found;
 }
@@ -120,7 +122,8 @@ static uint32_t find_what(nccl_chunk *c, const nccl_perf *perf)
     hash = nccl_mix(hash, nccl_hash_bytes(k.algo.at, k.algo.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.proto.at, k.proto.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.timing.at, k.timing.length));
-    uint32_t next = (uint32_t)c->what_count, found = nccl_index_put(&c->what_index, hash, same_what, &k, next);
+    uint32_t next = (uint32_t)c->what_count,
+             found = nccl_index_put(&c->what_index, hash, same_what, &k, next);
     if (found != next) {
         if (found == NCCL_NONE) c->failed = true;
         return found;
@@ -169,14 +172,16 @@ static nccl_local_slot *find_slot(nccl_chunk *c, uint32_t member, uint32_t what,
 {
     slot_key k = {c, member, what, size};
     uint64_t hash = nccl_mix(nccl_mix(size, member), what);
-    uint32_t next = (uint32_t)c->slot_count, found = nccl_index_put(&c->slot_index, hash, same_slot, &k, next);
+    uint32_t next = (uint32_t)c->slot_count,
+             found = nccl_index_put(&c->slot_index, hash, same_slot, &k, next);
     if (found == next) {
         uint32_t track = find_track(c, &k);
         if (track == NCCL_NONE || !NCCL_ROOM(c->slots, c->slot_count, c->slot_room)) {
             c->failed = true;
             return NULL;
         }
-        c->slots[c->slot_count++] = (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
+        c->slots[c->slot_count++] =
+            (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
     }
     if (found == NCCL_NONE) c->failed = true;
     return found == NCCL_NONE ? NULL : &c->slots[found];
@@ -210,8 +215,8 @@ static void add_record(nccl_chunk *c, uint32_t member, const nccl_perf *perf, ui
     if (t->any && perf->sn <= t->sn && dump_us >= t->dump_us) c->members[member].steps_back++;
     if (!t->any || perf->sn > t->sn) *t = (nccl_track){t->member, t->what, true, perf->sn, dump_us};
     slot->count++;
-    c->records[c->record_count++] = (nccl_record){(uint32_t)(slot - c->slots), trace, perf->sn, perf->time_us, dump_us,
-                                                  perf->bus_gbs};
+    c->records[c->record_count++] =
+        (nccl_record){(uint32_t)(slot - c->slots), trace, perf->sn, perf->time_us, dump_us, perf->bus_gbs};
     note_time(&c->members[member], dump_us);
 }
 
@@ -250,7 +255,8 @@ static bool same_proxy(const void *user, uint32_t i)
 static nccl_proxy *find_proxy(nccl_chunk *c, const proxy_key *k)
 {
     uint32_t next = (uint32_t)c->proxy_count;
-    uint32_t found = nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), same_proxy, k, next);
+    uint32_t found =
+        nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), same_proxy, k, next);
     if (found == next) {
         if (!NCCL_ROOM(c->proxies, c->proxy_count, c->proxy_room)) return NULL;
         c->proxies[c->proxy_count++] =
@@ -299,15 +305,17 @@ static void add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)
     note_time(&c->members[member], line->metadata.dump_us);
     bool bare_lines_follow = line->minor < 0 || line->minor >= 3;
     c->context_told = true;
-    c->context = (nccl_bare_context){bare_lines_follow ? member : NCCL_NONE, line->metadata.dump_us, from->coll_records,
-                                     from->p2p_records};
+    c->context = (nccl_bare_context){bare_lines_follow ? member : NCCL_NONE, line->metadata.dump_us,
+                                     from->coll_records, from->p2p_records};
 }
 
 // Whose the bare line is: NCCL_NONE when nobody told, or when more came than were announced.
 static uint32_t bare_member(nccl_chunk *c, nccl_outcome kind)
 {
     if (!c->context_told && c->begin) { // only the chunk before knows
-        uint64_t *count = kind == NCCL_COLL ? &c->inherited_coll : kind == NCCL_P2P ? &c->inherited_p2p : &c->inherited_proxy;
+        uint64_t *count = kind == NCCL_COLL  ? &c->inherited_coll
+                          : kind == NCCL_P2P ? &c->inherited_p2p
+                                             : &c->inherited_proxy;
         ++*count;
         return NCCL_INHERITED;
     }
@@ -342,12 +350,15 @@ void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length)
     c->bytes += length + 1;
     if (line.outcome >= NCCL_COLL) {
         use(c, &line);
-        if (line.minor >= 0) c->versions |= UINT64_C(1) << line.minor;
-        else if (!line.bare) c->foreign_version = true;
+        if (line.minor >= 0)
+            c->versions |= UINT64_C(1) << line.minor;
+        else if (!line.bare)
+            c->foreign_version = true;
     } else {
         c->invalid_sizes += line.invalid_size;
     }
-    if (line.outcome < NCCL_COLL && line.outcome != NCCL_BLANK && !c->first_bad_line) c->first_bad_line = c->lines;
+    if (line.outcome < NCCL_COLL && line.outcome != NCCL_BLANK && !c->first_bad_line)
+        c->first_bad_line = c->lines;
     c->outcomes[line.outcome]++;
 }
 
@@ -359,8 +370,8 @@ typedef struct reader {
     char *buffer;
     size_t room, size; // size: bytes that wait to be used
     size_t max_line;
-    uint64_t place;    // in the file, of the buffer's first byte
-    bool skipping;     // inside a line that is too long
+    uint64_t place; // in the file, of the buffer's first byte
+    bool skipping;  // inside a line that is too long
 } reader;
 
 // The whole lines of the buffer. Returns false when the chunk's part of the file is over.
@@ -376,8 +387,10 @@ static bool feed_lines(reader *r)
         }
         char *newline = memchr(p, '\n', (size_t)(end - p));
         if (!newline) break;
-        if (r->skipping) r->skipping = false;
-        else nccl_chunk_feed(c, p, (size_t)(newline - p));
+        if (r->skipping)
+            r->skipping = false;
+        else
+            nccl_chunk_feed(c, p, (size_t)(newline - p));
         p = newline + 1;
     }
     r->size = (size_t)(end - p);
@@ -461,7 +474,8 @@ void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t 
     r.buffer = malloc(ROOM + NCCL_LINE_PAD);
     c->failed = !r.buffer || !NCCL_ROOM(c->members, c->member_count, c->member_room);
     if (!c->failed) {
-        c->members[c->member_count++] = (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+        c->members[c->member_count++] =
+            (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
         memset(r.buffer + ROOM, 0, NCCL_LINE_PAD);
         skip_first(&r);
         read_all(&r, done);

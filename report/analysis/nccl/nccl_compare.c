@@ -44,7 +44,8 @@ static size_t collect(const nccl *n, const nccl_kind *kind, bool after, sample *
 // The rank-sum test (Mann and Whitney) by its normal approximation, ties corrected.
 static bool rank_sum(const nccl_comparison *c, nccl_compared *row)
 {
-    double a = (double)row->before->instances, b = (double)row->after->instances, all = a + b, sum = 0, ties = 0;
+    double a = (double)row->before->instances, b = (double)row->after->instances, all = a + b, sum = 0,
+           ties = 0;
     sample *samples = malloc((size_t)(all + 1) * sizeof *samples);
     if (!samples) return false;
     size_t count = collect(c->before, row->before, false, samples);
@@ -52,7 +53,8 @@ static bool rank_sum(const nccl_comparison *c, nccl_compared *row)
     qsort(samples, count, sizeof *samples, by_value);
     for (size_t i = 0, k; i < count; i = k) {
         size_t after = 0;
-        for (k = i; k < count && samples[k].value == samples[i].value; k++) after += samples[k].after;
+        for (k = i; k < count && samples[k].value == samples[i].value; k++)
+            after += samples[k].after;
         double same = (double)(k - i);
         sum += (double)after * ((double)i + (same + 1) / 2);
         ties += same * same * same - same;
@@ -75,7 +77,8 @@ static bool compare_row(const nccl_comparison *c, nccl_compared *row)
     if (!rank_sum(c, row)) return false;
     row->verdict = NCCL_ALIKE;
     if (row->wire_ratio > 1 + NCCL_COMPARE_CHANGE && row->z > NCCL_COMPARE_Z) row->verdict = NCCL_SLOWER;
-    if (row->wire_ratio < 1 / (1 + NCCL_COMPARE_CHANGE) && row->z < -NCCL_COMPARE_Z) row->verdict = NCCL_FASTER;
+    if (row->wire_ratio < 1 / (1 + NCCL_COMPARE_CHANGE) && row->z < -NCCL_COMPARE_Z)
+        row->verdict = NCCL_FASTER;
     return true;
 }
 

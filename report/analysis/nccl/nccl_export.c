@@ -53,7 +53,8 @@ static int by_communicator(const void *a, const void *b)
 static ordered *series_in_order(const nccl *n, int (*compare)(const void *, const void *))
 {
     ordered *all = malloc((n->series_count + 1) * sizeof *all);
-    for (size_t i = 0; all && i < n->series_count; i++) all[i] = (ordered){n, &n->series[i]};
+    for (size_t i = 0; all && i < n->series_count; i++)
+        all[i] = (ordered){n, &n->series[i]};
     if (all) qsort(all, n->series_count, sizeof *all, compare);
     return all;
 }
@@ -68,21 +69,31 @@ static const char *packing_name(nccl_packing p)
 
 static void lines_csv(const nccl *n, nccl_out *o)
 {
-    static const nccl_outcome outcomes[] = {NCCL_BLANK,      NCCL_BAD_JSON, NCCL_NOT_OBJECT, NCCL_NO_CONTEXT, NCCL_P2P,
-                                            NCCL_DUMP_STATS, NCCL_OTHER,    NCCL_BAD_VALUE,  NCCL_COLL};
-    head(o, "file,gz_truncated,lines,blank,bad_json,not_object,no_context,p2p,dump_stats,other,bad_value,coll,tail_cut,"
-            "path,proxy,too_long,invalid_sizes,duplicates,conflicts,disagreeing,first_bad_line,packing,bytes,problem");
+    static const nccl_outcome outcomes[] = {NCCL_BLANK,      NCCL_BAD_JSON,  NCCL_NOT_OBJECT,
+                                            NCCL_NO_CONTEXT, NCCL_P2P,       NCCL_DUMP_STATS,
+                                            NCCL_OTHER,      NCCL_BAD_VALUE, NCCL_COLL};
+    head(o, "file,gz_truncated,lines,blank,bad_json,not_object,no_context,p2p,dump_stats,other,bad_value,"
+            "coll,tail_cut,"
+            "path,proxy,too_long,invalid_sizes,duplicates,conflicts,disagreeing,first_bad_line,packing,bytes,"
+            "problem");
     for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *f = &n->files[i];
         nccl_csv_name(o, f->name);
         nccl_csv_u64(o, f->cut);
         nccl_csv_u64(o, f->lines);
-        for (size_t k = 0; k < sizeof outcomes / sizeof *outcomes; k++) nccl_csv_u64(o, f->outcomes[outcomes[k]]);
+        for (size_t k = 0; k < sizeof outcomes / sizeof *outcomes; k++)
+            nccl_csv_u64(o, f->outcomes[outcomes[k]]);
         nccl_csv_u64(o, f->tail_cut);
         nccl_csv_name(o, f->path);
-        const uint64_t more[] = {f->outcomes[NCCL_PROXY], f->outcomes[NCCL_TOO_LONG], f->invalid_sizes, f->duplicates,
-                                 f->conflicts, f->disagreeing, f->first_bad_line};
-        for (size_t k = 0; k < sizeof more / sizeof *more; k++) nccl_csv_u64(o, more[k]);
+        const uint64_t more[] = {f->outcomes[NCCL_PROXY],
+                                 f->outcomes[NCCL_TOO_LONG],
+                                 f->invalid_sizes,
+                                 f->duplicates,
+                                 f->conflicts,
+                                 f->disagreeing,
+                                 f->first_bad_line};
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            nccl_csv_u64(o, more[k]);
         nccl_csv_name(o, packing_name(f->packing));
         nccl_csv_u64(o, f->bytes);
         nccl_csv_name(o, f->error ? strerror(f->error) : f->problem ? f->problem : "");
@@ -131,10 +142,12 @@ static void instance_cells(const nccl *n, const nccl_series *s, const nccl_insta
 
 static void instances_csv(const nccl *n, nccl_out *o, const ordered *order)
 {
-    head(o, "comm_type,coll,size,id,coll_sn,log_count,n_ranks,min_us,max_us,mean_us,max_busbw,min_busbw,missing_ranks,"
-            "skew_us,last_arrival_rank,last_arrival_host,last_arrival_pid,"
-            "communicator,run,last_arrival_ranks,last_arrival_cost_us,median_us,wire_algbw_gbs,wire_busbw_gbs,"
-            "mean_busbw_gbs,algo,proto,first_dump_us,last_dump_us");
+    head(o,
+         "comm_type,coll,size,id,coll_sn,log_count,n_ranks,min_us,max_us,mean_us,max_busbw,min_busbw,missing_"
+         "ranks,"
+         "skew_us,last_arrival_rank,last_arrival_host,last_arrival_pid,"
+         "communicator,run,last_arrival_ranks,last_arrival_cost_us,median_us,wire_algbw_gbs,wire_busbw_gbs,"
+         "mean_busbw_gbs,algo,proto,first_dump_us,last_dump_us");
     for (size_t i = 0; i < n->series_count; i++) {
         const nccl_series *s = order[i].series;
         for (size_t k = 0; k < s->instance_count; k++) {
@@ -215,10 +228,12 @@ static void change_cells(nccl_out *o, const nccl_change *change)
 
 static void communicators_csv(const nccl *n, nccl_out *o, const ordered *order)
 {
-    head(o, "id,comm_type,coll,size,instances,wire_us_p50,wire_us_p99,best_busbw_p50,skew_us_p50,skew_us_p99,incomplete,"
+    head(o, "id,comm_type,coll,size,instances,wire_us_p50,wire_us_p99,best_busbw_p50,skew_us_p50,skew_us_p99,"
+            "incomplete,"
             "communicator,run,n_ranks,nnodes,ranks_seen,missing_records,time_us,wire_us,"
             "wire_us_p05,wire_us_p95,skew_us_p05,skew_us_p95,"
-            "time_us_p05,time_us_p50,time_us_p95,time_us_p99,algbw_gbs_p05,algbw_gbs_p50,algbw_gbs_p95,algbw_gbs_p99,"
+            "time_us_p05,time_us_p50,time_us_p95,time_us_p99,algbw_gbs_p05,algbw_gbs_p50,algbw_gbs_p95,algbw_"
+            "gbs_p99,"
             "busbw_gbs_p05,busbw_gbs_p50,busbw_gbs_p95,busbw_gbs_p99,mean_busbw_gbs_p50,peak_gbs,peak_share,"
             "wire_change_sn,wire_us_before,wire_us_after,skew_change_sn,skew_us_before,skew_us_after");
     for (size_t i = 0; i < n->series_count; i++) {
@@ -230,8 +245,10 @@ static void communicators_csv(const nccl *n, nccl_out *o, const ordered *order)
         nccl_csv_name(o, n->colls[s->coll]);
         nccl_csv_u64(o, s->size);
         nccl_csv_u64(o, s->instance_count);
-        const double first[] = {p->wire_us.p50, p->wire_us.p99, p->best_bus_gbs.p50, p->skew_us.p50, p->skew_us.p99};
-        for (size_t k = 0; k < sizeof first / sizeof *first; k++) nccl_csv_number(o, first[k]);
+        const double first[] = {p->wire_us.p50, p->wire_us.p99, p->best_bus_gbs.p50, p->skew_us.p50,
+                                p->skew_us.p99};
+        for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+            nccl_csv_number(o, first[k]);
         nccl_csv_u64(o, s->incomplete);
         nccl_csv_name(o, c->label);
         nccl_csv_u64(o, c->run);
@@ -242,7 +259,8 @@ static void communicators_csv(const nccl *n, nccl_out *o, const ordered *order)
         nccl_csv_u64(o, s->time_us);
         nccl_csv_u64(o, s->wire_total_us);
         const double more[] = {p->wire_us.p5, p->wire_us.p95, p->skew_us.p5, p->skew_us.p95};
-        for (size_t k = 0; k < sizeof more / sizeof *more; k++) nccl_csv_number(o, more[k]);
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            nccl_csv_number(o, more[k]);
         nccl_csv_spread(o, &p->time_us, true);
         nccl_csv_spread(o, &p->alg_gbs, true);
         nccl_csv_spread(o, &p->bus_gbs, true);
@@ -257,9 +275,11 @@ static void communicators_csv(const nccl *n, nccl_out *o, const ordered *order)
 
 static void types_csv(const nccl *n, nccl_out *o)
 {
-    head(o, "comm_type,coll,size,instances,min,mean,median,p05,p95,p99,max,std,meaning,incomplete,time_us,wire_us,"
+    head(o, "comm_type,coll,size,instances,min,mean,median,p05,p95,p99,max,std,meaning,incomplete,time_us,"
+            "wire_us,"
             "wire_us_p05,wire_us_p50,wire_us_p95,wire_us_p99,skew_us_p05,skew_us_p50,skew_us_p95,skew_us_p99,"
-            "time_us_p05,time_us_p50,time_us_p95,time_us_p99,algbw_gbs_p05,algbw_gbs_p50,algbw_gbs_p95,algbw_gbs_p99,"
+            "time_us_p05,time_us_p50,time_us_p95,time_us_p99,algbw_gbs_p05,algbw_gbs_p50,algbw_gbs_p95,algbw_"
+            "gbs_p99,"
             "busbw_gbs_p05,busbw_gbs_p50,busbw_gbs_p95,busbw_gbs_p99,peak_gbs,peak_share");
     for (size_t i = 0; i < n->kind_count; i++) {
         const nccl_kind *k = &n->kinds[i];
@@ -270,13 +290,15 @@ static void types_csv(const nccl *n, nccl_out *o)
         nccl_csv_u64(o, k->size);
         nccl_csv_u64(o, k->instances);
         const double first[] = {m->min, m->mean, m->p50, m->p5, m->p95, m->p99, m->max, m->sd};
-        for (size_t j = 0; j < sizeof first / sizeof *first; j++) nccl_csv_number(o, first[j]);
+        for (size_t j = 0; j < sizeof first / sizeof *first; j++)
+            nccl_csv_number(o, first[j]);
         nccl_csv_name(o, nccl_class_meaning(k->type));
         nccl_csv_u64(o, k->incomplete);
         nccl_csv_u64(o, k->time_us);
         nccl_csv_u64(o, k->wire_us);
         const nccl_spread *spreads[] = {&p->wire_us, &p->skew_us, &p->time_us, &p->alg_gbs, &p->bus_gbs};
-        for (size_t j = 0; j < sizeof spreads / sizeof *spreads; j++) nccl_csv_spread(o, spreads[j], true);
+        for (size_t j = 0; j < sizeof spreads / sizeof *spreads; j++)
+            nccl_csv_spread(o, spreads[j], true);
         nccl_csv_number(o, k->peak_gbs);
         nccl_csv_number(o, k->peak_share);
         nccl_csv_line_end(o);
@@ -304,8 +326,9 @@ static bool ranks_csv(const nccl *n, nccl_out *o)
     for (size_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.records) order[count++] = &n->processes[i];
     qsort(order, count, sizeof(nccl_process *), by_last_share);
-    head(o, "host,pid,records,last_arrivals,wait_us_total,wait_us_mean,last_share,local_rank,last_alone,cost_us,"
-            "wait_us_caused,judged,judged_last_alone,judged_cost_us,behind_median_us_mean,missing,missing_tail");
+    head(o,
+         "host,pid,records,last_arrivals,wait_us_total,wait_us_mean,last_share,local_rank,last_alone,cost_us,"
+         "wait_us_caused,judged,judged_last_alone,judged_cost_us,behind_median_us_mean,missing,missing_tail");
     for (size_t i = 0; i < count; i++) {
         const nccl_process *p = order[i];
         const nccl_waiting *w = &p->waiting;
@@ -317,8 +340,10 @@ static bool ranks_csv(const nccl *n, nccl_out *o)
         nccl_csv_number(o, (double)w->suffered_us / (double)w->records);
         nccl_csv_number(o, last_share(w));
         nccl_csv_u64(o, p->local);
-        const uint64_t more[] = {w->last_alone, w->cost_us, w->caused_us, w->judged, w->judged_last, w->judged_cost_us};
-        for (size_t k = 0; k < sizeof more / sizeof *more; k++) nccl_csv_u64(o, more[k]);
+        const uint64_t more[] = {w->last_alone, w->cost_us,     w->caused_us,
+                                 w->judged,     w->judged_last, w->judged_cost_us};
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            nccl_csv_u64(o, more[k]);
         nccl_csv_number(o, w->judged ? w->behind_us / (double)w->judged : NAN);
         nccl_csv_u64(o, w->missing);
         nccl_csv_u64(o, w->missing_tail);
@@ -344,13 +369,16 @@ static void member_cells(const nccl *n, const nccl_member *m, nccl_out *o)
 
 static void peer_cell(nccl_out *o, int64_t peer)
 {
-    if (peer < 0) nccl_csv_name(o, "");
-    else nccl_csv_i64(o, peer);
+    if (peer < 0)
+        nccl_csv_name(o, "");
+    else
+        nccl_csv_i64(o, peer);
 }
 
 static void p2p_csv(const nccl *n, nccl_out *o)
 {
-    head(o, "id,communicator,comm_type,rank,host,pid,p2p,peer,size,timing,records,bytes,time_us_p05,time_us_p50,time_us_p95,"
+    head(o, "id,communicator,comm_type,rank,host,pid,p2p,peer,size,timing,records,bytes,time_us_p05,time_us_"
+            "p50,time_us_p95,"
             "time_us_p99,busbw_gbs_p05,busbw_gbs_p50,busbw_gbs_p95,busbw_gbs_p99");
     for (size_t i = 0; i < n->p2p_count; i++) {
         const nccl_p2p *p = &n->p2p[i];
@@ -369,25 +397,28 @@ static void p2p_csv(const nccl *n, nccl_out *o)
 
 static void proxies_csv(const nccl *n, nccl_out *o)
 {
-    head(o, "id,communicator,comm_type,rank,host,pid,direction,peer,operations,steps,steps_dropped,bytes,total_us,"
+    head(o, "id,communicator,comm_type,rank,host,pid,direction,peer,operations,steps,steps_dropped,bytes,"
+            "total_us,"
             "gpu_produce_us,peer_credit_us,wire_us");
     for (size_t i = 0; i < n->proxy_count; i++) {
         const nccl_proxy *p = &n->proxies[i];
         member_cells(n, &n->members[p->member], o);
         nccl_csv_name(o, p->direction);
         peer_cell(o, p->peer);
-        const uint64_t values[] = {p->operations, p->steps, p->steps_dropped, p->bytes,
-                                   p->total_us,   p->gpu_us, p->credit_us,    p->wire_us};
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++) nccl_csv_u64(o, values[k]);
+        const uint64_t values[] = {p->operations, p->steps,  p->steps_dropped, p->bytes,
+                                   p->total_us,   p->gpu_us, p->credit_us,     p->wire_us};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            nccl_csv_u64(o, values[k]);
         nccl_csv_line_end(o);
     }
 }
 
 static void metrics_csv(const nccl *n, nccl_out *o)
 {
-    static const char *const labels[] = {"hostname", "node",       "gpu",          "comm_id",      "comm_name",
-                                         "rank",     "nranks",     "n_nodes",      "collective",   "p2p_operation",
-                                         "coll_sn",  "message_size", "algo_proto", "slurm_job_id", "version"};
+    static const char *const labels[] = {"hostname",   "node",          "gpu",     "comm_id",
+                                         "comm_name",  "rank",          "nranks",  "n_nodes",
+                                         "collective", "p2p_operation", "coll_sn", "message_size",
+                                         "algo_proto", "slurm_job_id",  "version"};
     enum { LABELS = sizeof labels / sizeof *labels };
     nccl_out_text(o, "file,metric,value");
     for (size_t k = 0; k < LABELS; k++) {
@@ -400,7 +431,8 @@ static void metrics_csv(const nccl *n, nccl_out *o)
         nccl_csv_name(o, n->files[n->metrics[i].file].name);
         nccl_csv_name(o, n->metrics[i].name);
         nccl_csv_number(o, n->metrics[i].value);
-        for (size_t k = 0; k < LABELS; k++) nccl_csv_name(o, nccl_metric_label(&n->metrics[i], labels[k], text, sizeof text));
+        for (size_t k = 0; k < LABELS; k++)
+            nccl_csv_name(o, nccl_metric_label(&n->metrics[i], labels[k], text, sizeof text));
         nccl_csv_line_end(o);
     }
 }
@@ -415,7 +447,8 @@ static const char *given(const char *text, const char *otherwise)
 static void action(nccl_out *o, const char *index, const nccl_export_options *e, const char *id)
 {
     char text[2048];
-    snprintf(text, sizeof text, "%.256s-%.256s-%s", given(e->cluster, "unknown"), given(e->jobid, "unknown"), id);
+    snprintf(text, sizeof text, "%.256s-%.256s-%s", given(e->cluster, "unknown"), given(e->jobid, "unknown"),
+             id);
     nccl_out_text(o, "{\"index\":{\"_index\":");
     nccl_json_quoted(o, index);
     nccl_out_text(o, ",\"_id\":");
@@ -424,8 +457,8 @@ static void action(nccl_out *o, const char *index, const nccl_export_options *e,
 }
 
 // What both kinds of documents begin with.
-static void document_begin(const nccl *n, nccl_out *o, const nccl_export_options *e, nccl_class type, uint32_t coll, uint64_t size,
-                           const char *ranks)
+static void document_begin(const nccl *n, nccl_out *o, const nccl_export_options *e, nccl_class type,
+                           uint32_t coll, uint64_t size, const char *ranks)
 {
     char human[32], tag[96], job_tag[400];
     nccl_size_text(size, human, sizeof human);
@@ -441,7 +474,8 @@ static void document_begin(const nccl *n, nccl_out *o, const nccl_export_options
     nccl_json_member_text(o, "s_coll_type", n->colls[coll]);
     nccl_json_member_u64(o, "d_msg_size", size);
     nccl_json_member_text(o, "s_msg_size_human_readable", human);
-    nccl_json_member_u64(o, "ts_current_time", n->last_dump_us / 1000); // of the data: the same logs make the same documents
+    nccl_json_member_u64(o, "ts_current_time",
+                         n->last_dump_us / 1000); // of the data: the same logs make the same documents
 }
 
 static void detailed_document(const nccl *n, nccl_out *o, const nccl_export_options *e, const nccl_series *s,
@@ -450,8 +484,9 @@ static void detailed_document(const nccl *n, nccl_out *o, const nccl_export_opti
     const nccl_communicator *c = communicator_of(n, s);
     char ranks[32], id[1024];
     snprintf(ranks, sizeof ranks, "%lld", (long long)c->ranks);
-    snprintf(id, sizeof id, "%s-%.128s-%.256s-r%lld-n%lld-%u-%llu-%llu", nccl_class_name(c->type), n->colls[s->coll], c->id,
-             (long long)c->ranks, (long long)c->nodes, c->run, (unsigned long long)s->size, (unsigned long long)x->sn);
+    snprintf(id, sizeof id, "%s-%.128s-%.256s-r%lld-n%lld-%u-%llu-%llu", nccl_class_name(c->type),
+             n->colls[s->coll], c->id, (long long)c->ranks, (long long)c->nodes, c->run,
+             (unsigned long long)s->size, (unsigned long long)x->sn);
     action(o, given(e->detailed_index, "nccl-detailed"), e, id);
     document_begin(n, o, e, c->type, s->coll, s->size, ranks);
     nccl_json_member_text(o, "s_comm_id", c->id);
@@ -475,7 +510,8 @@ static void summary_document(const nccl *n, nccl_out *o, const nccl_export_optio
         snprintf(ranks, sizeof ranks, "%s", *ranks && strcmp(ranks, own) != 0 ? "several" : own);
         if (strcmp(ranks, "several") == 0) break;
     }
-    snprintf(id, sizeof id, "summary-%s-%.128s-%llu", nccl_class_name(k->type), n->colls[k->coll], (unsigned long long)k->size);
+    snprintf(id, sizeof id, "summary-%s-%.128s-%llu", nccl_class_name(k->type), n->colls[k->coll],
+             (unsigned long long)k->size);
     action(o, given(e->summary_index, "nccl-summary"), e, id);
     document_begin(n, o, e, k->type, k->coll, k->size, ranks);
     nccl_json_member_number(o, "d_avg_busbw", k->spreads.mean_bus_gbs.mean);
@@ -492,7 +528,8 @@ static void bulk_ndjson(const nccl *n, nccl_out *o, const ordered *order, const 
     for (size_t i = 0; i < n->series_count; i++)
         for (size_t k = 0; k < order[i].series->instance_count; k++)
             detailed_document(n, o, e, order[i].series, &n->instances[order[i].series->first_instance + k]);
-    for (size_t i = 0; i < n->kind_count; i++) summary_document(n, o, e, &n->kinds[i]);
+    for (size_t i = 0; i < n->kind_count; i++)
+        summary_document(n, o, e, &n->kinds[i]);
 }
 
 // ---- all tables ----
@@ -516,8 +553,8 @@ bool nccl_table_empty(const nccl *n, nccl_table table)
     }
 }
 
-netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options, netprof_write_fn write,
-                        void *user)
+netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options,
+                        netprof_write_fn write, void *user)
 {
     static const nccl_export_options none;
     nccl_out o;
@@ -555,7 +592,8 @@ static bool is_summarised(const nccl *n, const nccl_kind *k)
 size_t nccl_summary_count(const nccl *n)
 {
     size_t count = 0;
-    for (size_t i = 0; i < n->kind_count; i++) count += is_summarised(n, &n->kinds[i]);
+    for (size_t i = 0; i < n->kind_count; i++)
+        count += is_summarised(n, &n->kinds[i]);
     return count;
 }
 
@@ -571,8 +609,8 @@ const char *nccl_summary_path(const nccl *n, size_t i, char *text, size_t size)
     const nccl_kind *k = summary_kind(n, i);
     char human[32];
     nccl_size_text(k->size, human, sizeof human);
-    snprintf(text, size, "summary/msg_size_%llu_%s/summary_%s_%s_%llu.csv", (unsigned long long)k->size, human,
-             nccl_class_name(k->type), n->colls[k->coll], (unsigned long long)k->size);
+    snprintf(text, size, "summary/msg_size_%llu_%s/summary_%s_%s_%llu.csv", (unsigned long long)k->size,
+             human, nccl_class_name(k->type), n->colls[k->coll], (unsigned long long)k->size);
     return text;
 }
 
@@ -594,9 +632,12 @@ static void duration_cell(nccl_out *o, uint64_t us)
 {
     char text[48];
     const double value = (double)us;
-    if (us < 1000) snprintf(text, sizeof text, "%.1f\u03bcs", value);
-    else if (us < 1000000) snprintf(text, sizeof text, "%.1fms", value / 1e3);
-    else snprintf(text, sizeof text, "%.1fs", value / 1e6);
+    if (us < 1000)
+        snprintf(text, sizeof text, "%.1f\u03bcs", value);
+    else if (us < 1000000)
+        snprintf(text, sizeof text, "%.1fms", value / 1e3);
+    else
+        snprintf(text, sizeof text, "%.1fs", value / 1e6);
     nccl_csv_name(o, text);
 }
 
@@ -647,15 +688,18 @@ netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, 
     for (size_t s = 0; s < n->series_count; s++) {
         if (n->series[s].kind != (uint32_t)(k - n->kinds)) continue;
         for (size_t x = 0; x < n->series[s].instance_count; x++)
-            rows[count++] =
-                (summary_row){&n->instances[n->series[s].first_instance + x], communicator_of(n, &n->series[s])};
+            rows[count++] = (summary_row){&n->instances[n->series[s].first_instance + x],
+                                          communicator_of(n, &n->series[s])};
     }
     qsort(rows, count, sizeof *rows, by_sn);
     nccl_out_begin(&o, write, user);
-    head(&o, "id,coll_sn,coll_msg_size_bytes,mean_coll_busbw_gbs,log_count,n_ranks,nnodes,coll_start_timestamp_us,"
-             "coll_end_timestamp_us,coll_duration_us,human_readable_coll_msg_size_bytes,coll_start_datetime,"
-             "coll_end_datetime,coll_duration_human");
-    for (size_t r = 0; r < count; r++) summary_line(&o, &rows[r], k->size);
+    head(
+        &o,
+        "id,coll_sn,coll_msg_size_bytes,mean_coll_busbw_gbs,log_count,n_ranks,nnodes,coll_start_timestamp_us,"
+        "coll_end_timestamp_us,coll_duration_us,human_readable_coll_msg_size_bytes,coll_start_datetime,"
+        "coll_end_datetime,coll_duration_human");
+    for (size_t r = 0; r < count; r++)
+        summary_line(&o, &rows[r], k->size);
     free(rows);
     return nccl_out_end(&o);
 }

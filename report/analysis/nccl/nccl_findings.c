@@ -37,14 +37,17 @@ static const nccl_rule table[RULES + 1] = {
     [LATE_RANK] = {"nccl-late-rank", "late", "of calls", 0.5,
                    "own: last, alone, in more than half of the complete calls, and not by chance (z > 5)",
                    "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
-    [OFTEN_LATE] = {"nccl-often-late", "late", "of calls", 3, "own: last three times as often as its share, not by chance",
+    [OFTEN_LATE] = {"nccl-often-late", "late", "of calls", 3,
+                    "own: last three times as often as its share, not by chance",
                     "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
     [LATE_HOST] = {"nccl-late-host", "late", "of calls", 0.5,
-                   "own: last, alone, in more than half of the complete calls over several hosts, and not by chance (z > 5)",
+                   "own: last, alone, in more than half of the complete calls over several hosts, and not by "
+                   "chance (z > 5)",
                    "look at this host as a whole: power and clock limits, memory, other jobs, storage"},
-    [SLOW_HOST] = {"nccl-slow-host", "wire", "x", 1.25,
-                   "own: every communicator with this host, and none without, takes a quarter longer than its equals",
-                   "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
+    [SLOW_HOST] =
+        {"nccl-slow-host", "wire", "x", 1.25,
+         "own: every communicator with this host, and none without, takes a quarter longer than its equals",
+         "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
     [SLOW_COMMUNICATOR] = {"nccl-slow-communicator", "wire", "x", 1.25,
                            "own: the median wire time is a quarter above the median of its equals",
                            "compare its hosts, switches and rails with those of the others"},
@@ -53,29 +56,38 @@ static const nccl_rule table[RULES + 1] = {
                 "compare nodes, placement, NCCL version and settings (NCCL_DEBUG=INFO) of the two jobs"},
     [FASTER] = {"nccl-faster", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
                 "own: median wire time of the compared job - 9 %, and not by chance (z > 5)", ""},
-    [BELOW_PEAK] = {"nccl-below-peak", "wire", "of the peak", 0.5, "own: the largest message reaches less than half of the given peak",
-                    "check algorithm and protocol, number of channels and NICs that are used, and the peak that was given"},
-    [WIRE_CHANGE] = {"nccl-wire-change", "wire", "x", 1.25, "own: the medians before and after differ by a quarter, not by chance",
+    [BELOW_PEAK] = {"nccl-below-peak", "wire", "of the peak", 0.5,
+                    "own: the largest message reaches less than half of the given peak",
+                    "check algorithm and protocol, number of channels and NICs that are used, and the peak "
+                    "that was given"},
+    [WIRE_CHANGE] = {"nccl-wire-change", "wire", "x", 1.25,
+                     "own: the medians before and after differ by a quarter, not by chance",
                      "look at what happened then: other jobs on the network, link errors, clocks"},
-    [SKEW] = {"nccl-skew", "late", "x wire", 2, "own: the median skew is above twice the median wire time and 1 ms",
+    [SKEW] = {"nccl-skew", "late", "x wire", 2,
+              "own: the median skew is above twice the median wire time and 1 ms",
               "ranks do not arrive together: balance their work before the collective"},
-    [SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5, "own: the median time of this pair is half above that of its equals",
+    [SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
+                   "own: the median time of this pair is half above that of its equals",
                    "look at the path between the two ranks"},
     [PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
                         "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
-    [RECORDS_MISSING] = {"nccl-records-missing", "data", "of calls", 0.05,
-                         "own: more than 5 % of the calls lack records of some ranks",
-                         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
-    [LOGS_DAMAGED] = {"nccl-logs-damaged", "data", "of lines", 0.01, "own: a file is cut, or 1 % of the lines cannot be used",
+    [RECORDS_MISSING] =
+        {"nccl-records-missing", "data", "of calls", 0.05,
+         "own: more than 5 % of the calls lack records of some ranks",
+         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+    [LOGS_DAMAGED] = {"nccl-logs-damaged", "data", "of lines", 0.01,
+                      "own: a file is cut, or 1 % of the lines cannot be used",
                       "see lines.csv for the files; were processes killed before they wrote, or disks full?"},
-    [CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0, "own: a rank has two times for one call",
-                   "are logs of several jobs mixed here?"},
+    [CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0,
+                   "own: a rank has two times for one call", "are logs of several jobs mixed here?"},
     [DISAGREEING] = {"nccl-disagreeing-bandwidth", "data", "of records", 0.001,
                      "own: logged and recomputed bandwidth differ by more than 0.1 %",
                      "the recomputed one is used; which version of the plugin wrote these logs?"},
-    [INVALID_SIZES] = {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
-                       "the plugin writes such sizes for data types that it does not know; they are left out"},
-    [DUPLICATES] = {"nccl-duplicates", "data", "records", 0, "the same record was read before", "are files here twice, plain and compressed?"},
+    [INVALID_SIZES] =
+        {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
+         "the plugin writes such sizes for data types that it does not know; they are left out"},
+    [DUPLICATES] = {"nccl-duplicates", "data", "records", 0, "the same record was read before",
+                    "are files here twice, plain and compressed?"},
     [MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
                        "own: the mean over ranks is below 80 % of what the wire moves",
                        "read the wire time: a mean over ranks counts waiting as network"},
@@ -86,7 +98,7 @@ const nccl_rule *nccl_rules(void)
     return table;
 }
 
-enum { LEAST_CALLS = 10 }; // fewer are not judged
+enum { LEAST_CALLS = 10 };         // fewer are not judged
 static const double BY_CHANCE = 5; // z; thousands of ranks are looked at
 static const double COSTS = 0.01;  // of the time in collectives: less is only context (own)
 
@@ -122,9 +134,17 @@ static nccl_finding *add(making *m, int which, severity s, double value, char *c
         return &m->lost;
     }
     nccl_finding *x = &f->items[f->count++];
-    *x = (nccl_finding){.rule = &table[which], .severity = s, .value = value, .claim = claim, .device = "logs",
-                        .communicator = NCCL_NONE, .operation = NCCL_NONE, .series = NCCL_NONE, .member = NCCL_NONE,
-                        .host = NCCL_NONE, .cost_us = NAN};
+    *x = (nccl_finding){.rule = &table[which],
+                        .severity = s,
+                        .value = value,
+                        .claim = claim,
+                        .device = "logs",
+                        .communicator = NCCL_NONE,
+                        .operation = NCCL_NONE,
+                        .series = NCCL_NONE,
+                        .member = NCCL_NONE,
+                        .host = NCCL_NONE,
+                        .cost_us = NAN};
     return x;
 }
 
@@ -154,10 +174,14 @@ typedef struct shown {
 static shown time_text(double us)
 {
     shown s;
-    if (us < 999.5) snprintf(s.text, sizeof s.text, "%.3g \u03bcs", us);
-    else if (us < 999.5e3) snprintf(s.text, sizeof s.text, "%.3g ms", us / 1e3);
-    else if (us < 999.5e6) snprintf(s.text, sizeof s.text, "%.3g s", us / 1e6);
-    else snprintf(s.text, sizeof s.text, "%.0f s", us / 1e6);
+    if (us < 999.5)
+        snprintf(s.text, sizeof s.text, "%.3g \u03bcs", us);
+    else if (us < 999.5e3)
+        snprintf(s.text, sizeof s.text, "%.3g ms", us / 1e3);
+    else if (us < 999.5e6)
+        snprintf(s.text, sizeof s.text, "%.3g s", us / 1e6);
+    else
+        snprintf(s.text, sizeof s.text, "%.0f s", us / 1e6);
     return s;
 }
 
@@ -165,7 +189,10 @@ static shown percent_text(double share)
 {
     shown s;
     double percent = share * 100;
-    snprintf(s.text, sizeof s.text, percent > 0 && percent < 0.1 ? "< 0.1 %%" : percent < 10 || percent > 99 ? "%.1f %%" : "%.0f %%",
+    snprintf(s.text, sizeof s.text,
+             percent > 0 && percent < 0.1   ? "< 0.1 %%"
+             : percent < 10 || percent > 99 ? "%.1f %%"
+                                            : "%.0f %%",
              percent);
     if (share == 1) snprintf(s.text, sizeof s.text, "100 %%");
     return s;
@@ -177,8 +204,12 @@ static shown size_text(uint64_t bytes)
     shown s;
     double value = (double)bytes;
     size_t unit = 0;
-    for (; value >= 1024; unit++) value /= 1024;
-    snprintf(s.text, sizeof s.text, value < 10 && value != floor(value) ? "%.2f %s" : value != floor(value) ? "%.1f %s" : "%.0f %s",
+    for (; value >= 1024; unit++)
+        value /= 1024;
+    snprintf(s.text, sizeof s.text,
+             value < 10 && value != floor(value) ? "%.2f %s"
+             : value != floor(value)             ? "%.1f %s"
+                                                 : "%.0f %s",
              value, units[unit]);
     return s;
 }
@@ -211,7 +242,7 @@ static double beyond_chance(double k, double count, double p)
 typedef struct late {
     uint32_t operation, member, process;
     double share, even, cost_us;
-    uint64_t calls;        // that were judged
+    uint64_t calls; // that were judged
     uint64_t first_sn, last_sn;
     bool part, to_the_end; // part: only from first_sn to last_sn
     bool strong;           // above half
@@ -272,7 +303,8 @@ static void narrow(making *m, late *x, const nccl_operation *o)
     }
     size_t count = collect_marks(m->n, o, x->member, marks);
     bool found = best_stretch(marks, count, &begin, &end);
-    for (size_t i = begin; i < end; i++) lasts += marks[i].last;
+    for (size_t i = begin; i < end; i++)
+        lasts += marks[i].last;
     bool short_of_all = end - begin < count - count / 10, enough = end - begin >= LEAST_STRETCH;
     if (found && enough && short_of_all && 2 * lasts > end - begin) {
         x->part = x->strong = true;
@@ -282,7 +314,8 @@ static void narrow(making *m, late *x, const nccl_operation *o)
         x->share = (double)lasts / (double)(end - begin);
         x->calls = end - begin;
         x->cost_us = 0;
-        for (size_t i = begin; i < end; i++) x->cost_us += marks[i].last ? (double)marks[i].cost_us : 0;
+        for (size_t i = begin; i < end; i++)
+            x->cost_us += marks[i].last ? (double)marks[i].cost_us : 0;
     }
     free(marks);
 }
@@ -294,7 +327,10 @@ static bool judge_member(making *m, uint32_t operation, uint32_t i, late *x)
     const nccl_communicator *c = &n->communicators[o->communicator];
     const nccl_waiting *w = &n->arrivals[o->first_arrival + i];
     double k = (double)w->judged_last, count = (double)w->judged;
-    *x = (late){.operation = operation, .member = c->first_member + i, .even = 1 / (double)c->ranks, .calls = w->judged};
+    *x = (late){.operation = operation,
+                .member = c->first_member + i,
+                .even = 1 / (double)c->ranks,
+                .calls = w->judged};
     x->process = n->members[x->member].process;
     x->share = k / count;
     x->cost_us = (double)w->judged_cost_us;
@@ -320,11 +356,13 @@ static char *late_claim(making *m, const late *x, const nccl_operation *o)
     if (x->part && x->to_the_end)
         snprintf(place, sizeof place, " from sn %llu to the end", (unsigned long long)x->first_sn);
     else if (x->part)
-        snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn, (unsigned long long)x->last_sn);
+        snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn,
+                 (unsigned long long)x->last_sn);
     double share_of_time = x->cost_us / (double)o->complete_time_us;
-    return format(m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
-                  (long long)n->members[x->member].rank, host_name(n, x->member), percent_text(x->share).text,
-                  coll_name(n, o), label_of(n, o), place, time_text(x->cost_us).text, percent_text(share_of_time).text);
+    return format(
+        m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
+        (long long)n->members[x->member].rank, host_name(n, x->member), percent_text(x->share).text,
+        coll_name(n, o), label_of(n, o), place, time_text(x->cost_us).text, percent_text(share_of_time).text);
 }
 
 // All that one process was late in: one finding about the dearest, the others as evidence.
@@ -335,7 +373,8 @@ static void report_late(making *m, const late *all, size_t count)
     bool dear = all->cost_us > COSTS * (double)o->complete_time_us;
     int which = all->strong ? LATE_RANK : OFTEN_LATE;
     severity s = !dear ? SEVERITY_INFO : all->strong ? SEVERITY_HIGH : SEVERITY_WATCH;
-    nccl_finding *x = add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(m, all, o));
+    nccl_finding *x =
+        add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(m, all, o));
     x->device = host_name(n, all->member);
     x->communicator = o->communicator;
     x->operation = all->operation;
@@ -350,8 +389,10 @@ static void report_late(making *m, const late *all, size_t count)
     for (size_t i = 0; i < count; i++) {
         x->cost_us += all[i].cost_us;
         const nccl_operation *other = &n->operations[all[i].operation];
-        evidence(x, format(m, "last in %s of %s (%llu calls)", coll_name(n, other), label_of(n, other),
-                              (unsigned long long)all[i].calls), all[i].share, "of calls");
+        evidence(x,
+                 format(m, "last in %s of %s (%llu calls)", coll_name(n, other), label_of(n, other),
+                        (unsigned long long)all[i].calls),
+                 all[i].share, "of calls");
     }
 }
 
@@ -365,20 +406,24 @@ static void find_late_ranks(making *m, bool *late_processes)
         const nccl_communicator *c = &n->communicators[o->communicator];
         if (c->ranks < 2) continue;
         if (o->complete < LEAST_CALLS) {
-            unknown(m, format(m, "%s: %s of communicator %s: %llu complete calls, %d are needed", table[LATE_RANK].name,
-                              coll_name(n, o), c->label, (unsigned long long)o->complete, LEAST_CALLS));
+            unknown(m, format(m, "%s: %s of communicator %s: %llu complete calls, %d are needed",
+                              table[LATE_RANK].name, coll_name(n, o), c->label,
+                              (unsigned long long)o->complete, LEAST_CALLS));
             continue;
         }
         m->f->judged++;
         for (uint32_t k = 0; k < c->member_count; k++) {
             if (!judge_member(m, i, k, &x)) continue;
-            if (!NCCL_ROOM(all, count, room)) m->failed = true;
-            else all[count++] = x;
+            if (!NCCL_ROOM(all, count, room))
+                m->failed = true;
+            else
+                all[count++] = x;
         }
     }
     if (count) qsort(all, count, sizeof *all, by_process_and_cost);
     for (size_t i = 0, k; i < count; i = k) {
-        for (k = i + 1; k < count && all[k].process == all[i].process;) k++;
+        for (k = i + 1; k < count && all[k].process == all[i].process;)
+            k++;
         report_late(m, all + i, k - i);
         if (all[i].strong) late_processes[all[i].process] = true;
     }
@@ -410,15 +455,19 @@ static void find_late_hosts(making *m, const bool *late_processes)
         double share = (double)h->judged_last / (double)h->judged;
         bool explained = false;
         if (h->judged < LEAST_CALLS || h->process_count < 2) continue;
-        for (uint32_t p = h->first_process; p < h->first_process + h->process_count; p++) explained |= late_processes[p];
+        for (uint32_t p = h->first_process; p < h->first_process + h->process_count; p++)
+            explained |= late_processes[p];
         m->f->judged++;
         double even = expected_last(n, i) / (double)h->judged;
         if (explained || share <= table[LATE_HOST].limit ||
             beyond_chance((double)h->judged_last, (double)h->judged, even) < BY_CHANCE)
             continue;
-        nccl_finding *x = add(m, LATE_HOST, SEVERITY_HIGH, share,
-                              format(m, "host %s was last in %s of the collectives that several of its ranks share with other hosts, and cost %s", h->name,
-                                     percent_text(share).text, time_text((double)h->judged_cost_us).text));
+        nccl_finding *x =
+            add(m, LATE_HOST, SEVERITY_HIGH, share,
+                format(m,
+                       "host %s was last in %s of the collectives that several of its ranks share with other "
+                       "hosts, and cost %s",
+                       h->name, percent_text(share).text, time_text((double)h->judged_cost_us).text));
         x->device = h->name;
         x->host = i;
         x->cost_us = (double)h->judged_cost_us;
@@ -443,8 +492,9 @@ static void explain_often_late(making *m)
 
 typedef struct pace {
     uint32_t communicator;
-    double slow_us, time_us, excess_us; // wire time of its series that have equals: slow ones, all; above the median
-    double ratio;                       // of the dearest slow series
+    double slow_us, time_us,
+        excess_us; // wire time of its series that have equals: slow ones, all; above the median
+    double ratio;  // of the dearest slow series
     uint32_t series;
 } pace;
 
@@ -477,9 +527,10 @@ static void pace_group(making *m, const nccl_series **group, size_t count, doubl
         if (s->instance_count < LEAST_CALLS) continue;
         p->time_us += (double)s->wire_total_us;
         double p50 = s->spreads.wire_us.p50, excess = (p50 - median) * (double)s->instance_count;
-        if (p50 <= table[SLOW_COMMUNICATOR].limit * median || p50 - median < 2) continue; // whole us are logged
+        if (p50 <= table[SLOW_COMMUNICATOR].limit * median || p50 - median < 2)
+            continue; // whole us are logged
         p->slow_us += (double)s->wire_total_us;
-        if (excess > p->excess_us || !p->ratio) {
+        if (excess > p->excess_us || p->ratio <= 0) {
             p->ratio = p50 / median;
             p->series = (uint32_t)(s - n->series);
         }
@@ -539,11 +590,13 @@ static void report_slow_host(making *m, pace *paces, nccl_class type, uint32_t h
         if (!worst || paces[i].ratio > worst->ratio) worst = &paces[i];
     }
     const nccl_series *s = &n->series[worst->series];
-    nccl_finding *x = add(m, SLOW_HOST, SEVERITY_HIGH, worst->ratio,
-                          format(m, "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
-                                    "%.2f times as long (%s), which cost %s in all",
-                                 nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], size_text(s->size).text,
-                                 worst->ratio, time_text(s->spreads.wire_us.p50).text, time_text(excess).text));
+    nccl_finding *x = add(
+        m, SLOW_HOST, SEVERITY_HIGH, worst->ratio,
+        format(m,
+               "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
+               "%.2f times as long (%s), which cost %s in all",
+               nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], size_text(s->size).text,
+               worst->ratio, time_text(s->spreads.wire_us.p50).text, time_text(excess).text));
     x->device = n->hosts[host].name;
     x->host = host;
     x->series = worst->series;
@@ -556,11 +609,14 @@ static void report_slow(making *m, const pace *p)
     const nccl *n = m->n;
     const nccl_series *s = &n->series[p->series];
     const nccl_communicator *c = &n->communicators[s->communicator];
-    nccl_finding *x = add(m, SLOW_COMMUNICATOR, p->excess_us > COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO, p->ratio,
-                          format(m, "communicator %s is slow on the wire: %s of %s takes %.2f times as long as on its equals "
-                                    "(%s), which cost %s",
-                                 c->label, n->colls[s->coll], size_text(s->size).text, p->ratio,
-                                 time_text(s->spreads.wire_us.p50).text, time_text(p->excess_us).text));
+    nccl_finding *x =
+        add(m, SLOW_COMMUNICATOR, p->excess_us > COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO,
+            p->ratio,
+            format(m,
+                   "communicator %s is slow on the wire: %s of %s takes %.2f times as long as on its equals "
+                   "(%s), which cost %s",
+                   c->label, n->colls[s->coll], size_text(s->size).text, p->ratio,
+                   time_text(s->spreads.wire_us.p50).text, time_text(p->excess_us).text));
     x->device = c->label;
     x->communicator = s->communicator;
     x->series = p->series;
@@ -568,7 +624,8 @@ static void report_slow(making *m, const pace *p)
     for (uint32_t k = 0, shown_hosts = 0; k < c->member_count && shown_hosts < 4; k++) {
         const nccl_process *process = &n->processes[n->members[c->first_member + k].process];
         if (k && n->processes[n->members[c->first_member + k - 1].process].host == process->host) continue;
-        evidence(x, format(m, "host %s, rank", n->hosts[process->host].name), (double)n->members[c->first_member + k].rank, "");
+        evidence(x, format(m, "host %s, rank", n->hosts[process->host].name),
+                 (double)n->members[c->first_member + k].rank, "");
         shown_hosts++;
     }
 }
@@ -596,7 +653,8 @@ static void find_slow(making *m)
     bool *done = calloc(n->series_count + 1, sizeof *done);
     group = malloc((n->series_count + 1) * sizeof *group);
     if (order && work && paces && done && group) {
-        for (size_t i = 0; i < n->series_count; i++) order[i] = &n->series[i];
+        for (size_t i = 0; i < n->series_count; i++)
+            order[i] = &n->series[i];
         qsort(order, n->series_count, sizeof *order, by_kind);
         for (size_t i = 0; i < n->series_count; i++) {
             size_t count = 0;
@@ -631,10 +689,12 @@ static void find_below_peak(making *m)
         m->f->judged++;
         if (s->peak_share >= table[BELOW_PEAK].limit || s->size < 1 << 20) continue;
         const nccl_communicator *c = &n->communicators[s->communicator];
-        nccl_finding *x = add(m, BELOW_PEAK, SEVERITY_WARN, s->peak_share,
-                              format(m, "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
-                                     n->colls[s->coll], size_text(s->size).text, c->label, s->spreads.bus_gbs.p50,
-                                     percent_text(s->peak_share).text, c->peak_gbs));
+        nccl_finding *x = add(
+            m, BELOW_PEAK, SEVERITY_WARN, s->peak_share,
+            format(m,
+                   "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
+                   n->colls[s->coll], size_text(s->size).text, c->label, s->spreads.bus_gbs.p50,
+                   percent_text(s->peak_share).text, c->peak_gbs));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -652,11 +712,13 @@ static void find_wire_changes(making *m)
         const nccl_change *change = &s->wire_change;
         if (!change->found) continue;
         const nccl_communicator *c = &n->communicators[s->communicator];
-        bool worse = change->after > change->before, dear = (double)s->wire_total_us > COSTS * (double)c->time_us;
-        nccl_finding *x = add(m, WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
-                              format(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
-                                     n->colls[s->coll], size_text(s->size).text, c->label, time_text(change->before).text,
-                                     time_text(change->after).text, (unsigned long long)change->sn));
+        bool worse = change->after > change->before,
+             dear = (double)s->wire_total_us > COSTS * (double)c->time_us;
+        nccl_finding *x = add(
+            m, WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
+            format(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
+                   n->colls[s->coll], size_text(s->size).text, c->label, time_text(change->before).text,
+                   time_text(change->after).text, (unsigned long long)change->sn));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -674,12 +736,18 @@ static void find_skew(making *m, const bool *late_processes)
         double skew = s->spreads.skew_us.p50, wire = s->spreads.wire_us.p50;
         if (c->ranks < 2 || s->instance_count < LEAST_CALLS) continue;
         m->f->judged++;
-        if (skew <= table[SKEW].limit * wire || skew <= 1000 || (double)s->time_us < 0.05 * (double)c->time_us) continue;
+        if (skew <= table[SKEW].limit * wire || skew <= 1000 ||
+            (double)s->time_us < 0.05 * (double)c->time_us)
+            continue;
         bool known = false;
-        for (uint32_t k = 0; k < c->member_count; k++) known |= late_processes[n->members[c->first_member + k].process];
-        nccl_finding *x = add(m, SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
-                              format(m, "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
-                                     n->colls[s->coll], size_text(s->size).text, c->label, time_text(skew).text, time_text(wire).text));
+        for (uint32_t k = 0; k < c->member_count; k++)
+            known |= late_processes[n->members[c->first_member + k].process];
+        nccl_finding *x = add(
+            m, SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
+            format(m,
+                   "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
+                   n->colls[s->coll], size_text(s->size).text, c->label, time_text(skew).text,
+                   time_text(wire).text));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -693,15 +761,21 @@ static void find_misleading_mean(making *m)
     const nccl *n = m->n;
     const nccl_series *dearest = NULL;
     for (size_t i = 0; i < n->series_count; i++)
-        if (n->communicators[n->series[i].communicator].ranks > 1 && (!dearest || n->series[i].time_us > dearest->time_us))
+        if (n->communicators[n->series[i].communicator].ranks > 1 &&
+            (!dearest || n->series[i].time_us > dearest->time_us))
             dearest = &n->series[i];
-    if (!dearest || !(dearest->spreads.mean_bus_gbs.p50 < table[MEAN_MISLEADS].limit * dearest->spreads.bus_gbs.p50)) return;
+    if (!dearest ||
+        !(dearest->spreads.mean_bus_gbs.p50 < table[MEAN_MISLEADS].limit * dearest->spreads.bus_gbs.p50))
+        return;
     const nccl_communicator *c = &n->communicators[dearest->communicator];
-    nccl_finding *x = add(m, MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
-                          format(m, "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
-                                    "the wire moves %.3g GB/s",
-                                 dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], size_text(dearest->size).text, c->label,
-                                 dearest->spreads.bus_gbs.p50));
+    nccl_finding *x = add(
+        m, MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
+        format(
+            m,
+            "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
+            "the wire moves %.3g GB/s",
+            dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], size_text(dearest->size).text,
+            c->label, dearest->spreads.bus_gbs.p50));
     x->device = c->label;
     x->communicator = dearest->communicator;
     x->series = (uint32_t)(dearest - n->series);
@@ -728,11 +802,14 @@ static void report_slow_pair(making *m, const nccl_p2p *p, double ratio)
     const nccl *n = m->n;
     const nccl_member *member = &n->members[p->member];
     const nccl_communicator *c = &n->communicators[member->communicator];
-    nccl_finding *x = add(m, SLOW_PAIR, SEVERITY_WATCH, ratio,
-                          format(m, "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
-                                    "as between its equals (%s)",
-                                 p->operation, size_text(p->size).text, (long long)member->rank, host_name(n, p->member),
-                                 (long long)p->peer, c->label, ratio, time_text(p->time_us.p50).text));
+    nccl_finding *x = add(
+        m, SLOW_PAIR, SEVERITY_WATCH, ratio,
+        format(
+            m,
+            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
+            "as between its equals (%s)",
+            p->operation, size_text(p->size).text, (long long)member->rank, host_name(n, p->member),
+            (long long)p->peer, c->label, ratio, time_text(p->time_us.p50).text));
     x->device = host_name(n, p->member);
     x->communicator = member->communicator;
     x->member = p->member;
@@ -753,7 +830,8 @@ static void find_slow_pairs(making *m)
     }
     if (count) qsort(all, count, sizeof *all, by_equal_pairs);
     for (size_t i = 0, k; i < count; i = k) {
-        for (k = i; k < count && by_equal_pairs(&all[i], &all[k]) == 0; k++) work[k - i] = all[k].p->time_us.p50;
+        for (k = i; k < count && by_equal_pairs(&all[i], &all[k]) == 0; k++)
+            work[k - i] = all[k].p->time_us.p50;
         if (k - i < LEAST_CALLS) continue;
         m->f->judged++;
         double median = nccl_median_of(work, k - i);
@@ -784,12 +862,18 @@ static void find_missing(making *m)
     if (!calls) return;
     m->f->judged++;
     if (!missing) return;
-    double incomplete = (double)(calls - complete) / (double)calls, share = (double)missing / (double)(records + missing);
-    nccl_finding *x = add(m, RECORDS_MISSING, incomplete > table[RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO, incomplete,
-                          format(m, "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
-                                    "judged in them",
-                                 percent_text(share).text, (unsigned long long)missing, percent_text(incomplete).text));
-    evidence(x, format(m, "records lost between others of the same rank"), (double)(missing - tail - absent), "records");
+    double incomplete = (double)(calls - complete) / (double)calls,
+           share = (double)missing / (double)(records + missing);
+    nccl_finding *x = add(
+        m, RECORDS_MISSING, incomplete > table[RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO,
+        incomplete,
+        format(
+            m,
+            "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
+            "judged in them",
+            percent_text(share).text, (unsigned long long)missing, percent_text(incomplete).text));
+    evidence(x, format(m, "records lost between others of the same rank"), (double)(missing - tail - absent),
+             "records");
     evidence(x, format(m, "records after the end of a rank's log"), (double)tail, "records");
     evidence(x, format(m, "records of ranks without a log"), (double)absent, "records");
     evidence(x, format(m, "records that were read"), (double)records, "records");
@@ -811,9 +895,12 @@ static void find_dropped(making *m)
     if (!dropped) return;
     double share = (double)dropped / ((double)dropped + (double)written);
     nccl_finding *x = add(m, PLUGIN_DROPPED, SEVERITY_WATCH, share,
-                          format(m, "the plugin dropped %llu records, %s of all, before it could write them; most on host %s, rank %lld of %s",
+                          format(m,
+                                 "the plugin dropped %llu records, %s of all, before it could write them; "
+                                 "most on host %s, rank %lld of %s",
                                  (unsigned long long)dropped, percent_text(share).text, host_name(n, worst),
-                                 (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
+                                 (long long)n->members[worst].rank,
+                                 n->communicators[n->members[worst].communicator].label));
     x->device = host_name(n, worst);
     x->member = worst;
 }
@@ -821,7 +908,8 @@ static void find_dropped(making *m)
 static uint64_t unused_lines(const uint64_t *outcomes)
 {
     uint64_t sum = 0;
-    for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++) sum += outcomes[i];
+    for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
+        sum += outcomes[i];
     return sum;
 }
 
@@ -834,19 +922,23 @@ static void find_damage(making *m)
         const nccl_file *f = &n->files[i];
         cut += f->cut || f->tail_cut;
         unreadable += f->error != 0;
-        if (!first && (f->cut || f->tail_cut || f->error || unused_lines(f->outcomes) > f->invalid_sizes)) first = f;
+        if (!first && (f->cut || f->tail_cut || f->error || unused_lines(f->outcomes) > f->invalid_sizes))
+            first = f;
     }
     m->f->judged++;
     if (!first) return;
     double share = n->lines ? (double)unused / (double)n->lines : 0;
     bool much = cut || unreadable || share > table[LOGS_DAMAGED].limit;
     nccl_finding *x = add(m, LOGS_DAMAGED, much ? SEVERITY_WATCH : SEVERITY_INFO, share,
-                          format(m, "%llu of %zu files are cut, %llu could not be read; %llu of %llu lines could not be used; the first "
-                                    "is %s",
-                                 (unsigned long long)cut, n->file_count, (unsigned long long)unreadable, (unsigned long long)unused,
-                                 (unsigned long long)n->lines, first->name));
+                          format(m,
+                                 "%llu of %zu files are cut, %llu could not be read; %llu of %llu lines "
+                                 "could not be used; the first "
+                                 "is %s",
+                                 (unsigned long long)cut, n->file_count, (unsigned long long)unreadable,
+                                 (unsigned long long)unused, (unsigned long long)n->lines, first->name));
     for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
-        if (n->outcomes[i]) evidence(x, format(m, "%s", nccl_outcome_name((nccl_outcome)i)), (double)n->outcomes[i], "lines");
+        if (n->outcomes[i])
+            evidence(x, format(m, "%s", nccl_outcome_name((nccl_outcome)i)), (double)n->outcomes[i], "lines");
 }
 
 static void find_odd_records(making *m)
@@ -855,19 +947,24 @@ static void find_odd_records(making *m)
     double records = (double)n->outcomes[NCCL_COLL];
     if (n->conflicts)
         add(m, CONFLICTS, SEVERITY_WATCH, (double)n->conflicts / records,
-            format(m, "%llu records give another time for a call of a rank that was logged before; the first is kept",
+            format(m,
+                   "%llu records give another time for a call of a rank that was logged before; the first is "
+                   "kept",
                    (unsigned long long)n->conflicts));
     if ((double)n->disagreeing > 0)
-        add(m, DISAGREEING, (double)n->disagreeing > table[DISAGREEING].limit * records ? SEVERITY_WATCH : SEVERITY_INFO,
+        add(m, DISAGREEING,
+            (double)n->disagreeing > table[DISAGREEING].limit * records ? SEVERITY_WATCH : SEVERITY_INFO,
             (double)n->disagreeing / records,
-            format(m, "in %llu records the logged bandwidth is not what size and time make (%s)", (unsigned long long)n->disagreeing,
-                   percent_text((double)n->disagreeing / records).text));
+            format(m, "in %llu records the logged bandwidth is not what size and time make (%s)",
+                   (unsigned long long)n->disagreeing, percent_text((double)n->disagreeing / records).text));
     if (n->invalid_sizes)
         add(m, INVALID_SIZES, SEVERITY_INFO, (double)n->invalid_sizes,
-            format(m, "%llu records have a message size that cannot be and are left out", (unsigned long long)n->invalid_sizes));
+            format(m, "%llu records have a message size that cannot be and are left out",
+                   (unsigned long long)n->invalid_sizes));
     if (n->duplicates)
         add(m, DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
-            format(m, "%llu records were there twice and are counted once", (unsigned long long)n->duplicates));
+            format(m, "%llu records were there twice and are counted once",
+                   (unsigned long long)n->duplicates));
 }
 
 // ---- two jobs ----
@@ -883,19 +980,23 @@ static void report_class_change(making *m, const nccl_comparison *c, nccl_class 
         all++;
         if (r->verdict != verdict) continue;
         count++;
-        cost += (r->after->spreads.wire_us.p50 - r->before->spreads.wire_us.p50) * (double)r->after->instances;
+        cost +=
+            (r->after->spreads.wire_us.p50 - r->before->spreads.wire_us.p50) * (double)r->after->instances;
         if (!worst || fabs(log(r->wire_ratio)) > fabs(log(worst->wire_ratio))) worst = r;
     }
     if (!worst) return;
     bool slower = verdict == NCCL_SLOWER;
     severity s = !slower ? SEVERITY_INFO : worst->wire_ratio >= 1.5 ? SEVERITY_HIGH : SEVERITY_WARN;
-    nccl_finding *x = add(m, slower ? SLOWER : FASTER, s, worst->wire_ratio,
-                          format(m, "%zu of %zu kinds of collectives on %s communicators (%s) are %s on the wire than in the compared "
-                                    "job; most %s of %s: %s instead of %s (x %.2f)",
-                                 count, all, nccl_class_name(type), nccl_class_meaning(type), slower ? "slower" : "faster",
-                                 c->after->colls[worst->after->coll], size_text(worst->after->size).text,
-                                 time_text(worst->after->spreads.wire_us.p50).text, time_text(worst->before->spreads.wire_us.p50).text,
-                                 worst->wire_ratio));
+    nccl_finding *x =
+        add(m, slower ? SLOWER : FASTER, s, worst->wire_ratio,
+            format(m,
+                   "%zu of %zu kinds of collectives on %s communicators (%s) are %s on the wire than in the "
+                   "compared "
+                   "job; most %s of %s: %s instead of %s (x %.2f)",
+                   count, all, nccl_class_name(type), nccl_class_meaning(type), slower ? "slower" : "faster",
+                   c->after->colls[worst->after->coll], size_text(worst->after->size).text,
+                   time_text(worst->after->spreads.wire_us.p50).text,
+                   time_text(worst->before->spreads.wire_us.p50).text, worst->wire_ratio));
     x->device = nccl_class_name(type);
     if (slower) x->cost_us = cost;
     evidence(x, format(m, "rank-sum z"), worst->z, "");
@@ -929,14 +1030,18 @@ static char *make_verdict(making *m)
     const nccl_findings *f = m->f;
     const nccl *n = m->n;
     char *text;
-    if (f->count && f->items[0].severity >= SEVERITY_WATCH) text = format(m, "%s", f->items[0].claim);
-    else if (!f->judged || !n->instance_count) text = format(m, "Nothing could be judged");
-    else text = format(m, "No late rank and no slow wire found in %zu collectives", n->instance_count);
+    if (f->count && f->items[0].severity >= SEVERITY_WATCH)
+        text = format(m, "%s", f->items[0].claim);
+    else if (!f->judged || !n->instance_count)
+        text = format(m, "Nothing could be judged");
+    else
+        text = format(m, "No late rank and no slow wire found in %zu collectives", n->instance_count);
     if (text && *text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
     return text;
 }
 
-netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison, netprof_error *error)
+netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison,
+                               netprof_error *error)
 {
     making m = {.f = f, .n = n};
     bool *late_processes = calloc(n->process_count + 1, sizeof *late_processes);
@@ -970,10 +1075,12 @@ netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_compa
 void nccl_findings_free(nccl_findings *f)
 {
     for (size_t i = 0; i < f->count; i++) {
-        for (size_t k = 0; k < f->items[i].evidence_count; k++) free(f->items[i].evidence[k].name);
+        for (size_t k = 0; k < f->items[i].evidence_count; k++)
+            free(f->items[i].evidence[k].name);
         free(f->items[i].claim);
     }
-    for (size_t i = 0; i < f->unknown_count; i++) free(f->unknown[i]);
+    for (size_t i = 0; i < f->unknown_count; i++)
+        free(f->unknown[i]);
     free(f->items);
     free(f->unknown);
     free(f->verdict);

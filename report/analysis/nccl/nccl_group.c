@@ -14,17 +14,18 @@ static nccl_memory *memory_of(const nccl *n)
 // nccl-tests' definitions, as the plugin has them: what is moved, and the part of it that each link carries.
 static const struct {
     const char *coll;
-    bool per_rank;  // the logged size is one rank's part
-    double a, b;    // bus factor: a * (n - b) / n
-} bandwidths[] = {{"AllReduce", false, 2, 1}, {"AllGather", true, 1, 1},  {"ReduceScatter", true, 1, 1},
-                  {"Broadcast", false, 1, 0}, {"Reduce", false, 1, 0},    {"SendRecv", false, 1, 0},
+    bool per_rank; // the logged size is one rank's part
+    double a, b;   // bus factor: a * (n - b) / n
+} bandwidths[] = {{"AllReduce", false, 2, 1}, {"AllGather", true, 1, 1}, {"ReduceScatter", true, 1, 1},
+                  {"Broadcast", false, 1, 0}, {"Reduce", false, 1, 0},   {"SendRecv", false, 1, 0},
                   {"Send", false, 1, 0},      {"Recv", false, 1, 0}};
 enum { BANDWIDTHS = sizeof bandwidths / sizeof *bandwidths };
 
 double nccl_traffic_bytes(const char *coll, uint64_t size, int64_t ranks)
 {
     for (size_t i = 0; i < BANDWIDTHS; i++)
-        if (bandwidths[i].per_rank && strcmp(bandwidths[i].coll, coll) == 0) return (double)size * (double)ranks;
+        if (bandwidths[i].per_rank && strcmp(bandwidths[i].coll, coll) == 0)
+            return (double)size * (double)ranks;
     return (double)size;
 }
 
@@ -67,9 +68,11 @@ static bool sort_widely(nccl_record *records, size_t count)
     const nccl_record **order = malloc((count + 1) * sizeof *order);
     nccl_record *sorted = malloc((count + 1) * sizeof *sorted);
     bool good = order && sorted;
-    for (size_t i = 0; good && i < count; i++) order[i] = &records[i];
+    for (size_t i = 0; good && i < count; i++)
+        order[i] = &records[i];
     if (good) qsort(order, count, sizeof *order, by_sn);
-    for (size_t i = 0; good && i < count; i++) sorted[i] = *order[i];
+    for (size_t i = 0; good && i < count; i++)
+        sorted[i] = *order[i];
     if (good) memcpy(records, sorted, count * sizeof *sorted);
     free(order);
     free(sorted);
@@ -82,9 +85,12 @@ static bool sort_closely(nccl_record *records, size_t count, uint64_t low, size_
     size_t *next = calloc(range + 1, sizeof *next);
     nccl_record *sorted = malloc(count * sizeof *sorted);
     bool good = next && sorted;
-    for (size_t i = 0; good && i < count; i++) next[records[i].sn - low + 1]++;
-    for (size_t i = 0; good && i < range; i++) next[i + 1] += next[i];
-    for (size_t i = 0; good && i < count; i++) sorted[next[records[i].sn - low]++] = records[i];
+    for (size_t i = 0; good && i < count; i++)
+        next[records[i].sn - low + 1]++;
+    for (size_t i = 0; good && i < range; i++)
+        next[i + 1] += next[i];
+    for (size_t i = 0; good && i < count; i++)
+        sorted[next[records[i].sn - low]++] = records[i];
     if (good) memcpy(records, sorted, count * sizeof *sorted);
     free(next);
     free(sorted);
@@ -101,7 +107,8 @@ static bool sort_records(nccl_record *records, size_t count)
         sorted = sorted && (!i || records[i - 1].sn <= records[i].sn);
     }
     if (sorted) return true;
-    if (high - low < 4 * (uint64_t)count + 1024) return sort_closely(records, count, low, (size_t)(high - low) + 1);
+    if (high - low < 4 * (uint64_t)count + 1024)
+        return sort_closely(records, count, low, (size_t)(high - low) + 1);
     return sort_widely(records, count);
 }
 
@@ -120,13 +127,14 @@ static void fail(grouping *g)
 static size_t same_sn(const nccl_record *records, size_t count)
 {
     size_t k = 1;
-    while (k < count && records[k].sn == records[0].sn) k++;
+    while (k < count && records[k].sn == records[0].sn)
+        k++;
     return k;
 }
 
 // A member's second record of a call is left out: it is put behind the others. Returns how many stay.
-static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_t first_member, size_t *stamps,
-                            size_t stamp)
+static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_t first_member,
+                            size_t *stamps, size_t stamp)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     size_t kept = 0;
@@ -140,15 +148,18 @@ static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_
     for (size_t i = 0; i < count; i++) {
         nccl_record r = records[i];
         size_t k = 0;
-        while (k < kept && slots[records[k].slot].member != slots[r.slot].member) k++;
+        while (k < kept && slots[records[k].slot].member != slots[r.slot].member)
+            k++;
         if (k == kept) {
             records[kept++] = r;
             continue;
         }
         nccl_file *file = &n->files[slots[r.slot].file];
-        __atomic_fetch_add(records[k].time_us == r.time_us ? &file->duplicates : &file->conflicts, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(records[k].time_us == r.time_us ? &file->duplicates : &file->conflicts, 1,
+                           __ATOMIC_RELAXED);
     }
-    for (size_t i = kept; i < count; i++) records[i].slot = NCCL_NONE;
+    for (size_t i = kept; i < count; i++)
+        records[i].slot = NCCL_NONE;
     return kept;
 }
 
@@ -192,8 +203,14 @@ static void fill_instance(nccl *n, nccl_instance *x, uint32_t series, size_t fir
     const nccl_slot *slots = memory_of(n)->slots;
     const nccl_record *r = n->records + first;
     double sum = 0, bus = 0;
-    *x = (nccl_instance){.series = series, .first = first, .sn = r->sn, .min_us = UINT64_MAX, .second_us = UINT64_MAX,
-                         .first_dump_us = UINT64_MAX, .min_bus = INFINITY, .max_bus = -INFINITY};
+    *x = (nccl_instance){.series = series,
+                         .first = first,
+                         .sn = r->sn,
+                         .min_us = UINT64_MAX,
+                         .second_us = UINT64_MAX,
+                         .first_dump_us = UINT64_MAX,
+                         .min_bus = INFINITY,
+                         .max_bus = -INFINITY};
     for (size_t i = 0; i < count && r[i].slot != NCCL_NONE; i++) {
         x->count++;
         sum += (double)r[i].time_us;
@@ -219,7 +236,8 @@ static void fill_instance(nccl *n, nccl_instance *x, uint32_t series, size_t fir
 }
 
 // What each rank's part in the instance was.
-static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, uint32_t first_member, workspace *w)
+static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, uint32_t first_member,
+                          workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     const nccl_record *r = n->records + x->first;
@@ -248,11 +266,13 @@ static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, ui
     }
 }
 
-static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance *x, nccl_communicator *c, workspace *w)
+static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance *x, nccl_communicator *c,
+                          workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     const nccl_record *r = n->records + x->first;
-    for (uint32_t i = 0; i < x->count; i++) w->here[slots[r[i].slot].member - c->first_member] = true;
+    for (uint32_t i = 0; i < x->count; i++)
+        w->here[slots[r[i].slot].member - c->first_member] = true;
     for (uint32_t i = 0; i < c->member_count; i++) {
         if (!w->here[i]) {
             nccl_waiting *a = &n->arrivals[o->first_arrival + i];
@@ -263,7 +283,8 @@ static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance 
     }
 }
 
-static void sum_instance(nccl *n, nccl_operation *o, nccl_series *s, nccl_communicator *c, nccl_instance *x, workspace *w)
+static void sum_instance(nccl *n, nccl_operation *o, nccl_series *s, nccl_communicator *c, nccl_instance *x,
+                         workspace *w)
 {
     s->time_us = capped_sum(s->time_us, x->max_us);
     s->wire_total_us = capped_sum(s->wire_total_us, x->min_us);
@@ -275,8 +296,10 @@ static void sum_instance(nccl *n, nccl_operation *o, nccl_series *s, nccl_commun
         s->missing += (uint64_t)c->ranks - (x->count < (uint64_t)c->ranks ? x->count : (uint64_t)c->ranks);
         count_missing(n, o, x, c, w);
     }
-    if (c->ranks > 1) count_waiting(n, o, x, c->first_member, w);
-    else x->median_us = (double)x->min_us;
+    if (c->ranks > 1)
+        count_waiting(n, o, x, c->first_member, w);
+    else
+        x->median_us = (double)x->min_us;
 }
 
 static void flag_disagreeing(nccl *n, const nccl_series *s, const nccl_instance *x)
@@ -284,7 +307,8 @@ static void flag_disagreeing(nccl *n, const nccl_series *s, const nccl_instance 
     const nccl_record *r = n->records + x->first;
     for (uint32_t i = 0; i < x->count; i++)
         if (disagrees(s, &r[i]))
-            __atomic_fetch_add(&n->files[memory_of(n)->slots[r[i].slot].file].disagreeing, 1, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&n->files[memory_of(n)->slots[r[i].slot].file].disagreeing, 1,
+                               __ATOMIC_RELAXED);
 }
 
 // ---- spreads ----
@@ -297,8 +321,15 @@ typedef struct columns {
 static bool columns_make(columns *v, size_t count)
 {
     double *all = malloc((7 * count + 1) * sizeof *all);
-    *v = (columns){all, all + count, all + 2 * count, all + 3 * count, all + 4 * count, all + 5 * count,
-                   all + 6 * count, 0, 0};
+    *v = (columns){all,
+                   all + count,
+                   all + 2 * count,
+                   all + 3 * count,
+                   all + 4 * count,
+                   all + 5 * count,
+                   all + 6 * count,
+                   0,
+                   0};
     return all != NULL;
 }
 
@@ -337,8 +368,8 @@ static double clip(double x, double low, double high)
 // The split in which the means of the two sides, outliers clipped at p5 and p95, differ most in units of their standard
 // error. It counts when that is above 8 (own: chance reaches about 5 in long series, as all splits are tried) and the
 // medians differ by more than a quarter.
-static void find_change(nccl_change *change, const nccl_instance *x, const double *values, double *work, size_t count,
-                        const nccl_spread *spread)
+static void find_change(nccl_change *change, const nccl_instance *x, const double *values, double *work,
+                        size_t count, const nccl_spread *spread)
 {
     enum { LEAST = 30, SIDE = 10 };
     const double enough = 8, ratio = 1.25;
@@ -352,13 +383,15 @@ static void find_change(nccl_change *change, const nccl_instance *x, const doubl
         squares += v * v;
     }
     for (size_t i = 0; i + SIDE < count; i++) {
-        double v = clip(values[i], spread->p5, spread->p95) - spread->p50, a = (double)(i + 1), b = (double)(count - i - 1);
+        double v = clip(values[i], spread->p5, spread->p95) - spread->p50, a = (double)(i + 1),
+               b = (double)(count - i - 1);
         left += v;
         left_squares += v * v;
         if (i + 1 < SIDE) continue;
         double difference = left / a - (total - left) / b;
-        double within = (left_squares - left * left / a + squares - left_squares - (total - left) * (total - left) / b) /
-                        (double)(count - 2);
+        double within =
+            (left_squares - left * left / a + squares - left_squares - (total - left) * (total - left) / b) /
+            (double)(count - 2);
         double floor_us = 1.0 / 12; // whole microseconds are logged
         double score = fabs(difference) / sqrt((within > floor_us ? within : floor_us) * (1 / a + 1 / b));
         if (score <= best) continue;
@@ -379,12 +412,15 @@ static bool spread_series(nccl *n, nccl_series *s)
     const nccl_instance *x = n->instances + s->first_instance;
     double *work = malloc((2 * s->instance_count + 1) * sizeof *work), *values = work + s->instance_count;
     bool good = columns_make(&v, s->instance_count) && work;
-    for (size_t i = 0; good && i < s->instance_count; i++) columns_add(&v, s, &x[i]);
+    for (size_t i = 0; good && i < s->instance_count; i++)
+        columns_add(&v, s, &x[i]);
     if (good) {
         s->spreads = columns_spreads(&v, s->bus_factor > 0);
-        for (size_t i = 0; i < s->instance_count; i++) values[i] = (double)x[i].min_us;
+        for (size_t i = 0; i < s->instance_count; i++)
+            values[i] = (double)x[i].min_us;
         find_change(&s->wire_change, x, values, work, s->instance_count, &s->spreads.wire_us);
-        for (size_t i = 0; i < s->instance_count; i++) values[i] = (double)(x[i].max_us - x[i].min_us);
+        for (size_t i = 0; i < s->instance_count; i++)
+            values[i] = (double)(x[i].max_us - x[i].min_us);
         find_change(&s->skew_change, x, values, work, s->instance_count, &s->spreads.skew_us);
     }
     free(v.wire);
@@ -392,7 +428,8 @@ static bool spread_series(nccl *n, nccl_series *s)
     return good;
 }
 
-static void note_last_sn(const nccl *n, size_t first_record, size_t record_count, uint32_t first_member, workspace *w)
+static void note_last_sn(const nccl *n, size_t first_record, size_t record_count, uint32_t first_member,
+                         workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     for (size_t i = 0; i < record_count; i++) {
@@ -408,7 +445,8 @@ typedef struct filling {
     size_t *first_records, *record_counts; // by series
 } filling;
 
-static void fill_series(nccl *n, nccl_operation *o, nccl_series *s, size_t first_record, size_t record_count, workspace *w)
+static void fill_series(nccl *n, nccl_operation *o, nccl_series *s, size_t first_record, size_t record_count,
+                        workspace *w)
 {
     nccl_communicator *c = &n->communicators[o->communicator];
     nccl_instance *x = n->instances + s->first_instance;
@@ -434,7 +472,8 @@ static void fill_operation(void *user, size_t i)
     nccl_operation *o = &n->operations[i];
     const nccl_communicator *c = &n->communicators[o->communicator];
     size_t room = (size_t)c->member_count + 1;
-    workspace w = {malloc(room * sizeof *w.values), calloc(room, sizeof *w.here), malloc(room * sizeof *w.last_sn)};
+    workspace w = {malloc(room * sizeof *w.values), calloc(room, sizeof *w.here),
+                   malloc(room * sizeof *w.last_sn)};
     bool good = w.values && w.here && w.last_sn;
     if (good) memset(w.last_sn, 0xff, room * sizeof *w.last_sn);
     for (uint32_t k = o->first_series; good && k < o->first_series + o->series_count; k++)
@@ -504,8 +543,10 @@ static void sum_communicators(nccl *n)
             add_waiting(&m->waiting, a);
             c->missing_tail += a->missing_tail;
         }
-        c->missing_absent += ((uint64_t)c->ranks > c->member_count ? (uint64_t)c->ranks - c->member_count : 0) * o->instances;
-        for (uint32_t k = 0; k < o->series_count; k++) c->missing += n->series[o->first_series + k].missing;
+        c->missing_absent +=
+            ((uint64_t)c->ranks > c->member_count ? (uint64_t)c->ranks - c->member_count : 0) * o->instances;
+        for (uint32_t k = 0; k < o->series_count; k++)
+            c->missing += n->series[o->first_series + k].missing;
     }
     for (size_t i = 0; i < n->instance_count; i++)
         n->communicators[n->series[n->instances[i].series].communicator].records += n->instances[i].count;
@@ -520,8 +561,8 @@ static uint32_t host_of(const nccl *n, uint32_t member)
     return n->processes[n->members[member].process].host;
 }
 
-// Was a host alone the last, in complete instances of communicators with several ranks on several hosts? stamps: by host, the last
-// instance in which it was counted.
+// Was a host alone the last, in complete instances of communicators with several ranks on several hosts? stamps: by
+// host, the last instance in which it was counted.
 static void judge_hosts(nccl *n, const nccl_instance *x, size_t *stamps)
 {
     const nccl_slot *slots = memory_of(n)->slots;
@@ -572,7 +613,8 @@ static void sum_files(nccl *n)
 static void count_records(nccl *n)
 {
     for (size_t i = 0; i < n->record_count; i++)
-        if (n->records[i].slot != NCCL_NONE) n->members[memory_of(n)->slots[n->records[i].slot].member].coll_records++;
+        if (n->records[i].slot != NCCL_NONE)
+            n->members[memory_of(n)->slots[n->records[i].slot].member].coll_records++;
 }
 
 // ---- kinds and paths ----
@@ -616,28 +658,34 @@ static void spread_kind(void *user, size_t i)
     }
     for (size_t p = k->first[i]; p < k->first[i + 1]; p++) {
         const nccl_series *s = &n->series[k->parts[p].series];
-        for (size_t x = 0; x < s->instance_count; x++) columns_add(&v, s, &n->instances[s->first_instance + x]);
+        for (size_t x = 0; x < s->instance_count; x++)
+            columns_add(&v, s, &n->instances[s->first_instance + x]);
     }
-    kind->spreads = columns_spreads(&v, kind->type != NCCL_SINGLE_RANK && nccl_bus_factor(n->colls[kind->coll], 2) > 0);
+    kind->spreads =
+        columns_spreads(&v, kind->type != NCCL_SINGLE_RANK && nccl_bus_factor(n->colls[kind->coll], 2) > 0);
     free(v.wire);
 }
 
 static bool make_kinds(grouping *g, const nccl_pool_options *pool)
 {
     nccl *n = g->n;
-    kinds k = {g, malloc((n->series_count + 1) * sizeof *k.parts), malloc((n->series_count + 2) * sizeof *k.first)};
+    kinds k = {g, malloc((n->series_count + 1) * sizeof *k.parts),
+               malloc((n->series_count + 2) * sizeof *k.first)};
     n->kinds = calloc(n->series_count + 1, sizeof *n->kinds);
     bool good = k.parts && k.first && n->kinds;
     for (size_t i = 0; good && i < n->series_count; i++)
-        k.parts[i] = (kind_part){n->communicators[n->series[i].communicator].type, n->series[i].coll, n->series[i].size,
-                                 (uint32_t)i};
+        k.parts[i] = (kind_part){n->communicators[n->series[i].communicator].type, n->series[i].coll,
+                                 n->series[i].size, (uint32_t)i};
     if (good) qsort(k.parts, n->series_count, sizeof *k.parts, by_kind);
     for (size_t i = 0; good && i < n->series_count; i++) {
         nccl_series *s = &n->series[k.parts[i].series];
         if (!i || by_kind_key(&k.parts[i - 1], &k.parts[i]) != 0) {
             k.first[n->kind_count] = i;
-            n->kinds[n->kind_count++] = (nccl_kind){.type = k.parts[i].type, .coll = k.parts[i].coll,
-                                                    .size = k.parts[i].size, .peak_gbs = NAN, .peak_share = NAN};
+            n->kinds[n->kind_count++] = (nccl_kind){.type = k.parts[i].type,
+                                                    .coll = k.parts[i].coll,
+                                                    .size = k.parts[i].size,
+                                                    .peak_gbs = NAN,
+                                                    .peak_share = NAN};
         }
         nccl_kind *kind = &n->kinds[n->kind_count - 1];
         s->kind = (uint32_t)(n->kind_count - 1);
@@ -672,9 +720,11 @@ static void add_path(nccl *n, const path_part *parts, size_t count, double *work
     const nccl_kind *kind = &n->kinds[parts->kind];
     nccl_path *p = &n->paths[n->path_count++];
     size_t known = 0;
-    *p = (nccl_path){.type = kind->type, .what = memory_of(n)->whats[parts->what], .size = kind->size, .instances = count};
+    *p = (nccl_path){
+        .type = kind->type, .what = memory_of(n)->whats[parts->what], .size = kind->size, .instances = count};
     p->what.timing = "";
-    for (size_t i = 0; i < count; i++) work[i] = parts[i].wire_us;
+    for (size_t i = 0; i < count; i++)
+        work[i] = parts[i].wire_us;
     p->wire_us = nccl_spread_of(work, count);
     for (size_t i = 0; i < count; i++)
         if (!isnan(parts[i].bus_gbs)) work[known++] = parts[i].bus_gbs;
@@ -691,16 +741,18 @@ static bool make_paths(nccl *n)
     for (size_t i = 0; good && i < n->instance_count; i++) {
         const nccl_instance *x = &n->instances[i];
         const nccl_series *s = &n->series[x->series];
-        parts[i] = (path_part){s->kind, memory_of(n)->slots[n->records[x->first].slot].what, (double)x->min_us,
-                               nccl_bus_gbs(s, (double)x->min_us)};
+        parts[i] = (path_part){s->kind, memory_of(n)->slots[n->records[x->first].slot].what,
+                               (double)x->min_us, nccl_bus_gbs(s, (double)x->min_us)};
     }
     if (good) qsort(parts, n->instance_count, sizeof *parts, by_path);
     size_t groups = 0;
-    for (size_t i = 0; good && i < n->instance_count; i++) groups += !i || by_path(&parts[i - 1], &parts[i]) != 0;
+    for (size_t i = 0; good && i < n->instance_count; i++)
+        groups += !i || by_path(&parts[i - 1], &parts[i]) != 0;
     n->paths = calloc(groups + 1, sizeof *n->paths);
     good = good && n->paths;
     for (size_t i = 0, k; good && i < n->instance_count; i = k) {
-        for (k = i + 1; k < n->instance_count && by_path(&parts[i], &parts[k]) == 0;) k++;
+        for (k = i + 1; k < n->instance_count && by_path(&parts[i], &parts[k]) == 0;)
+            k++;
         add_path(n, parts + i, k - i, work);
     }
     free(parts);

@@ -45,7 +45,8 @@ static void add_u64(json_object *o, const char *key, uint64_t value)
 
 static json_object *finding_json(const nccl_finding *x)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array(), *threshold = json_object_new_object();
+    json_object *o = json_object_new_object(), *list = json_object_new_array(),
+                *threshold = json_object_new_object();
     add_text(o, "rule", x->rule->name);
     add_text(o, "severity", severity_name(x->severity));
     add_text(o, "device", x->device);
@@ -90,8 +91,10 @@ json_object *nccl_findings_json(const nccl_findings *f)
     add_text(verdict, "severity", severity_name(f->severity));
     add_text(verdict, "text", f->verdict);
     add(o, "verdict", verdict);
-    for (size_t i = 0; i < f->count; i++) json_object_array_add(items, finding_json(&f->items[i]));
-    for (size_t i = 0; i < f->unknown_count; i++) json_object_array_add(unknown, unknown_json(f->unknown[i]));
+    for (size_t i = 0; i < f->count; i++)
+        json_object_array_add(items, finding_json(&f->items[i]));
+    for (size_t i = 0; i < f->unknown_count; i++)
+        json_object_array_add(unknown, unknown_json(f->unknown[i]));
     add(o, "findings", items);
     add(o, "unknown", unknown);
     add(o, "background", json_object_new_array());
@@ -103,12 +106,14 @@ json_object *nccl_findings_json(const nccl_findings *f)
 
 static json_object *logs_json(const nccl *n)
 {
-    json_object *o = json_object_new_object(), *outcomes = json_object_new_object(), *list = json_object_new_array();
+    json_object *o = json_object_new_object(), *outcomes = json_object_new_object(),
+                *list = json_object_new_array();
     add_u64(o, "files", n->file_count);
     add_u64(o, "bytes", n->size);
     add_u64(o, "unpacked_bytes", n->bytes);
     add_u64(o, "lines", n->lines);
-    for (int i = 0; i < NCCL_OUTCOMES; i++) add_u64(outcomes, nccl_outcome_name((nccl_outcome)i), n->outcomes[i]);
+    for (int i = 0; i < NCCL_OUTCOMES; i++)
+        add_u64(outcomes, nccl_outcome_name((nccl_outcome)i), n->outcomes[i]);
     add(o, "outcomes", outcomes);
     add_u64(o, "duplicates", n->duplicates);
     add_u64(o, "conflicts", n->conflicts);
@@ -154,7 +159,8 @@ static json_object *spread_json(const nccl_spread *s)
     } members[] = {{"min", s->min}, {"p5", s->p5},   {"p25", s->p25}, {"p50", s->p50},  {"p75", s->p75},
                    {"p95", s->p95}, {"p99", s->p99}, {"max", s->max}, {"mean", s->mean}};
     json_object *o = json_object_new_object();
-    for (size_t i = 0; s->count && i < sizeof members / sizeof *members; i++) add_number(o, members[i].key, members[i].value);
+    for (size_t i = 0; s->count && i < sizeof members / sizeof *members; i++)
+        add_number(o, members[i].key, members[i].value);
     return o;
 }
 
@@ -317,7 +323,8 @@ static json_object *comparison_json(const nccl_comparison *c)
     add_u64(o, "slower", c->slower);
     add_u64(o, "faster", c->faster);
     add_u64(o, "alike", c->alike);
-    for (size_t i = 0; i < c->count; i++) json_object_array_add(rows, compared_json(c, &c->rows[i]));
+    for (size_t i = 0; i < c->count; i++)
+        json_object_array_add(rows, compared_json(c, &c->rows[i]));
     add(o, "rows", rows);
     return o;
 }
@@ -340,8 +347,10 @@ static json_object *p2p_json(const nccl *n, const nccl_p2p *p)
 
 json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_comparison *comparison)
 {
-    json_object *o = json_object_new_object(), *communicators = json_object_new_array(), *kinds = json_object_new_array();
-    json_object *ranks = json_object_new_array(), *hosts = json_object_new_array(), *paths = json_object_new_array();
+    json_object *o = json_object_new_object(), *communicators = json_object_new_array(),
+                *kinds = json_object_new_array();
+    json_object *ranks = json_object_new_array(), *hosts = json_object_new_array(),
+                *paths = json_object_new_array();
     json_object *pairs = json_object_new_array();
     add_text(o, "format", "netprof-nccl");
     add(o, "version", json_object_new_int(1));
@@ -350,11 +359,16 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
     if (findings) add(o, "findings", nccl_findings_json(findings));
     for (size_t i = 0; i < n->communicator_count; i++)
         json_object_array_add(communicators, communicator_json(n, &n->communicators[i]));
-    for (size_t i = 0; i < n->kind_count; i++) json_object_array_add(kinds, kind_json(n, &n->kinds[i]));
-    for (size_t i = 0; i < n->path_count; i++) json_object_array_add(paths, path_json(&n->paths[i]));
-    for (size_t i = 0; i < n->process_count; i++) json_object_array_add(ranks, process_json(n, &n->processes[i]));
-    for (size_t i = 0; i < n->host_count; i++) json_object_array_add(hosts, host_json(&n->hosts[i]));
-    for (size_t i = 0; i < n->p2p_count; i++) json_object_array_add(pairs, p2p_json(n, &n->p2p[i]));
+    for (size_t i = 0; i < n->kind_count; i++)
+        json_object_array_add(kinds, kind_json(n, &n->kinds[i]));
+    for (size_t i = 0; i < n->path_count; i++)
+        json_object_array_add(paths, path_json(&n->paths[i]));
+    for (size_t i = 0; i < n->process_count; i++)
+        json_object_array_add(ranks, process_json(n, &n->processes[i]));
+    for (size_t i = 0; i < n->host_count; i++)
+        json_object_array_add(hosts, host_json(&n->hosts[i]));
+    for (size_t i = 0; i < n->p2p_count; i++)
+        json_object_array_add(pairs, p2p_json(n, &n->p2p[i]));
     add(o, "communicators", communicators);
     add(o, "types", kinds);
     add(o, "algorithms", paths);

@@ -19,7 +19,8 @@ enum { DEPTH = 512 };
 
 static const char *skip_blanks(const char *p)
 {
-    while (*p == ' ' || *p == '\t' || *p == '\r') p++;
+    while (*p == ' ' || *p == '\t' || *p == '\r')
+        p++;
     return p;
 }
 
@@ -66,7 +67,8 @@ static const char *skip_plain(const char *p)
         if (mask) return p + __builtin_ctz((unsigned)mask);
     }
 #else
-    while (*p != '"' && *p != '\\' && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x80) p++;
+    while (*p != '"' && *p != '\\' && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x80)
+        p++;
     return p;
 #endif
 }
@@ -119,8 +121,8 @@ static uint32_t escaped_code(const char **p)
     uint32_t code = 0, low = 0;
     hex4(*p + 2, &code);
     *p += 6;
-    if (code >= 0xd800 && code < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' && hex4(*p + 2, &low) && low >= 0xdc00 &&
-        low < 0xe000) {
+    if (code >= 0xd800 && code < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' && hex4(*p + 2, &low) &&
+        low >= 0xdc00 && low < 0xe000) {
         *p += 6;
         return 0x10000 + ((code - 0xd800) << 10 | (low - 0xdc00));
     }
@@ -156,7 +158,8 @@ size_t nccl_text_decode(const nccl_text *text, char *to, size_t size)
 
 static const char *skip_digits(const char *p)
 {
-    while (*p >= '0' && *p <= '9') p++;
+    while (*p >= '0' && *p <= '9')
+        p++;
     return p;
 }
 
@@ -185,11 +188,13 @@ static const char *read_whole(const char *p, uint64_t *value, bool *fits)
 {
     const char *begin = p;
     uint64_t v = 0;
-    for (; *p >= '0' && *p <= '9'; p++) v = v * 10 + (uint64_t)(*p - '0');
+    for (; *p >= '0' && *p <= '9'; p++)
+        v = v * 10 + (uint64_t)(*p - '0');
     ptrdiff_t digits = p - begin;
     *value = v;
     *fits = true;
-    if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e') return p;
+    if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e')
+        return p;
     const char *end = skip_number(begin);
     *fits = end && end == p && digits == 20 && strncmp(begin, "18446744073709551615", 20) <= 0;
     if (!*fits) *value = end == p && digits >= 20 ? UINT64_MAX : 0;
@@ -224,13 +229,17 @@ static double slow_number(const char *p, const char *end)
 // Up to 15 digits and no exponent are exact as quotient of two exact doubles.
 static const char *read_number(const char *p, double *value)
 {
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     const char *begin = p, *end, *point = NULL;
     uint64_t v = 0;
     for (;; p++) {
-        if (*p >= '0' && *p <= '9') v = v * 10 + (uint64_t)(*p - '0');
-        else if (*p == '.' && !point) point = p;
-        else break;
+        if (*p >= '0' && *p <= '9')
+            v = v * 10 + (uint64_t)(*p - '0');
+        else if (*p == '.' && !point)
+            point = p;
+        else
+            break;
     }
     ptrdiff_t fraction = point ? p - point - 1 : 0, whole = (point ? point : p) - begin;
     if (whole > 0 && (whole == 1 || *begin != '0') && whole + fraction <= 15 && (!point || fraction) &&
@@ -280,8 +289,10 @@ static const char *skip_value(const char *p, unsigned depth)
         if (opened) {
             bool object = *p == '{';
             if (depth >= DEPTH) return NULL;
-            if (object) objects[depth / 64] |= UINT64_C(1) << depth % 64;
-            else objects[depth / 64] &= ~(UINT64_C(1) << depth % 64);
+            if (object)
+                objects[depth / 64] |= UINT64_C(1) << depth % 64;
+            else
+                objects[depth / 64] &= ~(UINT64_C(1) << depth % 64);
             depth++;
             p = skip_blanks(p + 1);
             if (*p != (object ? '}' : ']')) {
@@ -333,7 +344,7 @@ typedef struct object {
     void (*fold)(void *into, const void *element); // LIST
 } object;
 
-#define NAME(text) text, sizeof text - 1
+#define NAME(text)       text, sizeof text - 1
 #define AT(type, member) offsetof(type, member)
 
 // Bits 0 and 1 of each struct are kept first and second: seen and wrong.
@@ -354,7 +365,8 @@ static const field metadata_fields[] = {
     {NAME("dump_timestamp_us"), 2, WHOLE, AT(nccl_metadata, dump_us), NULL},
     {NAME("hostname"), 1, TEXT, AT(nccl_metadata, host), NULL},
     {NAME("pid"), 3, WHOLE, AT(nccl_metadata, pid), NULL}};
-static const object metadata_object = {metadata_fields, sizeof metadata_fields / sizeof *metadata_fields, NULL};
+static const object metadata_object = {metadata_fields, sizeof metadata_fields / sizeof *metadata_fields,
+                                       NULL};
 enum { METADATA_HOST = 2, METADATA_DUMP = 4, METADATA_PID = 8 };
 
 typedef struct kernel_event {
@@ -374,7 +386,8 @@ static void fold_kernel(void *into, const void *element)
     if (k->seen & 2 && k->stop_us > t->kernel_stop_us) t->kernel_stop_us = k->stop_us;
 }
 
-static const object kernel_object = {kernel_fields, sizeof kernel_fields / sizeof *kernel_fields, fold_kernel};
+static const object kernel_object = {kernel_fields, sizeof kernel_fields / sizeof *kernel_fields,
+                                     fold_kernel};
 static const field trace_fields[] = {
     {NAME("coll_start_ts"), NCCL_PERF_TRACE, WHOLE, AT(nccl_perf, trace.start_us), NULL},
     {NAME("coll_stop_ts"), NCCL_PERF_TRACE, WHOLE, AT(nccl_perf, trace.stop_us), NULL},
@@ -430,9 +443,10 @@ static void fold_step(void *into, const void *element)
 }
 
 enum { PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE };
-static const field step_fields[] = {{NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
-                                    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
-                                    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL}};
+static const field step_fields[] = {
+    {NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
+    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
+    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL}};
 static const object step_object = {step_fields, sizeof step_fields / sizeof *step_fields, fold_step};
 static const field proxy_fields[] = {
     {NAME("record_type"), NCCL_PROXY_KIND, TEXT, AT(nccl_proxy_line, kind), NULL},
@@ -586,7 +600,8 @@ static bool has(uint32_t seen, uint32_t bits)
 
 static int minor_of(const nccl_text *version)
 {
-    return version->length == 4 && memcmp(version->at, "v4.", 3) == 0 && version->at[3] >= '0' && version->at[3] <= '9'
+    return version->length == 4 && memcmp(version->at, "v4.", 3) == 0 && version->at[3] >= '0' &&
+                   version->at[3] <= '9'
                ? version->at[3] - '0'
                : -1;
 }
@@ -609,9 +624,11 @@ static nccl_outcome judge_context(const top *t, nccl_outcome good)
 static bool perf_is_good(const nccl_perf *perf)
 {
     enum {
-        NEEDED = 1 << NCCL_PERF_COLL | 1 << NCCL_PERF_SN | 1 << NCCL_PERF_SIZE | 1 << NCCL_PERF_TIME | 1 << NCCL_PERF_BUS
+        NEEDED = 1 << NCCL_PERF_COLL | 1 << NCCL_PERF_SN | 1 << NCCL_PERF_SIZE | 1 << NCCL_PERF_TIME |
+                 1 << NCCL_PERF_BUS
     };
-    return has(perf->seen, NEEDED) && perf->size <= NCCL_SIZE_LIMIT && isfinite(perf->bus_gbs) && perf->peer <= INT32_MAX;
+    return has(perf->seen, NEEDED) && perf->size <= NCCL_SIZE_LIMIT && isfinite(perf->bus_gbs) &&
+           perf->peer <= INT32_MAX;
 }
 
 static void judge_perf(nccl_line *line, const top *t, const nccl_perf *perf, nccl_outcome good)
@@ -648,7 +665,8 @@ static void judge(nccl_line *line, top *t)
 
 static bool is_blank(const char *p, const char *end)
 {
-    while (*p == ' ' || (*p >= '\t' && *p <= '\r' && *p != '\n')) p++;
+    while (*p == ' ' || (*p >= '\t' && *p <= '\r' && *p != '\n'))
+        p++;
     return p == end;
 }
 
@@ -668,8 +686,10 @@ void nccl_line_parse(nccl_line *line, const char *text, size_t length)
     line->invalid_size = line->bare = false;
     line->minor = -1;
     if (*p != '{') {
-        if (is_blank(text, end)) line->outcome = NCCL_BLANK;
-        else if (nccl_line_is_json(text, length)) line->outcome = NCCL_NOT_OBJECT;
+        if (is_blank(text, end))
+            line->outcome = NCCL_BLANK;
+        else if (nccl_line_is_json(text, length))
+            line->outcome = NCCL_NOT_OBJECT;
         return;
     }
     p = read_object(p, &top_object, &t, 1);

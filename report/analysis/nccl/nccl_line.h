@@ -66,17 +66,17 @@ enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
 typedef struct nccl_line {
     nccl_outcome outcome; // as far as this line alone tells
     bool invalid_size;
-    bool bare;            // no header: context comes from the last dump_stats
-    int minor;            // of the version "v4.minor"; -1: another, or none
+    bool bare; // no header: context comes from the last dump_stats
+    int minor; // of the version "v4.minor"; -1: another, or none
     nccl_header header;
     nccl_metadata metadata;
-    nccl_perf perf;           // NCCL_COLL, NCCL_P2P
-    nccl_stats_line stats;    // NCCL_DUMP_STATS
-    nccl_proxy_line proxy;    // NCCL_PROXY
+    nccl_perf perf;        // NCCL_COLL, NCCL_P2P
+    nccl_stats_line stats; // NCCL_DUMP_STATS
+    nccl_proxy_line proxy; // NCCL_PROXY
 } nccl_line;
 
-// text[length] must be '\n', and NCCL_LINE_PAD bytes behind it readable. `line` need not be initialised; its texts point
-// into `text`.
+// text[length] must be '\n', and NCCL_LINE_PAD bytes behind it readable. `line` need not be initialised; its texts
+// point into `text`.
 void nccl_line_parse(nccl_line *line, const char *text, size_t length);
 // The text with its escapes resolved, at most size - 1 bytes, and a NUL behind it. Returns its length without the NUL.
 // Surrogates that stand alone, and NUL, become U+FFFD.

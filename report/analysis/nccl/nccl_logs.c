@@ -17,8 +17,9 @@
 
 const char *nccl_outcome_name(nccl_outcome outcome)
 {
-    static const char *const names[NCCL_OUTCOMES] = {"blank",     "bad_json", "not_object", "too_long",   "no_context", "bad_value",
-                                                     "other",     "coll",     "p2p",        "dump_stats", "proxy"};
+    static const char *const names[NCCL_OUTCOMES] = {"blank",      "bad_json",   "not_object", "too_long",
+                                                     "no_context", "bad_value",  "other",      "coll",
+                                                     "p2p",        "dump_stats", "proxy"};
     return names[outcome];
 }
 
@@ -51,9 +52,12 @@ const char *nccl_size_text(uint64_t bytes, char *text, size_t size)
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
     uint64_t scale = 1;
     size_t unit = 0;
-    for (; bytes / scale >= 1000; unit++) scale *= 1000;
-    if (!bytes) snprintf(text, size, "0B");
-    else snprintf(text, size, "%.2f%s", (double)bytes / (double)scale, units[unit]);
+    for (; bytes / scale >= 1000; unit++)
+        scale *= 1000;
+    if (!bytes)
+        snprintf(text, size, "0B");
+    else
+        snprintf(text, size, "%.2f%s", (double)bytes / (double)scale, units[unit]);
     return text;
 }
 
@@ -114,7 +118,9 @@ static void add_file(finder *f, const char *path, const struct stat *st)
         return;
     }
     const char *slash = strrchr(copy, '/');
-    n->files[n->file_count++] = (nccl_file){.path = copy, .name = slash ? slash + 1 : copy, .prometheus = is_metrics(copy),
+    n->files[n->file_count++] = (nccl_file){.path = copy,
+                                            .name = slash ? slash + 1 : copy,
+                                            .prometheus = is_metrics(copy),
                                             .size = st->st_size > 0 ? (uint64_t)st->st_size : 0};
 }
 
@@ -146,8 +152,10 @@ static void find_below(finder *f, const char *directory, unsigned depth)
         }
         // Links to files are followed, links to directories are not: they may lead in circles.
         if (lstat(path, &st) == 0) {
-            if (S_ISDIR(st.st_mode) && depth < DEPTH) find_below(f, path, depth + 1);
-            else if (is_log(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode)) add_file(f, path, &st);
+            if (S_ISDIR(st.st_mode) && depth < DEPTH)
+                find_below(f, path, depth + 1);
+            else if (is_log(name) && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+                add_file(f, path, &st);
         }
         free(path);
     }
@@ -169,8 +177,10 @@ static netprof_err find_files(nccl *n, const char *const *paths, size_t count, n
             snprintf(error->path, sizeof error->path, "%s", paths[i]);
             return error->code = NETPROF_ERR_IO;
         }
-        if (S_ISDIR(st.st_mode)) find_below(&f, paths[i], 0);
-        else add_file(&f, paths[i], &st);
+        if (S_ISDIR(st.st_mode))
+            find_below(&f, paths[i], 0);
+        else
+            add_file(&f, paths[i], &st);
     }
     if (f.failed) return error->code = NETPROF_ERR_NOMEM;
     if (n->file_count) qsort(n->files, n->file_count, sizeof *n->files, by_path);
@@ -317,20 +327,23 @@ static void account_chunk(nccl *n, const nccl_chunk *c)
     file->invalid_sizes += c->invalid_sizes;
     n->versions |= c->versions;
     n->foreign_version |= c->foreign_version;
-    for (size_t i = 0; i < NCCL_OUTCOMES; i++) file->outcomes[i] += c->outcomes[i];
+    for (size_t i = 0; i < NCCL_OUTCOMES; i++)
+        file->outcomes[i] += c->outcomes[i];
 }
 
 static void account(reading *r)
 {
     nccl *n = r->n;
-    for (size_t i = 0; i < r->chunk_count; i++) account_chunk(n, &r->chunks[i]);
+    for (size_t i = 0; i < r->chunk_count; i++)
+        account_chunk(n, &r->chunks[i]);
     for (size_t i = 0; i < n->file_count; i++) {
         const nccl_file *file = &n->files[i];
         n->size += file->size;
         n->bytes += file->bytes;
         n->lines += file->lines;
         n->invalid_sizes += file->invalid_sizes;
-        for (size_t k = 0; k < NCCL_OUTCOMES; k++) n->outcomes[k] += file->outcomes[k];
+        for (size_t k = 0; k < NCCL_OUTCOMES; k++)
+            n->outcomes[k] += file->outcomes[k];
     }
 }
 
@@ -356,9 +369,11 @@ static bool read_all(reading *r)
 
 static netprof_err nothing(const nccl *n, netprof_error *error)
 {
-    if (!n->file_count) snprintf(error->text, sizeof error->text, "no Inspector log found");
-    else snprintf(error->text, sizeof error->text, "no record of the Inspector in %zu file%s", n->file_count,
-                  n->file_count == 1 ? "" : "s");
+    if (!n->file_count)
+        snprintf(error->text, sizeof error->text, "no Inspector log found");
+    else
+        snprintf(error->text, sizeof error->text, "no record of the Inspector in %zu file%s", n->file_count,
+                 n->file_count == 1 ? "" : "s");
     return error->code = NETPROF_ERR_NOSOURCE;
 }
 
@@ -376,11 +391,13 @@ netprof_err nccl_read(nccl *n, const char *const *paths, size_t count, const ncc
     memory->threads = options->threads ? options->threads : nccl_processors();
     netprof_err result = find_files(n, paths, count, error);
     if (!result && !read_all(&r)) result = error->code = NETPROF_ERR_NOMEM;
-    for (size_t i = 0; i < r.chunk_count; i++) nccl_chunk_free(&r.chunks[i]);
+    for (size_t i = 0; i < r.chunk_count; i++)
+        nccl_chunk_free(&r.chunks[i]);
     free(r.chunks);
     free(r.jobs);
     uint64_t used = 0;
-    for (size_t i = NCCL_COLL; i < NCCL_OUTCOMES; i++) used += n->outcomes[i];
+    for (size_t i = NCCL_COLL; i < NCCL_OUTCOMES; i++)
+        used += n->outcomes[i];
     return !result && !used && !n->metric_count ? nothing(n, error) : result;
 }
 
@@ -393,10 +410,12 @@ void nccl_free(nccl *n)
         free(memory->whats);
         free(memory);
     }
-    void *arrays[] = {n->files,      n->hosts,     n->processes, n->process_members, n->members, n->communicators,
-                      n->colls,      n->operations, n->arrivals,  n->series,          n->instances, n->records,
-                      n->traces,     n->kinds,     n->paths,     n->p2p,             n->proxies, n->metrics};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
+    void *arrays[] = {n->files,         n->hosts,   n->processes,  n->process_members, n->members,
+                      n->communicators, n->colls,   n->operations, n->arrivals,        n->series,
+                      n->instances,     n->records, n->traces,     n->kinds,           n->paths,
+                      n->p2p,           n->proxies, n->metrics};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
     *n = (nccl){0};
 }
 
@@ -413,7 +432,8 @@ static double peak_of(const nccl_communicator *c, const nccl_peak *peaks, size_t
 
 bool nccl_set_peaks(nccl *n, const nccl_peak *peaks, size_t count)
 {
-    for (size_t i = 0; i < n->communicator_count; i++) n->communicators[i].peak_gbs = peak_of(&n->communicators[i], peaks, count);
+    for (size_t i = 0; i < n->communicator_count; i++)
+        n->communicators[i].peak_gbs = peak_of(&n->communicators[i], peaks, count);
     bool *different = calloc(n->kind_count + 1, sizeof *different);
     if (!different) return false;
     for (size_t i = 0; i < n->series_count; i++) {

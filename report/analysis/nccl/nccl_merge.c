@@ -10,14 +10,14 @@ typedef struct joined {
     const char *id, *name, *host;
     int64_t rank, ranks, nodes, pid;
     uint32_t generation;
-    nccl_dump_stats stats;    // of the file that told most: copies of a log tell the same
-    nccl_dump_stats current;  // of the file that is looked at
+    nccl_dump_stats stats;   // of the file that told most: copies of a log tell the same
+    nccl_dump_stats current; // of the file that is looked at
     uint32_t file;
     uint64_t first_dump_us, last_dump_us, steps_back;
-    uint32_t run;             // 0, 1, ... within the id
-    uint32_t group;           // of equal id, ranks and nodes
-    uint32_t final;           // index in n->members
-    uint32_t newest;          // the generation that records go to now: index
+    uint32_t run;    // 0, 1, ... within the id
+    uint32_t group;  // of equal id, ranks and nodes
+    uint32_t final;  // index in n->members
+    uint32_t newest; // the generation that records go to now: index
     uint64_t coll_records, p2p_records;
 } joined;
 
@@ -33,7 +33,7 @@ typedef struct merging {
     size_t text_count, text_room;
     struct run_key {
         uint32_t group, run;
-    } *runs;
+    } * runs;
 } merging;
 
 // ---- texts, each once ----
@@ -79,7 +79,8 @@ static uint32_t join_member(merging *m, const joined *key)
     const joined *user[] = {key, m->members};
     uint64_t hash = nccl_mix(nccl_hash_bytes(key->id, strlen(key->id)), (uint64_t)key->pid);
     hash = nccl_mix(nccl_mix(hash, (uint64_t)key->rank), key->generation);
-    uint32_t next = (uint32_t)m->member_count, found = nccl_index_put(&m->member_index, hash, same_joined, user, next);
+    uint32_t next = (uint32_t)m->member_count,
+             found = nccl_index_put(&m->member_index, hash, same_joined, user, next);
     if (found != next) return found;
     if (!NCCL_ROOM(m->members, m->member_count, m->member_room)) return NCCL_NONE;
     m->members[m->member_count] = *key;
@@ -107,8 +108,12 @@ static void note_stats(joined *x, uint32_t file, const nccl_dump_stats *from)
 
 static bool join_local(merging *m, const nccl_chunk *c, nccl_local_member *local)
 {
-    joined key = {.rank = local->rank, .ranks = local->ranks, .nodes = local->nodes, .pid = local->pid,
-                  .first_dump_us = UINT64_MAX, .file = c->file};
+    joined key = {.rank = local->rank,
+                  .ranks = local->ranks,
+                  .nodes = local->nodes,
+                  .pid = local->pid,
+                  .first_dump_us = UINT64_MAX,
+                  .file = c->file};
     key.id = share(m, local->id);
     key.host = share(m, local->host);
     key.name = share(m, local->name);
@@ -153,14 +158,17 @@ static void inherit_records(nccl_chunk *c, const nccl_bare_context *context)
         c->p2p[i].member = NCCL_NONE;
         leave_out(c, NCCL_P2P);
     }
-    for (uint64_t i = 0; i < c->inherited_proxy && context->member == NCCL_NONE; i++) leave_out(c, NCCL_PROXY);
+    for (uint64_t i = 0; i < c->inherited_proxy && context->member == NCCL_NONE; i++)
+        leave_out(c, NCCL_PROXY);
 }
 
 static void inherit(merging *m, nccl_chunk *c, nccl_bare_context *context)
 {
     nccl_local_member *local = &c->members[NCCL_INHERITED];
-    if (!c->begin) context->member = NCCL_NONE; // another file
-    else inherit_records(c, context);
+    if (!c->begin)
+        context->member = NCCL_NONE; // another file
+    else
+        inherit_records(c, context);
     local->global = context->member;
     if (context->member != NCCL_NONE) {
         joined *x = &m->members[context->member];
@@ -182,7 +190,8 @@ static bool join_members(merging *m)
         for (size_t k = 1; k < c->member_count; k++)
             if (!join_local(m, c, &c->members[k])) return false;
         if (c->member_count) inherit(m, c, &context);
-        for (size_t k = 0; k < c->slot_count; k++) c->slots[k].owner = c->members[c->slots[k].member].global;
+        for (size_t k = 0; k < c->slot_count; k++)
+            c->slots[k].owner = c->members[c->slots[k].member].global;
     }
     return true;
 }
@@ -204,7 +213,7 @@ typedef struct restarts {
         uint32_t member;
         const char *coll;
         uint64_t sn, dump_us;
-    } *tracks;
+    } * tracks;
     size_t track_count, track_room;
 } restarts;
 
@@ -293,7 +302,8 @@ static bool split_chunk(restarts *r, nccl_chunk *c)
         seen_key key = {m->members[member].newest, coll, record->sn, slot->size};
         bool again = see(r, &key, &failed);
         const nccl_record *next = again && record->sn < t->sn && record->dump_us > t->dump_us
-                                      ? follower(c, i, slot->member, coll) : NULL;
+                                      ? follower(c, i, slot->member, coll)
+                                      : NULL;
         if (failed) return false;
         if (next && next->sn > record->sn && next->sn <= t->sn) {
             if (next_generation(m, member, record->dump_us) == NCCL_NONE) return false;
@@ -321,8 +331,10 @@ static bool split_restarted(merging *m)
 {
     restarts r = {.m = m};
     bool needed = false, good = true;
-    for (size_t i = 0; i < m->member_count; i++) needed |= m->members[i].steps_back >= 2;
-    for (size_t i = 0; needed && good && i < m->chunk_count; i++) good = split_chunk(&r, &m->chunks[i]);
+    for (size_t i = 0; i < m->member_count; i++)
+        needed |= m->members[i].steps_back >= 2;
+    for (size_t i = 0; needed && good && i < m->chunk_count; i++)
+        good = split_chunk(&r, &m->chunks[i]);
     free(r.seen);
     free(r.tracks);
     nccl_index_free(&r.index);
@@ -382,8 +394,9 @@ static void place_rank(joined **rank, size_t count, joined **runs, size_t run_co
         size_t last = run_count - (count - i), best = least;
         for (size_t k = least + 1; k <= last; k++) {
             uint64_t near = distance(runs[k], rank[i]), best_near = distance(runs[best], rank[i]);
-            if (near < best_near || (near == best_near && apart(runs[k]->first_dump_us, rank[i]->first_dump_us) <
-                                                              apart(runs[best]->first_dump_us, rank[i]->first_dump_us)))
+            if (near < best_near ||
+                (near == best_near && apart(runs[k]->first_dump_us, rank[i]->first_dump_us) <
+                                          apart(runs[best]->first_dump_us, rank[i]->first_dump_us)))
                 best = k;
         }
         rank[i]->run = (uint32_t)best;
@@ -394,7 +407,8 @@ static void place_rank(joined **rank, size_t count, joined **runs, size_t run_co
 static size_t same_rank(joined **members, size_t count)
 {
     size_t k = 1;
-    while (k < count && members[k]->rank == members[0]->rank) k++;
+    while (k < count && members[k]->rank == members[0]->rank)
+        k++;
     return k;
 }
 
@@ -413,7 +427,8 @@ static void place_group(joined **members, size_t count, uint32_t group)
         k = same_rank(members + i, count - i);
         place_rank(members + i, k, runs, run_count);
     }
-    for (size_t i = 0; i < count; i++) members[i]->group = group;
+    for (size_t i = 0; i < count; i++)
+        members[i]->group = group;
 }
 
 // By group and run, then rank.
@@ -455,8 +470,12 @@ static void gather(gathered *g, joined **members, size_t count)
     joined *first = members[0];
     g->members = members;
     g->count = count;
-    g->c = (nccl_communicator){.id = first->id, .name = "", .ranks = first->ranks, .nodes = first->nodes,
-                               .type = nccl_class_of(first->ranks, first->nodes), .first_dump_us = UINT64_MAX};
+    g->c = (nccl_communicator){.id = first->id,
+                               .name = "",
+                               .ranks = first->ranks,
+                               .nodes = first->nodes,
+                               .type = nccl_class_of(first->ranks, first->nodes),
+                               .first_dump_us = UINT64_MAX};
     for (size_t i = 0; i < count; i++) {
         if (!*g->c.name) g->c.name = members[i]->name;
         if (members[i]->first_dump_us < g->c.first_dump_us) g->c.first_dump_us = members[i]->first_dump_us;
@@ -468,7 +487,8 @@ static bool number_runs(gathered *all, size_t count)
 {
     gathered **order = malloc((count + 1) * sizeof *order);
     if (!order) return false;
-    for (size_t i = 0; i < count; i++) order[i] = &all[i];
+    for (size_t i = 0; i < count; i++)
+        order[i] = &all[i];
     qsort(order, count, sizeof(gathered *), by_id_and_time);
     for (size_t i = 0; i < count; i++)
         order[i]->c.run = i && order[i - 1]->c.id == order[i]->c.id ? order[i - 1]->c.run + 1 : 1;
@@ -481,8 +501,10 @@ static bool make_label(merging *m, nccl_communicator *c, bool shared)
 {
     char run[32] = "", text[1200];
     if (c->run > 1) snprintf(run, sizeof run, " #%u", c->run);
-    if (*c->name && shared) snprintf(text, sizeof text, "%.512s (%.512s)%s", c->name, c->id, run);
-    else snprintf(text, sizeof text, "%.512s%s", *c->name ? c->name : c->id, run);
+    if (*c->name && shared)
+        snprintf(text, sizeof text, "%.512s (%.512s)%s", c->name, c->id, run);
+    else
+        snprintf(text, sizeof text, "%.512s%s", *c->name ? c->name : c->id, run);
     c->label = nccl_arena_text(&m->memory->arena, text, strlen(text));
     return c->label != NULL;
 }
@@ -500,14 +522,17 @@ static bool make_labels(merging *m)
     size_t count = n->communicator_count;
     nccl_communicator **order = malloc((count + 1) * sizeof *order);
     bool good = order != NULL;
-    for (size_t i = 0; good && i < count; i++) order[i] = &n->communicators[i];
+    for (size_t i = 0; good && i < count; i++)
+        order[i] = &n->communicators[i];
     if (good) qsort(order, count, sizeof(nccl_communicator *), by_name);
     for (size_t i = 0; good && i < count; i++) {
         bool before = i && order[i - 1]->name == order[i]->name && order[i - 1]->id != order[i]->id;
         size_t k = i;
-        while (k + 1 < count && order[k + 1]->name == order[i]->name && order[k + 1]->id == order[i]->id) k++;
+        while (k + 1 < count && order[k + 1]->name == order[i]->name && order[k + 1]->id == order[i]->id)
+            k++;
         bool behind = k + 1 < count && order[k + 1]->name == order[i]->name;
-        for (size_t j = i; good && j <= k; j++) good = make_label(m, order[j], before || behind);
+        for (size_t j = i; good && j <= k; j++)
+            good = make_label(m, order[j], before || behind);
         i = k;
     }
     free(order);
@@ -541,7 +566,9 @@ static void add_process(nccl *n, const process_key *key)
     }
     if (other_host || p->pid != key->pid) {
         p = &n->processes[n->process_count++];
-        *p = (nccl_process){.host = (uint32_t)(n->host_count - 1), .pid = key->pid, .local = host->process_count++,
+        *p = (nccl_process){.host = (uint32_t)(n->host_count - 1),
+                            .pid = key->pid,
+                            .local = host->process_count++,
                             .first_dump_us = UINT64_MAX};
     }
     p->member_count++;
@@ -583,8 +610,10 @@ static void fill_communicator(merging *m, const gathered *g)
     for (size_t i = 0; i < g->count; i++) {
         joined *x = g->members[i];
         x->final = (uint32_t)n->member_count;
-        n->members[n->member_count++] = (nccl_member){.communicator = (uint32_t)n->communicator_count, .rank = x->rank,
-                                                      .stats = x->stats, .first_dump_us = x->first_dump_us,
+        n->members[n->member_count++] = (nccl_member){.communicator = (uint32_t)n->communicator_count,
+                                                      .rank = x->rank,
+                                                      .stats = x->stats,
+                                                      .first_dump_us = x->first_dump_us,
                                                       .last_dump_us = x->last_dump_us};
         n->has_dump_stats |= x->stats.dumps > 0;
     }
@@ -600,21 +629,25 @@ static bool make_communicators(merging *m)
     n->communicators = calloc(count + 1, sizeof *n->communicators);
     n->members = calloc(count + 1, sizeof *n->members);
     bool good = order && all && n->communicators && n->members;
-    for (size_t i = 0; good && i < count; i++) order[i] = &m->members[i];
+    for (size_t i = 0; good && i < count; i++)
+        order[i] = &m->members[i];
     if (good) qsort(order, count, sizeof(joined *), by_group);
     for (size_t i = 0, k; good && i < count; i = k, groups++) {
-        for (k = i + 1; k < count && same_group(order[i], order[k]);) k++;
+        for (k = i + 1; k < count && same_group(order[i], order[k]);)
+            k++;
         place_group(order + i, k - i, (uint32_t)groups);
     }
     if (good) qsort(order, count, sizeof(joined *), by_communicator);
     groups = 0;
     for (size_t i = 0, k; good && i < count; i = k) {
-        for (k = i + 1; k < count && order[k]->group == order[i]->group && order[k]->run == order[i]->run;) k++;
+        for (k = i + 1; k < count && order[k]->group == order[i]->group && order[k]->run == order[i]->run;)
+            k++;
         gather(&all[groups++], order + i, k - i);
     }
     good = good && number_runs(all, groups);
     if (good) qsort(all, groups, sizeof *all, by_display);
-    for (size_t i = 0; good && i < groups; i++) fill_communicator(m, &all[i]);
+    for (size_t i = 0; good && i < groups; i++)
+        fill_communicator(m, &all[i]);
     free(order);
     free(all);
     return good && make_labels(m) && make_processes(m);
@@ -635,12 +668,14 @@ static bool same_whats(const void *user, uint32_t i)
 
 static uint32_t join_what(merging *m, const nccl_what *local)
 {
-    nccl_what key = {share(m, local->coll), share(m, local->algo), share(m, local->proto), share(m, local->timing)};
+    nccl_what key = {share(m, local->coll), share(m, local->algo), share(m, local->proto),
+                     share(m, local->timing)};
     if (!key.coll || !key.algo || !key.proto || !key.timing) return NCCL_NONE;
     const nccl_what *user[] = {&key, m->memory->whats};
     uint64_t hash = nccl_mix((uintptr_t)key.coll, (uintptr_t)key.algo);
     hash = nccl_mix(nccl_mix(hash, (uintptr_t)key.proto), (uintptr_t)key.timing);
-    uint32_t next = (uint32_t)m->memory->what_count, found = nccl_index_put(&m->what_index, hash, same_whats, user, next);
+    uint32_t next = (uint32_t)m->memory->what_count,
+             found = nccl_index_put(&m->what_index, hash, same_whats, user, next);
     if (found != next) return found;
     if (!NCCL_ROOM(m->memory->whats, m->memory->what_count, m->memory->what_room)) return NCCL_NONE;
     m->memory->whats[m->memory->what_count++] = key;
@@ -653,7 +688,8 @@ static bool make_colls(merging *m)
     nccl *n = m->n;
     n->colls = calloc(m->memory->what_count + 1, sizeof *n->colls);
     if (!n->colls) return false;
-    for (size_t i = 0; i < m->memory->what_count; i++) n->colls[n->coll_count++] = m->memory->whats[i].coll;
+    for (size_t i = 0; i < m->memory->what_count; i++)
+        n->colls[n->coll_count++] = m->memory->whats[i].coll;
     qsort(n->colls, n->coll_count, sizeof *n->colls, by_text);
     size_t kept = 0;
     for (size_t i = 0; i < n->coll_count; i++)
@@ -695,14 +731,18 @@ static void add_series(nccl *n, const series_key *key)
         nccl_communicator *c = &n->communicators[key->communicator];
         if (!c->operation_count++) c->first_operation = (uint32_t)n->operation_count;
         o = &n->operations[n->operation_count++];
-        *o = (nccl_operation){.communicator = key->communicator, .coll = key->coll,
-                              .first_series = (uint32_t)n->series_count, .first_arrival = n->arrival_count};
+        *o = (nccl_operation){.communicator = key->communicator,
+                              .coll = key->coll,
+                              .first_series = (uint32_t)n->series_count,
+                              .first_arrival = n->arrival_count};
         n->arrival_count += c->member_count;
     }
     o->series_count++;
-    n->series[n->series_count++] =
-        (nccl_series){.communicator = key->communicator, .operation = (uint32_t)(n->operation_count - 1),
-                      .coll = key->coll, .size = key->size, .peak_share = NAN};
+    n->series[n->series_count++] = (nccl_series){.communicator = key->communicator,
+                                                 .operation = (uint32_t)(n->operation_count - 1),
+                                                 .coll = key->coll,
+                                                 .size = key->size,
+                                                 .peak_share = NAN};
 }
 
 typedef struct series_list {
@@ -710,14 +750,15 @@ typedef struct series_list {
     size_t count, room;
 } series_list;
 
-static bool add_slot(merging *m, series_list *list, const nccl_chunk *c, nccl_local_slot *local, const uint32_t *whats)
+static bool add_slot(merging *m, series_list *list, const nccl_chunk *c, nccl_local_slot *local,
+                     const uint32_t *whats)
 {
     nccl_memory *memory = m->memory;
     local->global = NCCL_NONE;
     if (!local->count) return true;
     uint32_t member = m->members[local->owner].final, what = whats[local->what];
-    series_key key = {m->n->members[member].communicator, coll_index(m->n, memory->whats[what].coll), local->size,
-                      (uint32_t)list->count};
+    series_key key = {m->n->members[member].communicator, coll_index(m->n, memory->whats[what].coll),
+                      local->size, (uint32_t)list->count};
     const series_key *user[] = {&key, list->keys};
     uint64_t hash = nccl_mix(nccl_mix(key.size, key.communicator), key.coll);
     uint32_t series = nccl_index_put(&m->series_index, hash, same_series, user, key.order);
@@ -735,7 +776,8 @@ static bool add_slot(merging *m, series_list *list, const nccl_chunk *c, nccl_lo
 static uint32_t *join_whats(merging *m)
 {
     size_t total = 0;
-    for (size_t i = 0; i < m->chunk_count; i++) total += m->chunks[i].what_count;
+    for (size_t i = 0; i < m->chunk_count; i++)
+        total += m->chunks[i].what_count;
     uint32_t *whats = malloc((total + 1) * sizeof *whats), *to = whats;
     for (size_t i = 0; whats && i < m->chunk_count; i++)
         for (size_t k = 0; k < m->chunks[i].what_count; k++) {
@@ -756,7 +798,8 @@ static bool make_series(merging *m)
     bool good = whats && make_colls(m);
     for (size_t i = 0; good && i < m->chunk_count; i++) {
         nccl_chunk *c = &m->chunks[i];
-        for (size_t k = 0; good && k < c->slot_count; k++) good = add_slot(m, &list, c, &c->slots[k], at);
+        for (size_t k = 0; good && k < c->slot_count; k++)
+            good = add_slot(m, &list, c, &c->slots[k], at);
         at += c->what_count;
     }
     n->series = calloc(list.count + 1, sizeof *n->series);
@@ -781,7 +824,7 @@ static bool make_series(merging *m)
 
 typedef struct scatter {
     merging *m;
-    size_t *next; // by slot: where its next record goes
+    size_t *next;   // by slot: where its next record goes
     size_t *traces; // by chunk: where its traces begin
 } scatter;
 
@@ -868,7 +911,8 @@ static void resolve_members(merging *m)
 bool nccl_merge(nccl *n, nccl_chunk *chunks, size_t count)
 {
     merging m = {.n = n, .memory = n->memory, .chunks = chunks, .chunk_count = count};
-    bool good = join_members(&m) && split_restarted(&m) && make_communicators(&m) && make_series(&m) && make_records(&m);
+    bool good = join_members(&m) && split_restarted(&m) && make_communicators(&m) && make_series(&m) &&
+                make_records(&m);
     if (good) resolve_members(&m);
     free(m.members);
     free(m.texts);

@@ -51,11 +51,18 @@ static bool add_group(nccl *n, const sent *s, size_t count, double *work)
     nccl_p2p *p = &n->p2p[n->p2p_count++];
     const char *operation = nccl_arena_text(&memory->arena, s->what->coll, strlen(s->what->coll));
     const char *timing = nccl_arena_text(&memory->arena, s->what->timing, strlen(s->what->timing));
-    *p = (nccl_p2p){.member = s->member, .peer = s->peer, .operation = operation, .timing = timing, .size = s->size,
-                    .records = count, .traffic_bytes = (double)s->size * (double)count};
-    for (size_t i = 0; i < count; i++) work[i] = (double)s[i].time_us;
+    *p = (nccl_p2p){.member = s->member,
+                    .peer = s->peer,
+                    .operation = operation,
+                    .timing = timing,
+                    .size = s->size,
+                    .records = count,
+                    .traffic_bytes = (double)s->size * (double)count};
+    for (size_t i = 0; i < count; i++)
+        work[i] = (double)s[i].time_us;
     p->time_us = nccl_spread_of(work, count);
-    for (size_t i = 0; i < count; i++) work[i] = s[i].bus_gbs;
+    for (size_t i = 0; i < count; i++)
+        work[i] = s[i].bus_gbs;
     p->bus_gbs = nccl_spread_of(work, count);
     return operation && timing;
 }
@@ -68,7 +75,8 @@ static size_t collect(nccl *n, nccl_chunk *chunks, size_t count, sent *all)
             const nccl_p2p_record *r = &chunks[i].p2p[k];
             uint32_t member = r->member == NCCL_NONE ? NCCL_NONE : chunks[i].members[r->member].global;
             if (member == NCCL_NONE) continue;
-            all[total++] = (sent){member, &chunks[i].whats[r->what], r->peer, r->sn, r->size, r->time_us, r->bus_gbs};
+            all[total++] =
+                (sent){member, &chunks[i].whats[r->what], r->peer, r->sn, r->size, r->time_us, r->bus_gbs};
         }
     (void)n;
     return total;
@@ -77,7 +85,8 @@ static size_t collect(nccl *n, nccl_chunk *chunks, size_t count, sent *all)
 static bool merge_sent(nccl *n, nccl_chunk *chunks, size_t count)
 {
     size_t room = 0, kept = 0, groups = 0;
-    for (size_t i = 0; i < count; i++) room += chunks[i].p2p_count;
+    for (size_t i = 0; i < count; i++)
+        room += chunks[i].p2p_count;
     if (!room) return true;
     sent *all = malloc(room * sizeof *all);
     double *work = malloc(room * sizeof *work);
@@ -92,7 +101,8 @@ static bool merge_sent(nccl *n, nccl_chunk *chunks, size_t count)
     n->p2p = calloc(groups + 1, sizeof *n->p2p);
     good = good && n->p2p;
     for (size_t i = 0, k; good && i < kept; i = k) {
-        for (k = i + 1; k < kept && by_group(&all[i], &all[k]) == 0;) k++;
+        for (k = i + 1; k < kept && by_group(&all[i], &all[k]) == 0;)
+            k++;
         n->members[all[i].member].p2p_records += k - i;
         good = add_group(n, all + i, k - i, work);
     }
@@ -147,7 +157,8 @@ static bool keep_proxies(nccl *n, const proxied *all, size_t total)
     if (!n->proxies) return false;
     for (size_t i = 0, k; i < total; i = k) {
         nccl_proxy sum = all[i].proxy, *to = n->proxy_count ? &n->proxies[n->proxy_count - 1] : NULL;
-        for (k = i + 1; k < total && by_proxy(&all[i], &all[k]) == 0; k++) add_proxy(&sum, &all[k].proxy);
+        for (k = i + 1; k < total && by_proxy(&all[i], &all[k]) == 0; k++)
+            add_proxy(&sum, &all[k].proxy);
         if (to && by_pair(to, &sum) == 0) {
             sum.direction = to->direction;
             if (sum.operations > to->operations) *to = sum;
@@ -163,7 +174,8 @@ static bool keep_proxies(nccl *n, const proxied *all, size_t total)
 static bool merge_proxies(nccl *n, nccl_chunk *chunks, size_t count)
 {
     size_t room = 0, total = 0;
-    for (size_t i = 0; i < count; i++) room += chunks[i].proxy_count;
+    for (size_t i = 0; i < count; i++)
+        room += chunks[i].proxy_count;
     if (!room) return true;
     proxied *all = malloc(room * sizeof *all);
     if (!all) return false;
@@ -188,7 +200,8 @@ bool nccl_merge_p2p(nccl *n, nccl_chunk *chunks, size_t count)
 
 static const char *skip_name(const char *p)
 {
-    while (isalnum((unsigned char)*p) || *p == '_' || *p == ':') p++;
+    while (isalnum((unsigned char)*p) || *p == '_' || *p == ':')
+        p++;
     return p;
 }
 
@@ -197,7 +210,8 @@ static const char *skip_labels(const char *p)
 {
     while (*p && *p != '}') {
         if (*p++ != '"') continue;
-        while (*p && *p != '"') p += *p == '\\' && p[1] ? 2 : 1;
+        while (*p && *p != '"')
+            p += *p == '\\' && p[1] ? 2 : 1;
         if (!*p++) return NULL;
     }
     return *p ? p + 1 : NULL;
@@ -240,9 +254,12 @@ static bool read_lines(nccl *n, uint32_t file, char *text, size_t size)
         line[length] = 0;
         f->lines++;
         line += strspn(line, " \t\r");
-        if (!*line || *line == '#') f->outcomes[NCCL_BLANK]++;
-        else if (strlen(line) + (size_t)(line - (text + at - length - 1)) != length) f->outcomes[NCCL_BAD_VALUE]++; // NUL
-        else if (!read_sample(n, file, line, &room)) return false;
+        if (!*line || *line == '#')
+            f->outcomes[NCCL_BLANK]++;
+        else if (strlen(line) + (size_t)(line - (text + at - length - 1)) != length)
+            f->outcomes[NCCL_BAD_VALUE]++; // NUL
+        else if (!read_sample(n, file, line, &room))
+            return false;
     }
     return true;
 }

@@ -18,7 +18,8 @@ typedef struct pool {
 static void work_off(pool *p)
 {
     size_t i;
-    while ((i = __atomic_fetch_add(&p->next, 1, __ATOMIC_RELAXED)) < p->count) p->work(p->user, i);
+    while ((i = __atomic_fetch_add(&p->next, 1, __ATOMIC_RELAXED)) < p->count)
+        p->work(p->user, i);
 }
 
 static void *thread(void *pointer)
@@ -55,7 +56,8 @@ static void wait_for_all(pool *p, const nccl_pool_options *options)
     pthread_mutex_unlock(&p->mutex);
 }
 
-void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i), void *user)
+void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i),
+                   void *user)
 {
     enum { MOST = 256 };
     pool p = {.count = count, .work = work, .user = user};
@@ -80,7 +82,8 @@ void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(
     }
     if (!options->poll || !started) work_off(&p);
     wait_for_all(&p, options);
-    for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
     pthread_cond_destroy(&p.ended);
     pthread_mutex_destroy(&p.mutex);
 }

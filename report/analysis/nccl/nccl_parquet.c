@@ -37,7 +37,8 @@ static int find_functions(nccl_parquet *p)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(p->library, functions[i].name);
         if (!found) return -1;
-        memcpy(functions[i].to, &found, sizeof found); // C has no cast from an object's pointer to a function's
+        memcpy(functions[i].to, &found,
+               sizeof found); // C has no cast from an object's pointer to a function's
     }
     return 0;
 }
@@ -50,8 +51,11 @@ nccl_parquet *nccl_parquet_open(char *text, size_t size)
     if (!p) return NULL;
     p->library = dlopen(path && *path ? path : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
     if (!p->library) {
-        snprintf(text, size, "DuckDB's library is needed for Parquet and cannot be loaded (%s); install libduckdb.so, or name it "
-                             "in NETPROF_DUCKDB", dlerror());
+        snprintf(text, size,
+                 "DuckDB's library is needed for Parquet and cannot be loaded (%s); install libduckdb.so, or "
+                 "name it "
+                 "in NETPROF_DUCKDB",
+                 dlerror());
     } else if (find_functions(p)) {
         snprintf(text, size, "the library %s is not DuckDB's", path && *path ? path : "libduckdb.so");
     } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
@@ -83,8 +87,11 @@ int nccl_parquet_convert(nccl_parquet *p, const char *csv, const char *parquet, 
     int failed = -1;
     snprintf(text, size, "out of memory");
     if (from && to &&
-        asprintf(&query, "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', "
-                         "sample_size = -1)) TO '%s' (FORMAT parquet, COMPRESSION zstd)", from, to) >= 0) {
+        asprintf(
+            &query,
+            "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', "
+            "sample_size = -1)) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
+            from, to) >= 0) {
         failed = p->query(p->connection, query, &result);
         const char *why = failed ? p->result_error(&result) : "";
         snprintf(text, size, "%s", why ? why : "DuckDB failed");

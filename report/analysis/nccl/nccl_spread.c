@@ -14,7 +14,8 @@ static void insertion_sort(double *v, size_t n)
     for (size_t i = 1; i < n; i++) {
         double x = v[i];
         size_t k = i;
-        for (; k && v[k - 1] > x; k--) v[k] = v[k - 1];
+        for (; k && v[k - 1] > x; k--)
+            v[k] = v[k - 1];
         v[k] = x;
     }
 }
@@ -30,7 +31,8 @@ static void sift(double *v, size_t i, size_t n)
 
 static void heap_sort(double *v, size_t n)
 {
-    for (size_t i = n / 2; i-- > 0;) sift(v, i, n);
+    for (size_t i = n / 2; i-- > 0;)
+        sift(v, i, n);
     while (n > 1) {
         swap(&v[0], &v[--n]);
         sift(v, 0, n);
@@ -46,8 +48,10 @@ static size_t split(double *v, size_t n)
     double pivot = v[n / 2];
     size_t i = 0, k = n - 1;
     for (;;) {
-        while (v[i] < pivot) i++;
-        while (v[k] > pivot) k--;
+        while (v[i] < pivot)
+            i++;
+        while (v[k] > pivot)
+            k--;
         if (i >= k) return k;
         swap(&v[i++], &v[k--]);
     }
@@ -96,13 +100,15 @@ nccl_spread nccl_spread_of(double *values, size_t count)
     sort(values, count, 64);
     const struct {
         double *to, q;
-    } quantiles[] = {{&s.min, 0},     {&s.p5, 0.05},  {&s.p25, 0.25}, {&s.p50, 0.5},
+    } quantiles[] = {{&s.min, 0},    {&s.p5, 0.05},  {&s.p25, 0.25}, {&s.p50, 0.5},
                      {&s.p75, 0.75}, {&s.p95, 0.95}, {&s.p99, 0.99}, {&s.max, 1}};
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
         *quantiles[i].to = nccl_quantile(values, count, quantiles[i].q);
-    for (size_t i = 0; i < count; i++) sum += values[i];
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
     s.mean = count ? sum / (double)count : NAN;
-    for (size_t i = 0; i < count; i++) squares += (values[i] - s.mean) * (values[i] - s.mean);
+    for (size_t i = 0; i < count; i++)
+        squares += (values[i] - s.mean) * (values[i] - s.mean);
     s.sd = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
     return s;
 }

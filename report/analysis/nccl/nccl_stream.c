@@ -16,11 +16,11 @@ struct nccl_stream {
     nccl_packing packing;
     const char *problem;
     uint64_t taken;
-    bool ended;           // nothing more comes
-    bool between;         // between two packed streams, where a file may end
+    bool ended;   // nothing more comes
+    bool between; // between two packed streams, where a file may end
     z_stream gzip;
     ZSTD_DStream *zstd;
-    size_t begin, end;    // what of input is not used yet
+    size_t begin, end; // what of input is not used yet
     unsigned char input[INPUT];
 };
 
@@ -134,7 +134,8 @@ static size_t read_zstd(nccl_stream *s, char *to, size_t room)
         if (more || !s->between) result = ZSTD_decompressStream(s->zstd, &out, &in);
         s->begin = in.pos;
         if (ZSTD_isError(result)) return stop(s, "the compressed data are damaged", out.pos);
-        if (!more && out.pos == had) return stop(s, s->between ? NULL : "the compressed data are cut", out.pos);
+        if (!more && out.pos == had)
+            return stop(s, s->between ? NULL : "the compressed data are cut", out.pos);
         s->between = result == 0;
     }
     return out.pos;

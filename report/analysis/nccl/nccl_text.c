@@ -47,7 +47,8 @@ void nccl_out_text(nccl_out *o, const char *text)
 void nccl_out_u64(nccl_out *o, uint64_t value)
 {
     char text[24], *p = text + sizeof text;
-    do *--p = (char)('0' + value % 10);
+    do
+        *--p = (char)('0' + value % 10);
     while (value /= 10);
     nccl_out_bytes(o, p, (size_t)(text + sizeof text - p));
 }
@@ -119,9 +120,11 @@ void nccl_csv_number(nccl_out *o, double value)
 
 void nccl_csv_spread(nccl_out *o, const nccl_spread *s, bool short_form)
 {
-    const double all[] = {s->p5, s->p25, s->p50, s->p75, s->p95, s->p99, s->mean}, few[] = {s->p5, s->p50, s->p95, s->p99};
+    const double all[] = {s->p5, s->p25, s->p50, s->p75, s->p95, s->p99, s->mean},
+                 few[] = {s->p5, s->p50, s->p95, s->p99};
     const double *values = short_form ? few : all;
-    for (size_t i = 0; i < (short_form ? sizeof few : sizeof all) / sizeof *all; i++) nccl_csv_number(o, values[i]);
+    for (size_t i = 0; i < (short_form ? sizeof few : sizeof all) / sizeof *all; i++)
+        nccl_csv_number(o, values[i]);
 }
 
 void nccl_csv_line_end(nccl_out *o)
@@ -143,7 +146,8 @@ void nccl_json_quoted(nccl_out *o, const char *text)
             nccl_out_bytes(o, "\\", 1);
             nccl_out_bytes(o, character, 1);
         } else if ((unsigned char)*character < ' ' || *character == 0x7f) {
-            nccl_out_bytes(o, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
+            nccl_out_bytes(o, escape,
+                           (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
         } else {
             nccl_out_bytes(o, character, length);
         }
@@ -194,6 +198,8 @@ void nccl_json_member_i64(nccl_out *o, const char *key, int64_t value)
 void nccl_json_member_number(nccl_out *o, const char *key, double value)
 {
     nccl_json_key(o, key);
-    if (isfinite(value)) nccl_out_number(o, value);
-    else nccl_out_text(o, "null");
+    if (isfinite(value))
+        nccl_out_number(o, value);
+    else
+        nccl_out_text(o, "null");
 }

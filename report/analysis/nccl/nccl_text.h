@@ -27,7 +27,8 @@ void nccl_csv_name(nccl_out *o, const char *text);
 void nccl_csv_u64(nccl_out *o, uint64_t value);
 void nccl_csv_i64(nccl_out *o, int64_t value);
 void nccl_csv_number(nccl_out *o, double value);
-void nccl_csv_spread(nccl_out *o, const nccl_spread *s, bool short_form); // p5 p25 p50 p75 p95 p99 mean; short: p5 p50 p95 p99
+void nccl_csv_spread(nccl_out *o, const nccl_spread *s,
+                     bool short_form); // p5 p25 p50 p75 p95 p99 mean; short: p5 p50 p95 p99
 void nccl_csv_line_end(nccl_out *o);
 
 // ---- members of a JSON object ----

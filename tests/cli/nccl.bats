@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# netprof nccl: logs of the NCCL Inspector.
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# record HOST RANK SN MICROSECONDS: a line of version 4.0: AllReduce of 1,000,000 bytes over four ranks on two hosts.
+record() {
+    awk -v host="$1" -v rank="$2" -v sn="$3" -v us="$4" 'BEGIN {
+        alg = 1000 / us
+        printf "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":4,\"nnodes\":2},", rank
+        printf "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":17494900000%05d,", sn
+        printf "\"hostname\":\"%s\",\"pid\":%d},\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%d,", host, 100 + rank, sn
+        printf "\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":%d,\"coll_timing_source\":\"kernel_gpu\",", us
+        printf "\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n", alg, alg * 1.5
+    }'
+}
+
+# logs DIR: 20 calls; rank 2 on h2 is 50 us late in all but one, in which rank 1 is.
+logs() {
+    local rank sn us
+    mkdir -p "$1"
+    for rank in 0 1 2 3; do
+        for sn in $(seq 0 19); do
+            us=$((150 + rank))
+            if ((sn == 7)); then ((rank == 1)) && us=100; else ((rank == 2)) && us=100; fi
+            record "h$((1 + rank / 2))" "$rank" "$sn" "$us"
+        done >"$1/h$((1 + rank / 2))-pid$((100 + rank)).log"
+    done
+}
+
+@test "the late rank, its share and what it cost, in words and as JSON" {
+    logs job
+    netprof nccl job >out
+    grep -qF 'rank 2 on host h2 was last in 95 % of AllReduce of communicator dp0 and cost 950' out # 19 x 50 us
+    netprof nccl job --json >out
+    [ "$(jq -r .format out)" = netprof-nccl ]
+    [ "$(jq -r '.findings.findings[0] | .rule, .severity, .device' out | tr '\n' ' ')" = 'nccl-late-rank high h2 ' ]
+    [ "$(jq -c '.findings.findings[0] | [.value, .cost_us]' out)" = '[0.95,950]' ]
+    [ "$(jq -c '.communicators[0] | [.label, .calls, .complete, .missing]' out)" = '["dp0",20,20,0]' ]
+    [ "$(jq -c '.communicators[0].series[0] | [.wire_us.p50, .skew_us.p50, .busbw_gbs.p50]' out)" = '[100,53,15]' ]
+    [ "$(jq -c '.ranks[2] | [.last_alone, .cost_us]' out)" = '[19,950]' ]
+}
+
+@test "--fail-on" {
+    logs job
+    [ "$(status_of netprof nccl job)" = 0 ]
+    [ "$(status_of netprof nccl job --fail-on high)" = 1 ]
+    [ "$(status_of netprof nccl job --fail-on critical)" = 0 ]
+    [ "$(status_of netprof nccl job --fail-on ever)" = 2 ]
+}
+
+@test "tables and the exporter's tree" {
+    logs job
+    netprof nccl job -o results >/dev/null
+    for name in lines instances communicators types ranks; do [ -s "results/$name.csv" ]; done
+    [ "$(wc -l <results/instances.csv)" -eq 21 ]
+    [ "$(sed -n 2p results/instances.csv | cut -d, -f1-6,8,9,15-17)" = 'mixed,AllReduce,1000000,0xab,0,4,100,153,2,h2,102' ]
+    [ "$(sed -n 2p results/ranks.csv | cut -d, -f1-4)" = 'h2,102,20,19' ]
+    file=results/summary/msg_size_1000000_1.00MB/summary_mixed_AllReduce_1000000.csv
+    [ "$(wc -l <"$file")" -eq 21 ]
+    [ "$(sed -n 2p "$file" | cut -d, -f1-3,5-10)" = '0xab,0,1000000,4,[4],[2],1749490000000000,1749490000000000,0' ]
+    [ -z "$(find results -type f ! -name '*.csv' ! -name '*.ndjson' ! -name '*.json')" ] # nothing unfinished
+    [ "$(wc -l <results/instances.ndjson)" -eq 20 ]
+    jq -es 'all(.[]; .wire_us == 100 and (.ranks | length) == 4)' results/instances.ndjson >/dev/null
+    [ "$(jq -r .format results/nccl.json)" = netprof-nccl ]
+    # Bulk: an action before every document; ids are unique
+    [ "$(jq -r 'select(.index) | .index._id' results/bulk.ndjson | sort -u | wc -l)" -eq 21 ] # 20 calls, 1 summary
+    [ "$(jq -c 'select(.d_op_count) | [.d_op_count, .s_comm_type, .s_tag]' results/bulk.ndjson)" = '[20,"mixed","1.00MB_r_4"]' ]
+    # Reading again what was written below the logs finds no logs in it
+    netprof nccl job -o job/results >/dev/null
+    netprof nccl job --json >one
+    [ "$(jq .logs.files one)" = 4 ]
+}
+
+@test "packed, nested, mixed files give the same results" {
+    logs job
+    logs other
+    gzip other/h1-pid100.log
+    mkdir -p other/deep/er
+    mv other/h1-pid101.log other/deep/er/x.jsonl
+    mv other/h2-pid102.log other/deep
+    echo 'nothing of ours' >other/deep/notes.txt
+    netprof nccl job -o a >/dev/null
+    netprof nccl other -o b >/dev/null
+    for name in instances communicators types ranks; do cmp "a/$name.csv" "b/$name.csv"; done
+    netprof nccl job/*.log -o c >/dev/null
+    cmp a/instances.csv c/instances.csv
+}
+
+@test "one bad line costs one line; a cut file what is cut off" {
+    logs job
+    sed -i '5s/.*/{"header":{"id":/' job/h1-pid100.log
+    printf '\377\n123\n' >>job/h1-pid100.log
+    gzip job/h1-pid101.log
+    truncate -s -20 job/h1-pid101.log.gz
+    netprof nccl job -o results >out 2>err
+    grep -q 'h1-pid101.log.gz: the compressed data are cut; what came before is used' err
+    [ "$(sed -n 2p results/lines.csv | cut -d, -f1-12)" = 'h1-pid100.log,0,22,0,2,1,0,0,0,0,0,19' ]
+    [ "$(sed -n 3p results/lines.csv | cut -d, -f1-2)" = 'h1-pid101.log.gz,1' ]
+    grep -q nccl-logs-damaged out
+}
+
+@test "two jobs" {
+    logs before
+    logs after
+    sed -i 's/"coll_exec_time_us":1/"coll_exec_time_us":2/' after/*.log
+    netprof nccl after --compare before >out
+    grep -q 'nccl-slower: mixed' out
+    grep -q '0.100     0.200  2.000 ' out
+    [ "$(netprof nccl after --compare before --json | jq -c '.comparison | [.threshold, .slower, .rows[0].verdict, .rows[0].wire_ratio]')" = '[0.1,1,"slower",2]' ]
+    [ "$(netprof nccl before --compare before --json | jq -c '.comparison | [.slower, .faster, .alike]')" = '[0,0,1]' ]
+}
+
+@test "--peak" {
+    logs job
+    [ "$(netprof nccl job --peak 30 --json | jq .communicators[0].series[0].peak_share)" = 0.5 ]
+    [ "$(netprof nccl job --peak 'dp1=1,mixed=60,*=1' --json | jq .types[0].peak_share)" = 0.25 ]
+    [ "$(netprof nccl job --json | jq .types[0].peak_share)" = null ]
+    for peak in '' x 0 -1 1x =5 a= 1e30 nan; do [ "$(status_of netprof nccl job --peak "$peak")" = 2 ]; done
+}
+
+@test "a job's logs by its id" {
+    logs nccl-inspector-17
+    logs logs/18/deep
+    printf '# the exporter'"'"'s\n[paths]\ndefault_log_root = %s/logs/{jobid}/deep\n[kibana]\nkibana_project_detailed = mine\n' "$PWD" >config.ini
+    netprof nccl --jobid 17 | grep -q '^  4 files'
+    netprof nccl --jobid 18 --config config.ini -o results | grep -q '^  4 files'
+    grep -q '"_index":"mine"' results/bulk.ndjson
+    [ "$(jq -r 'select(.s_jobid) | .s_jobid' results/bulk.ndjson | sort -u)" = 18 ]
+    netprof nccl --jobid 18 logs | grep -q '^  4 files'
+    [ "$(status_of netprof nccl --jobid 19 --config config.ini)" = 4 ]
+    grep -q "looked for $PWD/logs/19/deep" err
+    grep -q NCCL_INSPECTOR_ENABLE err
+    [ "$(status_of netprof nccl --jobid '1; rm x')" = 2 ]
+    # Slurm knows where a job ran
+    mkdir bin elsewhere
+    mv nccl-inspector-17 elsewhere
+    printf '#!/bin/sh\nprintf "JobId=%%s\\n   WorkDir=%s\\n" "$3"\n' "$PWD/elsewhere" >bin/scontrol
+    chmod +x bin/scontrol
+    PATH=$PWD/bin:$PATH netprof nccl --jobid 17 | grep -q '^  4 files'
+    echo broken >bad.ini
+    [ "$(status_of netprof nccl --jobid 17 --config bad.ini)" = 3 ]
+    grep -q 'bad.ini: line 1: expected' err
+}
+
+@test "no logs: 4, what was looked for and what commonly leaves none; wrong paths: 3" {
+    mkdir empty
+    [ "$(status_of netprof nccl empty)" = 4 ]
+    grep -q '^netprof nccl: empty: no Inspector log found' err
+    grep -q 'end in .log, .jsonl' err
+    for word in NCCL_PROFILER_PLUGIN NCCL_INSPECTOR_ENABLE NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS NCCL_INSPECTOR_DUMP_DIR \
+        NCCL_INSPECTOR_PROM_DUMP NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES; do grep -q "$word" err; done
+    echo 'just text' >empty/a.log
+    [ "$(status_of netprof nccl empty)" = 4 ]
+    grep -q 'no record of the Inspector in 1 file' err
+    [ "$(status_of netprof nccl missing)" = 3 ]
+    [ "$(status_of netprof nccl)" = 2 ]
+    [ "$(status_of netprof nccl empty --threads -1)" = 2 ]
+    [ "$(status_of netprof nccl empty --json)" = 4 ]
+    jq -e '.format == "netprof-error"' out
+}
+
+@test "an output directory that cannot be written: 3" {
+    logs job
+    echo x >file
+    [ "$(status_of netprof nccl job -o file)" = 3 ]
+    [ "$(status_of netprof nccl job -o no/such/place)" = 3 ]
+}
+
+@test "names from outside are harmless" {
+    logs job
+    sed -i 's/"h2"/"h\\u001b[31m,\\"<x>"/; s/"dp0"/"d\\tp\\u202e"/; s/AllReduce/..\/..\/Odd/' job/*.log
+    netprof nccl job -o results >out
+    refute grep -q $'\033' out
+    refute grep -q $'\u202e' out
+    netprof nccl job --json | jq -e '.hosts[0].host == "h\u001b[31m,\"<x>"' >/dev/null
+    jq -es . results/instances.ndjson results/bulk.ndjson >/dev/null
+    [ -z "$(find results -path '*Odd*')" ]
+    python3 -c 'import csv, sys
+rows = list(csv.reader(open("results/ranks.csv", newline="")))
+sys.exit(rows[1][0] != "h\x1b[31m,\"<x>")'
+}
+
+@test "the same logs give the same bytes, with any number of threads" {
+    logs job
+    netprof nccl job -o a >one
+    netprof nccl job -o b --threads 7 >two
+    cmp one two
+    diff -r a b
+}
+
+@test "--parquet without DuckDB says what is missing; with it the tables are there" {
+    logs job
+    [ "$(status_of netprof nccl job --parquet)" = 2 ]
+    [ "$(NETPROF_DUCKDB=/nonexistent/lib.so status_of netprof nccl job -o results --parquet)" = 3 ]
+    grep -q "DuckDB's library is needed for Parquet" err
+    [ "$(NETPROF_DUCKDB=libz.so.1 status_of netprof nccl job -o results --parquet)" = 3 ]
+    grep -q "not DuckDB's" err
+    [ -n "${NETPROF_DUCKDB-}" ] || skip 'NETPROF_DUCKDB names no library'
+    netprof nccl job -o "it's" --parquet >/dev/null
+    for name in lines instances communicators types ranks; do [ "$(head -c 4 "it's/$name.parquet")" = PAR1 ]; done
+}

@@ -1,0 +1,64 @@
+# netprof report HEALTHY... -- FAULTY...
+load common
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR"
+    netprof-sim create node --nics 4 --seed 3
+    for side in good other bad; do
+        netprof collect -q --root node -o $side.0.netprof
+        netprof-sim step node --seconds 30 --scenario "$([ $side = bad ] && echo congestion || echo healthy)"
+        netprof collect -q --root node -o $side.1.netprof
+    done
+}
+
+setup() {
+    cd "$BATS_FILE_TMPDIR" || return
+    runs='good.0.netprof good.1.netprof other.0.netprof other.1.netprof -- bad.0.netprof bad.1.netprof'
+    command -v netprof-report >/dev/null || skip "built without cairo"
+}
+
+@test "the page says what the comparison says" {
+    # shellcheck disable=SC2086
+    title=$(netprof compare --json $runs | jq -r .verdict.text)
+    # shellcheck disable=SC2086
+    netprof report -o a.pdf $runs
+    pdftotext -layout a.pdf a.txt
+    # The title may be broken over lines.
+    tr -s ' \n\302\240' ' ' <a.txt >flat.txt
+    grep -qF "${title:0:24}" flat.txt
+    grep -q 'What changed most' a.txt
+    grep -q 'Everything that differs' a.txt
+    grep -q 'BAD' a.txt
+}
+
+@test "nothing lies over another text or outside, on both papers" {
+    for paper in a4 letter; do
+        # shellcheck disable=SC2086
+        run netprof report --check-layout --paper $paper $runs
+        echo "$output"
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "the same bytes twice, and sound files" {
+    # shellcheck disable=SC2086
+    netprof report -o a.pdf $runs && netprof report -o b.pdf $runs && netprof report -o a.html $runs
+    cmp a.pdf b.pdf
+    qpdf --check a.pdf >/dev/null
+    [ -z "$(pdffonts a.pdf | awk 'NR > 2 && !/yes yes/ { print }' | grep -v ' yes ' || true)" ]
+    xmllint --noout --html a.html 2>/dev/null || true
+    grep -q 'What changed most' a.html
+}
+
+@test "a run against itself: no difference, and a page that says so" {
+    netprof report -o same.pdf good.0.netprof good.1.netprof -- good.0.netprof good.1.netprof
+    pdftotext same.pdf - | tr '\n' ' ' | grep -q 'No counter differs'
+}
+
+@test "a side without files is refused" {
+    run netprof report -o x.pdf good.0.netprof good.1.netprof --
+    [ "$status" -eq 2 ]
+    run netprof report -o x.pdf -- good.0.netprof good.1.netprof
+    [ "$status" -eq 2 ]
+    [ ! -e x.pdf ]
+}
