@@ -4,6 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define UNDER_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(UNDER_ADDRESS_SANITIZER) || defined(__SANITIZE_ADDRESS__)
+// fontconfig keeps what it read of the fonts until the process ends.
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\n";
+}
+#endif
+
 // Hinting and whole-pixel advances make letter spacing on paper uneven: everything is measured unhinted.
 static bool open_text(canvas *c)
 {

@@ -66,7 +66,7 @@ static const struct {
     [VOLUME] = {"volume", "Volume", "bytes per second", "bytes", 5, false},
     [PACKETS] = {"packets", "Packets and transactions", "per second", "events", 5, false},
     [CYCLES] = {"cycles", "Stalled or blocked", "clock cycles per second; 1 G is all of the time", "cycles", 4, false},
-    [HARM] = {"errors", "Errors and corrections", "per second", "events", 4, true},
+    [HARM] = {"errors", "Errors and corrections", "per second", "events", 3, true},
 };
 
 static bool is_one_of(const char *unit, const char *const *units, size_t count)
@@ -224,7 +224,7 @@ static void add_sublines(pair *p, document *doc, size_t device)
     }
     document_subline(doc, b.data ? b.data : "");
     size_t said = 0;
-    for (size_t i = 0; i < p->f->count && said < 3; i++) {
+    for (size_t i = 0; i < p->f->count && said < 2; i++) {
         const finding *x = &p->f->items[i];
         if (x->device != device || !x->claim || strcmp(x->rule->name, "idle") == 0) continue;
         b.size = 0;

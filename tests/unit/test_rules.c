@@ -39,7 +39,8 @@ static double value_of(const char *text)
     evaluation e;
     rule none = {.source = "cxi"};
     situation_make(&x, "cxi",
-                   "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 @pci_width=16 a=10 b=4 z=0 p_0=1 p_1=2 "
+                   "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 @pci_width=16 peer:@port_speed=BS_200G "
+                   "peer:@master=dev0 peer2:@master=dev0 peer2:a=7 peer2:@port_speed=CD_50G a=10 b=4 z=0 p_0=1 p_1=2 "
                    "p_10=4 g=3>8 same=5>5 lost=7u old=3k r=9r peer:a=20 peer:b=1 netdev/a=77");
     assert_true(expression_parse(&formula, text, NULL, &error));
     assert_true(evaluation_begin(&e, &x.d));
@@ -65,8 +66,9 @@ static void formulas(void **state)
         {"first(nothing, a, b)", 10}, {"first(old, b)", 4}, {"first(nothing, b / z, 3)", 3}, {"known(a)", 1},
         {"known(nothing)", 0}, {"known(lost)", 0}, {"rate(a)", 1}, {"before(g)", 3}, {"after(g)", 8},
         {"after(g) - before(g)", 5}, {"changed(g)", 1}, {"changed(same)", 0}, {"T", 10}, {"CLK", 1e9}, {"R", 212.5e9},
-        {"SPEED", 200e9}, {"DEVICES", 2}, {"PHYSICAL", 1}, {"fact(pci_width)", 16}, {"is(port_speed, BS_200G)", 1},
-        {"is(port_speed, CD_50G)", 0}, {"peers(a)", 20}, {"total(a)", 30}, {"spread(a)", 20 / 15.0},
+        {"SPEED", 200e9}, {"DEVICES", 3}, {"PHYSICAL", 1}, {"fact(pci_width)", 16}, {"is(port_speed, BS_200G)", 1},
+        {"is(port_speed, CD_50G)", 0}, {"peers(a)", 13.5}, {"total(a)", 37},
+        {"spread(a)", 20 / (37 / 3.0)}, {"members(a)", 27}, {"members(1)", 2}, {"best(port_speed, a)", 20},
         {"flagged(reset)", 1}, {"'a'", 10}, {"z > 1 and lost > 1", 0}, {"a > 1 or lost > 1", 1},
     };
     (void)state;
@@ -82,7 +84,7 @@ static void formulas_without_a_value(void **state)
 {
     static const char *const texts[] = {"nothing", "lost", "old", "r", "g", "a + lost", "a / z", "sum(a, lost)",
                                         "max(p_*, r)", "first(lost, a)", "sum(nothing)", "a > lost", "fact(nothing)",
-                                        "peers(nothing)", "netdev/a", "not lost", "lost > 1 and a > 1"};
+                                        "peers(nothing)", "netdev/a", "members(nothing)", "best(nothing, a)", "best(pci_width, a)", "not lost", "lost > 1 and a > 1"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!isnan(value_of(texts[i]))) fail_msg("%s has a value", texts[i]);
@@ -94,7 +96,7 @@ static void refused_formulas(void **state)
         const char *text;
         size_t column;
     } rows[] = {{"", 1}, {"a +", 4}, {"a b", 3}, {"(a", 3}, {"a *b", 3}, {"sum()", 5}, {"sum(a", 6}, {"nofunction(a)", 1},
-                {"'a", 2}, {"3a", 2}, {"a + + b", 5}, {"before(1)", 9}, {"peers(peers(a))", 7}, {"is(a)", 5},
+                {"'a", 2}, {"3a", 2}, {"a + + b", 5}, {"before(1)", 9}, {"peers(peers(a))", 7}, {"members(total(a))", 9}, {"best(a)", 7}, {"best(1 + 2, a)", 8}, {"is(a)", 5},
                 {"known(a, b)", 11}, {"1e999", 1}, {"a ) b", 3}, {"a $ b", 3}};
     char deep[2000];
     expression e;
