@@ -31,7 +31,7 @@ setup() {
     netprof collect -q -o before.netprof
     netprof collect -q -o after.netprof
     netprof run -q -o run.netprof -- true
-    netprof run -q -o good.netprof -- true
+    for i in '' 1 2; do netprof run -q -o "good$i.netprof" -- true; done
     netprof run -q -o bad.netprof -- true
     for i in 1 2 3; do netprof run -q -o "node$i.netprof" -- true; done
     netprof collect -q -o before.json
@@ -51,6 +51,8 @@ setup() {
     netprof collect -q --root tree -o cassini.netprof
     # some of its examples look at a job
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
+    mkdir ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 ranks
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
