@@ -61,7 +61,7 @@ bool plot_density(plot_axis x, plot_axis y, const double *xs, const double *ys, 
 typedef struct plot_job {
     const plot *plot;
     double width, height; // pt
-    char *svg;            // result, malloc'd; NULL when it could not be made. Colours are placeholders: see plot_svg_inks()
+    char *svg;            // result, malloc'd; NULL: could not be made. Colours are placeholders: plot_svg_inks()
     size_t svg_size;
 } plot_job;
 
