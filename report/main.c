@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,7 +53,8 @@ static void print_help(FILE *to)
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
           "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
-          "them, the runs before it are compared with those behind it. Without -o the report is report.pdf.\n"
+          "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
+          "regions of a job's code. Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -65,6 +67,7 @@ static void print_help(FILE *to)
           "  netprof report --brief -o page.png run.netprof\n"
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
           "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
+          "  netprof report -o regions.pdf ranks\n"
           "  netprof report --chart traffic -o traffic.svg run.netprof\n"
           "\n"
           "Exit codes: 0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
@@ -278,6 +281,42 @@ static int report(const char **paths, size_t count, const document_options *o)
     return code;
 }
 
+// A directory, or a file that holds regions.
+static bool is_of_regions(const char *const *paths, size_t count)
+{
+    struct stat st;
+    for (size_t i = 0; i < count; i++)
+        if (!(stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode)) && !regions_in_file(paths[i])) return false;
+    return count > 0;
+}
+
+static void say_reading(void *user, size_t done, size_t all)
+{
+    say_progress(user, "read file", done, all);
+}
+
+static int report_regions(const char **paths, size_t count, const document_options *o)
+{
+    regions r = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = read_rules(&all);
+    if (!code && regions_read(&r, paths, count, &(regions_options){.rules = &all, .progress = say_reading}, &error))
+        code = fail_error(*error.path ? NULL : paths[0], &error);
+    for (size_t i = 0; !code && i < r.warning_count; i++)
+        warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
+    if (!code) {
+        doc = pages_regions(&r, brief, &error);
+        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    }
+    if (!code && r.damaged) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    regions_free(&r);
+    rules_free(&all);
+    return code;
+}
+
 // Healthy runs before the "--", faulty ones behind it.
 static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
                              const document_options *o)
@@ -321,7 +360,7 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
-    return report(paths, count, &o);
+    return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,7 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
 #include "common.h"
+#include "inputs.h"
+#include "nccl_counters.h"
 #include "nccl_export.h"
 #include "nccl_inputs.h"
 #include "nccl_parquet.h"
@@ -14,7 +16,7 @@
 #include <unistd.h>
 
 static int as_json, all, quiet, threads, parquet;
-static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on;
+static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, **recordings;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0,
@@ -27,6 +29,8 @@ static const struct poptOption options[] = {
      "say what became slower or faster since the job with these logs", "DIR"},
     {"peak", 0, POPT_ARG_STRING, &peak_text, 0,
      "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'", "GBs"},
+    {"counters", 'c', POPT_ARG_ARGV, &recordings, 0,
+     "netprof recordings of these hosts and this time, by commas: shown beside", "FILES"},
     {"parquet", 0, POPT_ARG_NONE, &parquet, 0,
      "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
@@ -193,11 +197,10 @@ static int save_parquet(const nccl *n)
     return code;
 }
 
-static int save_json(const nccl *n, const nccl_findings *f, const nccl_comparison *c)
+static int save_json(json_object *o)
 {
     char *path = text_format("%s/nccl.json", output);
     whole_file *file = whole_file_open(path);
-    json_object *o = must(nccl_json(n, f, c));
     const char *text =
         must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
     int code = EXIT_FILE;
@@ -211,45 +214,90 @@ static int save_json(const nccl *n, const nccl_findings *f, const nccl_compariso
     return code;
 }
 
-static int save(const nccl *n, const nccl_findings *f, const nccl_comparison *c, const nccl_config *config)
+// What all outputs are made of.
+typedef struct results {
+    const nccl *n, *before; // before: NULL without --compare
+    nccl_findings findings;
+    nccl_comparison comparison;
+    dataset recordings; // --counters
+    series series;
+    nccl_counters counters;
+} results;
+
+static json_object *results_json(const results *r)
+{
+    json_object *o = must(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
+    if (recordings) json_object_object_add(o, "counters", must(nccl_counters_json(&r->counters)));
+    return o;
+}
+
+static int save(const results *r, const nccl_config *config)
 {
     nccl_export_options how = {.jobid = jobid ? jobid : getenv("SLURM_JOB_ID"),
                                .cluster = getenv("SLURM_CLUSTER_NAME"),
                                .user = getenv("SLURM_JOB_USER"),
                                .detailed_index = config->detailed_index,
                                .summary_index = config->summary_index};
+    const nccl *n = r->n;
     int code = make_directory(output);
     for (int i = 0; i < NCCL_TABLES && !code; i++)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
         code = save_summary(n, i);
-    if (!code) code = save_json(n, f, c);
+    if (!code) code = save_json(results_json(r));
     return code || !parquet ? code : save_parquet(n);
 }
 
 // ---- all ----
 
+static int read_recordings(results *r)
+{
+    netprof_error error;
+    size_t count = 0;
+    dataset_options how = {.ends_only = 1, .each = series_take, .user = &r->series};
+    while (recordings && recordings[count])
+        count++;
+    if (!count) return EXIT_DONE;
+    int code = inputs_read(&r->recordings, (const char *const *)recordings, count, &how);
+    if (!code && series_finish(&r->series)) must(NULL);
+    if (!code && nccl_counters_make(&r->counters, r->n, &r->series, &error)) code = fail_error(NULL, &error);
+    if (!code && nccl_counters_findings(&r->findings, &r->counters, &error)) code = fail_error(NULL, &error);
+    return code;
+}
+
+static int compute(results *r)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    if (r->before && nccl_compare(&r->comparison, r->before, r->n, &error)) return fail_error(NULL, &error);
+    if (nccl_findings_make(&r->findings, r->n, r->before ? &r->comparison : NULL, &error))
+        return fail_error(NULL, &error);
+    return read_recordings(r);
+}
+
+static int print(const results *r)
+{
+    const nccl_findings *f = &r->findings;
+    severity limit = SEVERITIES;
+    if (as_json)
+        json_print(stdout, results_json(r));
+    else
+        nccl_text_print(r->n, f, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL, all);
+    int code = output_close();
+    if (fail_on) severity_parse(fail_on, &limit);
+    return !code && f->count && f->items[0].severity >= limit ? EXIT_WORTH_FAILING : code;
+}
+
 static int report(const nccl *n, const nccl *before, const nccl_config *config)
 {
-    nccl_findings f = {0};
-    nccl_comparison c = {0};
-    netprof_error error = {.code = NETPROF_OK};
-    severity limit = SEVERITIES;
-    int code = EXIT_DONE;
-    if (before && nccl_compare(&c, before, n, &error)) code = fail_error(NULL, &error);
-    if (!code && nccl_findings_make(&f, n, before ? &c : NULL, &error)) code = fail_error(NULL, &error);
-    if (!code && output) code = save(n, &f, before ? &c : NULL, config);
-    if (!code) {
-        if (as_json)
-            json_print(stdout, must(nccl_json(n, &f, before ? &c : NULL)));
-        else
-            nccl_text_print(n, &f, before ? &c : NULL, all);
-        code = output_close();
-    }
-    if (fail_on) severity_parse(fail_on, &limit);
-    if (!code && f.count && f.items[0].severity >= limit) code = EXIT_WORTH_FAILING;
-    nccl_findings_free(&f);
-    nccl_compare_free(&c);
+    results r = {.n = n, .before = before};
+    int code = compute(&r);
+    if (!code && output) code = save(&r, config);
+    if (!code) code = print(&r);
+    nccl_counters_free(&r.counters);
+    series_free(&r.series);
+    dataset_free(&r.recordings);
+    nccl_findings_free(&r.findings);
+    nccl_compare_free(&r.comparison);
     return code;
 }
 

@@ -230,10 +230,57 @@ static void print_logs(const nccl *n)
                n->metric_count);
 }
 
-void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison, bool all)
+// ---- NIC counters ----
+
+static void bytes_cell(table *t, double bytes, bool rate)
+{
+    table_cell(t, PLAIN,
+               isnan(bytes) ? NULL
+               : rate       ? number_rate(bytes, "bytes")
+                            : number_si(bytes, "bytes"));
+}
+
+static void moved_cell(table *t, const nccl_moved *moved)
+{
+    if (moved->counter)
+        table_printf(t, PLAIN, "%.300s %s", moved->counter, number_si(moved->amount, moved->unit));
+    else
+        table_cell(t, PLAIN, "none");
+}
+
+static void print_counters(const nccl_counters *c)
+{
+    static const column columns[] = {{"host", 0},
+                                     {"seconds", COLUMN_RIGHT},
+                                     {"received", COLUMN_RIGHT},
+                                     {"sent", COLUMN_RIGHT},
+                                     {"at most", COLUMN_RIGHT},
+                                     {"", COLUMN_RIGHT},
+                                     {"trouble", 0},
+                                     {"waiting", 0}};
+    heading(stdout, "NIC counters of the same hosts and time");
+    if (!c->count) printf("  the recordings are of other hosts, or of another time\n");
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->count; i++) {
+        const nccl_counters_host *h = &c->hosts[i];
+        table_cell(t, PLAIN, c->n->hosts[h->host].name);
+        number_cell(t, "%.3f", h->to_s - h->from_s);
+        bytes_cell(t, h->bytes[SERIES_IN], false);
+        bytes_cell(t, h->bytes[SERIES_OUT], false);
+        bytes_cell(t, h->peak_rate[SERIES_IN], true);
+        bytes_cell(t, h->peak_rate[SERIES_OUT], true);
+        moved_cell(t, &h->trouble);
+        moved_cell(t, &h->waiting);
+    }
+    table_end(t, stdout, 2);
+}
+
+void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                     const nccl_counters *counters, bool all)
 {
     print_findings(f, all);
     if (comparison) print_comparison(comparison, all);
+    if (counters) print_counters(counters);
     print_collectives(n, all);
     print_late(n, all);
     print_unknown(f, all);

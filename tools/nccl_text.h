@@ -2,9 +2,11 @@
 #ifndef TOOLS_NCCL_TEXT_H
 #define TOOLS_NCCL_TEXT_H
 
-#include "nccl_findings.h"
+#include "nccl_counters.h"
 
-// all: every finding with its evidence, every line of the tables. comparison may be NULL.
-void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison, bool all);
+// all: every finding with its evidence, every line of the tables. comparison and counters may be
+// NULL.
+void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                     const nccl_counters *counters, bool all);
 
 #endif

@@ -129,15 +129,16 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all, size_t *added)
+static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all)
 {
     netprof_error error;
     for (size_t i = 0; sources_at(i); i++) {
         const sources_entry *s = sources_at(i);
-        bool wanted = named ? is_listed(named, s->name) : all;
-        if (!wanted || (s->job && !job->pid_count && !job->cgroup && !job->expected)) continue;
+        // Another root is another node, or a saved one: the job's processes are not in it.
+        bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
+        if (!wanted || (s->job && reading.root)) continue;
+        if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
         if (s->add(np, job, &error)) return fail_error(s->name, &error);
-        ++*added;
     }
     return EXIT_DONE;
 }
@@ -147,7 +148,6 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
     char *own;
-    size_t added = 0;
     *np = NULL;
     errno = 0;
     if (!parse_hold(&config.hold) || check_numbers()) return EXIT_USAGE;
@@ -164,7 +164,7 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     config.max_fds = reading.max_fds;
     netprof_err result = netprof_open(np, &config, &error);
     int code = result == NETPROF_OK || (result == NETPROF_ERR_NOSOURCE && *np) ? EXIT_DONE : fail_error(NULL, &error);
-    if (!code) code = add_node_sources(*np, own, job, node, &added);
+    if (!code) code = add_node_sources(*np, own, job, node);
     free(own);
     free(sources);
     free(include);

@@ -590,40 +590,38 @@ void series_free(series *s)
 
 // ---- looking at it ----
 
+// The mean of the steps from `*next` on that reach into a column; *next becomes the first that may reach into the next.
+static double column_mean(const series_device *d, int way, double left, double right, size_t *next)
+{
+    double sum = 0, covered = 0;
+    for (size_t k = *next; k < d->count && d->steps[k].from_s < right; k++) {
+        const series_step *x = &d->steps[k];
+        double overlap = fmin(right, x->to_s) - fmax(left, x->from_s);
+        if (k == *next && x->to_s <= right) ++*next;
+        if (!(overlap > 0) || x->gap || isnan(x->rate[way])) continue;
+        sum += x->rate[way] * overlap;
+        covered += overlap;
+    }
+    return covered >= (right - left) * 0.499 ? sum / covered : NAN;
+}
+
 void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,
                     size_t count)
 {
     double width = (end_s - begin_s) / (double)count;
-    double *covered = calloc(count + 1, sizeof *covered);
-    for (size_t i = 0; i < count; i++)
-        columns[i] = covered ? 0 : NAN;
-    if (!covered || !(width > 0)) {
-        free(covered);
-        return;
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        double left = begin_s + width * (double)i;
+        columns[i] = width > 0 ? column_mean(d, way, left, left + width, &next) : NAN;
     }
-    for (size_t k = 0; k < d->count; k++) {
-        const series_step *x = &d->steps[k];
-        if (x->gap || isnan(x->rate[way]) || x->to_s <= begin_s || x->from_s >= end_s) continue;
-        double first = fmax(0, floor((x->from_s - begin_s) / width));
-        for (size_t i = (size_t)first; i < count; i++) {
-            double left = begin_s + width * (double)i,
-                   overlap = fmin(left + width, x->to_s) - fmax(left, x->from_s);
-            if (left >= x->to_s) break;
-            if (!(overlap > 0)) continue;
-            columns[i] += x->rate[way] * overlap;
-            covered[i] += overlap;
-        }
-    }
-    for (size_t i = 0; i < count; i++)
-        columns[i] = covered[i] >= width * 0.499 ? columns[i] / covered[i] : NAN;
-    free(covered);
 }
 
 size_t series_quantiles(const series_device *d, int way, const double *shares, double *values, size_t count)
 {
     double *rates = malloc((d->count + 1) * sizeof *rates);
     size_t n = 0;
-    for (size_t k = 0; rates && k < d->count; k++)
+    if (!rates) return SERIES_FAILED;
+    for (size_t k = 0; k < d->count; k++)
         if (!d->steps[k].gap && !isnan(d->steps[k].rate[way])) rates[n++] = d->steps[k].rate[way];
     if (n) qsort(rates, n, sizeof *rates, by_number);
     for (size_t i = 0; i < count; i++) {

@@ -82,6 +82,8 @@ void series_free(series *s);
 // known is NAN.
 void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,
                     size_t count);
-// Quantiles of the rates of a device's steps, each step once, gaps left out; returns of how many steps.
+// Quantiles of the rates of a device's steps, each step once, gaps left out; returns of how many steps, or SERIES_FAILED
+// without memory.
+#define SERIES_FAILED ((size_t)-1)
 size_t series_quantiles(const series_device *d, int way, const double *shares, double *values, size_t count);
 #endif

@@ -111,6 +111,27 @@ typedef struct dumbbell_row {
 
 chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows, size_t count);
 
+// ---- chart_regions.c: the tree of regions, as a table and as an icicle ----
+
+typedef struct region_row {
+    const char *name;
+    size_t depth;
+    double share, own_share; // of the time of all, 0 to 1
+    const char *calls, *time, *own; // texts
+    const char *odd;         // "17 x1.25"; "": none
+    bool odd_strong;
+    double sent_share;       // of the line rate; NAN: not known
+    double bytes_per_s;      // of the icicle's colour; NAN: not measured
+    const char *sent, *paused, *retries;
+    severity severity;       // of its findings
+    const char *note;        // in place of the NICs' figures; NULL: none
+    const char *tip;         // or NULL
+} region_row;
+
+// Rows in the order of the code, a parent before its children.
+chart chart_regions(chart_head head, const region_row *rows, size_t count, const char *note);
+chart chart_icicle(chart_head head, const region_row *rows, size_t count, const char *note);
+
 // ---- chart_findings.c: claim, evidence, threshold, advice, and where the peers are ----
 
 typedef struct findings_evidence {

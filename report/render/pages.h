@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "document.h"
 #include "findings.h"
+#include "regions.h"
 
 typedef struct pages_pair_input {
     const dataset *set;
@@ -22,5 +23,8 @@ document *pages_pair(const pages_pair_input *in, netprof_error *error);
 
 // What differs between healthy and faulty runs. NULL: no memory.
 document *pages_compare(const comparison *c, bool brief, netprof_error *error);
+
+// What the processes of a job measured around their code. NULL: no memory.
+document *pages_regions(const regions *r, bool brief, netprof_error *error);
 
 #endif

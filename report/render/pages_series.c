@@ -27,7 +27,7 @@ typedef struct view {
     const series *s;
     view_row *rows;
     size_t count, columns, devices, hosts, left_out;
-    bool by_host;
+    bool by_host, failed; // failed: no memory
     double begin_s, end_s;
 } view;
 
@@ -110,10 +110,11 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_mean(const view *v, int way)
+static double median_mean(view *v, int way)
 {
     double *means = malloc((v->count + 1) * sizeof *means), middle = NAN;
     size_t n = 0;
+    v->failed |= !means;
     for (size_t i = 0; means && i < v->count; i++)
         if (!isnan(v->rows[i].mean[way])) means[n++] = v->rows[i].mean[way];
     if (n) {
@@ -161,6 +162,7 @@ static void count_events(view *v)
 {
     double *runs = calloc(v->s->run_count + 1, sizeof *runs),
            *devices = calloc(v->s->device_count + 1, sizeof *devices);
+    v->failed |= !runs || !devices;
     for (size_t i = 0; runs && devices && i < v->s->event_count; i++) {
         devices[v->s->events[i].device]++;
         runs[v->s->devices[v->s->events[i].device].run]++;
@@ -336,11 +338,13 @@ static int by_sum(const void *a, const void *b)
 }
 
 // The device with the most of it, and its share.
-static const series_device *main_device(const series *s, size_t counter, double *amount)
+static const series_device *main_device(view *v, size_t counter, double *amount)
 {
+    const series *s = v->s;
     double *sums = calloc(s->device_count + 1, sizeof *sums);
     const series_device *most = NULL;
     *amount = 0;
+    v->failed |= !sums;
     for (size_t i = 0; sums && i < s->event_count; i++)
         if (s->events[i].counter == counter) sums[s->events[i].device] += s->events[i].amount;
     for (size_t i = 0; sums && i < s->device_count; i++)
@@ -384,7 +388,7 @@ static void add_events(view *v, document *doc)
     for (size_t i = 0; i < count && shown < EVENTS; i++) {
         const series_counter *c = order[i];
         double amount, *room = arena_make(v->memory, 2 * c->events, sizeof *room);
-        const series_device *d = main_device(s, (size_t)(c - s->counters), &amount);
+        const series_device *d = main_device(v, (size_t)(c - s->counters), &amount);
         if (!room || !d) continue;
         events_row *r = &rows[shown++];
         *r = (events_row){.label = arena_format(v->memory, "%s", c->name), .severity = SEVERITY_INFO};
@@ -409,21 +413,28 @@ static void add_events(view *v, document *doc)
 static const double shares[] = {0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
 enum { P5, P25, P50, P75, P95, P99, MOST, SHARES };
 
-static size_t row_quantiles(const view *v, const view_row *r, int way, double values[SHARES])
+static size_t row_quantiles(view *v, const view_row *r, int way, double values[SHARES])
 {
-    series_step *steps;
-    if (r->device) return series_quantiles(r->device, way, shares, values, SHARES);
+    series_step *steps = NULL;
     series_device whole = {.count = v->columns};
-    whole.steps = steps = calloc(v->columns + 1, sizeof *steps);
-    for (size_t k = 0; steps && k < v->columns; k++)
-        steps[k].rate[way] = r->rates[way][k];
-    if (!steps) whole.count = 0;
-    size_t n = series_quantiles(&whole, way, shares, values, SHARES);
+    const series_device *of = r->device ? r->device : &whole;
+    if (!r->device) {
+        whole.steps = steps = calloc(v->columns + 1, sizeof *steps);
+        for (size_t k = 0; steps && k < v->columns; k++)
+            steps[k].rate[way] = r->rates[way][k];
+        if (!steps) whole.count = 0;
+        v->failed |= !steps;
+    }
+    size_t n = series_quantiles(of, way, shares, values, SHARES);
     free(steps);
-    return n;
+    if (n != SERIES_FAILED) return n;
+    v->failed = true;
+    for (int k = 0; k < SHARES; k++)
+        values[k] = NAN;
+    return 0;
 }
 
-static chart boxes_of(const view *v, int way)
+static chart boxes_of(view *v, int way)
 {
     static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT_TEXT};
     boxplot_row rows[BOXES];
@@ -538,9 +549,9 @@ bool pages_series_part(document *doc, const series *s)
                                       s->runs[0].snapshots, number_duration(s->runs[0].interval_s).text));
         add_first(&v, doc);
         add_rest(&v, doc);
-        good = !arena_failed(v.memory);
+        good = !v.failed && !arena_failed(v.memory);
     }
-    arena_close(v.memory);
+    if (v.memory) arena_close(v.memory);
     return good;
 }
 
@@ -749,7 +760,7 @@ document *pages_series(const pages_series_input *in, netprof_error *error)
             add_rest(&v, doc);
             add_findings(&x, &v, doc);
         }
-        good = !x.failed && !arena_failed(v.memory);
+        good = !x.failed && !v.failed && !arena_failed(v.memory);
     }
     free(x.items);
     if (v.memory) arena_close(v.memory);

@@ -303,7 +303,7 @@ zsh_words() {
         echo "$line: $offered"
         [ "$offered" = "$expected" ]
     done <<'END'
-netprof co|collect compare convert 
+netprof col|collect 
 netprof help di|diff 
 netprof collect --set |all fast 
 netprof collect --set=f|--set=fast 

@@ -7,29 +7,26 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# record HOST RANK SN MICROSECONDS: a line of version 4.0: AllReduce of 1,000,000 bytes over four ranks on two hosts.
-record() {
-    awk -v host="$1" -v rank="$2" -v sn="$3" -v us="$4" 'BEGIN {
-        alg = 1000 / us
-        printf "{\"header\":{\"id\":\"0xab\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":4,\"nnodes\":2},", rank
-        printf "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":17494900000%05d,", sn
-        printf "\"hostname\":\"%s\",\"pid\":%d},\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%d,", host, 100 + rank, sn
-        printf "\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":%d,\"coll_timing_source\":\"kernel_gpu\",", us
-        printf "\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n", alg, alg * 1.5
-    }'
-}
+# lines of version 4.0: AllReduce of 1,000,000 bytes over four ranks on two hosts
+line='function line(host, rank, sn, us) {
+    return sprintf("{\"header\":{\"id\":\"0xab\",\"comm_name\":\"dp0\",\"rank\":%d,\"n_ranks\":4,\"nnodes\":2},", rank) \
+        sprintf("\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":17494900000%05d,", sn) \
+        sprintf("\"hostname\":\"%s\",\"pid\":%d},\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%d,", host, 100 + rank, sn) \
+        sprintf("\"coll_msg_size_bytes\":1000000,\"coll_exec_time_us\":%d,\"coll_timing_source\":\"kernel_gpu\",", us) \
+        sprintf("\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}", 1000 / us, 1500 / us)
+}'
 
 # logs DIR: 20 calls; rank 2 on h2 is 50 us late in all but one, in which rank 1 is.
 logs() {
-    local rank sn us
     mkdir -p "$1"
-    for rank in 0 1 2 3; do
-        for sn in $(seq 0 19); do
-            us=$((150 + rank))
-            if ((sn == 7)); then ((rank == 1)) && us=100; else ((rank == 2)) && us=100; fi
-            record "h$((1 + rank / 2))" "$rank" "$sn" "$us"
-        done >"$1/h$((1 + rank / 2))-pid$((100 + rank)).log"
-    done
+    awk -v dir="$1" "$line"'
+        BEGIN {
+            for (rank = 0; rank < 4; rank++) for (sn = 0; sn < 20; sn++) {
+                host = "h" (1 + int(rank / 2))
+                late = sn == 7 ? 1 : 2
+                print line(host, rank, sn, rank == late ? 100 : 150 + rank) > (dir "/" host "-pid" (100 + rank) ".log")
+            }
+        }'
 }
 
 @test "the late rank, its share and what it cost, in words and as JSON" {
@@ -162,6 +159,27 @@ logs() {
     [ "$(status_of netprof nccl empty --threads -1)" = 2 ]
     [ "$(status_of netprof nccl empty --json)" = 4 ]
     jq -e '.format == "netprof-error"' out
+}
+
+@test "--counters: a recording of another time is said to be one; a missing one is 3" {
+    logs job
+    netprof record -q -o node.netprof --interval 50ms --duration 200ms --job none
+    netprof nccl job --counters node.netprof >out
+    grep -q 'the recordings are of other hosts, or of another time' out
+    [ "$(netprof nccl job --counters node.netprof --json | jq -c .counters)" = '[]' ]
+    [ "$(status_of netprof nccl job --counters missing.netprof)" = 3 ]
+}
+
+@test "--counters: the same host and time" {
+    awk -v host="$(uname -n)" "$line"'BEGIN { print line(host, 0, 0, 10) }' >line
+    mkdir -p job
+    from=$(date +%s%6N)
+    netprof record -q -o node.netprof --interval 50ms --duration 600ms --job none
+    sed "s/\"dump_timestamp_us\":[0-9]*/\"dump_timestamp_us\":$from/" line >job/a.log
+    sed "s/\"dump_timestamp_us\":[0-9]*/\"dump_timestamp_us\":$(date +%s%6N)/; s/\"coll_sn\":0/\"coll_sn\":1/" line >>job/a.log
+    netprof nccl job --counters node.netprof --json >out
+    [ "$(jq -r '.counters[0].host' out)" = "$(uname -n)" ]
+    jq -e '.counters[0].seconds > 0.3' out
 }
 
 @test "an output directory that cannot be written: 3" {

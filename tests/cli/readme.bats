@@ -19,9 +19,10 @@ block() {
 }
 
 @test "the first command is what bootstrap builds and what runs here" {
-    [ "$(block sh 1)" = 'tools/bootstrap && build/bin/netprof run -- build/bin/loopback' ]
+    [ "$(block sh 1)" = 'tools/bootstrap && build/bin/netprof run --report report.pdf -- build/bin/loopback' ]
     [ -x "$NETPROF_TEST_TOP/tools/bootstrap" ]
-    netprof run -- loopback -m 20 -n 20 -b 1 -t 5 >out 2>err
+    netprof run --report report.pdf -- loopback -m 20 -n 20 -b 1 -t 5 >out 2>err
+    [ "$(head -c 5 report.pdf)" = %PDF- ]
     grep -q 'TCP stream' out
     grep -qE '^ *(lo|[a-z0-9]+) .*[0-9] [kMG]?B' err
 }
@@ -44,6 +45,49 @@ block() {
     bash -euo pipefail recipe >out 2>err
     grep -q 'TCP ping-pong' out
     grep -q '^lo ' out
+    grep -qi '<!doctype html>' job.html
+}
+
+@test "recipe: is something wrong" {
+    netprof run -q -o job.netprof -- ./my_program >out
+    netprof run -q -o good.netprof -- ./my_program >out
+    block sh 5 >recipe
+    [ "$(grep -c . recipe)" -eq 4 ]
+    # What this machine's network and load happen to be is no matter here: 1 says "found something".
+    while read -r line; do
+        status=0
+        bash -uo pipefail -c "${line/10s/200ms}" >out 2>err || status=$?
+        echo "$line: $status"
+        cat err
+        [ "$status" -le 1 ]
+    done <recipe
+    [ "$(head -c 5 why.pdf)" = %PDF- ]
+}
+
+@test "recipe: an MPI program" {
+    command -v mpirun >/dev/null || skip "no mpirun"
+    program=$(find "$NETPROF_TEST_BIN" -name 'mpi_halo*' | head -n 1)
+    [ -n "$program" ] || skip "built without MPI"
+    cp "$program" my_mpi_program
+    # The launcher of the family that the program was built with.
+    launcher=$(command -v "mpirun.${program##*-}" || command -v mpirun)
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$launcher" >mpirun
+    chmod +x mpirun
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    block sh 6 >recipe
+    bash -euo pipefail recipe >out 2>err
+    grep -q 'MPI_' out
+}
+
+@test "recipe: NCCL's logs" {
+    mkdir inspector_logs
+    for rank in 0 1; do
+        printf '{"header":{"id":"0xab","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1749490000000000,"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":1000000,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":10,"coll_busbw_gbs":10}}\n' \
+            $rank $rank $((100 + rank)) >inspector_logs/h1-$rank.log
+    done
+    block sh 7 >recipe
+    bash -euo pipefail recipe >out
+    [ -s results/instances.csv ]
 }
 
 @test "recipe: in a program" {

@@ -87,7 +87,8 @@ json() {
     ./rank
     netprof regions . --json >regions.json
     [ "$(json '.ranks | length')" = 2 ]
-    [ "$(json '.ranks[0].label')" = "0 (pid $(json '.ranks[0].pid'))" ]
+    [ "$(json '.ranks[0].rank')" = null ]
+    [ "$(json '.ranks[0].label')" = "pid $(json '.ranks[0].pid')" ]
     [ "$(json '.regions[0].calls')" = 2 ]
 }
 

@@ -181,6 +181,32 @@ expect_one_set() {
     expect_one_set
 }
 
+@test "all at once: two units, two shared objects and a static library, each with the header" {
+    library one -fvisibility=hidden
+    library two
+    sed 's/NAME/three/g' unit.c >three.c
+    sed 's/NAME/four/g' unit.c >four.c
+    cc "${cflags[@]}" -DNETPROF_STATIC -c three.c -o three.o
+    ar rcs libthree.a three.o
+    cc "${cflags[@]}" -DNETPROF_STATIC -c four.c -o four.o
+    sed -e 's/^int main(void)/void three_step(void (*inner)(void));\nvoid four_step(void (*inner)(void));\n&/' \
+        -e 's/^    two_step(nothing);/&\n    three_step(call_two);\n    four_step(nothing);/' main.c >all.c
+    cc "${cflags[@]}" all.c four.o -L. -lthree -Wl,-rpath,"$PWD" -lone -ltwo -ldl -o program
+    run --separate-stderr ./program
+    [ "$status" -eq 0 ]
+    [ "$(sort <<<"$output")" = '0 main 1 0
+1 shared name 4 0
+2 four 1 1
+2 one 1 1
+2 three 1 1
+2 two 1 1
+3 shared name 1 0
+3 shared name 1 0
+4 two 1 1
+4 two 1 1' ]
+    [ "$(ls ./*.netprof | wc -l)" -eq 1 ]
+}
+
 @test "two units that both define the implementation do not link" {
     unit one
     unit two

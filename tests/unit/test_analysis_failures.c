@@ -14,6 +14,7 @@
 #include "difference.h"
 #include "findings.h"
 #include "rules.h"
+#include "series.h"
 #include "situation.h"
 
 #include <errno.h>
@@ -356,6 +357,24 @@ static void read_rules(outcome *o)
     rules_free(&set);
 }
 
+static void over_time(outcome *o)
+{
+    const dataset_run run = {.path = (char *)(uintptr_t)"x"};
+    static const double half[] = {0.5};
+    series s = {0};
+    o->error = series_take(&s, &run, 0, &node.before);
+    if (!o->error) o->error = series_take(&s, &run, 1, &node.after);
+    if (!o->error) o->error = series_finish(&s);
+    for (size_t i = 0; !o->error && i < s.device_count; i++) {
+        double middle[2] = {0, 0};
+        for (int way = 0; way < 2 && !o->error; way++)
+            if (series_quantiles(&s.devices[i], way, half, &middle[way], 1) == SERIES_FAILED) o->error = NETPROF_ERR_NOMEM;
+        tell(o, "%s %d %zu steps %g %g\n", s.devices[i].name, s.devices[i].chosen, s.devices[i].count, middle[0], middle[1]);
+    }
+    for (size_t i = 0; !o->error && i < s.counter_count; i++) tell(o, "%s %g\n", s.counters[i].name, s.counters[i].sum);
+    series_free(&s);
+}
+
 static rules built_in;
 
 static void find(outcome *o)
@@ -390,6 +409,7 @@ SWEPT(differ)
 SWEPT(choose)
 SWEPT(tabulate)
 SWEPT(read_rules)
+SWEPT(over_time)
 
 static void find_without_memory(void **state)
 {
@@ -476,7 +496,7 @@ int main(void)
         cmocka_unit_test(differ_without_memory),
         cmocka_unit_test(choose_without_memory),
         cmocka_unit_test(tabulate_without_memory),
-        cmocka_unit_test(read_rules_without_memory),
+        cmocka_unit_test(read_rules_without_memory), cmocka_unit_test(over_time_without_memory),
         cmocka_unit_test(find_without_memory),
         cmocka_unit_test(built_in_rules_without_memory),
     };

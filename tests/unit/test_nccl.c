@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
+#include "nccl_counters.h"
 #include "nccl_export.h"
 #include "nccl_findings.h"
 #include "support.h"
@@ -779,6 +780,78 @@ static void peaks(void **unused)
     tree_remove(tree);
 }
 
+// A recording of host h1 from 0 to 10 s beside logs that were written from 1 to 5 s.
+static void counters(void **unused)
+{
+    static log_text l;
+    char *tree = tree_make();
+    nccl n;
+    nccl_findings f;
+    nccl_counters c;
+    (void)unused;
+    l.size = 0;
+    for (int r = 0; r < 4; r++) {
+        who w = member(r);
+        for (unsigned k = 0; k < 21; k++) {
+            w.dump_us = 1000000 + k * 200000;
+            add_record(&l, &w, k, r == 1 ? 100 : 200);
+        }
+    }
+    save(tree, "a.log", l.text, l.size);
+    assert_int_equal(read_tree(&n, tree, NULL), NETPROF_OK);
+    series_step steps[] = {{.from_s = 0, .to_s = 2, .rate = {100, 50}},
+                           {.from_s = 2, .to_s = 4, .rate = {200, NAN}},
+                           {.from_s = 4, .to_s = 6, .rate = {1000, 1000}, .gap = true}};
+    char host[] = "h1.cluster", other_host[] = "h1x", trouble[] = "symbol_errors", waiting[] = "pauses",
+         unit[] = "frames";
+    series_device devices[] = {{.run = 0, .chosen = true, .steps = steps, .count = 3},
+                               {.run = 0, .chosen = false, .steps = steps, .count = 3},
+                               {.run = 1, .chosen = true, .steps = steps, .count = 3}};
+    series_run runs[] = {
+        {.host = host, .begin_s = 0, .end_s = 10, .first_device = 0, .device_count = 2},
+        {.host = other_host, .begin_s = 0, .end_s = 10, .first_device = 2, .device_count = 1}};
+    series_counter names[] = {{.name = trouble, .unit = unit, .trouble = true},
+                              {.name = waiting, .unit = unit}};
+    series_event events[] = {
+        {.from_s = 2, .to_s = 4, .amount = 7, .counter = 0, .device = 1},
+        {.from_s = 4.5, .to_s = 6, .amount = 2, .counter = 0, .device = 0},
+        {.from_s = 8, .to_s = 9, .amount = 5, .counter = 1, .device = 0},  // later
+        {.from_s = 2, .to_s = 4, .amount = 9, .counter = 1, .device = 2}}; // another host
+    series s = {.runs = runs,
+                .run_count = 2,
+                .devices = devices,
+                .device_count = 3,
+                .counters = names,
+                .counter_count = 2,
+                .events = events,
+                .event_count = 4};
+    assert_int_equal(nccl_counters_make(&c, &n, &s, NULL), NETPROF_OK);
+    assert_int_equal(c.count, 1);
+    assert_string_equal(n.hosts[c.hosts[0].host].name, "h1");
+    assert_true(fabs(c.hosts[0].from_s - 1) < 1e-9 && fabs(c.hosts[0].to_s - 5) < 1e-9);
+    assert_true(fabs(c.hosts[0].bytes[SERIES_IN] - (1 * 100 + 2 * 200)) < 1e-6);
+    assert_true(fabs(c.hosts[0].bytes[SERIES_OUT] - 50) < 1e-6);
+    assert_true(c.hosts[0].peak_rate[SERIES_IN] == 200);
+    assert_string_equal(c.hosts[0].trouble.counter, "symbol_errors");
+    assert_true(c.hosts[0].trouble.amount == 9);
+    assert_null(c.hosts[0].waiting.counter);
+    assert_int_equal(nccl_findings_make(&f, &n, NULL, NULL), NETPROF_OK);
+    assert_string_equal(f.items[0].rule->name, "nccl-late-rank"); // rank 1 on h1
+    assert_int_equal(nccl_counters_findings(&f, &c, NULL), NETPROF_OK);
+    const nccl_finding *x = &f.items[f.count - 1];
+    assert_string_equal(x->rule->name, "nccl-nic-counters");
+    assert_non_null(strstr(
+        x->claim, "host h1 show trouble (symbol_errors 9 frames) and no waiting or congestion in the 4 s"));
+    json_object *o = nccl_counters_json(&c), *first = json_object_array_get_idx(o, 0), *value;
+    assert_true(json_object_object_get_ex(first, "received_bytes", &value));
+    assert_true(json_object_get_double(value) == 500);
+    json_object_put(o);
+    nccl_findings_free(&f);
+    nccl_counters_free(&c);
+    nccl_free(&n);
+    tree_remove(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -792,6 +865,7 @@ int main(void)
         cmocka_unit_test(largest),           cmocka_unit_test(nothing),
         cmocka_unit_test(p2p_and_proxies),   cmocka_unit_test(prometheus),
         cmocka_unit_test(sizes_and_classes), cmocka_unit_test(peaks),
+        cmocka_unit_test(counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

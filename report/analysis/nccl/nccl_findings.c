@@ -30,6 +30,7 @@ enum {
     INVALID_SIZES,
     DUPLICATES,
     MEAN_MISLEADS,
+    NIC_COUNTERS,
     RULES
 };
 
@@ -91,6 +92,9 @@ static const nccl_rule table[RULES + 1] = {
     [MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
                        "own: the mean over ranks is below 80 % of what the wire moves",
                        "read the wire time: a mean over ranks counts waiting as network"},
+    [NIC_COUNTERS] = {"nccl-nic-counters", "network", "counters that moved", 0,
+                      "what a recording of the same host and time holds",
+                      "netprof check on the recording judges them"},
     [RULES] = {NULL, NULL, NULL, 0, NULL, NULL}};
 
 const nccl_rule *nccl_rules(void)

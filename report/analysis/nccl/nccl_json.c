@@ -13,20 +13,25 @@ static void add(json_object *o, const char *key, json_object *value)
     json_object_object_add(o, key, value);
 }
 
-// Claims are longer than names: whatever the length.
-static void add_text(json_object *o, const char *key, const char *text)
+json_object *nccl_json_string(const char *text)
 {
-    size_t length = text ? strlen(text) : 0, n = 0;
-    char *copy = text ? malloc(3 * length + 1) : NULL;
-    if (!copy) return;
+    size_t n = 0;
+    char *copy = malloc(3 * strlen(text) + 1); // claims are longer than names: whatever the length
+    if (!copy) return NULL;
     while (*text) {
         size_t bytes;
         const char *character = utf8_next(&text, &bytes);
         memcpy(copy + n, character, bytes);
         n += bytes;
     }
-    add(o, key, json_object_new_string_len(copy, (int)n));
+    json_object *o = json_object_new_string_len(copy, (int)n);
     free(copy);
+    return o;
+}
+
+static void add_text(json_object *o, const char *key, const char *text)
+{
+    if (text) add(o, key, nccl_json_string(text));
 }
 
 static void add_number(json_object *o, const char *key, double number)

@@ -1,0 +1,249 @@
+// The tree of regions as a table with bars in its cells, and as an icicle: width is time, colour is traffic.
+#include "chart_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct tree {
+    arena *memory;
+    region_row *rows;
+    size_t count;
+    const char *note;
+    double low, high; // of the icicle's colours, bytes/s; high 0: there is none
+    size_t depth;     // levels
+} tree;
+
+static const double head_height = 15, pitch = 13.2, step = 9;
+
+// ---- the table ----
+
+static double table_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    double note = *t->note && from + count >= t->count ? canvas_paragraph_height(c, width, t->note, TYPE_FOOT, 0) + 5 : 0;
+    return head_height + (double)count * pitch + note;
+}
+
+typedef struct places {
+    double name, calls, bar, bar_width, time, own, odd, sent, sent_width, sent_text, paused, retries; // right edges but name, bar, sent
+    bool narrow;
+} places;
+
+static places place_columns(canvas_box box)
+{
+    double w = box.width;
+    places p = {.narrow = w < 420};
+    if (p.narrow) { // name, time, odd rank
+        p.name = box.x;
+        p.bar = box.x + .5 * w;
+        p.bar_width = .2 * w;
+        p.time = box.x + .84 * w;
+        p.odd = box.x + w;
+        return p;
+    }
+    p.name = box.x;
+    p.calls = box.x + .29 * w;
+    p.bar = box.x + .31 * w;
+    p.bar_width = .13 * w;
+    p.time = box.x + .525 * w;
+    p.own = box.x + .6 * w;
+    p.odd = box.x + .7 * w;
+    p.sent = box.x + .715 * w;
+    p.sent_width = .06 * w;
+    p.sent_text = box.x + .855 * w;
+    p.paused = box.x + .925 * w;
+    p.retries = box.x + w;
+    return p;
+}
+
+static void draw_heads(canvas *c, const places *p, double y)
+{
+    canvas_text(c, p->bar, y, "time of all", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, p->bar_width);
+    canvas_text(c, p->time, y, "mean", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_text(c, p->odd, y, "odd rank", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    if (p->narrow) return;
+    canvas_text(c, p->calls, y, "calls", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_text(c, p->own, y, "own", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_text(c, p->sent_text, y, "NICs sent", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_text(c, p->paused, y, "paused", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_text(c, p->retries, y, "retries", TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, 0);
+}
+
+static void draw_nic(canvas *c, const region_row *r, const places *p, double y, double base)
+{
+    if (r->note) { // in place of the figures: no wrong number can be read
+        canvas_rect(c, (canvas_box){p->sent, y, p->retries - p->sent, pitch - 1.6}, INK_WATCH_PALE, 0);
+        canvas_text(c, p->sent + 4, base, r->note, TYPE_CELL, INK_WATCH, ALIGN_LEFT, p->retries - p->sent - 6);
+        return;
+    }
+    if (isfinite(r->sent_share)) {
+        double share = fmin(fmax(r->sent_share, 0), 1);
+        canvas_rect(c, (canvas_box){p->sent, y + 2, p->sent_width, pitch - 5.6}, INK_EMPTY, 0);
+        canvas_rect(c, (canvas_box){p->sent, y + 2, fmax(share * p->sent_width, share > 0 ? .8 : 0), pitch - 5.6}, INK_SENT, 0);
+    }
+    canvas_text(c, p->sent_text, base, r->sent, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->sent_text - p->sent - p->sent_width - 2);
+    if (r->severity > SEVERITY_INFO)
+        canvas_rect(c, (canvas_box){p->sent_text + 4, y, p->paused - p->sent_text - 2, pitch - 1.6}, theme_severity_field(r->severity), 0);
+    canvas_text(c, p->paused, base, r->paused, r->severity > SEVERITY_INFO ? TYPE_CELL_STRONG : TYPE_CELL, INK_TEXT, ALIGN_RIGHT,
+                p->paused - p->sent_text - 4);
+    canvas_text(c, p->retries, base, r->retries, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->retries - p->paused - 4);
+}
+
+static void draw_row(canvas *c, const region_row *r, const places *p, double y)
+{
+    double indent = step * (double)(r->depth < 6 ? r->depth : 6), base = y + pitch / 2 + 1.8, x = p->name + indent;
+    double left = (p->narrow ? p->bar : p->calls - 34) - x - 4;
+    if (r->severity > SEVERITY_INFO) {
+        canvas_mark(c, x + 3, base - 2.6, r->severity);
+        x += 10;
+        left -= 10;
+    }
+    if (r->tip) canvas_tip(c, r->tip);
+    canvas_text(c, x, base, r->name, r->depth ? TYPE_TABLE : TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, left);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, p->bar_width, pitch - 5.6}, INK_EMPTY, 0);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->share, 1) * p->bar_width, pitch - 5.6}, INK_PEER, 0);
+    canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->own_share, 1) * p->bar_width, pitch - 5.6}, INK_TEXT, 0);
+    canvas_text(c, p->time, base, r->time, TYPE_CELL_STRONG, INK_TEXT, ALIGN_RIGHT, p->time - p->bar - p->bar_width - 2);
+    canvas_text(c, p->odd, base, r->odd, TYPE_CELL, r->odd_strong ? INK_WATCH : INK_SECONDARY, ALIGN_RIGHT, 52);
+    if (p->narrow) return;
+    canvas_text(c, p->calls, base, r->calls, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, 34);
+    canvas_text(c, p->own, base, r->own, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->own - p->time - 3);
+    draw_nic(c, r, p, y, base);
+}
+
+static void table_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    places p = place_columns(box);
+    double y = box.y + head_height;
+    draw_heads(c, &p, box.y + 8);
+    for (size_t i = from; i < from + count && i < t->count; i++, y += pitch) draw_row(c, &t->rows[i], &p, y);
+    if (*t->note && from + count >= t->count) canvas_paragraph(c, box.x, y + 9, box.width, t->note, TYPE_FOOT, INK_SECONDARY, 0);
+}
+
+static void fill_twin(chart *x, const tree *t)
+{
+    static const char *const heads[] = {"region", "depth", "calls", "mean of ranks", "own", "share of time", "odd rank", "NICs sent", "paused", "retries"};
+    x->twin.columns = sizeof heads / sizeof *heads;
+    x->twin.right = UINT64_C(0x3be);
+    for (size_t i = 0; i < x->twin.columns; i++) document_cell(&x->twin, heads[i]);
+    for (size_t i = 0; i < t->count; i++) {
+        const region_row *r = &t->rows[i];
+        document_cell(&x->twin, r->name);
+        document_cellf(&x->twin, "%zu", r->depth);
+        document_cell(&x->twin, r->calls);
+        document_cell(&x->twin, r->time);
+        document_cell(&x->twin, r->own);
+        document_cell(&x->twin, number_percent(r->share).text);
+        document_cell(&x->twin, r->odd);
+        document_cell(&x->twin, r->note ? r->note : r->sent);
+        document_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->paused);
+        document_cell(&x->twin, r->note ? NUMBER_UNKNOWN : r->retries);
+    }
+}
+
+static tree *make_tree(chart *x, chart_head head, const region_row *rows, size_t count, const char *note)
+{
+    tree *t = chart_begin(x, head, sizeof *t);
+    if (!t) return NULL;
+    t->rows = arena_copy(t->memory, rows, count, sizeof *rows);
+    t->count = t->rows ? count : 0;
+    t->note = arena_text(t->memory, note);
+    t->low = INFINITY;
+    for (size_t i = 0; i < t->count; i++) {
+        region_row *r = &t->rows[i];
+        const char **texts[] = {&r->name, &r->calls, &r->time, &r->own, &r->odd, &r->sent, &r->paused, &r->retries};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) *texts[k] = arena_text(t->memory, *texts[k]);
+        r->note = r->note ? arena_text(t->memory, r->note) : NULL;
+        r->tip = r->tip ? arena_text(t->memory, r->tip) : NULL;
+        if (r->depth + 1 > t->depth) t->depth = r->depth + 1;
+        if (isfinite(r->bytes_per_s) && r->bytes_per_s > 0) {
+            t->low = fmin(t->low, r->bytes_per_s);
+            t->high = fmax(t->high, r->bytes_per_s);
+        }
+    }
+    return t;
+}
+
+chart chart_regions(chart_head head, const region_row *rows, size_t count, const char *note)
+{
+    chart x;
+    tree *t = make_tree(&x, head, rows, count, note);
+    if (!t) return x;
+    x.rows = t->count ? t->count : 1;
+    x.height = table_height;
+    x.draw = table_draw;
+    fill_twin(&x, t);
+    return chart_end(&x);
+}
+
+// ---- the icicle ----
+
+enum { LEVELS = 6 };
+static const double level = 17;
+
+static double icicle_height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    (void)c;
+    (void)width;
+    (void)from;
+    (void)count;
+    return 4 + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + (*t->note ? 14 : 0);
+}
+
+static theme_ink color_of(const tree *t, double rate)
+{
+    if (!(rate > 0)) return INK_EMPTY;
+    if (!(t->high > t->low)) return theme_ramp(INK_BLUE, .6);
+    return theme_ramp(INK_BLUE, .15 + .85 * log(rate / t->low) / log(t->high / t->low));
+}
+
+static void draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box box)
+{
+    theme_ink ink = color_of(t, r->bytes_per_s);
+    char text[200];
+    if (r->tip) canvas_tip(c, r->tip);
+    if (isnan(r->bytes_per_s)) canvas_hatch(c, box);
+    else canvas_rect(c, box, ink, 0);
+    if (isnan(r->bytes_per_s)) return; // text on a hatching is not legible
+    snprintf(text, sizeof text, "%.100s  %s", r->name, number_percent(r->share).text);
+    bool fits = canvas_text_width(c, text, TYPE_CELL) < box.width - 6;
+    if (!fits) snprintf(text, sizeof text, "%.100s", r->name);
+    if (fits || canvas_text_width(c, text, TYPE_CELL) < box.width - 4)
+        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink), ALIGN_CENTER,
+                    box.width - 2);
+}
+
+static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const tree *t = x->data;
+    double next[LEVELS + 1]; // where the next piece of a level begins
+    (void)from;
+    (void)count;
+    for (size_t i = 0; i <= LEVELS; i++) next[i] = box.x;
+    for (size_t i = 0; i < t->count; i++) {
+        const region_row *r = &t->rows[i];
+        if (r->depth >= LEVELS) continue;
+        double width = fmin(r->share, 1) * box.width, left = next[r->depth];
+        next[r->depth] += width;
+        for (size_t k = r->depth + 1; k <= LEVELS; k++) next[k] = left; // its children begin where it does
+        if (width < .7) continue;
+        draw_piece(c, t, r, (canvas_box){left, box.y + level * (double)r->depth, width - .6, level - 1});
+    }
+    if (*t->note)
+        canvas_text(c, box.x, box.y + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + 9, t->note, TYPE_FOOT, INK_SECONDARY,
+                    ALIGN_LEFT, box.width);
+}
+
+chart chart_icicle(chart_head head, const region_row *rows, size_t count, const char *note)
+{
+    chart x;
+    tree *t = make_tree(&x, head, rows, count, note);
+    if (!t) return x;
+    x.height = icicle_height;
+    x.draw = icicle_draw;
+    fill_twin(&x, t);
+    return chart_end(&x);
+}
