@@ -33,7 +33,7 @@ setup() {
     netprof run -q -o run.netprof -- true
     for i in '' 1 2; do netprof run -q -o "good$i.netprof" -- true; done
     netprof run -q -o bad.netprof -- true
-    for i in 1 2 3; do netprof run -q -o "node$i.netprof" -- true; done
+    for i in node1 node2 node3 good1 good2; do netprof run -q -o "$i.netprof" -- true; done
     netprof collect -q -o before.json
     netprof collect -q -o after.json
     for job in 52309 52310; do # a call of one rank
