@@ -159,7 +159,7 @@ static void part_fast_exact(void)
     EXPECT_SAME(t.too_short, 0);
     for (i = 0, bytes = 0; i < sizeof lengths_ms / sizeof *lengths_ms; i++) {
         NETPROF_BEGIN("long");
-        datagrams(10, 100 << i);
+        datagrams(10, (size_t)100 << i);
         pause_ms(lengths_ms[i]);
         NETPROF_END("long");
         packets += 10;

@@ -29,7 +29,7 @@ static const netprof_schema *schema_of(const char *host, size_t nics)
     netprof_build_fact(list, "host", host);
     netprof_build_source(list, "cxi");
     for (size_t d = 0; d < nics; d++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "cxi%zu", d);
         netprof_list_device(list, name, 0, NETPROF_DEVICE_PHYSICAL);
         netprof_list_fact(list, "speed_mbps", "200000");
