@@ -6,7 +6,7 @@ setup() {
     NETPROF_TEST_TOP=${NETPROF_TEST_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
     cd "$BATS_TEST_TMPDIR" || return
     export NETPROF_OUTPUT="$PWD/%p.netprof"
-    cflags=(-std=c99 -O1 -g -Wall -Wextra -Werror -pthread -I "$NETPROF_TEST_TOP")
+    cflags=(-std=c99 -O0 -Wall -Wextra -Werror -pthread -I "$NETPROF_TEST_TOP")
     # A unit of the name NAME with a function NAME_step(): region "outer" around what it is given, and "NAME".
     cat >unit.c <<'END'
 #ifndef BORROWED
