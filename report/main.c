@@ -16,13 +16,15 @@
 #include <unistd.h>
 
 static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
-static char *output, *format_name, *paper_name, *chart_name, *rules_path, *names, *scale_text;
+static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "write FILE, in the format of its ending: .pdf, .svg, .png, .html",
      "FILE"},
     {"format", 0, POPT_ARG_STRING, &format_name, 0, "the format, whatever the ending", "pdf|svg|png|html"},
     {"paper", 0, POPT_ARG_STRING, &paper_name, 0, "size of the pages (a4)", "a4|letter"},
+    {"theme", 0, POPT_ARG_STRING, &theme_name, 0, "colours; auto is light, in HTML as the reader's screen is set",
+     "auto|light|dark"},
     {"brief", 'b', POPT_ARG_NONE, &brief, 0, "only the first page", NULL},
     {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "a page for every NIC, also for those like the others", NULL},
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
@@ -107,6 +109,17 @@ static bool find_paper(document_paper *paper)
     *paper = PAPER_LETTER;
     if (strcasecmp(paper_name, "letter") == 0) return true;
     fail_usage("--paper: %s: expected a4 or letter", safe(paper_name));
+    return false;
+}
+
+static bool find_theme(document_theme *theme)
+{
+    static const char *const themes[] = {[DOCUMENT_AUTO] = "auto", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
+    *theme = DOCUMENT_AUTO;
+    for (size_t i = 0; theme_name && i < sizeof themes / sizeof *themes; i++)
+        if (strcasecmp(themes[i], theme_name) == 0) *theme = (document_theme)i;
+    if (!theme_name || strcasecmp(themes[*theme], theme_name) == 0) return true;
+    fail_usage("--theme: %s: expected auto, light or dark", safe(theme_name));
     return false;
 }
 
@@ -355,7 +368,7 @@ static int report_comparison(const char **healthy, size_t healthy_count, const c
 static int run(const char **paths, size_t count, const char **faulty, size_t faulty_count)
 {
     document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
-    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_scale(&o.scale)) return EXIT_USAGE;
+    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale)) return EXIT_USAGE;
     if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);

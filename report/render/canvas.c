@@ -88,6 +88,11 @@ bool canvas_failed(const canvas *c)
     return c->failed;
 }
 
+void canvas_dark(canvas *c, bool dark)
+{
+    c->dark = dark;
+}
+
 double canvas_width(const canvas *c)
 {
     return c->width;

@@ -30,6 +30,7 @@ typedef enum canvas_shorten { SHORTEN_MIDDLE = 0, SHORTEN_END } canvas_shorten;
 canvas *canvas_open(double width, double height); // NULL: no memory
 void canvas_close(canvas *c);
 bool canvas_failed(const canvas *c);
+void canvas_dark(canvas *c, bool dark); // the theme's dark colours, on a ground of their own; false at first
 double canvas_width(const canvas *c);
 double canvas_height(const canvas *c);
 

@@ -6,9 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const cairo_user_data_key_t dark_key; // set: the canvas is dark
+
+static bool is_dark(cairo_t *cr)
+{
+    return cairo_get_user_data(cr, &dark_key) != NULL;
+}
+
 static void set_ink(cairo_t *cr, theme_ink ink)
 {
-    theme_rgb c = theme_color(ink, false);
+    theme_rgb c = theme_color(ink, is_dark(cr));
     cairo_set_source_rgb(cr, c.red / 255., c.green / 255., c.blue / 255.);
 }
 
@@ -88,7 +95,7 @@ static bool draw_image(cairo_t *cr, const canvas_op *op)
         uint32_t *to = (uint32_t *)(void *)(data + row * (size_t)stride);
         for (size_t i = 0; i < op->columns; i++) {
             theme_ink ink = (theme_ink)op->inks[row * op->columns + i];
-            theme_rgb rgb = theme_color(ink, false);
+            theme_rgb rgb = theme_color(ink, is_dark(cr));
             to[i] = ink == INK_NONE
                         ? 0
                         : 0xff000000u | (uint32_t)rgb.red << 16 | (uint32_t)rgb.green << 8 | (uint32_t)rgb.blue;
@@ -113,7 +120,7 @@ static bool draw_plot(cairo_t *cr, const canvas_op *op)
     const plot_job *job = op->plot ? op->plot->job : NULL;
     if (!job || !job->svg) return true; // left out, and said so
     size_t size = 0;
-    char *svg = plot_svg_inks(job->svg, job->svg_size, true, &size);
+    char *svg = plot_svg_inks(job->svg, job->svg_size, is_dark(cr) ? PLOT_DARK : PLOT_PAPER, &size);
     RsvgHandle *handle = svg ? rsvg_handle_new_from_data((const guint8 *)svg, size, NULL) : NULL;
     RsvgRectangle box = {op->box.x, op->box.y, op->box.width, op->box.height};
     bool ok = false;
@@ -132,6 +139,11 @@ static bool draw_plot(cairo_t *cr, const canvas_op *op)
 bool canvas_cairo(canvas *c, cairo_t *cr)
 {
     bool ok = !c->failed;
+    cairo_set_user_data(cr, &dark_key, c->dark ? c : NULL, NULL);
+    if (c->dark) {
+        set_ink(cr, INK_PAPER);
+        cairo_paint(cr);
+    }
     cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
     pango_cairo_update_context(cr, c->context);

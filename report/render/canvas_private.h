@@ -52,6 +52,7 @@ struct canvas {
     canvas_op *ops;
     size_t count, room;
     bool failed;
+    bool dark; // drawn in the theme's dark colours, on a dark ground
     canvas_shorten shorten;
     char *tip; // for the next
     PangoContext *context;

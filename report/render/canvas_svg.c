@@ -135,12 +135,12 @@ static void write_image(buffer *out, const canvas_op *op)
     buffer_text(out, "</g>\n");
 }
 
-static void write_plot(buffer *out, const canvas_op *op, bool embedded)
+static void write_plot(buffer *out, const canvas_op *op, plot_colors colors)
 {
     const plot_job *job = op->plot ? op->plot->job : NULL;
     if (!job || !job->svg) return;
     size_t size = 0;
-    char *svg = plot_svg_inks(job->svg, job->svg_size, !embedded, &size);
+    char *svg = plot_svg_inks(job->svg, job->svg_size, colors, &size);
     const char *element = svg ? strstr(svg, "<svg") : NULL; // behind the XML declaration
     if (element) {
         buffer_text(out, "<svg");
@@ -186,7 +186,7 @@ static void write_group(buffer *out, const canvas_op *op)
     buffer_text(out, "\n");
 }
 
-static void write_op(buffer *out, const canvas_op *op, bool embedded)
+static void write_op(buffer *out, const canvas_op *op, plot_colors colors)
 {
     switch (op->kind) {
     case CANVAS_RECT:
@@ -197,7 +197,7 @@ static void write_op(buffer *out, const canvas_op *op, bool embedded)
     case CANVAS_DOT: write_dot(out, op); break;
     case CANVAS_TEXT: write_text(out, op); break;
     case CANVAS_IMAGE: write_image(out, op); break;
-    case CANVAS_PLOT: write_plot(out, op, embedded); break;
+    case CANVAS_PLOT: write_plot(out, op, colors); break;
     case CANVAS_HOVER: write_hover(out, op); break;
     case CANVAS_GROUP: write_group(out, op); break;
     case CANVAS_GROUP_END: buffer_text(out, "</g>\n"); break;
@@ -215,9 +215,9 @@ static void mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_C
     }
 }
 
-static void color_rule(buffer *out, char kind, theme_ink ink)
+static void color_rule(buffer *out, char kind, theme_ink ink, bool dark)
 {
-    theme_rgb c = theme_color(ink, false);
+    theme_rgb c = theme_color(ink, dark);
     buffer_printf(out, ".%c%d{%s:#%02x%02x%02x}", kind, (int)ink, kind == 'f' ? "fill" : "stroke", c.red, c.green,
                   c.blue);
 }
@@ -227,8 +227,8 @@ void canvas_svg_style(const canvas *c, buffer *out)
     bool fills[INK_COUNT] = {false}, strokes[INK_COUNT] = {false}, type[TYPES] = {false};
     mark_used(c, fills, strokes, type);
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++) {
-        if (fills[ink]) color_rule(out, 'f', (theme_ink)ink);
-        if (strokes[ink]) color_rule(out, 's', (theme_ink)ink);
+        if (fills[ink]) color_rule(out, 'f', (theme_ink)ink, c->dark);
+        if (strokes[ink]) color_rule(out, 's', (theme_ink)ink, c->dark);
     }
     for (int t = 0; t < TYPES; t++) {
         if (!type[t]) continue;
@@ -260,8 +260,12 @@ bool canvas_svg(const canvas *c, buffer *out, bool embedded)
         canvas_svg_style(c, out);
         buffer_text(out, "</style>\n");
     }
+    theme_rgb ground = theme_color(INK_PAPER, true);
+    if (c->dark && !embedded)
+        buffer_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#%02x%02x%02x\"/>\n", ground.red, ground.green,
+                      ground.blue);
     for (size_t i = 0; i < c->count; i++)
-        write_op(out, &c->ops[i], embedded);
+        write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
     buffer_text(out, "</svg>\n");
     return !c->failed && !out->failed;
 }

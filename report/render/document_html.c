@@ -22,6 +22,7 @@ typedef struct layout {
 typedef struct writer {
     document *d;
     buffer *out;
+    document_theme theme;
     layout *layouts; // [2 * LAYOUTS] of each item: left or only chart, right chart
     bool used[INK_COUNT];
     bool failed;
@@ -216,15 +217,22 @@ static void write_page_variables(writer *w, bool dark)
     }
 }
 
+static const char *const schemes[] = {[DOCUMENT_AUTO] = "light dark", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
+
+// Printed pages are light, whatever the theme.
 static void write_style(writer *w)
 {
-    buffer_text(w->out, "<style>\n:root{color-scheme:light dark;");
+    buffer_printf(w->out, "<style>\n:root{color-scheme:%s;", schemes[w->theme]);
     write_page_variables(w, false);
     write_variables(w, false);
-    buffer_text(w->out, "}\n@media screen and (prefers-color-scheme:dark){:root{");
-    write_page_variables(w, true);
-    write_variables(w, true);
-    buffer_text(w->out, "}}\n");
+    buffer_text(w->out, "}\n");
+    if (w->theme != DOCUMENT_LIGHT) {
+        buffer_text(w->out, w->theme == DOCUMENT_DARK ? "@media screen{:root{"
+                                                      : "@media screen and (prefers-color-scheme:dark){:root{");
+        write_page_variables(w, true);
+        write_variables(w, true);
+        buffer_text(w->out, "}}\n");
+    }
     write_classes(w);
     buffer_text(w->out, sheet);
     buffer_text(w->out, "</style>\n");
@@ -427,7 +435,9 @@ static void write_head(writer *w)
                         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                         "style-src 'unsafe-inline'\"/>\n"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-                        "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
+                        "<meta name=\"color-scheme\" content=\"");
+    buffer_text(w->out, schemes[w->theme]);
+    buffer_text(w->out, "\"/>\n"
                         "<meta name=\"generator\" content=\"netprof\"/>\n");
     if (d->keywords) write_element(w, "<meta name=\"keywords\" content=\"", d->keywords, "\"/>\n");
     if (d->subject) write_element(w, "<meta name=\"description\" content=\"", d->subject, "\"/>\n");
@@ -445,7 +455,7 @@ static void write_head(writer *w)
 bool document_html(document *d, const document_options *o, buffer *out,
                    void (*warn)(void *user, const char *text), void *user)
 {
-    writer w = {.d = d, .out = out};
+    writer w = {.d = d, .out = out, .theme = o->theme};
     plots made = {0};
     bool ok = !d->failed && lay_out_all(&w) && make_plots(&w, &made, o, warn, user);
     if (ok) {

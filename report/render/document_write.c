@@ -220,6 +220,8 @@ static netprof_err write_pages(job *j, const char *path)
     else pages_make(&j->pages, j->d, j->o->paper);
     if (j->pages.failed || !plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user))
         return fail(j->error, NETPROF_ERR_NOMEM, "no memory");
+    for (size_t i = 0; i < j->pages.count; i++)
+        canvas_dark(j->pages.pages[i], j->o->theme == DOCUMENT_DARK);
     if (j->o->format != DOCUMENT_PDF) return write_sheets(j, path);
     buffer out = {0};
     netprof_err err = write_pdf(j, &out) ? file_write(path, out.data, out.size, j->error)

@@ -258,7 +258,7 @@ char *plot_svg_tidy(const char *text, size_t size, const plot_job *job, size_t *
 
 // ---- inks ----
 
-char *plot_svg_inks(const char *svg, size_t size, bool paper, size_t *new_size)
+char *plot_svg_inks(const char *svg, size_t size, plot_colors colors, size_t *new_size)
 {
     buffer out = {0};
     const char *p = svg, *end = svg + size;
@@ -276,8 +276,8 @@ char *plot_svg_inks(const char *svg, size_t size, bool paper, size_t *new_size)
             buffer_bytes(&out, p++, 1);
             continue;
         }
-        theme_rgb c = theme_color((theme_ink)ink, false);
-        if (paper)
+        theme_rgb c = theme_color((theme_ink)ink, colors == PLOT_DARK);
+        if (colors != PLOT_VARIABLES)
             buffer_printf(&out, "#%02x%02x%02x", c.red, c.green, c.blue);
         else
             buffer_printf(&out, "var(--i%u)", ink);

@@ -62,3 +62,24 @@ setup() {
     [ "$status" -eq 2 ]
     [ ! -e x.pdf ]
 }
+
+@test "the dark theme: another ground, in every format; HTML keeps to one" {
+    # shellcheck disable=SC2086
+    for theme in light dark; do
+        netprof report --theme $theme -o $theme.html $runs
+        netprof report --theme $theme --chart changes -o $theme.svg $runs
+        netprof report --theme $theme --chart changes -o $theme.png $runs
+        netprof report --theme $theme --brief -o $theme.pdf $runs
+        pdftoppm -r 20 -f 1 -l 1 -singlefile $theme.pdf $theme
+    done
+    refute_same() { ! cmp -s "$1" "$2"; }
+    for format in html svg png ppm; do refute_same light.$format dark.$format; done
+    # A point of the upper margin, as red green blue.
+    [ "$(tail -c +1201 light.ppm | head -c 3 | od -An -tu1 | tr -s ' ')" = ' 255 255 255' ]
+    [ "$(tail -c +1201 dark.ppm | head -c 3 | od -An -tu1 | awk '{ print ($1 < 80 && $2 < 80 && $3 < 80) }')" = 1 ]
+    refute grep -q prefers-color-scheme light.html
+    refute grep -q prefers-color-scheme dark.html
+    # shellcheck disable=SC2086
+    run netprof report --theme pink -o x.pdf $runs
+    [ "$status" -eq 2 ]
+}
