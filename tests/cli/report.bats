@@ -126,6 +126,22 @@ text_of() {
     text_of a.pdf | grep -q 'not read'
 }
 
+@test "NICs that came and went: the others are judged, and what could not be is said" {
+    netprof-sim create node --nics 3 --seed 2
+    netprof-sim remove node --nic 2
+    netprof collect -q --root node --sources cxi -o before.netprof
+    netprof-sim restore node --nic 2
+    netprof-sim step node --seconds 10 --scenario healthy
+    netprof-sim remove node --nic 0
+    netprof collect -q --root node --sources cxi -o after.netprof
+    check_layout before.netprof after.netprof
+    netprof report -o a.pdf before.netprof after.netprof
+    text_of a.pdf >a.txt
+    grep -q 'checks could not be made' a.txt
+    grep -qE 'on cxi2 \(new\)' a.txt
+    grep -qE 'on cxi0 \(gone\)' a.txt
+}
+
 @test "before and after swapped are said" {
     make_nic tree cxi0 hni_sts_rx_ok_octets=5
     netprof collect -q --root tree -o before.netprof
