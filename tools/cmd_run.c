@@ -421,6 +421,13 @@ static void make_report(char *path)
     free(program);
 }
 
+// What the report is about: the regions of the ranks, or the snapshots. free it; NULL: there is nothing.
+static char *reported(const execution *e)
+{
+    if (as_mpi) return mpi_run_files(&e->mpi) ? must(strdup(e->mpi.directory)) : NULL;
+    return e->to ? must(strdup(recorder_path(e->to))) : NULL;
+}
+
 static int open_all(execution *e)
 {
     static const int watched[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
@@ -433,7 +440,7 @@ static int open_all(execution *e)
     if (code && code != EXIT_NOTHING) return code;
     e->readable = !code;
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
-    if (report_path && !output && !temporary_file(e)) return EXIT_FILE;
+    if (report_path && !output && !as_mpi && !temporary_file(e)) return EXIT_FILE;
     if (output || e->temporary) {
         char *path = e->temporary ? must(strdup(e->temporary)) : as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
         e->to = recorder_open(path, e->interval_ns > 0);
@@ -471,8 +478,9 @@ static int run(const char **arguments, size_t count)
         if (!quiet) summarize(&e);
     }
     witness_end(&e.witness);
-    char *kept = e.to && report_path ? must(strdup(recorder_path(e.to))) : NULL;
+    char *kept = report_path ? reported(&e) : NULL;
     if (!recorder_close(e.to, started) && started && kept) make_report(kept);
+    else if (started && report_path && as_mpi && !kept) warn("--report: the ranks left no regions to report about");
     if (e.temporary) unlink(e.temporary);
     free(e.temporary);
     free(kept);
@@ -496,7 +504,8 @@ const command command_run = {
             "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
             "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
             "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
-            "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened.",
+            "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
+            "the regions.",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"
                 "netprof run --json --summary job.json -- sleep 1\n"

@@ -60,7 +60,7 @@ static void band_range(const heat *h, size_t band, double *low, double *high)
 
 static theme_ink ink_of(const heat_row *r, double value, double low, double high)
 {
-    if (r->ramp == INK_DIVERGING) return theme_ramp(INK_DIVERGING, .5 + log2(value) / 6); // an eighth to eight times
+    if (r->ramp == INK_DIVERGING) return theme_ramp(INK_DIVERGING, .5 + log(value) / log(r->span > 1 ? r->span : 8) / 2);
     return theme_ramp(r->ramp, log(value / low) / log(high / low));
 }
 

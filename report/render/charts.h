@@ -64,6 +64,7 @@ typedef struct heat_row {
     const char *label, *unit;
     size_t band;          // rows of one band stand together and share a scale
     theme_ink ramp;       // INK_BLUE, INK_ORANGE; INK_DIVERGING: ratios, 1 is the middle
+    double span;          // INK_DIVERGING: the ratio at the ends of the ramp; 0: 8
     const double *values; // [columns]
     const char *const *texts; // [columns]: in the cells instead of the numbers; NULL: numbers
     const char *note;     // at the right, in place of the most; NULL: none
