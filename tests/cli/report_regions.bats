@@ -55,3 +55,16 @@ setup() {
     [[ $output == *"$file"* ]]
     [ "$(head -c 5 c.pdf)" = %PDF- ]
 }
+
+@test "netprof run --mpi --report ends in a report of the regions" {
+    program=$(find "$NETPROF_TEST_BIN" -name 'mpi_halo-mpich')
+    if [ -z "$program" ] || ! command -v mpirun.mpich >/dev/null; then skip 'no MPI program'; fi
+    netprof run -q --mpi --report mpi.pdf -- mpirun.mpich -n 4 "$program" >out 2>err || { cat err; false; }
+    pdftotext -layout mpi.pdf mpi.txt
+    grep -q 'MPI_Waitall' mpi.txt
+    grep -q '4 ranks on 1 host' mpi.txt
+    # A command without ranks leaves nothing to report about.
+    netprof run -q --mpi --report none.pdf -- true 2>err
+    grep -q 'no regions to report about' err
+    [ ! -e none.pdf ]
+}
