@@ -52,8 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (svg) {
         expect(strlen(svg) == made, "a size that is not its length");
         expect_ours(svg);
-        for (int paper = 0; paper < 2; paper++) {
-            char *with_inks = plot_svg_inks(svg, made, paper, &inked);
+        for (int colors = PLOT_VARIABLES; colors <= PLOT_DARK; colors++) {
+            char *with_inks = plot_svg_inks(svg, made, (plot_colors)colors, &inked);
             expect(with_inks && strlen(with_inks) == inked && !strstr(with_inks, "#a7"),
                    "a placeholder is left");
             expect_ours(with_inks);

@@ -242,8 +242,8 @@ static void lines_have_gaps(void **state)
     assert_non_null(strstr(job.svg, "stroke-width=\"1.5\""));
     assert_non_null(strstr(job.svg, "viewBox=\"0 0 200 100\""));
     size_t size;
-    char *paper = plot_svg_inks(job.svg, job.svg_size, true, &size),
-         *screen = plot_svg_inks(job.svg, job.svg_size, false, &size);
+    char *paper = plot_svg_inks(job.svg, job.svg_size, PLOT_PAPER, &size),
+         *screen = plot_svg_inks(job.svg, job.svg_size, PLOT_VARIABLES, &size);
     theme_rgb c = theme_color(INK_SENT, false);
     char wanted[64];
     snprintf(wanted, sizeof wanted, "stroke=\"#%02x%02x%02x\"", c.red, c.green, c.blue);
