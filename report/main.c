@@ -195,17 +195,6 @@ static int draw(document *doc, const document_options *o)
     return closed ? closed : code;
 }
 
-static int read_rules(rules *set)
-{
-    netprof_error error;
-    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
-    size_t known = set->problem_count;
-    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
-    for (size_t i = known; i < set->problem_count; i++)
-        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
-    return result ? fail_error(rules_path, &error) : EXIT_DONE;
-}
-
 static int report_pair(const dataset *set, const difference *d, const series *over_time, const char **paths, size_t count,
                        const document_options *o)
 {
@@ -213,7 +202,7 @@ static int report_pair(const dataset *set, const difference *d, const series *ov
     findings f = {0};
     netprof_error error;
     document *doc = NULL;
-    int code = read_rules(&all);
+    int code = inputs_rules(&all, rules_path);
     if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
     if (!code) {
         const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
@@ -259,7 +248,7 @@ static int report_hosts(const dataset *set, const series *s, const char **paths,
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
-    int code = read_rules(&all);
+    int code = inputs_rules(&all, rules_path);
     for (size_t i = 0; i < s->run_count && !code; i++)
         if (s->runs[i].snapshots < 2)
             code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(paths[i]));
@@ -314,7 +303,7 @@ static int report_regions(const char **paths, size_t count, const document_optio
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
-    int code = read_rules(&all);
+    int code = inputs_rules(&all, rules_path);
     if (!code && regions_read(&r, paths, count, &(regions_options){.rules = &all, .progress = say_reading}, &error))
         code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < r.warning_count; i++)
@@ -343,7 +332,7 @@ static int report_comparison(const char **healthy, size_t healthy_count, const c
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
-    int code = read_rules(&all);
+    int code = inputs_rules(&all, rules_path);
     for (int side = 0; side < COMPARISON_SIDES && !code; side++) {
         code = inputs_read(&sets[side], paths[side], counts[side], &how);
         if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
