@@ -255,15 +255,16 @@ static void add_pauses(regions_reading *seen, const difference *d, const rules *
 
 static void add_retries(regions_reading *seen, const difference *d)
 {
+    // One counter of each kind of NIC, in requests or packets: others count the bytes or the timeouts of the same.
     static const struct {
-        const char *source, *pattern;
-    } rows[] = {{"cxi", "pct_retry_srb_requests"}, {"rdma", "*retrans*"}};
+        const char *source, *name;
+    } rows[] = {{"cxi", "pct_retry_srb_requests"}, {"rdma", "roce_adp_retrans"}, {"rdma", "retrans_pkts"}};
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < schema->counter_count; i++) {
         const char *source = schema->devices[schema->counters[i].device].source;
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             if (d->rows[i].flag != NETPROF_FLAG_OK || strcmp(source, rows[k].source) != 0 ||
-                !catalog_glob(rows[k].pattern, schema->counters[i].name))
+                strcmp(rows[k].name, schema->counters[i].name) != 0)
                 continue;
             seen->retries_known = true;
             seen->retries = regions_add(seen->retries, d->rows[i].magnitude);
