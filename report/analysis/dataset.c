@@ -139,12 +139,11 @@ static void free_delta(netprof_delta *delta)
     free(delta->memory);
 }
 
-netprof_err dataset_make_delta(dataset_input *in, netprof_delta *delta, const netprof_schema *schema)
+bool dataset_blank_delta(netprof_delta *delta, const netprof_schema *schema)
 {
     size_t n = schema->counter_count;
     uint64_t *block = calloc(n + 1, 4 * sizeof *block + 3);
-    if (!block) return no_memory(in);
-    netprof_schema_retain(schema);
+    if (!block) return false;
     uint8_t *bytes = (uint8_t *)(block + 4 * n);
     *delta = (netprof_delta){.schema = schema,
                              .memory = block,
@@ -155,6 +154,13 @@ netprof_err dataset_make_delta(dataset_input *in, netprof_delta *delta, const ne
                              .flags = bytes,
                              .before_status = bytes + n,
                              .after_status = bytes + 2 * n};
+    return true;
+}
+
+netprof_err dataset_make_delta(dataset_input *in, netprof_delta *delta, const netprof_schema *schema)
+{
+    if (!dataset_blank_delta(delta, schema)) return no_memory(in);
+    netprof_schema_retain(schema);
     return NETPROF_OK;
 }
 

@@ -30,7 +30,9 @@ netprof_err dataset_add_fact(dataset_input *in, const char *key, const char *val
 netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot);
 // Likewise; its arrays must be one block from malloc(), kept in delta->memory.
 netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta);
-// A delta of the schema, all zero, with its arrays; the schema is retained.
+// A delta of the schema, all zero, its arrays one block in delta->memory; the schema is not retained. False: no memory.
+bool dataset_blank_delta(netprof_delta *delta, const netprof_schema *schema);
+// The same with the schema retained.
 netprof_err dataset_make_delta(dataset_input *in, netprof_delta *delta, const netprof_schema *schema);
 
 // Whole file into memory with a NUL behind it; free() it.

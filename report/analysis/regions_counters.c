@@ -1,6 +1,7 @@
 // What the NICs did during the regions: readings become differences, traffic and findings.
 #include "regions_private.h"
 
+#include "dataset_private.h"
 #include "evaluate.h"
 #include "traffic.h"
 
@@ -90,20 +91,8 @@ static bool make_schemas(regions *r)
 
 static bool make_delta(netprof_delta *delta, const netprof_schema *schema)
 {
-    size_t n = schema->counter_count;
-    uint64_t *block = calloc(n + 1, 4 * sizeof *block + 3);
-    if (!block) return false;
-    uint8_t *bytes = (uint8_t *)(block + 4 * n);
-    *delta = (netprof_delta){.schema = schema,
-                             .memory = block,
-                             .before = block,
-                             .after = block + n,
-                             .values = block + 2 * n,
-                             .elapsed_ns = (int64_t *)(block + 3 * n),
-                             .flags = bytes,
-                             .before_status = bytes + n,
-                             .after_status = bytes + 2 * n};
-    memset(delta->flags, NETPROF_FLAG_UNKNOWN, n); // and the statuses are SKIPPED
+    if (!dataset_blank_delta(delta, schema)) return false;
+    memset(delta->flags, NETPROF_FLAG_UNKNOWN, schema->counter_count); // and the statuses are SKIPPED
     return true;
 }
 
