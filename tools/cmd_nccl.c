@@ -6,6 +6,7 @@
 #include "nccl_inputs.h"
 #include "nccl_parquet.h"
 #include "nccl_text.h"
+#include "nccl_view.h"
 #include "options.h"
 #include "output.h"
 
@@ -231,6 +232,22 @@ static json_object *results_json(const results *r)
     return o;
 }
 
+// What reports are drawn from goes into the saved result only.
+static int save_result(const results *r)
+{
+    netprof_error error;
+    nccl_view view = {0};
+    json_object *o = results_json(r);
+    if (nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL,
+                       &error)) {
+        json_object_put(o);
+        return fail_error(NULL, &error);
+    }
+    json_object_object_add(o, "view", must(nccl_view_json(&view)));
+    nccl_view_free(&view);
+    return save_json(o);
+}
+
 static int save(const results *r, const nccl_config *config)
 {
     nccl_export_options how = {.jobid = jobid ? jobid : getenv("SLURM_JOB_ID"),
@@ -244,7 +261,7 @@ static int save(const results *r, const nccl_config *config)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
         code = save_summary(n, i);
-    if (!code) code = save_json(results_json(r));
+    if (!code) code = save_result(r);
     return code || !parquet ? code : save_parquet(n);
 }
 
