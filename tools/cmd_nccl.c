@@ -43,80 +43,6 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-// ---- peaks: "400" or "pattern=GB/s,..." ----
-
-typedef struct peak_list {
-    nccl_peak *items;
-    size_t count;
-    char *text;
-} peak_list;
-
-static bool read_peak(peak_list *list, char *item)
-{
-    char *equals = strrchr(item, '='), *end;
-    const char *number = equals ? equals + 1 : item;
-    double gbs = strtod(number, &end);
-    if (equals) *equals = 0;
-    if (end == number || *end || !(gbs > 0) || gbs > 1e9 || (equals && !*item)) return false;
-    list->items[list->count++] = (nccl_peak){equals ? item : "*", gbs};
-    return true;
-}
-
-static int read_peaks(peak_list *list)
-{
-    if (!peak_text) return EXIT_DONE;
-    list->text = must(strdup(peak_text));
-    list->items = must(calloc(strlen(peak_text) + 1, sizeof *list->items));
-    char *rest = list->text, *item;
-    while ((item = strsep(&rest, ",")))
-        if (!read_peak(list, item))
-            return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(peak_text));
-    return EXIT_DONE;
-}
-
-// ---- reading ----
-
-static void show_progress(void *user, uint64_t done, uint64_t total)
-{
-    enum { WIDTH = 30 };
-    int filled = total ? (int)(done * WIDTH / total) : 0;
-    *(bool *)user = true;
-    fprintf(stderr, "\r[%.*s%*s] %3d %% of %s ", filled, "##############################", WIDTH - filled, "",
-            total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
-    fflush(stderr);
-}
-
-// A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
-static void say_problems(const nccl *n)
-{
-    enum { SAID = 10 };
-    size_t said = 0;
-    for (size_t i = 0; i < n->file_count; i++) {
-        const nccl_file *f = &n->files[i];
-        if (!f->error && !f->problem) continue;
-        if (said++ < SAID)
-            warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
-                 f->problem && !f->error ? "; what came before is used" : "");
-    }
-    if (said > SAID) warn("%zu more such files", said - SAID);
-}
-
-static int read_logs(nccl *n, const char *const *paths, size_t count, const peak_list *peaks)
-{
-    netprof_error error;
-    bool shown = false;
-    nccl_options how = {
-        .threads = (size_t)threads, .peaks = peaks->items, .peak_count = peaks->count, .user = &shown};
-    if (!quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
-    netprof_err result = nccl_read(n, paths, count, &how, &error);
-    if (shown) fputs("\r\033[K", stderr);
-    say_problems(n);
-    if (!result) return EXIT_DONE;
-    int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);
-    if (code == EXIT_NOTHING) nccl_no_logs_hint();
-    return code;
-}
-
 // ---- the output directory ----
 
 static int make_directory(const char *path)
@@ -321,16 +247,16 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
 static int analyse(const char *const *paths, size_t count, const nccl_config *config)
 {
     nccl n = {0}, before = {0};
-    peak_list peaks = {NULL, 0, NULL};
+    nccl_peak_list peaks = {NULL, 0, NULL};
+    const nccl_reading how = {.peaks = &peaks, .threads = (size_t)threads, .quiet = quiet};
     const char *others[] = {compare};
-    int code = read_peaks(&peaks);
-    if (!code) code = read_logs(&n, paths, count, &peaks);
-    if (!code && compare) code = read_logs(&before, others, 1, &peaks);
+    int code = nccl_peaks_read(&peaks, peak_text);
+    if (!code) code = nccl_logs_read(&n, paths, count, &how);
+    if (!code && compare) code = nccl_logs_read(&before, others, 1, &how);
     if (!code) code = report(&n, compare ? &before : NULL, config);
     nccl_free(&n);
     nccl_free(&before);
-    free(peaks.items);
-    free(peaks.text);
+    nccl_peaks_free(&peaks);
     return code;
 }
 

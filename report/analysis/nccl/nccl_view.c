@@ -11,8 +11,8 @@ typedef struct making {
     nccl_view *v;
     const nccl *n;
     const nccl_findings *f;
-    uint32_t *groups; // of each communicator: the first one of its group
-    double *values;   // room for one number of every instance
+    uint32_t *groups;               // of each communicator: the first one of its group
+    double *values;                 // room for one number of every instance
     uint32_t main_group, main_coll; // NCCL_NONE: there is nothing
 } making;
 
@@ -33,7 +33,8 @@ static uint64_t unusable_lines(const uint64_t outcomes[NCCL_OUTCOMES])
 
 static bool is_damaged(const nccl_file *f)
 {
-    return f->error || f->problem || f->cut || f->tail_cut || f->first_bad_line || f->duplicates || f->conflicts;
+    return f->error || f->problem || f->cut || f->tail_cut || f->first_bad_line || f->duplicates ||
+           f->conflicts;
 }
 
 static const char *versions_text(making *m)
@@ -42,7 +43,9 @@ static const char *versions_text(making *m)
     for (int minor = 0; minor < 10; minor++)
         if (m->n->versions >> minor & 1)
             text = nccl_view_format(m->v, "%s%sv4.%d", text, *text ? ", " : "", minor);
-    return m->n->foreign_version ? nccl_view_format(m->v, "%s%sand one that is not known", text, *text ? ", " : "") : text;
+    return m->n->foreign_version
+               ? nccl_view_format(m->v, "%s%sand one that is not known", text, *text ? ", " : "")
+               : text;
 }
 
 static void add_facts(making *m)
@@ -99,8 +102,9 @@ static void add_findings(making *m)
         to->explained_by = x->explained_by ? x->explained_by : "";
         to->evidence.items = nccl_view_take(v, x->evidence_count, sizeof *to->evidence.items);
         for (size_t k = 0; to->evidence.items && k < x->evidence_count; k++)
-            to->evidence.items[to->evidence.count++] = (nccl_view_evidence){
-                nccl_view_text(v, x->evidence[k].name), nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
+            to->evidence.items[to->evidence.count++] =
+                (nccl_view_evidence){nccl_view_text(v, x->evidence[k].name),
+                                     nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
     }
     v->unknown.items = nccl_view_take(v, f->unknown_count, sizeof *v->unknown.items);
     for (size_t i = 0; v->unknown.items && i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
@@ -131,14 +135,16 @@ static bool is_said(const making *m, size_t i, size_t said)
     size_t alike = 0;
     bool data = strcmp(x->rule->class_name, "data") == 0;
     for (size_t k = 0; k < i; k++)
-        alike += m->f->items[k].rule == x->rule || (data && strcmp(m->f->items[k].rule->class_name, "data") == 0);
+        alike +=
+            m->f->items[k].rule == x->rule || (data && strcmp(m->f->items[k].rule->class_name, "data") == 0);
     return x->severity >= SEVERITY_WATCH && !x->explained_by && alike < (data ? 1 : 2) && (data || said < 3);
 }
 
 static bool has_class(const making *m, const char *name)
 {
     for (size_t i = 0; i < m->f->count; i++)
-        if (m->f->items[i].severity >= SEVERITY_WATCH && strcmp(m->f->items[i].rule->class_name, name) == 0) return true;
+        if (m->f->items[i].severity >= SEVERITY_WATCH && strcmp(m->f->items[i].rule->class_name, name) == 0)
+            return true;
     return false;
 }
 
@@ -170,9 +176,18 @@ static void say_wire(making *m)
     if (!isnan(v->main_peak_gbs))
         of_peak = nccl_view_format(m->v, ", %.0f %% of the peak", 100 * s->bus_gbs.p50 / v->main_peak_gbs);
     say(m, isnan(v->main_peak_gbs) ? SEVERITY_INFO : SEVERITY_OK,
-        nccl_view_format(m->v, "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
-                         v->main_coll, binary_size(m, s->size), v->main_label, s->bus_gbs.p50, of_peak, s->bus_gbs.p5,
-                         s->bus_gbs.p95));
+        nccl_view_format(
+            m->v,
+            "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
+            v->main_coll, binary_size(m, s->size), v->main_label, s->bus_gbs.p50, of_peak, s->bus_gbs.p5,
+            s->bus_gbs.p95));
+}
+
+// "look at this process" behind "Look next: ".
+static const char *look_at(const char *advice)
+{
+    static const char verb[] = "look at ";
+    return strncmp(advice, verb, sizeof verb - 1) == 0 ? advice + sizeof verb - 1 : advice;
 }
 
 static void say_all(making *m)
@@ -186,21 +201,38 @@ static void say_all(making *m)
         say(m, m->f->items[i].severity, nccl_view_format(m->v, "%s.", capital(m, m->f->items[i].claim)));
         said++;
     }
-    if (!said) say(m, m->f->judged && m->n->instance_count ? SEVERITY_OK : SEVERITY_INFO,
-                   nccl_view_format(m->v, "%s.", m->f->verdict));
+    if (!said)
+        say(m, m->f->judged && m->n->instance_count ? SEVERITY_OK : SEVERITY_INFO,
+            nccl_view_format(m->v, "%s.", m->f->verdict));
     say_wire(m);
     for (size_t i = 0; i < m->f->count; i++)
         if (strcmp(m->f->items[i].rule->name, "nccl-mean-misleads") == 0)
             say(m, SEVERITY_INFO, nccl_view_format(m->v, "%s.", capital(m, m->f->items[i].claim)));
-    if (lead && *lead->rule->advice) say(m, SEVERITY_INFO, nccl_view_format(m->v, "Look next: %s.", lead->rule->advice));
+    if (lead && *lead->rule->advice)
+        say(m, SEVERITY_INFO, nccl_view_format(m->v, "Look next: %s.", look_at(lead->rule->advice)));
     else if (!m->v->completeness_known && m->n->instance_count)
-        say(m, SEVERITY_INFO, "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
+        say(m, SEVERITY_INFO,
+            "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
 }
 
 static const char *seconds_text(making *m, double us)
 {
     if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
-    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3) : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3)
+                     : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+}
+
+// Its rank in the largest communicator is the one that people know.
+static const nccl_member *widest_member(const nccl *n, uint32_t process)
+{
+    const nccl_process *p = &n->processes[process];
+    const nccl_member *best = NULL;
+    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
+        const nccl_member *m = &n->members[n->process_members[i]];
+        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks)
+            best = m;
+    }
+    return best;
 }
 
 // The finding in as few words as a heading needs; else its claim.
@@ -209,15 +241,16 @@ static const char *title_of(making *m)
     const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
-    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return nccl_view_text(m->v, m->f->verdict);
+    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us))
+        return nccl_view_text(m->v, m->f->verdict);
     if (x->member != NCCL_NONE) {
-        const nccl_member *of = &n->members[x->member];
-        return nccl_view_format(m->v, "Rank %lld (%s) was late: %s lost %s", (long long)of->rank,
-                                n->hosts[n->processes[of->process].host].name,
-                                n->communicators[of->communicator].label, seconds_text(m, x->cost_us));
+        const nccl_member *of = widest_member(n, n->members[x->member].process);
+        return nccl_view_format(m->v, "Rank %lld of %s, on %s, was late: %s lost", (long long)of->rank,
+                                n->communicators[of->communicator].label,
+                                n->hosts[n->processes[of->process].host].name, seconds_text(m, x->cost_us));
     }
     if (x->host != NCCL_NONE)
-        return nccl_view_format(m->v, "Host %s was late: its calls lost %s", n->hosts[x->host].name,
+        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name,
                                 seconds_text(m, x->cost_us));
     return nccl_view_text(m->v, m->f->verdict);
 }
@@ -233,12 +266,15 @@ static size_t stem_of(const nccl_communicator *c)
     return length;
 }
 
+// One that is unlike its equals: a finding is about it, and not about all of its kind.
 static bool is_named(const making *m, uint32_t communicator)
 {
-    for (size_t i = 0; i < m->f->count; i++)
-        if (m->f->items[i].communicator == communicator && m->f->items[i].severity >= SEVERITY_WATCH &&
-            !m->f->items[i].explained_by)
+    for (size_t i = 0; i < m->f->count; i++) {
+        const nccl_finding *x = &m->f->items[i];
+        if (x->communicator != communicator || x->severity < SEVERITY_WATCH || x->explained_by) continue;
+        if (strcmp(x->rule->class_name, "late") == 0 || strcmp(x->rule->name, "nccl-slow-communicator") == 0)
             return true;
+    }
     return false;
 }
 
@@ -286,7 +322,8 @@ static const char *group_label(making *m, uint32_t group)
     size_t stem = stem_of(c);
     unsigned long long low = ~0ULL, high = 0;
     if (count == 1) return nccl_view_text(m->v, c->label);
-    if (!*c->name) return nccl_view_format(m->v, "%llu %s", (unsigned long long)count, nccl_class_name(c->type));
+    if (!*c->name)
+        return nccl_view_format(m->v, "%llu %s", (unsigned long long)count, nccl_class_name(c->type));
     for (uint32_t i = 0; i < m->n->communicator_count; i++) {
         const char *number = m->n->communicators[i].name + stem;
         if (m->groups[i] != group || !*number) continue;
@@ -294,8 +331,7 @@ static const char *group_label(making *m, uint32_t group)
         if (value < low) low = value;
         if (value > high) high = value;
     }
-    if (high > low)
-        return nccl_view_format(m->v, "%.*s%llu" DASH "%llu", (int)stem, c->name, low, high);
+    if (high > low) return nccl_view_format(m->v, "%.*s%llu" DASH "%llu", (int)stem, c->name, low, high);
     return nccl_view_format(m->v, "%s \xc3\x97%llu", c->name, (unsigned long long)count);
 }
 
@@ -395,11 +431,13 @@ static bool make_lots(making *m, lots *l)
 {
     const nccl *n = m->n;
     double all = 0;
-    *l = (lots){malloc((n->series_count + 1) * sizeof *l->sorted), malloc((n->series_count + 1) * sizeof *l->series),
+    *l = (lots){malloc((n->series_count + 1) * sizeof *l->sorted),
+                malloc((n->series_count + 1) * sizeof *l->series),
                 calloc(n->series_count + 1, sizeof *l->items), 0};
     if (!l->sorted || !l->series || !l->items) return false;
     for (uint32_t i = 0; i < n->series_count; i++)
-        l->sorted[i] = (sorted_series){i, m->groups[n->series[i].communicator], n->series[i].coll, n->series[i].size};
+        l->sorted[i] =
+            (sorted_series){i, m->groups[n->series[i].communicator], n->series[i].coll, n->series[i].size};
     qsort(l->sorted, n->series_count, sizeof *l->sorted, by_group);
     for (uint32_t i = 0; i < n->series_count; i++) {
         const sorted_series *s = &l->sorted[i];
@@ -430,8 +468,12 @@ static nccl_view_row row_of(making *m, const lots *l, const lot *x)
     const nccl *n = m->n;
     const uint32_t *indexes = l->series + x->first;
     const nccl_spreads *one = &n->series[indexes[0]].spreads;
-    nccl_view_row r = {.label = group_label(m, x->group), .coll = n->colls[x->coll], .size_low = x->size,
-                       .size_high = x->size, .sizes = 1, .time_us = lot_time(m, x)};
+    nccl_view_row r = {.label = group_label(m, x->group),
+                       .coll = n->colls[x->coll],
+                       .size_low = x->size,
+                       .size_high = x->size,
+                       .sizes = 1,
+                       .time_us = lot_time(m, x)};
     r.coll = nccl_view_text(m->v, r.coll);
     r.communicators = group_size(m, x->group);
     r.ranks = (uint64_t)n->communicators[x->group].ranks;
@@ -463,13 +505,21 @@ static void fold_into(nccl_view_row *to, const nccl_view_row *from)
     to->wire_us.count = to->skew_us.count = to->bus_gbs.count = to->mean_bus_gbs.count = 0;
 }
 
-// Sizes below 5 % of the time become one row, where there are two or more of a collective.
-static size_t foldable(const lots *l, const lot *x)
+static bool is_small(const lots *l, const lot *x)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (l->items[i].group == x->group && l->items[i].coll == x->coll && l->items[i].share > 2 * x->share)
+            return x->share < 0.05;
+    return false;
+}
+
+// Sizes below 5 % of the time, and of half of the collective's dearest, become one row where there are two or more.
+static bool is_foldable(const lots *l, const lot *x)
 {
     size_t count = 0;
     for (size_t i = 0; i < l->count; i++)
-        count += l->items[i].group == x->group && l->items[i].coll == x->coll && l->items[i].share < 0.05;
-    return x->share < 0.05 && count > 1 ? count : 0;
+        count += l->items[i].group == x->group && l->items[i].coll == x->coll && is_small(l, &l->items[i]);
+    return count > 1 && is_small(l, x);
 }
 
 static int by_row_time(const void *a, const void *b)
@@ -490,7 +540,7 @@ static void add_rows(making *m, const lots *l)
     for (size_t i = 0; v->rows.items && i < l->count; i++) {
         const lot *x = &l->items[i];
         nccl_view_row r = row_of(m, l, x);
-        bool fold = foldable(l, x) > 0;
+        bool fold = is_foldable(l, x);
         if (x->group != group || x->coll != coll) open = NULL;
         group = x->group, coll = x->coll;
         if (fold && open) {
@@ -520,7 +570,8 @@ static bool is_about(const making *m, uint32_t group)
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH || x->member == NCCL_NONE) return true;
     for (uint32_t i = 0; i < n->communicator_count; i++)
-        if (m->groups[i] == group && takes_part(n, &n->communicators[i], n->members[x->member].process)) return true;
+        if (m->groups[i] == group && takes_part(n, &n->communicators[i], n->members[x->member].process))
+            return true;
     return false;
 }
 
@@ -587,7 +638,9 @@ static const char *where_missing(making *m, bool tail)
         const nccl_waiting *w = &n->processes[i].waiting;
         processes += (tail ? w->missing_tail : w->missing - w->missing_tail) > 0;
     }
-    return processes > 1 ? nccl_view_format(m->v, "%llu processes, most on %s", (unsigned long long)processes, host) : host;
+    return processes > 1
+               ? nccl_view_format(m->v, "%llu processes, most on %s", (unsigned long long)processes, host)
+               : host;
 }
 
 static void add_completeness(making *m)
@@ -611,7 +664,9 @@ static void add_completeness(making *m)
         dropped += n->members[i].stats.coll_dropped;
     v->reasons.items = nccl_view_take(v, 12, sizeof *v->reasons.items);
     uint64_t between = missing - tail - absent;
-    if (between) add_reason(m, nccl_view_format(v, "lost in between, others have them (%s)", where_missing(m, false)), between);
+    if (between)
+        add_reason(m, nccl_view_format(v, "lost in between, others have them (%s)", where_missing(m, false)),
+                   between);
     if (tail) add_reason(m, nccl_view_format(v, "after the end of a log (%s)", where_missing(m, true)), tail);
     add_reason(m, "of ranks without any log", absent);
     add_reason(m, "dropped, by the plugin's own count (in part the same)", dropped);
@@ -700,7 +755,8 @@ static size_t choose_hosts(making *m, const arrival *all, chosen_host *hosts)
     for (uint32_t i = 0; i < n->host_count; i++) {
         chosen_host h = {i, 0};
         bool any = false;
-        for (uint32_t k = n->hosts[i].first_process; k < n->hosts[i].first_process + n->hosts[i].process_count; k++) {
+        for (uint32_t k = n->hosts[i].first_process;
+             k < n->hosts[i].first_process + n->hosts[i].process_count; k++) {
             any |= all[k].takes_part;
             h.worst_us = fmax(h.worst_us, mean_behind(&all[k]));
         }
@@ -756,7 +812,9 @@ static const nccl_series *series_over_run(const making *m)
 {
     const nccl *n = m->n;
     const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
-    uint32_t process = x && x->severity >= SEVERITY_WATCH && x->member != NCCL_NONE ? n->members[x->member].process : NCCL_NONE;
+    uint32_t process = x && x->severity >= SEVERITY_WATCH && x->member != NCCL_NONE
+                           ? n->members[x->member].process
+                           : NCCL_NONE;
     const nccl_series *best = NULL;
     bool best_about = false;
     for (size_t i = 0; i < n->series_count; i++) {
@@ -796,9 +854,9 @@ static bool add_run(making *m)
     v->run.items = nccl_view_take(v, count, sizeof *v->run.items);
     for (size_t i = 0; v->run.items && i < count; i++) {
         const nccl_bin *b = &bins[i];
-        v->run.items[v->run.count++] = (nccl_view_bin){
-            b->first_sn,    b->last_sn,     b->instances,  b->complete,    b->wire_us.p5,
-            b->wire_us.p50, b->wire_us.p95, b->skew_us.p5, b->skew_us.p50, b->skew_us.p95};
+        v->run.items[v->run.count++] =
+            (nccl_view_bin){b->first_sn,    b->last_sn,     b->instances,  b->complete,    b->wire_us.p5,
+                            b->wire_us.p50, b->wire_us.p95, b->skew_us.p5, b->skew_us.p50, b->skew_us.p95};
     }
     free(bins);
     return true;
@@ -877,7 +935,8 @@ static size_t place(double at, double max, size_t cells)
 
 static void visit_cell(const kind_walk *w, double x, double y)
 {
-    w->cells[place(y, w->k->y_max, NCCL_VIEW_UP) * NCCL_VIEW_ACROSS + place(x, w->k->x_max, NCCL_VIEW_ACROSS)]++;
+    w->cells[place(y, w->k->y_max, NCCL_VIEW_UP) * NCCL_VIEW_ACROSS +
+             place(x, w->k->x_max, NCCL_VIEW_ACROSS)]++;
 }
 
 static void visit_bin(const kind_walk *w, double x, double y)
@@ -896,9 +955,9 @@ static void keep_cells(making *m, nccl_view_kind *k, const uint32_t *cells)
     k->points.items = nccl_view_take(m->v, used, sizeof *k->points.items);
     for (size_t i = 0; k->points.items && i < CELLS; i++)
         if (cells[i])
-            k->points.items[k->points.count++] =
-                (nccl_view_point){six_digits(((double)(i % NCCL_VIEW_ACROSS) + 0.5) / NCCL_VIEW_ACROSS * k->x_max),
-                                  six_digits(((double)(i / NCCL_VIEW_ACROSS) + 0.5) / NCCL_VIEW_UP * k->y_max), cells[i]};
+            k->points.items[k->points.count++] = (nccl_view_point){
+                six_digits(((double)(i % NCCL_VIEW_ACROSS) + 0.5) / NCCL_VIEW_ACROSS * k->x_max),
+                six_digits(((double)(i / NCCL_VIEW_ACROSS) + 0.5) / NCCL_VIEW_UP * k->y_max), cells[i]};
 }
 
 static void add_points(making *m, kind_walk *w)
@@ -942,8 +1001,11 @@ static int by_weight(const void *a, const void *b)
 
 static void fill_kind(making *m, const nccl_kind *from, nccl_view_kind *to)
 {
-    *to = (nccl_view_kind){.size = from->size, .calls = from->instances, .incomplete = from->incomplete,
-                           .time_us = from->time_us, .peak_gbs = from->peak_gbs};
+    *to = (nccl_view_kind){.size = from->size,
+                           .calls = from->instances,
+                           .incomplete = from->incomplete,
+                           .time_us = from->time_us,
+                           .peak_gbs = from->peak_gbs};
     to->type = nccl_class_name(from->type);
     to->meaning = nccl_class_meaning(from->type);
     to->coll = nccl_view_text(m->v, m->n->colls[from->coll]);
@@ -1050,8 +1112,8 @@ static const char *reasons_of(making *m, const nccl_file *f)
     const char *text = "";
     for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
         if (f->outcomes[i])
-            text = nccl_view_format(m->v, "%s%s%llu %s", text, *text ? ", " : "", (unsigned long long)f->outcomes[i],
-                                    nccl_outcome_name((nccl_outcome)i));
+            text = nccl_view_format(m->v, "%s%s%llu %s", text, *text ? ", " : "",
+                                    (unsigned long long)f->outcomes[i], nccl_outcome_name((nccl_outcome)i));
     return text;
 }
 
@@ -1067,11 +1129,19 @@ static void add_files(making *m)
             v->damaged_left++;
             continue;
         }
-        const char *problem = f->error ? strerror(f->error) : f->problem ? f->problem
-                              : f->cut ? "the compressed stream is cut" : f->tail_cut ? "the last line is cut" : "";
-        v->damaged.items[v->damaged.count++] = (nccl_view_file){
-            nccl_view_text(v, f->name), nccl_view_text(v, problem), f->lines, unusable_lines(f->outcomes),
-            f->first_bad_line, f->duplicates, f->conflicts, reasons_of(m, f)};
+        const char *problem = f->error      ? strerror(f->error)
+                              : f->problem  ? f->problem
+                              : f->cut      ? "the compressed stream is cut"
+                              : f->tail_cut ? "the last line is cut"
+                                            : "";
+        v->damaged.items[v->damaged.count++] = (nccl_view_file){nccl_view_text(v, f->name),
+                                                                nccl_view_text(v, problem),
+                                                                f->lines,
+                                                                unusable_lines(f->outcomes),
+                                                                f->first_bad_line,
+                                                                f->duplicates,
+                                                                f->conflicts,
+                                                                reasons_of(m, f)};
     }
 }
 
@@ -1087,7 +1157,8 @@ static bool add_gone(making *m)
     if (order && count) qsort(order, count, sizeof *order, by_weight);
     for (size_t i = 0; order && v->gone.items && i < count && i < NCCL_VIEW_FILES; i++) {
         nccl_view_process p = process_of(m, order[i].index);
-        v->gone.items[v->gone.count++] = (nccl_view_gone){p.host, p.pid, p.missing_tail, p.missing - p.missing_tail};
+        v->gone.items[v->gone.count++] =
+            (nccl_view_gone){p.host, p.pid, p.missing_tail, p.missing - p.missing_tail};
     }
     v->gone_left = count - v->gone.count;
     free(order);
@@ -1159,9 +1230,9 @@ static void add_metrics(making *m)
     v->metrics_left = n->metric_count - count;
     v->metrics.items = nccl_view_take(v, count, sizeof *v->metrics.items);
     for (size_t i = 0; v->metrics.items && i < count; i++)
-        v->metrics.items[v->metrics.count++] = (nccl_view_metric){nccl_view_text(v, n->metrics[i].name),
-                                                                  nccl_view_text(v, n->metrics[i].labels),
-                                                                  n->metrics[i].value};
+        v->metrics.items[v->metrics.count++] =
+            (nccl_view_metric){nccl_view_text(v, n->metrics[i].name), nccl_view_text(v, n->metrics[i].labels),
+                               n->metrics[i].value};
 }
 
 // ---- NIC counters on the logs' time axis ----
@@ -1175,24 +1246,23 @@ static size_t column_of(const nccl_view *v, double from_dump_s)
 static void add_nic(making *m, const nccl_counters *c, const nccl_counters_host *h)
 {
     nccl_view *v = m->v;
-    v->nics.items[v->nics.count++] = (nccl_view_nic){
-        nccl_view_text(v, c->n->hosts[h->host].name),
-        nccl_view_text(v, h->trouble.counter),
-        nccl_view_text(v, h->trouble.unit),
-        nccl_view_text(v, h->waiting.counter),
-        nccl_view_text(v, h->waiting.unit),
-        h->to_s - h->from_s,
-        h->bytes[SERIES_IN],
-        h->bytes[SERIES_OUT],
-        h->peak_rate[SERIES_IN],
-        h->peak_rate[SERIES_OUT],
-        h->trouble.counter ? h->trouble.amount : NAN,
-        h->waiting.counter ? h->waiting.amount : NAN};
+    v->nics.items[v->nics.count++] = (nccl_view_nic){nccl_view_text(v, c->n->hosts[h->host].name),
+                                                     nccl_view_text(v, h->trouble.counter),
+                                                     nccl_view_text(v, h->trouble.unit),
+                                                     nccl_view_text(v, h->waiting.counter),
+                                                     nccl_view_text(v, h->waiting.unit),
+                                                     h->to_s - h->from_s,
+                                                     h->bytes[SERIES_IN],
+                                                     h->bytes[SERIES_OUT],
+                                                     h->peak_rate[SERIES_IN],
+                                                     h->peak_rate[SERIES_OUT],
+                                                     h->trouble.counter ? h->trouble.amount : NAN,
+                                                     h->waiting.counter ? h->waiting.amount : NAN};
 }
 
 // The rate of a run in every column: the sum of its chosen devices; NAN where one is not known.
-static bool run_rates(const nccl_counters *c, size_t run, int way, double from_s, double to_s, double *rates, double *one,
-                      size_t columns)
+static bool run_rates(const nccl_counters *c, size_t run, int way, double from_s, double to_s, double *rates,
+                      double *one, size_t columns)
 {
     const series_run *r = &c->s->runs[run];
     bool any = false;
@@ -1214,8 +1284,8 @@ static void add_rates(making *m, const nccl_counters *c, int way, double *rates,
     double begin_s = nccl_counters_time_s(c->s, v->first_dump_us);
     uint64_t known[NCCL_VIEW_COLUMNS] = {0};
     for (size_t i = 0; i < c->count; i++) {
-        if (!run_rates(c, c->hosts[i].run, way, begin_s + v->columns_from_s, begin_s + v->columns_to_s, rates, one,
-                       v->columns.count))
+        if (!run_rates(c, c->hosts[i].run, way, begin_s + v->columns_from_s, begin_s + v->columns_to_s, rates,
+                       one, v->columns.count))
             continue;
         for (size_t k = 0; k < v->columns.count; k++) {
             nccl_view_column *x = &v->columns.items[k];
@@ -1335,15 +1405,17 @@ static bool make_first_page(making *m)
     return good && add_late(m) && add_run(m);
 }
 
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
-                           const nccl_counters *counters, netprof_error *error)
+netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
+                           const nccl_comparison *comparison, const nccl_counters *counters,
+                           netprof_error *error)
 {
     making m = {.v = v, .n = n, .f = f, .values = malloc((n->instance_count + 1) * sizeof(double))};
     bool good = nccl_view_begin(v) && m.values && make_groups(&m);
     if (good) {
         add_facts(&m);
         add_findings(&m);
-        good = make_first_page(&m) && add_kinds(&m) && add_series(&m) && add_processes(&m) && add_gone(&m) && add_pairs(&m);
+        good = make_first_page(&m) && add_kinds(&m) && add_series(&m) && add_processes(&m) && add_gone(&m) &&
+               add_pairs(&m);
         add_paths(&m);
         add_files(&m);
         add_comparison(&m, comparison);

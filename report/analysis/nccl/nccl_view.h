@@ -54,11 +54,11 @@ typedef struct nccl_view_finding {
 
 // A line of the first page's table: one collective and size of alike communicators; or several small sizes together.
 typedef struct nccl_view_row {
-    const char *label, *coll; // label: "dp 0", "tp 0\u201331", "8 mixed"
+    const char *label, *coll; // label: "dp 0", "tp 0-31", "8 mixed"
     uint64_t communicators, ranks, size_low, size_high, sizes;
     uint64_t calls, incomplete;
-    double bytes;            // that the algorithm moves, of all calls
-    double time_us;          // wire and skew, mean over the communicators
+    double bytes;                                        // that the algorithm moves, of all calls
+    double time_us;                                      // wire and skew, mean over the communicators
     nccl_spread wire_us, skew_us, bus_gbs, mean_bus_gbs; // count 0: several sizes
     double peak_gbs;
     uint64_t severity; // of the skew
@@ -163,14 +163,16 @@ typedef struct nccl_view_column {
 } nccl_view_column;
 
 typedef struct nccl_view_nic { // a host that recordings and logs know
-    const char *host, *trouble, *trouble_unit, *waiting, *waiting_unit; // the counters that moved most often, or ""
+    const char *host, *trouble, *trouble_unit, *waiting,
+        *waiting_unit; // the counters that moved most often, or ""
     double seconds, received, sent, peak_received, peak_sent, trouble_amount, waiting_amount;
 } nccl_view_nic;
 
 // Start from {0}; nccl_view_free() at the end.
 typedef struct nccl_view {
     // what was read
-    uint64_t files, files_damaged, lines, bytes, unpacked_bytes, unusable, records, hosts, processes, communicators;
+    uint64_t files, files_damaged, lines, bytes, unpacked_bytes, unusable, records, hosts, processes,
+        communicators;
     uint64_t ranks; // of the largest communicator
     uint64_t calls, first_dump_us, last_dump_us, time_us;
     const char *first_host, *last_host, *versions; // versions: "v4.0, v4.3"
@@ -193,7 +195,8 @@ typedef struct nccl_view {
     uint64_t late_hosts, late_hosts_left, late_rows; // late_rows: processes of a host
     NCCL_LIST(nccl_view_process) late;
     const char *run_label; // the communicator of the run
-    uint64_t run_ranks, run_size, run_calls, run_change_sn, run_others; // run_others: more runs of the same communicator
+    uint64_t run_ranks, run_size, run_calls, run_change_sn,
+        run_others; // run_others: more runs of the same communicator
     bool run_changed;
     NCCL_LIST(nccl_view_bin) run;
     // behind it
@@ -223,8 +226,9 @@ typedef struct nccl_view {
 } nccl_view;
 
 // Everything is copied. comparison and counters: NULL without.
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
-                           const nccl_counters *counters, netprof_error *error);
+netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
+                           const nccl_comparison *comparison, const nccl_counters *counters,
+                           netprof_error *error);
 void nccl_view_free(nccl_view *v);
 
 // The view as JSON; NULL without memory.

@@ -1,0 +1,136 @@
+// Completeness: three bars on one scale, since few lost records make many incomplete calls.
+#include "pages_nccl_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct share {
+    const char *label, *figures, *percent;
+    double share; // NAN: what would be all is not known
+    severity severity;
+} share;
+
+typedef struct reason {
+    const char *what, *count;
+} reason;
+
+typedef struct complete {
+    arena *memory;
+    share shares[3];
+    reason *reasons;
+    size_t reason_count;
+    const char *sum; // of missing records
+} complete;
+
+enum { SHARES = 3 };
+static const double share_pitch = 25, line_pitch = 11;
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const complete *k = x->data;
+    (void)c, (void)width, (void)from, (void)count;
+    return SHARES * share_pitch + 8 + line_pitch * (double)(1 + k->reason_count);
+}
+
+static void draw_share(canvas *c, const share *s, canvas_box box)
+{
+    double base = box.y + 8, bar = box.y + 12, right = box.x + box.width;
+    double word = canvas_text(c, box.x, base, s->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, .5 * box.width) + 6;
+    if (isfinite(s->share)) {
+        canvas_mark(c, box.x + word + 3, base - 2.5, s->severity);
+        word += 9 + canvas_text(c, box.x + word + 9, base, theme_severity_word(s->severity), TYPE_AXIS,
+                                theme_severity_ink(s->severity), ALIGN_LEFT, 0);
+    }
+    double percent = canvas_text(c, right, base, s->percent, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT, 60);
+    canvas_text(c, right - percent - 5, base, s->figures, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT,
+                box.width - percent - word - 10);
+    if (!isfinite(s->share)) {
+        canvas_rect(c, (canvas_box){box.x, bar, box.width, 6}, INK_EMPTY, 0);
+        return;
+    }
+    double seen = fmin(fmax(s->share, 0), 1) * box.width;
+    if (s->share < 1) seen = fmin(seen, box.width - 1.2); // what is missing is seen
+    canvas_rect(c, (canvas_box){box.x, bar, seen, 6}, theme_severity_ink(s->severity), 0);
+    if (s->share < 1) canvas_hatch(c, (canvas_box){box.x + seen, bar, box.width - seen, 6});
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const complete *k = x->data;
+    double y = box.y, right = box.x + box.width;
+    (void)from, (void)count;
+    for (size_t i = 0; i < SHARES; i++, y += share_pitch)
+        draw_share(c, &k->shares[i], (canvas_box){box.x, y, box.width, share_pitch});
+    y += 12;
+    canvas_text(c, box.x, y, "Missing or left out", TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, 0);
+    canvas_text(c, right, y, k->sum, TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_shorten_at(c, SHORTEN_END);
+    for (size_t i = 0; i < k->reason_count; i++) {
+        y += line_pitch;
+        double taken = canvas_text(c, right, y, k->reasons[i].count, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, 70);
+        canvas_text(c, box.x, y, k->reasons[i].what, TYPE_CELL, INK_TEXT, ALIGN_LEFT, box.width - taken - 6);
+    }
+    canvas_shorten_at(c, SHORTEN_MIDDLE);
+}
+
+// Below 95 % of calls much is not judged; of ranks and records the same limit.
+static share share_of(complete *k, const char *label, uint64_t seen, uint64_t all, bool known)
+{
+    share s = {.label = arena_text(k->memory, label),
+               .share = known && all ? (double)seen / (double)all : NAN,
+               .percent = ""};
+    s.severity = s.share < .95 ? SEVERITY_WATCH : SEVERITY_OK;
+    if (isnan(s.share)) {
+        s.figures = arena_format(k->memory, "%s seen", number_grouped(seen).text);
+        return s;
+    }
+    // Never rounded up to all of it.
+    double percent = seen < all ? fmin(100 * s.share, 99.99) : 100;
+    s.percent =
+        arena_format(k->memory, seen < all ? "%.4g" NUMBER_SPACE "%%" : "%.0f" NUMBER_SPACE "%%", percent);
+    s.figures = arena_format(k->memory, "%s of %s", number_grouped(seen).text, number_grouped(all).text);
+    return s;
+}
+
+static void fill_twin(chart *x, const complete *k)
+{
+    static const char *const heads[] = {"", "figures", "share"};
+    x->twin.columns = 3;
+    x->twin.right = 6;
+    for (size_t i = 0; i < 3; i++)
+        document_cell(&x->twin, heads[i]);
+    for (size_t i = 0; i < SHARES; i++) {
+        document_cell(&x->twin, k->shares[i].label);
+        document_cell(&x->twin, k->shares[i].figures);
+        document_cell(&x->twin, isnan(k->shares[i].share) ? "not known" : k->shares[i].percent);
+    }
+    for (size_t i = 0; i < k->reason_count; i++) {
+        document_cell(&x->twin, k->reasons[i].what);
+        document_cell(&x->twin, k->reasons[i].count);
+        document_cell(&x->twin, "");
+    }
+}
+
+chart nccl_chart_complete(chart_head head, const nccl_view *v)
+{
+    chart x;
+    complete *k = chart_begin(&x, head, sizeof *k);
+    if (!k) return x;
+    bool known = v->completeness_known;
+    k->shares[0] =
+        share_of(k, "Ranks with logs", known ? v->ranks_seen : v->processes, v->ranks_expected, known);
+    k->shares[1] = share_of(k, "Records", known ? v->records_seen : v->records, v->records_expected, known);
+    k->shares[2] =
+        share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
+    k->reasons = arena_make(k->memory, v->reasons.count + 1, sizeof *k->reasons);
+    for (size_t i = 0; k->reasons && i < v->reasons.count; i++)
+        k->reasons[k->reason_count++] =
+            (reason){arena_text(k->memory, v->reasons.items[i].what),
+                     arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
+    k->sum = v->reasons.count ? "records" : known ? "nothing" : "not known";
+    x.height = height;
+    x.draw = draw;
+    if (!arena_failed(k->memory)) fill_twin(&x, k);
+    return chart_end(&x);
+}
