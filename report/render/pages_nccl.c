@@ -17,7 +17,7 @@
 #define TIMES "\xc3\x97"
 #define DASH  "\xe2\x80\x93"
 
-enum { FIRST_ROWS = 9, FAMILIES = 6, SIZES = 6, HISTOGRAMS = 3, COMPARED = 12 };
+enum { FIRST_ROWS = 9, FAMILIES = 6, SIZES = 6, COMPARED = 12, ALIKE = 2 };
 
 typedef struct page {
     const nccl_view *v;
@@ -203,35 +203,67 @@ static void add_run(page *p)
 
 // ---- findings ----
 
+static findings_row finding_row(page *p, const nccl_view_finding *f)
+{
+    findings_evidence *e = arena_make(p->memory, f->evidence.count + 1, sizeof *e);
+    findings_row r = {.severity = f->severity < SEVERITIES ? (severity)f->severity : SEVERITY_INFO,
+                      .rule = f->rule,
+                      .devices = f->device,
+                      .claim = f->claim,
+                      .advice = f->advice,
+                      .explained_by = f->explained_by,
+                      .evidence = e,
+                      .limit = NAN};
+    r.threshold = arena_format(p->memory, "%s %s (%s)", number_plain(f->limit).text, f->unit, f->origin);
+    for (size_t i = 0; e && i < f->evidence.count; i++) {
+        const nccl_view_evidence *x = &f->evidence.items[i];
+        e[i] = (findings_evidence){
+            x->name, arena_format(p->memory, "%s %s", number_plain(x->value).text, x->unit), ""};
+    }
+    r.evidence_count = e ? f->evidence.count : 0;
+    return r;
+}
+
+// The same of others, in one block: "and 7 more: DP 1, DP 2, ...".
+static findings_row more_of(page *p, const nccl_view_finding *first, const findings_row *like)
+{
+    enum { NAMED = 24 };
+    const nccl_view *v = p->v;
+    size_t alike = 0, more = 0;
+    const char *names = "";
+    findings_row r = *like;
+    for (size_t i = 0; i < v->findings.count; i++) {
+        const nccl_view_finding *f = &v->findings.items[i];
+        if (strcmp(f->rule, first->rule) != 0 || f->severity != first->severity || alike++ < ALIKE) continue;
+        if (more++ < NAMED) names = arena_format(p->memory, "%s%s%s", names, *names ? ", " : "", f->device);
+    }
+    r.devices = arena_format(p->memory, "%zu more", more);
+    r.claim = arena_format(p->memory, "The same of %s%s", names, more > NAMED ? ", and others" : "");
+    r.evidence_count = 0;
+    return r;
+}
+
 static void add_findings(page *p)
 {
     const nccl_view *v = p->v;
     findings_row *rows = arena_make(p->memory, v->findings.count + 1, sizeof *rows);
+    size_t count = 0;
     for (size_t i = 0; rows && i < v->findings.count; i++) {
         const nccl_view_finding *f = &v->findings.items[i];
-        findings_evidence *e = arena_make(p->memory, f->evidence.count + 1, sizeof *e);
-        rows[i] = (findings_row){.severity = f->severity < SEVERITIES ? (severity)f->severity : SEVERITY_INFO,
-                                 .rule = f->rule,
-                                 .devices = f->device,
-                                 .claim = f->claim,
-                                 .advice = f->advice,
-                                 .explained_by = f->explained_by,
-                                 .evidence = e,
-                                 .limit = NAN};
-        rows[i].threshold =
-            arena_format(p->memory, "%s %s (%s)", number_plain(f->limit).text, f->unit, f->origin);
-        for (size_t k = 0; e && k < f->evidence.count; k++) {
-            const nccl_view_evidence *x = &f->evidence.items[k];
-            e[k] = (findings_evidence){
-                x->name, arena_format(p->memory, "%s %s", number_plain(x->value).text, x->unit), ""};
-        }
-        rows[i].evidence_count = e ? f->evidence.count : 0;
+        size_t alike = 0;
+        for (size_t k = 0; k < i; k++)
+            alike += strcmp(v->findings.items[k].rule, f->rule) == 0 &&
+                     v->findings.items[k].severity == f->severity;
+        if (alike > ALIKE) continue;
+        rows[count] = finding_row(p, f);
+        if (alike == ALIKE) rows[count] = more_of(p, f, &rows[count]);
+        count++;
     }
-    if (rows && v->findings.count)
+    if (rows && count)
         document_add(p->doc,
                      chart_findings((chart_head){"findings", "Findings",
                                                  "what was judged, on what evidence, with which threshold"},
-                                    rows, v->findings.count));
+                                    rows, count));
     if (v->findings_left)
         document_note(p->doc, arena_format(p->memory, "%llu more findings are in nccl.json.",
                                            (unsigned long long)v->findings_left));
@@ -369,17 +401,25 @@ static bool make_histogram(page *p, chart_head head, const nccl_view_kind *k, do
     return true;
 }
 
-static void add_histograms(page *p, const family *f, size_t number, const nccl_view_kind **kinds,
-                           size_t count)
+// The box plot beside the histogram of the dearest size; then the other sizes, two by two.
+static void add_spreads(page *p, const family *f, size_t number, const nccl_view_kind **kinds, size_t count)
 {
-    chart left;
-    bool waiting = false; // one that has no partner yet
+    const char *what = count && kinds[0]->has_bus ? "bus bandwidth" : "wire time";
+    chart_head head = {arena_format(p->memory, "box-%zu", number),
+                       arena_format(p->memory, "%s, %s: spread", f->coll, f->type),
+                       arena_format(p->memory, "%s, p5, quartiles, p95", what)};
+    chart left = box_chart(p, head, kinds, count, 76);
+    bool waiting = true; // one that has no partner yet
+    size_t first = 0;
+    for (size_t i = 1; i < count; i++)
+        if (kinds[i]->time_us > kinds[first]->time_us) first = i;
     for (size_t i = 0; i < count; i++) {
+        const nccl_view_kind *k = kinds[i == 0 ? first : i <= first ? i - 1 : i];
+        chart_head of = {arena_format(p->memory, "histogram-%zu-%zu", number, i + 1),
+                         arena_format(p->memory, "%s %s", f->coll, size_text(k->size)),
+                         arena_format(p->memory, "%s calls", number_grouped(k->calls).text)};
         chart x;
-        chart_head head = {arena_format(p->memory, "histogram-%zu-%zu", number, i + 1),
-                           arena_format(p->memory, "%s %s", f->coll, size_text(kinds[i]->size)),
-                           arena_format(p->memory, "%s calls", number_grouped(kinds[i]->calls).text)};
-        if (!make_histogram(p, head, kinds[i], 62, &x)) continue;
+        if (!make_histogram(p, of, k, 66, &x)) continue;
         if (waiting)
             document_beside(p->doc, left, x, .5);
         else
@@ -405,16 +445,7 @@ static void add_family(page *p, const family *f, size_t number)
                                        arena_format(p->memory, "every call over the sequence number (%s)%s",
                                                     f->meaning, left)},
                           panels, count));
-    document_add(
-        p->doc,
-        box_chart(p,
-                  (chart_head){arena_format(p->memory, "box-%zu", number),
-                               arena_format(p->memory, "%s, %s: spread", f->coll, f->type),
-                               count && kinds[0]->has_bus
-                                   ? "bus bandwidth from the wire time; box: quartiles, whiskers: p5 and p95"
-                                   : "wire time; box: quartiles, whiskers: p5 and p95"},
-                  kinds, count, 84));
-    if (number <= HISTOGRAMS) add_histograms(p, f, number, kinds, count);
+    add_spreads(p, f, number, kinds, count);
 }
 
 static void add_families(page *p)
@@ -426,13 +457,14 @@ static void add_families(page *p)
     document_part(p->doc, "Every call");
     for (size_t i = 0; i < shown; i++)
         add_family(p, &all[i], i + 1);
-    if (count > shown || count > HISTOGRAMS || p->v->kinds_left)
+    if (count > shown || p->v->kinds_left)
         document_note(
             p->doc,
             arena_format(p->memory,
-                         "%zu of %zu pairs of class and collective are drawn, those with the most time, and "
-                         "histograms of the first %d; --charts DIR draws all of them%s.",
-                         shown, count, HISTOGRAMS,
+                         "%zu of %zu pairs of class and collective are drawn, those with the most time; "
+                         "--charts DIR draws all of "
+                         "them%s.",
+                         shown, count,
                          p->v->kinds_left
                              ? arena_format(p->memory, ", but for %llu kinds that are in types.csv only",
                                             (unsigned long long)p->v->kinds_left)

@@ -24,13 +24,20 @@ typedef struct complete {
 } complete;
 
 enum { SHARES = 3 };
-static const double share_pitch = 25, line_pitch = 11;
+static const double share_pitch = 25, line_pitch = 11, column_gap = 22;
+
+// On the whole width of a page the bars stand side by side.
+static bool is_wide(double width)
+{
+    return width > 380;
+}
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const complete *k = x->data;
-    (void)c, (void)width, (void)from, (void)count;
-    return SHARES * share_pitch + 8 + line_pitch * (double)(1 + k->reason_count);
+    (void)c, (void)from, (void)count;
+    double bars = is_wide(width) ? share_pitch : SHARES * share_pitch;
+    return bars + (k->reason_count ? 8 + line_pitch * (double)(1 + k->reason_count) : 0);
 }
 
 static void draw_share(canvas *c, const share *s, canvas_box box)
@@ -60,8 +67,14 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     const complete *k = x->data;
     double y = box.y, right = box.x + box.width;
     (void)from, (void)count;
-    for (size_t i = 0; i < SHARES; i++, y += share_pitch)
-        draw_share(c, &k->shares[i], (canvas_box){box.x, y, box.width, share_pitch});
+    double each = (box.width - (SHARES - 1) * column_gap) / SHARES;
+    for (size_t i = 0; i < SHARES; i++) {
+        canvas_box wide = {box.x + (each + column_gap) * (double)i, box.y, each, share_pitch},
+                   narrow = {box.x, box.y + share_pitch * (double)i, box.width, share_pitch};
+        draw_share(c, &k->shares[i], is_wide(box.width) ? wide : narrow);
+    }
+    y += is_wide(box.width) ? share_pitch : SHARES * share_pitch;
+    if (!k->reason_count) return;
     y += 12;
     canvas_text(c, box.x, y, "Missing or left out", TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, 0);
     canvas_text(c, right, y, k->sum, TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_RIGHT, 0);
@@ -128,7 +141,7 @@ chart nccl_chart_complete(chart_head head, const nccl_view *v)
         k->reasons[k->reason_count++] =
             (reason){arena_text(k->memory, v->reasons.items[i].what),
                      arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
-    k->sum = v->reasons.count ? "records" : known ? "nothing" : "not known";
+    k->sum = "records";
     x.height = height;
     x.draw = draw;
     if (!arena_failed(k->memory)) fill_twin(&x, k);

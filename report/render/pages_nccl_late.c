@@ -57,7 +57,7 @@ static void draw_cell(canvas *c, const map *m, size_t i, canvas_box box)
     canvas_tip(c, k->tip);
     if (k->state == CELL_UNKNOWN) {
         canvas_hatch(c, box);
-    } else if (k->state == CELL_ABSENT || !(k->behind_us > 0)) {
+    } else if (k->state == CELL_ABSENT || !(k->behind_us > .02 * m->max_us)) {
         canvas_rect(c, box, k->state == CELL_ABSENT ? INK_PAPER : INK_EMPTY, 0);
         if (k->state == CELL_ABSENT)
             canvas_line(c, box.x + box.width / 2 - 2, box.y + box.height / 2, box.x + box.width / 2 + 2,
@@ -233,7 +233,8 @@ static const char *note_of(map *m, const nccl_view *v)
     for (size_t i = 0; i < m->columns; i++)
         incomplete = incomplete || m->incomplete[i];
     return arena_format(
-        m->memory, "%s. Grey: not behind. Hatched: no complete call.%s%s%s", text,
+        m->memory,
+        "%s. Grey: not behind, or by less than 2 %% of the scale. Hatched: no complete call.%s%s%s", text,
         m->cut ? " Local ranks from 64 on are in the list of ranks only." : "",
         incomplete ? " Underlined hosts: records are missing." : "",
         v->late_hosts_left

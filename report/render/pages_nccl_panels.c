@@ -59,11 +59,11 @@ static void draw_panel(canvas *c, const panel *p, canvas_box box)
         draw_line(c, p, &a);
     } else {
         const plot_series drawn_as = {.kind = PLOT_POINTS,
-                                    .ink = INK_RECEIVED,
-                                    .line_width = p->count > 300 ? .8 : 1.2,
-                                    .x = p->xs,
-                                    .y = p->ys,
-                                    .count = p->count};
+                                      .ink = INK_RECEIVED,
+                                      .line_width = p->count > 300 ? .8 : 1.2,
+                                      .x = p->xs,
+                                      .y = p->ys,
+                                      .count = p->count};
         plot drawn = {a.x.axis, a.y.axis, &drawn_as, 1};
         canvas_plot(c, a.box, &drawn);
     }

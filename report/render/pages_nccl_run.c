@@ -29,13 +29,13 @@ typedef struct run {
     const char *note;
 } run;
 
-static const double data_height = 128, panel_gap = 9;
+static const double data_height = 124, head_height = 11, panel_gap = 5;
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const run *r = x->data;
     (void)from, (void)count;
-    return data_height + panel_gap + AXES_X_HEIGHT +
+    return data_height + PANELS * head_height + panel_gap + AXES_X_HEIGHT +
            canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
 }
 
@@ -85,17 +85,16 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     a.box.width = box.width - widest - 6;
     for (int i = 0; i < PANELS; i++) {
         const curve *k = &r->curves[i];
-        a.box.y = y;
+        a.box.y = y + head_height;
         a.box.height = data_height * k->top / sum;
         a.y.axis.max = k->top;
         axes_hatch(c, &a, r->gaps, r->gap_count);
         axes_draw_y(c, &a);
         draw_curve(c, r, k, &a);
         draw_change(c, r, &a);
-        canvas_text(c, a.box.x + 5, a.box.y + 8, k->label, TYPE_TABLE_STRONG, k->text, ALIGN_LEFT,
-                    a.box.width - 10);
+        canvas_text(c, a.box.x, y + 7, k->label, TYPE_TABLE_STRONG, k->text, ALIGN_LEFT, a.box.width);
         draw_hovers(c, r, &a);
-        y += a.box.height + panel_gap;
+        y += head_height + a.box.height + panel_gap;
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
     canvas_paragraph(c, box.x, y - panel_gap + AXES_X_HEIGHT + 9, box.width, r->note, TYPE_FOOT,

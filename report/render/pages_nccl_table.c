@@ -43,8 +43,8 @@ static places place_columns(canvas_box box)
                     .coll = x + .105 * w,
                     .size = x + .315 * w,
                     .calls = x + .378 * w,
-                    .bytes = x + .452 * w,
-                    .time = x + .515 * w,
+                    .bytes = x + .448 * w,
+                    .time = x + .502 * w,
                     .wire = {x + .572 * w, x + .622 * w},
                     .skew = x + .63 * w,
                     .skew_text = {x + .724 * w, x + .776 * w},
@@ -174,7 +174,7 @@ static unsigned decimals_of(const nccl_view_row *rows, size_t count)
     return least < 50 ? 3 : least < 5000 ? 2 : 1;
 }
 
-static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals)
+static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals, unsigned time_decimals)
 {
     arena *a = g->memory;
     const nccl_spread unknown = {0}, *skew = r->ranks > 1 ? &r->skew_us : &unknown;
@@ -185,7 +185,7 @@ static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals
     to->calls = arena_text(a, r->calls < 1000000 ? number_grouped(r->calls).text
                                                  : number_prefixed((double)r->calls, "").text);
     to->bytes = arena_text(a, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
-    to->time = arena_text(a, number_fixed(r->time_us / 1e6, r->time_us >= 1e8 ? 0 : 1).text);
+    to->time = arena_text(a, number_fixed(r->time_us / 1e6, time_decimals).text);
     to->wire[0] = ms_text(g, &r->wire_us, r->wire_us.p50, decimals);
     to->wire[1] = ms_text(g, &r->wire_us, r->wire_us.p95, decimals);
     to->skew[0] = ms_text(g, skew, skew->p50, decimals);
@@ -255,9 +255,12 @@ chart nccl_chart_table(chart_head head_of, const nccl_view_row *rows, size_t cou
     grid *g = chart_begin(&x, head_of, sizeof *g);
     if (!g) return x;
     g->rows = arena_make(g->memory, count + 1, sizeof *g->rows);
-    unsigned decimals = decimals_of(rows, count);
+    double longest = 0;
+    for (size_t i = 0; i < count; i++)
+        longest = fmax(longest, rows[i].time_us);
+    unsigned decimals = decimals_of(rows, count), time_decimals = longest < 1e6 ? 3 : longest < 1e7 ? 2 : 1;
     for (size_t i = 0; g->rows && i < count; i++) {
-        fill_row(g, &g->rows[g->count++], &rows[i], decimals);
+        fill_row(g, &g->rows[g->count++], &rows[i], decimals, time_decimals);
         if (rows[i].bus_gbs.count) g->most_gbs = fmax(g->most_gbs, rows[i].bus_gbs.p50);
     }
     g->note = note_of(g, left);

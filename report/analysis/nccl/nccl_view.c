@@ -183,6 +183,42 @@ static void say_wire(making *m)
             s->bus_gbs.p95));
 }
 
+// Its rank in the largest communicator is the one that people know.
+static const nccl_member *widest_member(const nccl *n, uint32_t process)
+{
+    const nccl_process *p = &n->processes[process];
+    const nccl_member *best = NULL;
+    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
+        const nccl_member *m = &n->members[n->process_members[i]];
+        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks)
+            best = m;
+    }
+    return best;
+}
+
+static const char *seconds_text(making *m, double us)
+{
+    if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
+    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3)
+                     : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+}
+
+// The same process under the name that it has elsewhere, and what it cost in all.
+static void say_process(making *m, const nccl_finding *x)
+{
+    const nccl *n = m->n;
+    if (x->member == NCCL_NONE || strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return;
+    const nccl_member *of = &n->members[x->member], *wide = widest_member(n, of->process);
+    const nccl_process *p = &n->processes[of->process];
+    const char *also = wide == of ? ""
+                                  : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)wide->rank,
+                                                     n->communicators[wide->communicator].label);
+    say(m, SEVERITY_INFO,
+        nccl_view_format(
+            m->v, "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",
+            (long long)p->pid, p->local, also, seconds_text(m, x->cost_us)));
+}
+
 // "look at this process" behind "Look next: ".
 static const char *look_at(const char *advice)
 {
@@ -199,6 +235,7 @@ static void say_all(making *m)
         if (!is_said(m, i, said)) continue;
         if (!lead) lead = &m->f->items[i];
         say(m, m->f->items[i].severity, nccl_view_format(m->v, "%s.", capital(m, m->f->items[i].claim)));
+        say_process(m, &m->f->items[i]);
         said++;
     }
     if (!said)
@@ -215,32 +252,15 @@ static void say_all(making *m)
             "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
 }
 
-static const char *seconds_text(making *m, double us)
-{
-    if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
-    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3)
-                     : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
-}
-
-// Its rank in the largest communicator is the one that people know.
-static const nccl_member *widest_member(const nccl *n, uint32_t process)
-{
-    const nccl_process *p = &n->processes[process];
-    const nccl_member *best = NULL;
-    for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
-        const nccl_member *m = &n->members[n->process_members[i]];
-        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks)
-            best = m;
-    }
-    return best;
-}
-
 // The finding in as few words as a heading needs; else its claim.
 static const char *title_of(making *m)
 {
     const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
+    if (strcmp(x->rule->name, "nccl-below-peak") == 0 && x->communicator != NCCL_NONE)
+        return nccl_view_format(m->v, "%s reaches %.0f %% of its peak",
+                                n->communicators[x->communicator].label, 100 * x->value);
     if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us))
         return nccl_view_text(m->v, m->f->verdict);
     if (x->member != NCCL_NONE) {
@@ -266,12 +286,12 @@ static size_t stem_of(const nccl_communicator *c)
     return length;
 }
 
-// One that is unlike its equals: a finding is about it, and not about all of its kind.
+// One that is unlike its equals: ranks are late in it, or it is slow.
 static bool is_named(const making *m, uint32_t communicator)
 {
     for (size_t i = 0; i < m->f->count; i++) {
         const nccl_finding *x = &m->f->items[i];
-        if (x->communicator != communicator || x->severity < SEVERITY_WATCH || x->explained_by) continue;
+        if (x->communicator != communicator) continue;
         if (strcmp(x->rule->class_name, "late") == 0 || strcmp(x->rule->name, "nccl-slow-communicator") == 0)
             return true;
     }
@@ -836,13 +856,20 @@ static uint64_t other_runs(const nccl *n, const nccl_communicator *c)
     return count;
 }
 
+// Ten calls make quantiles; but a short run has some bins, too.
+static size_t bins_for(size_t calls)
+{
+    size_t bins = calls / 10 > 40 ? calls / 10 : calls < 40 ? calls : 40;
+    return bins < NCCL_VIEW_BINS ? bins : NCCL_VIEW_BINS;
+}
+
 static bool add_run(making *m)
 {
     nccl_view *v = m->v;
     const nccl_series *s = m->main_group == NCCL_NONE ? NULL : series_over_run(m);
     size_t count;
     if (!s) return true;
-    nccl_bin *bins = nccl_bins(m->n, s, NCCL_VIEW_BINS, &count);
+    nccl_bin *bins = nccl_bins(m->n, s, bins_for(s->instance_count), &count);
     if (!bins) return false;
     v->run_label = nccl_view_text(v, communicator_of(m, s)->label);
     v->run_ranks = (uint64_t)communicator_of(m, s)->ranks;
