@@ -401,32 +401,35 @@ static bool make_histogram(page *p, chart_head head, const nccl_view_kind *k, do
     return true;
 }
 
-// The box plot beside the histogram of the dearest size; then the other sizes, two by two.
-static void add_spreads(page *p, const family *f, size_t number, const nccl_view_kind **kinds, size_t count)
+// The box plot beside the percentiles of the time on the wire.
+static void add_spread(page *p, const family *f, size_t number, const nccl_view_kind **kinds, size_t count)
 {
-    const char *what = count && kinds[0]->has_bus ? "bus bandwidth" : "wire time";
-    chart_head head = {arena_format(p->memory, "box-%zu", number),
-                       arena_format(p->memory, "%s, %s: spread", f->coll, f->type),
-                       arena_format(p->memory, "%s, p5, quartiles, p95", what)};
-    chart left = box_chart(p, head, kinds, count, 76);
-    bool waiting = true; // one that has no partner yet
-    size_t first = 0;
-    for (size_t i = 1; i < count; i++)
-        if (kinds[i]->time_us > kinds[first]->time_us) first = i;
-    for (size_t i = 0; i < count; i++) {
-        const nccl_view_kind *k = kinds[i == 0 ? first : i <= first ? i - 1 : i];
-        chart_head of = {arena_format(p->memory, "histogram-%zu-%zu", number, i + 1),
-                         arena_format(p->memory, "%s %s", f->coll, size_text(k->size)),
-                         arena_format(p->memory, "%s calls", number_grouped(k->calls).text)};
-        chart x;
-        if (!make_histogram(p, of, k, 66, &x)) continue;
-        if (waiting)
-            document_beside(p->doc, left, x, .5);
-        else
-            left = x;
-        waiting = !waiting;
+    enum { COLUMNS = 7 };
+    static const table_column columns[COLUMNS] = {{"size", TABLE_NUMBER, 1},    {"calls", TABLE_NUMBER, 0},
+                                                  {"wire p5", TABLE_NUMBER, 0}, {"p50", TABLE_NUMBER, 0},
+                                                  {"p95", TABLE_NUMBER, 0},     {"p99", TABLE_NUMBER, 0},
+                                                  {"skew p50", TABLE_NUMBER, 0}};
+    const char **cells = arena_make(p->memory, COLUMNS * (count + 1), sizeof *cells);
+    bool one_rank = strcmp(f->type, nccl_class_name(NCCL_SINGLE_RANK)) == 0;
+    for (size_t i = 0; cells && i < count; i++) {
+        const nccl_view_kind *k = kinds[i];
+        const char *row[COLUMNS] = {arena_text(p->memory, size_text(k->size)),
+                                    grouped(p, k->calls),
+                                    us_text(p, &k->wire_us, k->wire_us.p5),
+                                    us_text(p, &k->wire_us, k->wire_us.p50),
+                                    us_text(p, &k->wire_us, k->wire_us.p95),
+                                    us_text(p, &k->wire_us, k->wire_us.p99),
+                                    one_rank ? NUMBER_UNKNOWN : us_text(p, &k->skew_us, k->skew_us.p50)};
+        memcpy(cells + COLUMNS * i, row, sizeof row);
     }
-    if (waiting) document_add(p->doc, left);
+    if (!cells) return;
+    chart_head box = {arena_format(p->memory, "box-%zu", number), "Spread",
+                      count && kinds[0]->has_bus ? "bus bandwidth: p5, quartiles, p95"
+                                                 : "wire time: p5, quartiles, p95"};
+    chart_head table = {arena_format(p->memory, "percentiles-%zu", number), "Percentiles",
+                        "of the time on the wire"};
+    document_beside(p->doc, box_chart(p, box, kinds, count, 72),
+                    chart_table(table, columns, COLUMNS, cells, count), .48);
 }
 
 static void add_family(page *p, const family *f, size_t number)
@@ -445,7 +448,13 @@ static void add_family(page *p, const family *f, size_t number)
                                        arena_format(p->memory, "every call over the sequence number (%s)%s",
                                                     f->meaning, left)},
                           panels, count));
-    add_spreads(p, f, number, kinds, count);
+    document_add(p->doc,
+                 nccl_chart_histograms(
+                     (chart_head){arena_format(p->memory, "histograms-%zu", number), "",
+                                  arena_format(p->memory, "share of calls by %s",
+                                               count && kinds[0]->has_bus ? "bus bandwidth" : "wire time")},
+                     panels, count));
+    add_spread(p, f, number, kinds, count);
 }
 
 static void add_families(page *p)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 typedef struct share {
-    const char *label, *figures, *percent;
-    double share; // NAN: what would be all is not known
+    const char *label, *figures, *brief, *percent; // brief: figures where there is little room
+    double share;                                  // NAN: what would be all is not known
     severity severity;
 } share;
 
@@ -24,7 +24,7 @@ typedef struct complete {
 } complete;
 
 enum { SHARES = 3 };
-static const double share_pitch = 25, line_pitch = 11, column_gap = 22;
+static const double share_pitch = 25, line_pitch = 11, column_gap = 18;
 
 // On the whole width of a page the bars stand side by side.
 static bool is_wide(double width)
@@ -50,8 +50,9 @@ static void draw_share(canvas *c, const share *s, canvas_box box)
                                 theme_severity_ink(s->severity), ALIGN_LEFT, 0);
     }
     double percent = canvas_text(c, right, base, s->percent, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT, 60);
-    canvas_text(c, right - percent - 5, base, s->figures, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT,
-                box.width - percent - word - 10);
+    double room = box.width - percent - word - 10;
+    const char *figures = canvas_text_width(c, s->figures, TYPE_CELL) <= room ? s->figures : s->brief;
+    canvas_text(c, right - percent - 5, base, figures, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, room);
     if (!isfinite(s->share)) {
         canvas_rect(c, (canvas_box){box.x, bar, box.width, 6}, INK_EMPTY, 0);
         return;
@@ -96,12 +97,15 @@ static share share_of(complete *k, const char *label, uint64_t seen, uint64_t al
     s.severity = s.share < .95 ? SEVERITY_WATCH : SEVERITY_OK;
     if (isnan(s.share)) {
         s.figures = arena_format(k->memory, "%s seen", number_grouped(seen).text);
+        s.brief = arena_format(k->memory, "%s seen", number_prefixed((double)seen, "").text);
         return s;
     }
     // Never rounded up to all of it.
     double percent = seen < all ? fmin(100 * s.share, 99.99) : 100;
     s.percent =
         arena_format(k->memory, seen < all ? "%.4g" NUMBER_SPACE "%%" : "%.0f" NUMBER_SPACE "%%", percent);
+    s.brief = arena_format(k->memory, "%s of %s", number_prefixed((double)seen, "").text,
+                           number_prefixed((double)all, "").text);
     s.figures = arena_format(k->memory, "%s of %s", number_grouped(seen).text, number_grouped(all).text);
     return s;
 }

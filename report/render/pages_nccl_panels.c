@@ -1,4 +1,5 @@
 // Calls over the sequence number: a panel for each size, or all sizes in one. Few calls are points, many are a density.
+// And how they are spread, in the same columns.
 #include "pages_nccl_private.h"
 
 #include "charts_plots.h"
@@ -14,7 +15,8 @@ typedef struct panel {
     const char *label, *tip;
     axes_scale x, y;
     double *xs, *ys;
-    size_t count;      // points; 0 with a density
+    size_t count;      // points or bars; 0 with a density
+    double *widths;    // of bars; NULL: points
     uint16_t *density; // NULL: points
     double at[LINE], median[LINE];
     double peak; // NAN: none
@@ -25,17 +27,23 @@ typedef struct panels {
     panel *items;
     size_t count;
     const char *note;
+    double height; // of a panel
 } panels;
 
-static const double panel_height = 104, head_height = 13;
+static const double head_height = 13;
+
+static double panel_pitch(const panels *p)
+{
+    return head_height + p->height + AXES_X_HEIGHT + 6;
+}
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const panels *p = x->data;
     double note = from + count >= (p->count + COLUMNS - 1) / COLUMNS
-                      ? canvas_paragraph_height(c, width, p->note, TYPE_FOOT, 0) + 4
+                      ? *p->note ? canvas_paragraph_height(c, width, p->note, TYPE_FOOT, 0) + 4 : 0
                       : 0;
-    return (double)count * (head_height + panel_height + AXES_X_HEIGHT + 6) + note;
+    return (double)count * panel_pitch(p) + note;
 }
 
 static void draw_line(canvas *c, const panel *p, const axes *a)
@@ -46,9 +54,9 @@ static void draw_line(canvas *c, const panel *p, const axes *a)
     canvas_plot(c, a->box, &drawn);
 }
 
-static void draw_panel(canvas *c, const panel *p, canvas_box box)
+static void draw_panel(canvas *c, const panel *p, canvas_box box, double high)
 {
-    axes a = {{0, box.y + head_height, 0, panel_height}, p->x, p->y};
+    axes a = {{0, box.y + head_height, 0, high}, p->x, p->y};
     double tics = axes_label_width(c, &a.y, a.box.height) + 6;
     a.box.x = box.x + tics;
     a.box.width = box.width - tics;
@@ -58,11 +66,12 @@ static void draw_panel(canvas *c, const panel *p, canvas_box box)
     if (p->density) {
         draw_line(c, p, &a);
     } else {
-        const plot_series drawn_as = {.kind = PLOT_POINTS,
+        const plot_series drawn_as = {.kind = p->widths ? PLOT_BARS : PLOT_POINTS,
                                       .ink = INK_RECEIVED,
                                       .line_width = p->count > 300 ? .8 : 1.2,
                                       .x = p->xs,
                                       .y = p->ys,
+                                      .x2 = p->widths,
                                       .count = p->count};
         plot drawn = {a.x.axis, a.y.axis, &drawn_as, 1};
         canvas_plot(c, a.box, &drawn);
@@ -77,7 +86,7 @@ static void draw_panel(canvas *c, const panel *p, canvas_box box)
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const panels *p = x->data;
-    const double gap = 14, pitch = head_height + panel_height + AXES_X_HEIGHT + 6;
+    const double gap = 14, pitch = panel_pitch(p);
     size_t across = p->count < COLUMNS ? p->count : COLUMNS;
     double width = (box.width - gap * (double)(across - 1)) / (double)(across ? across : 1);
     double y = box.y;
@@ -85,8 +94,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t row = from; row < from + count; row++, y += pitch)
         for (size_t k = 0; k < COLUMNS && row * COLUMNS + k < p->count; k++)
             draw_panel(c, &p->items[row * COLUMNS + k],
-                       (canvas_box){box.x + (width + gap) * (double)k, y, width, pitch});
-    if (from + count >= (p->count + COLUMNS - 1) / COLUMNS)
+                       (canvas_box){box.x + (width + gap) * (double)k, y, width, pitch}, p->height);
+    if (*p->note && from + count >= (p->count + COLUMNS - 1) / COLUMNS)
         canvas_paragraph(c, box.x, y + 4, box.width, p->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
@@ -241,6 +250,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     panels *p = chart_begin(&x, head, sizeof *p);
     if (!p) return x;
     p->items = arena_make(p->memory, count + 1, sizeof *p->items);
+    p->height = 104;
     bool dense = false, peak = false;
     for (size_t i = 0; p->items && i < count; i++)
         add_panel(p, &items[i]);
@@ -259,6 +269,89 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
     x.height = height;
     x.draw = draw;
     if (!arena_failed(p->memory)) fill_twin(&x, items, count);
+    return chart_end(&x);
+}
+
+// ---- how they are spread ----
+
+// The ends of all bins of a kind, in the unit of its axis; false: there is no spread that could be drawn.
+static bool find_ends(const nccl_view_kind *k, double *low, double *high)
+{
+    *low = k->low * factor_of(k);
+    *high = k->high * factor_of(k);
+    if (!k->bins.count || !isfinite(*low) || !isfinite(*high) || *low < 0) return false;
+    if (!(*high > *low)) { // all calls alike: one bar
+        *high = *low > 0 ? *low * 1.05 : 1;
+        *low *= .95;
+    }
+    return *high > *low;
+}
+
+static void add_histogram(panels *p, const nccl_panel *from)
+{
+    const nccl_view_kind *k = from->kind;
+    panel *to = &p->items[p->count];
+    double low, high, sum = 0, most = 0;
+    size_t bins = k->bins.count;
+    if (!find_ends(k, &low, &high)) return;
+    for (size_t i = 0; i < bins; i++)
+        sum += isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
+    to->xs = arena_make(p->memory, bins, sizeof(double));
+    to->ys = arena_make(p->memory, bins, sizeof(double));
+    to->widths = arena_make(p->memory, bins, sizeof(double));
+    if (!(sum > 0) || !to->xs || !to->ys || !to->widths) return;
+    for (size_t i = 0; i < bins; i++) {
+        double count = isfinite(k->bins.items[i].count) ? fmax(k->bins.items[i].count, 0) : 0;
+        to->xs[i] = low + (high - low) * ((double)i + .5) / (double)bins;
+        to->ys[i] = count / sum;
+        to->widths[i] = (high - low) / (double)bins * .94;
+        most = fmax(most, to->ys[i]);
+    }
+    to->count = bins;
+    to->label = arena_text(p->memory, from->label);
+    to->tip = to->label;
+    to->x = (axes_scale){
+        {low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : ""};
+    to->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
+    to->peak = NAN;
+    p->count++;
+}
+
+static void histogram_twin(chart *x, const nccl_panel *items, size_t count)
+{
+    static const char *const heads[] = {"size", "from", "to", "unit", "calls"};
+    x->twin.columns = sizeof heads / sizeof *heads;
+    x->twin.right = 0x16;
+    for (size_t i = 0; i < x->twin.columns; i++)
+        document_cell(&x->twin, heads[i]);
+    for (size_t i = 0; i < count; i++) {
+        const nccl_view_kind *k = items[i].kind;
+        double step = k->bins.count ? (k->high - k->low) / (double)k->bins.count : 0;
+        for (size_t j = 0; j < k->bins.count; j++) {
+            if (!(k->bins.items[j].count > 0)) continue;
+            document_cell(&x->twin, items[i].label);
+            document_cellf(&x->twin, "%.6g", k->low + step * (double)j);
+            document_cellf(&x->twin, "%.6g", k->low + step * (double)(j + 1));
+            document_cell(&x->twin, k->has_bus ? "GB/s" : "\xc2\xb5s");
+            document_cellf(&x->twin, "%.10g", k->bins.items[j].count);
+        }
+    }
+}
+
+chart nccl_chart_histograms(chart_head head, const nccl_panel *items, size_t count)
+{
+    chart x;
+    panels *p = chart_begin(&x, head, sizeof *p);
+    if (!p) return x;
+    p->items = arena_make(p->memory, count + 1, sizeof *p->items);
+    p->height = 52;
+    p->note = "";
+    for (size_t i = 0; p->items && i < count; i++)
+        add_histogram(p, &items[i]);
+    x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
+    x.height = height;
+    x.draw = draw;
+    if (!arena_failed(p->memory)) histogram_twin(&x, items, count);
     return chart_end(&x);
 }
 

@@ -20,6 +20,8 @@ typedef struct nccl_panel {
     const nccl_view_kind *kind;
 } nccl_panel;
 chart nccl_chart_panels(chart_head head, const nccl_panel *panels, size_t count);
+// How the values of each are spread; in the same columns.
+chart nccl_chart_histograms(chart_head head, const nccl_panel *panels, size_t count);
 // All in one, a colour for each.
 chart nccl_chart_scatter(chart_head head, const nccl_panel *panels, size_t count);
 

@@ -31,12 +31,17 @@ typedef struct run {
 
 static const double data_height = 124, head_height = 11, panel_gap = 5;
 
+// Of everything but the data.
+static double fixed_height(const run *r, canvas *c, double width)
+{
+    return PANELS * head_height + panel_gap + AXES_X_HEIGHT +
+           canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
+}
+
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    const run *r = x->data;
     (void)from, (void)count;
-    return data_height + PANELS * head_height + panel_gap + AXES_X_HEIGHT +
-           canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
+    return data_height + fixed_height(x->data, c, width);
 }
 
 static void draw_curve(canvas *c, const run *r, const curve *k, const axes *a)
@@ -75,18 +80,19 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 {
     const run *r = x->data;
     double sum = r->curves[0].top + r->curves[1].top, y = box.y, widest = 0;
+    double high = fmax(fmin(box.height - fixed_height(r, c, box.width), data_height), 20);
     axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, ""}, {{0, 1, false, false}, AXES_DURATION, ""}};
     (void)from, (void)count;
     for (int i = 0; i < PANELS; i++) {
         a.y.axis.max = r->curves[i].top;
-        widest = fmax(widest, axes_label_width(c, &a.y, data_height * r->curves[i].top / sum));
+        widest = fmax(widest, axes_label_width(c, &a.y, high * r->curves[i].top / sum));
     }
     a.box.x = box.x + widest + 6;
     a.box.width = box.width - widest - 6;
     for (int i = 0; i < PANELS; i++) {
         const curve *k = &r->curves[i];
         a.box.y = y + head_height;
-        a.box.height = data_height * k->top / sum;
+        a.box.height = high * k->top / sum;
         a.y.axis.max = k->top;
         axes_hatch(c, &a, r->gaps, r->gap_count);
         axes_draw_y(c, &a);
@@ -221,6 +227,7 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
             ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
                            (unsigned long long)v->run_others)
             : "");
+    x.squeeze = .72;
     x.height = height;
     x.draw = draw;
     if (!arena_failed(r->memory)) fill_twin(&x, v);
