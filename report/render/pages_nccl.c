@@ -177,15 +177,11 @@ static void add_late(page *p)
         document_note(p->doc, "Who is late cannot be told: no call was logged by all of its ranks.");
         return;
     }
-    document_add(
-        p->doc,
-        nccl_chart_late(
-            (chart_head){
-                "late", "Who is late?",
-                arena_format(p->memory,
-                             "%s of %s, how far behind the median arrival, mean of the complete calls",
-                             v->main_coll, v->main_label)},
-            v));
+    const char *what =
+        v->late_all ? "all collectives" : arena_format(p->memory, "%s of %s", v->main_coll, v->main_label);
+    const char *question =
+        arena_format(p->memory, "%s, how far behind the median arrival, mean of the complete calls", what);
+    document_add(p->doc, nccl_chart_late((chart_head){"late", "Who is late?", question}, v));
 }
 
 static void add_run(page *p)

@@ -24,7 +24,7 @@ typedef struct complete {
 } complete;
 
 enum { SHARES = 3 };
-static const double share_pitch = 25, line_pitch = 11, column_gap = 18;
+static const double share_pitch = 25, wide_pitch = 34, line_pitch = 11, column_gap = 22;
 
 // On the whole width of a page the bars stand side by side.
 static bool is_wide(double width)
@@ -36,11 +36,11 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
 {
     const complete *k = x->data;
     (void)c, (void)from, (void)count;
-    double bars = is_wide(width) ? share_pitch : SHARES * share_pitch;
+    double bars = is_wide(width) ? wide_pitch : SHARES * share_pitch;
     return bars + (k->reason_count ? 8 + line_pitch * (double)(1 + k->reason_count) : 0);
 }
 
-static void draw_share(canvas *c, const share *s, canvas_box box)
+static void draw_share(canvas *c, const share *s, canvas_box box, bool below)
 {
     double base = box.y + 8, bar = box.y + 12, right = box.x + box.width;
     double word = canvas_text(c, box.x, base, s->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, .5 * box.width) + 6;
@@ -52,7 +52,10 @@ static void draw_share(canvas *c, const share *s, canvas_box box)
     double percent = canvas_text(c, right, base, s->percent, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT, 60);
     double room = box.width - percent - word - 10;
     const char *figures = canvas_text_width(c, s->figures, TYPE_CELL) <= room ? s->figures : s->brief;
-    canvas_text(c, right - percent - 5, base, figures, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, room);
+    if (below)
+        canvas_text(c, box.x, bar + 14.5, s->figures, TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, box.width);
+    else
+        canvas_text(c, right - percent - 5, base, figures, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, room);
     if (!isfinite(s->share)) {
         canvas_rect(c, (canvas_box){box.x, bar, box.width, 6}, INK_EMPTY, 0);
         return;
@@ -72,9 +75,9 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = 0; i < SHARES; i++) {
         canvas_box wide = {box.x + (each + column_gap) * (double)i, box.y, each, share_pitch},
                    narrow = {box.x, box.y + share_pitch * (double)i, box.width, share_pitch};
-        draw_share(c, &k->shares[i], is_wide(box.width) ? wide : narrow);
+        draw_share(c, &k->shares[i], is_wide(box.width) ? wide : narrow, is_wide(box.width));
     }
-    y += is_wide(box.width) ? share_pitch : SHARES * share_pitch;
+    y += is_wide(box.width) ? wide_pitch : SHARES * share_pitch;
     if (!k->reason_count) return;
     y += 12;
     canvas_text(c, box.x, y, "Missing or left out", TYPE_TABLE_STRONG, INK_SECONDARY, ALIGN_LEFT, 0);

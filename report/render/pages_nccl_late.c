@@ -39,7 +39,7 @@ static const double head_height = 26, label_width = 62;
 // Few rows are higher, many lower; never so low that a label does not fit.
 static double row_height(const map *m)
 {
-    return m->rows > 16 ? 7.6 : m->rows > 8 ? 9 : 11;
+    return m->rows > 16 ? 7.6 : m->rows > 4 ? 9.4 : 11;
 }
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)

@@ -110,7 +110,7 @@ static size_t place(double at, double max, size_t cells)
 // More shades where few calls are: a single one is seen.
 static theme_ink shade(uint64_t calls, uint64_t most)
 {
-    return theme_ramp(INK_BLUE, .25 + .75 * log((double)calls) / log((double)(most > 1 ? most : 2)));
+    return theme_ramp(INK_BLUE, .4 + .6 * log((double)calls) / log((double)(most > 1 ? most : 2)));
 }
 
 static bool is_dense(const nccl_view_kind *k)

@@ -26,6 +26,7 @@ typedef struct run {
     axes_span *gaps;
     size_t gap_count;
     double change; // NAN: none
+    int panels;    // 1: there is only one rank, and no skew
     const char *note;
 } run;
 
@@ -34,7 +35,7 @@ static const double data_height = 124, head_height = 11, panel_gap = 5;
 // Of everything but the data.
 static double fixed_height(const run *r, canvas *c, double width)
 {
-    return PANELS * head_height + panel_gap + AXES_X_HEIGHT +
+    return r->panels * (head_height + panel_gap) + AXES_X_HEIGHT +
            canvas_paragraph_height(c, width, r->note, TYPE_FOOT, 0) + 7;
 }
 
@@ -60,7 +61,9 @@ static void draw_hovers(canvas *c, const run *r, const axes *a)
         double left, right;
         char text[240];
         if (!axes_clip(a, &span, &left, &right)) continue;
-        if (isnan(r->curves[0].y[i]))
+        if (r->panels == 1 && !isnan(r->curves[0].y[i]))
+            snprintf(text, sizeof text, "from sn %.0f: %s", r->x[i], number_duration(r->curves[0].y[i]).text);
+        else if (isnan(r->curves[0].y[i]))
             snprintf(text, sizeof text, "from sn %.0f: no complete call", r->x[i]);
         else
             snprintf(text, sizeof text, "from sn %.0f: wire %s, skew %s", r->x[i],
@@ -79,17 +82,17 @@ static void draw_change(canvas *c, const run *r, const axes *a)
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const run *r = x->data;
-    double sum = r->curves[0].top + r->curves[1].top, y = box.y, widest = 0;
+    double sum = r->curves[0].top + (r->panels > 1 ? r->curves[1].top : 0), y = box.y, widest = 0;
     double high = fmax(fmin(box.height - fixed_height(r, c, box.width), data_height), 20);
     axes a = {{0, 0, 0, 0}, {r->axis, AXES_SI, ""}, {{0, 1, false, false}, AXES_DURATION, ""}};
     (void)from, (void)count;
-    for (int i = 0; i < PANELS; i++) {
+    for (int i = 0; i < r->panels; i++) {
         a.y.axis.max = r->curves[i].top;
         widest = fmax(widest, axes_label_width(c, &a.y, high * r->curves[i].top / sum));
     }
     a.box.x = box.x + widest + 6;
     a.box.width = box.width - widest - 6;
-    for (int i = 0; i < PANELS; i++) {
+    for (int i = 0; i < r->panels; i++) {
         const curve *k = &r->curves[i];
         a.box.y = y + head_height;
         a.box.height = high * k->top / sum;
@@ -136,7 +139,7 @@ static void find_tops(run *r)
         r->curves[i].top = plot_axis_for(&most, 1, false).max;
     }
     // One scale; but a panel is never too low to be read.
-    for (int i = 0; i < PANELS; i++)
+    for (int i = 0; i < PANELS && r->panels > 1; i++)
         r->curves[i].top = fmax(r->curves[i].top, .28 * r->curves[!i].top);
 }
 
@@ -202,6 +205,7 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
     run *r = chart_begin(&x, head, sizeof *r);
     if (!r) return x;
     size_t n = v->run.count;
+    r->panels = v->run_ranks > 1 ? PANELS : 1;
     fill_curves(r, v);
     if (!arena_failed(r->memory) && n) {
         double end = (double)v->run.items[n - 1].last_sn + 1;
@@ -210,7 +214,7 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
         find_gaps(r, v);
     }
     r->change = v->run_changed ? (double)v->run_change_sn : NAN;
-    r->curves[0].label = "wire time";
+    r->curves[0].label = r->panels > 1 ? "wire time" : "time";
     r->curves[0].ink = r->curves[0].text = INK_RECEIVED, r->curves[0].pale = INK_RECEIVED_PALE;
     r->curves[0].text = INK_RECEIVED_TEXT;
     r->curves[1].label = skew_label(r, v);
@@ -227,7 +231,7 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
             ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
                            (unsigned long long)v->run_others)
             : "");
-    x.squeeze = .72;
+    x.squeeze = .64;
     x.height = height;
     x.draw = draw;
     if (!arena_failed(r->memory)) fill_twin(&x, v);

@@ -238,7 +238,7 @@ static void say_all(making *m)
         say_process(m, &m->f->items[i]);
         said++;
     }
-    if (!said)
+    if (!said && (m->v->completeness_known || !m->n->instance_count))
         say(m, m->f->judged && m->n->instance_count ? SEVERITY_OK : SEVERITY_INFO,
             nccl_view_format(m->v, "%s.", m->f->verdict));
     say_wire(m);
@@ -595,6 +595,17 @@ static bool is_about(const making *m, uint32_t group)
     return false;
 }
 
+// Of its calls; what is incomplete tells nobody's lateness. Never 0: then there is no better one.
+static double complete_share(const making *m, const lots *l, const lot *x)
+{
+    double calls = 0, incomplete = 0;
+    for (size_t i = x->first; i < x->first + x->count; i++) {
+        calls += (double)m->n->series[l->series[i]].instance_count;
+        incomplete += (double)m->n->series[l->series[i]].incomplete;
+    }
+    return calls > 0 ? 1 - .999 * incomplete / calls : 0;
+}
+
 static void choose_main(making *m, const lots *l)
 {
     double best = -1;
@@ -603,7 +614,7 @@ static void choose_main(making *m, const lots *l)
         const lot *x = &l->items[i];
         double time = 0;
         for (k = i; k < l->count && l->items[k].group == x->group && l->items[k].coll == x->coll; k++)
-            time += (double)l->items[k].time_us;
+            time += (double)l->items[k].time_us * complete_share(m, l, &l->items[k]);
         time *= (double)(m->n->communicators[x->group].ranks - 1); // one rank tells nothing of waiting
         if (!(time > best) || !is_about(m, x->group)) continue;
         best = time;
@@ -744,6 +755,27 @@ static void gather_arrivals(const making *m, arrival *all)
     }
 }
 
+// In all collectives, for a map of everybody.
+static void gather_all(const making *m, arrival *all)
+{
+    const nccl *n = m->n;
+    for (uint32_t i = 0; i < n->process_count; i++) {
+        const nccl_waiting *w = &n->processes[i].waiting;
+        const nccl_member *wide = widest_member(n, i);
+        if (!w->records || !wide) continue;
+        all[i] = (arrival){w->behind_us, w->judged, w->judged_last, wide->rank, true};
+    }
+}
+
+// Are at least half of the processes in it?
+static bool is_of_most(const making *m, const arrival *all)
+{
+    size_t there = 0;
+    for (size_t i = 0; i < m->n->process_count; i++)
+        there += all[i].takes_part;
+    return 2 * there >= m->n->process_count;
+}
+
 typedef struct chosen_host {
     uint32_t host;
     double worst_us;
@@ -817,6 +849,8 @@ static bool add_late(making *m)
     v->late.items = nccl_view_take(v, n->process_count, sizeof *v->late.items);
     if (good && v->late.items && m->main_group != NCCL_NONE && n->communicators[m->main_group].ranks > 1) {
         gather_arrivals(m, all);
+        v->late_all = !is_of_most(m, all);
+        if (v->late_all) gather_all(m, all);
         size_t count = choose_hosts(m, all, hosts);
         for (size_t i = 0; i < count; i++)
             add_late_host(m, all, hosts[i].host);
@@ -1448,7 +1482,10 @@ netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
         add_comparison(&m, comparison);
         add_metrics(&m);
         good = good && add_counters(&m, counters);
-        v->verdict = title_of(&m);
+        v->verdict = v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
+                         ? title_of(&m)
+                         : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for",
+                                            n->instance_count);
         say_all(&m);
     }
     good = good && !v->memory->failed;

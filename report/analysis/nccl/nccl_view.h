@@ -192,6 +192,7 @@ typedef struct nccl_view {
     uint64_t ranks_seen, ranks_expected, records_expected, records_seen, calls_judgeable, calls_complete;
     NCCL_LIST(nccl_view_reason) reasons;
     double late_floor_us; // below it a lateness is no colour: a tenth of the median wire time
+    bool late_all;        // of all collectives: the main one is of too few processes
     uint64_t late_hosts, late_hosts_left, late_rows; // late_rows: processes of a host
     NCCL_LIST(nccl_view_process) late;
     const char *run_label; // the communicator of the run

@@ -144,15 +144,16 @@ SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(
       F(TEXT, main_coll), F(NUMBER, main_peak_gbs), L(sizes, size_shape), F(FLAG, completeness_known),
       F(COUNT, ranks_seen), F(COUNT, ranks_expected), F(COUNT, records_expected), F(COUNT, records_seen),
       F(COUNT, calls_judgeable), F(COUNT, calls_complete), L(reasons, reason_shape), F(NUMBER, late_floor_us),
-      F(COUNT, late_hosts), F(COUNT, late_hosts_left), F(COUNT, late_rows), L(late, process_shape),
-      F(TEXT, run_label), F(COUNT, run_ranks), F(COUNT, run_size), F(COUNT, run_calls),
-      F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed), L(run, bin_shape),
-      L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape), F(COUNT, series_left),
-      L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left), L(damaged, file_shape),
-      F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known),
-      F(COUNT, slower), F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape),
-      F(COUNT, pairs_left), L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known),
-      F(NUMBER, columns_from_s), F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape))
+      F(FLAG, late_all), F(COUNT, late_hosts), F(COUNT, late_hosts_left), F(COUNT, late_rows),
+      L(late, process_shape), F(TEXT, run_label), F(COUNT, run_ranks), F(COUNT, run_size),
+      F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed),
+      L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape),
+      F(COUNT, series_left), L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left),
+      L(damaged, file_shape), F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left),
+      F(FLAG, compared_known), F(COUNT, slower), F(COUNT, faster), F(COUNT, alike),
+      L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left), L(metrics, metric_shape),
+      F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s), F(NUMBER, columns_to_s),
+      L(columns, column_shape), L(nics, nic_shape))
 #undef F
 #undef L
 
