@@ -5,6 +5,7 @@
 #include "nccl_export.h"
 #include "nccl_inputs.h"
 #include "nccl_parquet.h"
+#include "nccl_report.h"
 #include "nccl_text.h"
 #include "nccl_view.h"
 #include "options.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 static int as_json, all, quiet, threads, parquet;
-static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, **recordings;
+static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, *report_path, **recordings;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0,
@@ -34,6 +35,7 @@ static const struct poptOption options[] = {
      "netprof recordings of these hosts and this time, by commas: shown beside", "FILES"},
     {"parquet", 0, POPT_ARG_NONE, &parquet, 0,
      "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
+    {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report of it: .pdf, .html, .svg or .png", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
      "watch|warn|high|critical"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
@@ -124,9 +126,8 @@ static int save_parquet(const nccl *n)
     return code;
 }
 
-static int save_json(json_object *o)
+static int save_json(json_object *o, const char *path)
 {
-    char *path = text_format("%s/nccl.json", output);
     whole_file *file = whole_file_open(path);
     const char *text =
         must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -137,7 +138,6 @@ static int save_json(json_object *o)
         code = whole_file_close(file, true);
     }
     json_object_put(o);
-    free(path);
     return code;
 }
 
@@ -159,7 +159,7 @@ static json_object *results_json(const results *r)
 }
 
 // What reports are drawn from goes into the saved result only.
-static int save_result(const results *r)
+static int save_result(const results *r, const char *path)
 {
     netprof_error error;
     nccl_view view = {0};
@@ -171,7 +171,7 @@ static int save_result(const results *r)
     }
     json_object_object_add(o, "view", must(nccl_view_json(&view)));
     nccl_view_free(&view);
-    return save_json(o);
+    return save_json(o, path);
 }
 
 static int save(const results *r, const nccl_config *config)
@@ -187,8 +187,31 @@ static int save(const results *r, const nccl_config *config)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
         code = save_summary(n, i);
-    if (!code) code = save_result(r);
+    char *result = text_format("%s/nccl.json", output);
+    if (!code) code = save_result(r, result);
+    free(result);
     return code || !parquet ? code : save_parquet(n);
+}
+
+// Of the saved result; where none is kept, of one that goes away again.
+static int make_report(const results *r)
+{
+    const char *directory = getenv("TMPDIR");
+    if (output) {
+        char *saved = text_format("%s/nccl.json", output);
+        int code = nccl_report_make(saved, report_path);
+        free(saved);
+        return code;
+    }
+    char *path = text_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
+    int fd = mkstemps(path, (int)strlen(".json"));
+    int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
+    if (fd >= 0) close(fd);
+    if (!code) code = save_result(r, path);
+    if (!code) code = nccl_report_make(path, report_path);
+    if (fd >= 0) unlink(path);
+    free(path);
+    return code;
 }
 
 // ---- all ----
@@ -235,6 +258,7 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
     results r = {.n = n, .before = before};
     int code = compute(&r);
     if (!code && output) code = save(&r, config);
+    if (!code && report_path) code = make_report(&r);
     if (!code) code = print(&r);
     nccl_counters_free(&r.counters);
     series_free(&r.series);
@@ -316,6 +340,7 @@ const command command_nccl = {
             "which ranks and hosts were late and what that cost; and what the logs do not hold.",
     .examples = "netprof nccl nccl-inspector-52310\n"
                 "netprof nccl nccl-inspector-52310 --peak 'nvlink-only=450,*=400' -o results\n"
+                "netprof nccl nccl-inspector-52310 --report nccl.pdf\n"
                 "netprof nccl --jobid 52310 --fail-on high\n"
                 "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
     .exits =
