@@ -72,6 +72,16 @@ static bool note_good(job_report *r)
     return add_note(r, SEVERITY_OK, job_text("%s", text), JOB_NONE);
 }
 
+// "2.36 kW".
+static const char *si_text(char *text, size_t size, double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t i = 0;
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes) value /= 1000, i++;
+    snprintf(text, size, "%.*f %s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
+    return text;
+}
+
 static bool note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
@@ -83,9 +93,9 @@ static bool note_energy(job_report *r)
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
         snprintf(share, sizeof share, ", %s of it GPUs", rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
     return add_note(r, SEVERITY_INFO,
-                    job_text("Energy %s%s%s; mean %sW per node; %s", e->lower_bound ? "at least " : "",
+                    job_text("Energy %s%s%s; mean %s per node; %s", e->lower_bound ? "at least " : "",
                              job_energy_text(total, sizeof total, e->total_j), share,
-                             rules_format(power, sizeof power, "", e->node_w), e->how),
+                             si_text(power, sizeof power, e->node_w, "W"), e->how),
                     JOB_NONE);
 }
 
@@ -156,10 +166,7 @@ static char *clock_words(const job_report *r)
 
 const char *job_energy_text(char *text, size_t size, double joules)
 {
-    char number[32];
-    if (fabs(joules) >= 3.6e5) snprintf(text, size, "%sWh", rules_format(number, sizeof number, "", joules / 3600));
-    else snprintf(text, size, "%sJ", rules_format(number, sizeof number, "", joules));
-    return text;
+    return fabs(joules) >= 3.6e5 ? si_text(text, size, joules / 3600, "Wh") : si_text(text, size, joules, "J");
 }
 
 bool job_make_notes(job_report *r)

@@ -637,7 +637,8 @@ struct job_known {
 static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
 {
     bool silent = marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY);
-    return c->kind == NETPROF_KIND_COUNTER && !silent && catalog_is_trouble(d->source, c->name, c->unit ? c->unit : "");
+    return c->kind == NETPROF_KIND_COUNTER && !silent &&
+           (marks & CATALOG_FAULT || catalog_is_trouble(d->source, c->name, c->unit ? c->unit : ""));
 }
 
 // LOOKUP_NONE without memory.
