@@ -97,7 +97,7 @@ typedef struct job_episode {
     size_t device;
     job_meter meter;
     int64_t from_ns, to_ns;
-    double mean, high;
+    double mean, high, retries;
 } job_episode;
 
 typedef struct job_watch_row {
