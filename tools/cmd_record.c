@@ -82,6 +82,7 @@ static int check(recording *r, size_t count)
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
     r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0;
     r->job.sources.per_cpu = per_cpu != 0;
+    r->job.sources.perf = reading_perf();
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);
 }
 
