@@ -326,6 +326,14 @@ static void tell_links(const gpu *g, emit *e)
     }
 }
 
+static void tell_facts(gpu_state *s, emit *e, gpu *g, size_t number)
+{
+    g->facts(g, e);
+    emit_fact(e, "uuid", g->uuid);
+    emit_fact(e, "pci", g->pci);
+    tell_job(s, e, g, number);
+}
+
 static void tell_gpu(gpu_state *s, emit *e, gpu *g, size_t number)
 {
     int64_t now = gpu_clock_us();
@@ -334,10 +342,7 @@ static void tell_gpu(gpu_state *s, emit *e, gpu *g, size_t number)
     add_up(g, g->last_us ? (uint64_t)(now - g->last_us) : 0);
     g->last_us = now;
     emit_device(e, g->name, g->part ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
-    g->facts(g, e);
-    emit_fact(e, "uuid", g->uuid);
-    emit_fact(e, "pci", g->pci);
-    tell_job(s, e, g, number);
+    if (emit_lists(e)) tell_facts(s, e, g, number);
     for (size_t i = 0; i < GPU_VALUES; i++)
         tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
     tell_sums(g, e);

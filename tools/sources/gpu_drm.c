@@ -103,6 +103,7 @@ typedef struct drm_gpu {
     char card[16], driver[16], hwmon[32], model[96];
     const char *vendor;
     bool has[FILES], has_reason[REASON_FILES], has_metrics;
+    size_t metrics; // row of metrics_rows
     emit_file files[FILES], reason_files[REASON_FILES];
 } drm_gpu;
 
@@ -203,30 +204,31 @@ static int read_metrics(const drm_gpu *x, const emit *e, unsigned char *data, si
     return error;
 }
 
-// The accumulator counts 2^-16 J.
+static uint64_t metric(const unsigned char *data, size_t size, unsigned place)
+{
+    return place + 8 <= size ? little_endian(data + place, 8) : UINT64_MAX;
+}
+
+static unsigned reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
+{
+    return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) | (bits >> 32 & 0xffff ? GPU_REASON_THERMAL : 0u) |
+           (bits >> 48 ? GPU_REASON_HARDWARE : 0u);
+}
+
+// All ones: the chip does not tell.
 static void set_metrics(gpu *g, drm_gpu *x, const emit *e)
 {
     unsigned char data[METRICS];
     size_t size;
     int error = read_metrics(x, e, data, &size);
-    if (!error && size < 4) error = EBADMSG;
-    for (size_t i = 0; i < sizeof metrics_rows / sizeof *metrics_rows; i++) {
-        if (!error && (data[2] != 1 || data[3] != metrics_rows[i].content)) continue;
-        uint64_t energy = !error && metrics_rows[i].energy + 8 <= size
-                              ? little_endian(data + metrics_rows[i].energy, 8)
-                              : UINT64_MAX;
-        if (!error && energy == UINT64_MAX) error = EOPNOTSUPP; // all ones: the chip does not tell
-        gpu_set(g, GPU_ENERGY, error, energy / 65536 * 1000000 + energy % 65536 * 1000000 / 65536);
-        if (error || !metrics_rows[i].reasons || metrics_rows[i].reasons + 8 > size) return;
-        uint64_t bits = little_endian(data + metrics_rows[i].reasons, 8);
-        gpu_set(g, GPU_THROTTLE_REASONS, bits == UINT64_MAX ? EOPNOTSUPP : 0, bits);
-        // 16 bits each of power, current, temperature, others.
-        g->reasons = bits == UINT64_MAX ? 0
-                                        : (bits & 0xffffffff ? GPU_REASON_POWER : 0u) |
-                                              (bits >> 32 & 0xffff ? GPU_REASON_THERMAL : 0u) |
-                                              (bits >> 48 ? GPU_REASON_HARDWARE : 0u);
-        return;
-    }
+    if (!error && (size < 4 || data[3] != metrics_rows[x->metrics].content)) error = EBADMSG;
+    uint64_t energy = error ? 0 : metric(data, size, metrics_rows[x->metrics].energy); // in 2^-16 J
+    uint64_t bits = error ? 0 : metric(data, size, metrics_rows[x->metrics].reasons);
+    gpu_set(g, GPU_ENERGY, energy == UINT64_MAX ? EOPNOTSUPP : error,
+            energy / 65536 * 1000000 + energy % 65536 * 1000000 / 65536);
+    if (!metrics_rows[x->metrics].reasons) return;
+    gpu_set(g, GPU_THROTTLE_REASONS, bits == UINT64_MAX ? EOPNOTSUPP : error, bits);
+    g->reasons = error ? 0 : reasons_of(bits);
 }
 
 // ---- one GPU ----
@@ -307,6 +309,20 @@ static bool is_there(drm_gpu *x, const emit *e, const file_row *r, emit_file *f)
     return false;
 }
 
+// Which version of the table, if it is one of those that are known.
+static void find_metrics(drm_gpu *x, const emit *e)
+{
+    unsigned char data[METRICS];
+    size_t size;
+    if (strcmp(x->driver, "amdgpu") != 0 || read_metrics(x, e, data, &size) || size < 4 || data[2] != 1)
+        return;
+    for (size_t i = 0; i < sizeof metrics_rows / sizeof *metrics_rows; i++) {
+        if (metrics_rows[i].content != data[3]) continue;
+        x->has_metrics = true;
+        x->metrics = i;
+    }
+}
+
 static void find_files(drm_gpu *x, const emit *e)
 {
     bool known[GPU_VALUES] = {false};
@@ -320,10 +336,7 @@ static void find_files(drm_gpu *x, const emit *e)
         x->has_reason[i] =
             strcmp(reason_rows[i].driver, x->driver) == 0 && is_there(x, e, &row, &x->reason_files[i]);
     }
-    unsigned char data[METRICS];
-    size_t size;
-    x->has_metrics = strcmp(x->driver, "amdgpu") == 0 && !read_metrics(x, e, data, &size) && size >= 4 &&
-                     data[2] == 1 && data[3] >= 1 && data[3] <= 5;
+    find_metrics(x, e);
 }
 
 // i915 counts what each engine does, in ns; CAP_PERFMON is needed. The PMU is "i915" or has the bus address behind it.

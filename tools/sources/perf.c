@@ -225,9 +225,8 @@ static void open_all(perf_state *s, const emit *e)
 
 // ---- telling ----
 
-static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
+static void tell_facts(emit *e, const perf_state *s)
 {
-    emit_device(e, name, flags);
     emit_fact(e, "microarchitecture", perf_microarchitecture());
     emit_fact(e, "perf_event_paranoid", s->paranoid);
     emit_fact(e, "not_known", s->notes);
@@ -235,6 +234,12 @@ static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags
     for (size_t i = 0; i < s->unit_count; i++)
         if (s->units[i].denied)
             emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
+}
+
+static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
+{
+    emit_device(e, name, flags);
+    if (emit_lists(e)) tell_facts(e, s);
     perf_counting_tell(&s->counting, e);
 }
 
@@ -242,7 +247,7 @@ static void tell_unit(emit *e, uncore_unit *u)
 {
     if (u->denied) return; // told by a fact, instead of some twenty devices without a value
     emit_device(e, u->pmu, NETPROF_DEVICE_PHYSICAL);
-    perf_counting_facts(&u->counting, e);
+    if (emit_lists(e)) perf_counting_facts(&u->counting, e);
     perf_counting_tell(&u->counting, e);
 }
 
