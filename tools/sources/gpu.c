@@ -270,6 +270,7 @@ static void add_up(gpu *g, uint64_t passed_us)
     }
     for (size_t i = 0; i < GPU_REASONS; i++)
         if (is_known(g, GPU_THROTTLE_REASONS) && g->reasons & reasons[i]) g->reason_us[i] += passed_us;
+    if (is_known(g, GPU_JOB_PROCESSES) && g->values[GPU_JOB_PROCESSES].value) g->job_us += passed_us;
     if (is_known(g, GPU_MEMORY_USED) && g->values[GPU_MEMORY_USED].value > g->memory_peak)
         g->memory_peak = g->values[GPU_MEMORY_USED].value;
 }
@@ -291,6 +292,7 @@ static void tell_sums(const gpu *g, emit *e)
         emit_value(e, "memory_peak", &bytes, g->memory_peak);
     else if (g->values[GPU_MEMORY_USED].told)
         emit_failed(e, "memory_peak", &bytes, g->values[GPU_MEMORY_USED].error);
+    if (g->values[GPU_JOB_PROCESSES].told) emit_value(e, "job_time", &time, g->job_us);
     for (size_t i = 0; i < GPU_REASONS && g->values[GPU_THROTTLE_REASONS].told; i++)
         emit_value(e, reasons[i], &time, g->reason_us[i]);
 }

@@ -87,7 +87,7 @@ struct gpu {
     perf_counting engines; // Intel
     // made of what was read
     int64_t last_us; // 0: not read yet
-    uint64_t busy_us, seen_us, loaded_us, loaded_cycles, memory_peak, reason_us[GPU_REASONS];
+    uint64_t busy_us, seen_us, job_us, loaded_us, loaded_cycles, memory_peak, reason_us[GPU_REASONS];
     uint64_t engine_ns; // of the busiest engine so far
 };
 
