@@ -2,6 +2,7 @@
 #ifndef SOURCE_BENCH_H
 #define SOURCE_BENCH_H
 
+#include "catalog.h"
 #include "sources.h"
 
 #include <stdio.h>
@@ -102,6 +103,18 @@ static inline const char *fact(const bench *b, const char *device, const char *k
     for (uint32_t i = 0; i < d->fact_count; i++)
         if (strcmp(d->facts[i].key, key) == 0) return d->facts[i].value;
     return "";
+}
+
+// Each counter has a row with the same unit and kind, and a meaning.
+static inline void check_catalog(const bench *b)
+{
+    for (size_t i = 0; i < b->s.schema->counter_count; i++) {
+        const netprof_counter *c = &b->s.schema->counters[i];
+        const catalog_entry *e = catalog_find(b->s.schema->devices[c->device].source, c->name);
+        if (!e || !*e->description) fail_msg("%s is not in the catalog", c->name);
+        if (strcmp(e->unit, c->unit) != 0) fail_msg("%s: %s, by the catalog %s", c->name, c->unit, e->unit);
+        if (e->kind != c->kind) fail_msg("%s: of another kind in the catalog", c->name);
+    }
 }
 
 static inline void close_source(bench *b)

@@ -144,6 +144,7 @@ static void values_in_units_of_their_own(void **state)
             fail_msg("%s: %llu", rows[i].name, (unsigned long long)value(&b, "gpu0", rows[i].name));
         assert_string_equal(b.s.schema->counters[index_of(&b, "gpu0", rows[i].name)].unit, rows[i].unit);
     }
+    check_catalog(&b);
     assert_string_equal(fact(&b, "gpu0", "vendor"), "NVIDIA");
     assert_string_equal(fact(&b, "gpu0", "model"), "NVIDIA Made 100");
     assert_string_equal(fact(&b, "gpu0", "uuid"), "GPU-0000abc0-0000");
@@ -328,6 +329,7 @@ static void links(void **state)
     g->link_replays = 6;
     g->link_recoveries = 7;
     open_source(&b, "gpu", NULL, &nobody);
+    check_catalog(&b);
     assert_int_equal(value(&b, "gpu0", "nvlinks_up"), 2);
     assert_int_equal(value(&b, "gpu0", "nvlink0_rx_bytes"), 10 * 1024); // KiB
     assert_int_equal(value(&b, "gpu0", "nvlink0_tx_bytes"), 20 * 1024);
@@ -407,6 +409,7 @@ static void processes_of_the_job(void **state)
     g->use_stamp[2] = 12;
     open_source(&b, "gpu", NULL, &job);
     assert_int_equal(value(&b, "gpu0", "processes"), 3);
+    check_catalog(&b);
     assert_int_equal(value(&b, "gpu0", "job_processes"), 2);
     assert_int_equal(value(&b, "gpu0", "job_memory"), 120);
     assert_int_equal(value(&b, "gpu1", "job_processes"), 0);
@@ -522,6 +525,7 @@ static void an_amd_gpu(void **state)
     assert_int_equal(b.s.schema->device_count, 1);
     assert_string_equal(fact(&b, "gpu0", "vendor"), "AMD");
     assert_string_equal(fact(&b, "gpu0", "pci"), "0000:c1:00.0");
+    check_catalog(&b);
     assert_string_equal(fact(&b, "gpu0", "card"), "card1");
     assert_int_equal(value(&b, "gpu0", "busy"), 77);
     assert_int_equal(value(&b, "gpu0", "memory_busy"), 12);
@@ -636,6 +640,7 @@ static void an_intel_gpu(void **state)
     put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/bcs0-busy", "config=0x1000\n");
     engine_ns[0] = engine_ns[1] = 0;
     open_source(&b, "gpu", root, &nobody);
+    check_catalog(&b);
     assert_int_equal(value(&b, "gpu0", "energy"), 5000000);
     assert_int_equal(value(&b, "gpu0", "power_limit"), 120000000);
     assert_int_equal(value(&b, "gpu0", "clock"), 1300);
@@ -673,6 +678,7 @@ static void an_intel_gpu_of_xe(void **state)
     put_amd();
     open_source(&b, "gpu", root, &nobody);
     assert_string_equal(fact(&b, "gpu0", "vendor"), "AMD"); // card1
+    check_catalog(&b);
     assert_int_equal(value(&b, "gpu1", "energy"), 9);
     assert_int_equal(value(&b, "gpu1", "temperature"), 51000);
     assert_int_equal(value(&b, "gpu1", "clock"), 800);

@@ -468,6 +468,7 @@ static void bytes_of_memory_controllers(void **state)
                      1500 * 64); // 6.1e-5 MiB is a line of 64 bytes
     assert_int_equal(value(&b, "uncore_imc_3", "cas_count_read"), 1500 * 64);
     assert_int_equal(value(&b, "uncore_imc_3", "cas_count_write"), 0);
+    check_catalog(&b);
     assert_string_equal(b.s.schema->counters[index_of(&b, "uncore_imc_0", "cas_count_read")].unit, "bytes");
     close_source(&b);
 
@@ -562,6 +563,24 @@ static void lists_of_names(void **state)
     assert_int_equal(sources_find("perf")->add(np, &job, &error), NETPROF_ERR_ARG);
     assert_string_equal(error.text, "cykles: no such event or group here");
     netprof_close(np);
+}
+
+// What the groups name, and what each processor has of them.
+static void names_are_in_the_catalog(void **state)
+{
+    (void)state;
+    bench b;
+    const perf_row *r;
+    sources_job job = {.perf = "hardware,software,stalls,cache,LLC-store-misses,L1-dcache-prefetches,minor-faults,bus-cycles,memory"};
+    put("/sys/devices/system/cpu/online", "0\n");
+    open_source(&b, "perf", root, &job);
+    assert_true(b.s.schema->counter_count > 20);
+    check_catalog(&b);
+    close_source(&b);
+    for (size_t i = 0; (r = perf_row_at(i)); i++) {
+        const catalog_entry *e = catalog_find("perf", r->name);
+        if (!e || strcmp(e->unit, r->unit) != 0) fail_msg("%s", r->name);
+    }
 }
 
 // Without libpfm4 a group is said to be unknown. In a process of its own: the library is looked for once.
@@ -859,6 +878,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_saved_tree_holds_no_events, begin, end),
         cmocka_unit_test_setup_teardown(bytes_of_memory_controllers, begin, end),
         cmocka_unit_test_setup_teardown(terms_of_descriptions, begin, end),
+        cmocka_unit_test_setup_teardown(names_are_in_the_catalog, begin, end),
         cmocka_unit_test(lists_of_names),
         cmocka_unit_test(rows_that_libpfm4_knows),
         cmocka_unit_test(a_command_and_its_children),

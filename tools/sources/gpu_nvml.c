@@ -586,7 +586,7 @@ gpu_nvml *gpu_nvml_open(gpu_list *list)
         void *function = dlsym(library, functions[i].name);
         memcpy((char *)n + functions[i].offset, &function, sizeof function);
     }
-    list->error = CALL(n, init);
+    list->error = n->init ? errno_of(n->init()) : EOPNOTSUPP;
     if (list->error) {
         snprintf(list->text, sizeof list->text, "%.100s: nvmlInit_v2", gpu_nvml_library);
         n->shutdown = NULL; // there is nothing to end
