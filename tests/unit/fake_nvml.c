@@ -75,7 +75,7 @@ static unsigned number_of(device d)
 int nvmlDeviceGetName(device d, char *text, unsigned size);
 int nvmlDeviceGetName(device d, char *text, unsigned size)
 {
-    snprintf(text, size, "NVIDIA Made %s", is_part(d) ? "1g.10gb" : "100");
+    snprintf(text, size, "NVIDIA Made %s", is_part(d) ? "1g.10gb" : d->other_model ? "50" : "100");
     return begin(d);
 }
 

@@ -20,7 +20,7 @@ typedef struct fake_gpu {
     unsigned long long crc_flit, crc_data, link_replays, link_recoveries;
     unsigned processes, pids[FAKE_PROCESSES], use[FAKE_PROCESSES];
     unsigned long long process_memory[FAKE_PROCESSES], use_stamp[FAKE_PROCESSES];
-    unsigned mig, parts;
+    unsigned mig, parts, other_model;
     unsigned long long part_used[FAKE_PARTS];
 } fake_gpu;
 

@@ -456,6 +456,18 @@ static void gpus_given_to_the_job(void **state)
         assert_string_equal(fact(&b, "gpu1", "job_by"), "CUDA_VISIBLE_DEVICES");
         close_source(&b);
     }
+    // Of several models the fastest is number 0, whatever its place: a number says nothing, a UUID does.
+    bench b;
+    nvml->gpus[1].other_model = 1;
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+    open_source(&b, "gpu", NULL, &job);
+    assert_string_equal(fact(&b, "gpu0", "job"), "");
+    close_source(&b);
+    setenv("CUDA_VISIBLE_DEVICES", "GPU-0000abc1", 1);
+    open_source(&b, "gpu", NULL, &job);
+    assert_string_equal(fact(&b, "gpu0", "job"), "no");
+    assert_string_equal(fact(&b, "gpu1", "job"), "yes");
+    close_source(&b);
     unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
@@ -508,6 +520,36 @@ static void put_amd(void)
     }
 }
 
+// Of a process that runs: its own list, by numbers only when it sees the same GPUs as this one.
+static void gpus_given_to_a_process(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pids[2] = {501, 502};
+    sources_job job = {.pids = pids, .pid_count = 2};
+    static const char environment[] = "A=1\0ROCR_VISIBLE_DEVICES=GPU-e1a2b3\0B=2";
+    static const char numbers[] = "ROCR_VISIBLE_DEVICES=1,0.1\0";
+    put_amd();
+    put("/proc/self/cgroup", "0::/job\n");
+    put("/proc/501/cgroup", "0::/job/task_0\n");
+    put("/proc/502/cgroup", "0::/job\n");
+    put_bytes("/proc/501/environ", (const unsigned char *)environment, sizeof environment);
+    open_source(&b, "gpu", root, &job);
+    assert_string_equal(fact(&b, "gpu0", "job"), "yes");
+    assert_string_equal(fact(&b, "gpu0", "job_by"), "ROCR_VISIBLE_DEVICES");
+    close_source(&b);
+    put_bytes("/proc/501/environ", (const unsigned char *)numbers, sizeof numbers); // in a group of its own
+    open_source(&b, "gpu", root, &job);
+    assert_string_equal(fact(&b, "gpu0", "job"), "");
+    close_source(&b);
+    job.pids = pids + 1;
+    job.pid_count = 1;
+    put_bytes("/proc/502/environ", (const unsigned char *)numbers, sizeof numbers);
+    open_source(&b, "gpu", root, &job);
+    assert_string_equal(fact(&b, "gpu0", "job"), "yes"); // a part of number 0
+    close_source(&b);
+}
+
 static void an_amd_gpu(void **state)
 {
     (void)state;
@@ -526,6 +568,7 @@ static void an_amd_gpu(void **state)
     assert_string_equal(fact(&b, "gpu0", "vendor"), "AMD");
     assert_string_equal(fact(&b, "gpu0", "pci"), "0000:c1:00.0");
     check_catalog(&b);
+    assert_string_equal(fact(&b, "gpu0", "uuid"), "GPU-e1a2b3");
     assert_string_equal(fact(&b, "gpu0", "card"), "card1");
     assert_int_equal(value(&b, "gpu0", "busy"), 77);
     assert_int_equal(value(&b, "gpu0", "memory_busy"), 12);
@@ -728,6 +771,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parts_of_a_gpu, begin, end),
         cmocka_unit_test_setup_teardown(processes_of_the_job, begin, end),
         cmocka_unit_test_setup_teardown(gpus_given_to_the_job, begin, end),
+        cmocka_unit_test_setup_teardown(gpus_given_to_a_process, begin, end),
         cmocka_unit_test_setup_teardown(an_amd_gpu, begin, end),
         cmocka_unit_test_setup_teardown(versions_of_gpu_metrics, begin, end),
         cmocka_unit_test_setup_teardown(an_intel_gpu, begin, end),

@@ -571,7 +571,8 @@ static void names_are_in_the_catalog(void **state)
     (void)state;
     bench b;
     const perf_row *r;
-    sources_job job = {.perf = "hardware,software,stalls,cache,LLC-store-misses,L1-dcache-prefetches,minor-faults,bus-cycles,memory"};
+    sources_job job = {.perf = "hardware,software,stalls,cache,LLC-store-misses,L1-dcache-prefetches,minor-"
+                               "faults,bus-cycles,memory"};
     put("/sys/devices/system/cpu/online", "0\n");
     open_source(&b, "perf", root, &job);
     assert_true(b.s.schema->counter_count > 20);
@@ -670,7 +671,8 @@ static double cpu_seconds(void)
 static void burn(double seconds)
 {
     for (double begun = cpu_seconds(); cpu_seconds() < begun + seconds;)
-        for (volatile int i = 0; i < 100000; i++) continue;
+        for (volatile int i = 0; i < 100000; i++)
+            continue;
 }
 
 static int allowed_cpus(int *two)

@@ -146,7 +146,7 @@ static bool is_named(const char *list, const gpu *g, size_t number)
         size_t n = strcspn(at, ",");
         char *end;
         unsigned long value = strtoul(at, &end, 10);
-        if (n && end == at + n && *at >= '0' && *at <= '9') {
+        if (n && (end == at + n || *end == '.') && *at >= '0' && *at <= '9') { // "1.0": a part of number 1
             if (value == number) return true;
         } else if (n > 4 && strncmp(at, g->uuid, n) == 0) { // a beginning of the UUID is enough
             return true;
@@ -160,8 +160,12 @@ static bool has_numbers(const char *list)
     return *list >= '0' && *list <= '9';
 }
 
-static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                                        "ZE_AFFINITY_MASK"};
+static const struct {
+    const char *name, *vendor;
+} variables[] = {{"CUDA_VISIBLE_DEVICES", "NVIDIA"},
+                 {"ROCR_VISIBLE_DEVICES", "AMD"},
+                 {"HIP_VISIBLE_DEVICES", "AMD"},
+                 {"ZE_AFFINITY_MASK", "Intel"}};
 
 // A variable of a process's environment; NULL. The text is in f.
 static const char *variable_of(emit_file *f, const emit *e, pid_t pid, const char *name)
@@ -191,33 +195,62 @@ static bool same_group(const emit *e, pid_t pid)
     return same;
 }
 
+// The place among its maker's GPUs; a part has that of its whole.
+static size_t number_of(const gpu_list *list, const gpu *g)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const gpu *other = list->items[i];
+        count += !other->part && strcmp(other->vendor, g->vendor) == 0;
+        if (other == g) break;
+    }
+    return count ? count - 1 : 0;
+}
+
+// Programs count GPUs of several models with the fastest first: numbers say nothing then.
+static bool is_mixed(const gpu_list *list, const char *vendor)
+{
+    const gpu *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const gpu *g = list->items[i];
+        if (g->part || strcmp(g->vendor, vendor) != 0) continue;
+        if (first && strcmp(first->model, g->model) != 0) return true;
+        if (!first) first = g;
+    }
+    return false;
+}
+
 // By the variable that gives GPUs to programs: "yes", "no", or NULL where it does not say. Numbers in it count the
 // GPUs that its process may see, so they are believed only of one that sees the same ones as this process.
-static const char *of_job(const emit *e, const sources_job *job, const gpu *g, size_t number,
-                          const char *variable)
+static const char *of_job(const emit *e, const gpu_list *all, const gpu *g, const char *variable)
 {
+    const sources_job *job = all->job;
     const char *verdict = NULL, *own = job->expected && !job->pid_count ? getenv(variable) : NULL;
-    if (own) return is_named(own, g, number) ? "yes" : "no";
+    size_t number = number_of(all, g);
+    bool mixed = is_mixed(all, g->vendor);
+    if (own) return has_numbers(own) && mixed ? NULL : is_named(own, g, number) ? "yes" : "no";
     for (size_t i = 0; i < job->pid_count; i++) {
         emit_file environment = {.fd = -1};
         const char *list = variable_of(&environment, e, job->pids[i], variable);
-        bool believed = list && (!has_numbers(list) || same_group(e, job->pids[i])),
-             named = believed && is_named(list, g, number);
+        bool said = list != NULL,
+             believed = list && (!has_numbers(list) || (!mixed && same_group(e, job->pids[i])));
+        bool named = believed && is_named(list, g, number);
         emit_file_close(&environment);
         if (named) return "yes";
-        if (list && !believed) return NULL;
+        if (said && !believed) return NULL;
         if (believed) verdict = "no";
     }
     return verdict;
 }
 
-static void tell_job(gpu_state *s, emit *e, const gpu *g, size_t number)
+static void tell_job(gpu_state *s, emit *e, const gpu *g)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *verdict = of_job(e, s->list.job, g, number, variables[i]);
+        if (strcmp(variables[i].vendor, g->vendor) != 0) continue;
+        const char *verdict = of_job(e, &s->list, g, variables[i].name);
         if (!verdict) continue;
         emit_fact(e, "job", verdict);
-        emit_fact(e, "job_by", variables[i]);
+        emit_fact(e, "job_by", variables[i].name);
         return;
     }
     const gpu_value *holding = &g->values[GPU_JOB_PROCESSES];
@@ -328,15 +361,17 @@ static void tell_links(const gpu *g, emit *e)
     }
 }
 
-static void tell_facts(gpu_state *s, emit *e, gpu *g, size_t number)
+static void tell_facts(gpu_state *s, emit *e, gpu *g)
 {
+    emit_fact(e, "vendor", g->vendor);
+    emit_fact(e, "model", g->model);
     g->facts(g, e);
     emit_fact(e, "uuid", g->uuid);
     emit_fact(e, "pci", g->pci);
-    tell_job(s, e, g, number);
+    tell_job(s, e, g);
 }
 
-static void tell_gpu(gpu_state *s, emit *e, gpu *g, size_t number)
+static void tell_gpu(gpu_state *s, emit *e, gpu *g)
 {
     int64_t now = gpu_clock_us();
     memset(g->values, 0, sizeof g->values);
@@ -344,7 +379,7 @@ static void tell_gpu(gpu_state *s, emit *e, gpu *g, size_t number)
     add_up(g, g->last_us ? (uint64_t)(now - g->last_us) : 0);
     g->last_us = now;
     emit_device(e, g->name, g->part ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
-    if (emit_lists(e)) tell_facts(s, e, g, number);
+    if (emit_lists(e)) tell_facts(s, e, g);
     for (size_t i = 0; i < GPU_VALUES; i++)
         tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
     tell_sums(g, e);
@@ -363,12 +398,10 @@ static void open_all(gpu_state *s, const emit *e)
 static void walk(void *state, emit *e)
 {
     gpu_state *s = state;
-    size_t number = 0;
     if (emit_fast_only(e)) return; // drivers take milliseconds
     if (!s->open) open_all(s, e);
     for (size_t i = 0; i < s->list.count; i++) {
-        tell_gpu(s, e, s->list.items[i], number);
-        if (i + 1 < s->list.count && !s->list.items[i + 1]->part) number++;
+        tell_gpu(s, e, s->list.items[i]);
     }
     if (s->list.error)
         emit_state(e, netprof_status_of_errno(s->list.error), s->list.error, s->list.text);

@@ -79,7 +79,8 @@ struct gpu {
     void (*facts)(gpu *g, emit *e);
     void (*close)(gpu *g);
     void *own; // of the reader
-    char uuid[96], pci[40];
+    const char *vendor;
+    char uuid[96], pci[40], model[96];
     gpu_value values[GPU_VALUES];
     unsigned reasons; // GPU_REASON_...; of GPU_THROTTLE_REASONS
     gpu_link *links;

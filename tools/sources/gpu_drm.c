@@ -100,8 +100,7 @@ enum {
 };
 
 typedef struct drm_gpu {
-    char card[16], driver[16], hwmon[32], model[96];
-    const char *vendor;
+    char card[16], driver[16], hwmon[32];
     bool has[FILES], has_reason[REASON_FILES], has_metrics;
     size_t metrics; // row of metrics_rows
     emit_file files[FILES], reason_files[REASON_FILES];
@@ -271,8 +270,6 @@ static void read_gpu(gpu *g, const emit *e)
 static void tell_facts(gpu *g, emit *e)
 {
     const drm_gpu *x = g->own;
-    emit_fact(e, "vendor", x->vendor);
-    emit_fact(e, "model", x->model);
     emit_fact(e, "driver", x->driver);
     emit_fact(e, "card", x->card);
 }
@@ -381,7 +378,7 @@ static bool is_card(const char *name)
 static void read_identity(gpu *g, drm_gpu *x, const emit *e)
 {
     emit_file f = {.fd = -1};
-    char path[96], *line;
+    char path[96], id[64], *line;
     int error;
     snprintf(path, sizeof path, "/sys/class/drm/%s/device/uevent", x->card);
     for (char *at = emit_file_read(&f, e, path, &error); at && (line = emit_line(&at));) {
@@ -389,10 +386,11 @@ static void read_identity(gpu *g, drm_gpu *x, const emit *e)
         if (strncmp(line, "PCI_SLOT_NAME=", 14) == 0) snprintf(g->pci, sizeof g->pci, "%.39s", line + 14);
     }
     emit_file_close(&f);
-    if (!emit_read_line(e, g->uuid, sizeof g->uuid, "/sys/class/drm/%s/device/unique_id", x->card))
-        *g->uuid = 0;
-    if (!emit_read_line(e, x->model, sizeof x->model, "/sys/class/drm/%s/device/product_name", x->card))
-        *x->model = 0;
+    // As in ROCR_VISIBLE_DEVICES.
+    if (emit_read_line(e, id, sizeof id, "/sys/class/drm/%s/device/unique_id", x->card))
+        snprintf(g->uuid, sizeof g->uuid, "GPU-%s", id);
+    if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", x->card))
+        *g->model = 0;
 }
 
 static void found_card(void *user, const char *name)
@@ -414,8 +412,8 @@ static void found_card(void *user, const char *name)
     snprintf(x->card, sizeof x->card, "%s", name);
     read_identity(g, x, s->e);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        if (strcmp(makers[i].driver, x->driver) == 0) x->vendor = makers[i].vendor;
-    if (!x->vendor) { // NVIDIA's and those that only draw
+        if (strcmp(makers[i].driver, x->driver) == 0) g->vendor = makers[i].vendor;
+    if (!g->vendor) { // NVIDIA's and those that only draw
         free(x);
         free(g);
         s->list->count--;

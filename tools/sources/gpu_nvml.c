@@ -469,10 +469,7 @@ static void read_gpu(gpu *g, const emit *e)
 static void tell_facts(gpu *g, emit *e)
 {
     nvml_gpu *x = g->own;
-    char name[96] = "";
     unsigned now = 0, pending = 0;
-    emit_fact(e, "vendor", "NVIDIA");
-    if (!CALL(x->n, name, x->device, name, sizeof name)) emit_fact(e, "model", name);
     emit_fact(e, "driver", x->n->driver_version);
     if (!x->part && !CALL(x->n, mig_mode, x->device, &now, &pending)) emit_fact(e, "mig", now ? "on" : "off");
     if (g->link_count) emit_factf(e, "nvlinks", "%zu", g->link_count);
@@ -508,7 +505,9 @@ static gpu *add_gpu(gpu_list *list, gpu_nvml *n, nvml_device device, bool part)
     g->part = part;
     g->read = read_gpu;
     g->facts = tell_facts;
+    g->vendor = "NVIDIA";
     if (CALL(n, uuid, device, g->uuid, sizeof g->uuid)) *g->uuid = 0;
+    if (CALL(n, name, device, g->model, sizeof g->model)) *g->model = 0;
     nvml_pci pci = {.legacy = ""};
     if (!part && !CALL(n, pci, device, &pci))
         snprintf(g->pci, sizeof g->pci, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
@@ -525,10 +524,10 @@ static void read_broken(gpu *g, const emit *e)
         gpu_set(g, usual[i], *(int *)g->own, 0);
 }
 
-static void tell_broken(gpu *g, emit *e)
+static void tell_nothing(gpu *g, emit *e)
 {
     (void)g;
-    emit_fact(e, "vendor", "NVIDIA");
+    (void)e;
 }
 
 static gpu *add_broken(gpu_list *list, int error)
@@ -542,7 +541,8 @@ static gpu *add_broken(gpu_list *list, int error)
     *own = error;
     g->own = own;
     g->read = read_broken;
-    g->facts = tell_broken;
+    g->facts = tell_nothing;
+    g->vendor = "NVIDIA";
     return g;
 }
 

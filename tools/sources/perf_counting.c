@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,6 +32,18 @@ const perf_system *perf_calls = &perf_kernel;
 
 // ---- opening ----
 
+// A job of many threads takes more descriptors than programs have by default. This program has no use for the limit
+// that select(2) draws; what it starts inherits the higher one only when it was needed.
+static bool raise_limit(void)
+{
+    static bool tried;
+    struct rlimit limit;
+    if (tried || getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max) return false;
+    tried = true;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 static int open_event(const perf_counting *c, const perf_target *t, size_t event, int leader, int *fd)
 {
     struct perf_event_attr attr = c->events[event].attr;
@@ -42,6 +55,8 @@ static int open_event(const perf_counting *c, const perf_target *t, size_t event
     attr.enable_on_exec = t->on_exec;
     attr.exclude_kernel = attr.exclude_hv = c->user_only;
     *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    if (*fd < 0 && errno == EMFILE && perf_calls == &perf_kernel && raise_limit())
+        *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, PERF_FLAG_FD_CLOEXEC);
     return *fd < 0 ? errno : 0;
 }
 
