@@ -295,7 +295,7 @@ static family *make_families(page *p, size_t *count)
     const nccl_view *v = p->v;
     family *all = arena_make(p->memory, v->kinds.count + 1, sizeof *all);
     size_t n = 0;
-    for (size_t i = 0; all && i < v->kinds.count; i++) {
+    for (size_t i = 0; all && i < v->kinds.count && i < NCCL_VIEW_KINDS; i++) {
         const nccl_view_kind *k = &v->kinds.items[i];
         size_t at = 0;
         while (at < n && (strcmp(all[at].type, k->type) != 0 || strcmp(all[at].coll, k->coll) != 0))
