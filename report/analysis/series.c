@@ -434,8 +434,7 @@ netprof_err series_take(void *user, const dataset_run *run, size_t index, const 
     if (r->schema != snapshot->schema || !index) err = follow(s, snapshot->schema);
     series_run *to = &s->runs[s->run_count - 1];
     if (!to->host) {
-        const char *host = netprof_fact_of(snapshot->schema->facts, snapshot->schema->fact_count, "host");
-        to->host = strdup(host ? host : "");
+        to->host = strdup(dataset_node(run, snapshot->schema));
         if (!to->host) return NETPROF_ERR_NOMEM;
     }
     if (!err) err = cut_down(r, snapshot, &r->cut);
