@@ -200,6 +200,7 @@ static int open_all(recording *r)
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
     recorder_job(r->to);
+    recorder_clock(r->to, "clock");
     job_facts(&r->job, r->to);
     recorder_number(r->to, "interval_ns", r->interval_ns);
     if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
@@ -219,6 +220,7 @@ static int run(const char **arguments, size_t count)
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
+        recorder_clock(r.to, "clock_end");
         if (r.shown) fputc('\n', stderr);
     }
     int closed = recorder_close(r.to, !code);

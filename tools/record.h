@@ -24,6 +24,9 @@ int recorder_close(recorder *r, bool keep);
 
 // Job, rank and the like, from the environment of the usual schedulers and launchers.
 void recorder_job(recorder *r);
+// The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be from
+// UTC. when: "clock" at the begin, "clock_end" at the end.
+void recorder_clock(recorder *r, const char *when);
 // The words as one line that a shell reads as the same words; free it.
 char *shell_line(const char *const *words);
 
