@@ -23,6 +23,7 @@ static const struct {
 };
 
 enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
+#define YOUNG_NS INT64_C(3000000000) // first looks at a process, within which it may still become another program
 
 // ---- one process ----
 
@@ -47,8 +48,15 @@ static char *read_process(pid_t pid, const char *file, size_t *size)
     return text;
 }
 
-// Start time and parent; false when there is no such process, or it has ended and only waits to be reaped.
-static bool look(pid_t pid, uint64_t *start, pid_t *parent)
+static uint32_t hash_name(const char *from, const char *to)
+{
+    uint32_t hash = 2166136261u; // FNV-1a
+    for (; from < to; from++) hash = (hash ^ (unsigned char)*from) * 16777619u;
+    return hash;
+}
+
+// Start time, parent and, where it is asked for, the hash of the program's name; false when there is no such process, or it has ended and only waits to be reaped.
+static bool look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
 {
     size_t size;
     char *text = read_process(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
@@ -57,6 +65,7 @@ static bool look(pid_t pid, uint64_t *start, pid_t *parent)
     unsigned long long begin = 0;
     bool found = end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                                &state, &above, &begin) == 3;
+    if (found && name) *name = hash_name(text, end);
     free(text);
     *start = begin;
     *parent = (pid_t)above;
@@ -90,16 +99,27 @@ static void add_pid(job *j, pid_t pid)
     j->sources.pids = j->pids;
 }
 
-static job_process *find_seen(job *j, pid_t pid, uint64_t start)
+// A process that a daemon forked has the daemon's environment until it starts the job's program: one that is not of the
+// job is looked at again while it is young, and when its program changes.
+static job_process *look_again(const job *j, job_process *x, uint32_t name)
+{
+    bool young = schedule_now() - x->looked_ns < YOUNG_NS;
+    if (!x->member && (young || x->name != name)) x->member = is_marked(j, x->pid);
+    x->name = name;
+    x->there = true;
+    return x;
+}
+
+static job_process *find_seen(job *j, pid_t pid, uint64_t start, uint32_t name)
 {
     for (size_t i = 0; i < j->seen_count; i++) {
         if (j->seen[i].pid != pid) continue;
-        if (j->seen[i].start == start) return &j->seen[i];
+        if (j->seen[i].start == start) return look_again(j, &j->seen[i], name);
         j->seen[i] = j->seen[--j->seen_count]; // the number belongs to another process by now
         break;
     }
     j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
-    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid)};
+    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid), name, schedule_now(), true};
     return &j->seen[j->seen_count++];
 }
 
@@ -109,7 +129,7 @@ static bool is_above_us(pid_t pid)
     uint64_t start;
     for (int steps = 0; at > 1 && steps < 64; steps++) {
         if (at == pid) return true;
-        if (!look(at, &start, &at)) return false;
+        if (!look(at, &start, &at, NULL)) return false;
     }
     return false;
 }
@@ -131,15 +151,19 @@ static size_t scan_processes(job *j)
     DIR *proc = opendir("/proc");
     size_t working = 0;
     if (!proc) return 0;
+    for (size_t i = 0; i < j->seen_count; i++) j->seen[i].there = false;
     for (struct dirent *x; (x = readdir(proc));) {
         pid_t pid = (pid_t)strtol(x->d_name, NULL, 10), parent;
         uint64_t start;
-        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent)) continue;
-        if (!find_seen(j, pid, start)->member) continue;
+        uint32_t name;
+        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent, &name)) continue;
+        if (!find_seen(j, pid, start, name)->member) continue;
         add_pid(j, pid);
         working += !is_launcher(pid);
     }
     closedir(proc);
+    for (size_t i = j->seen_count; i-- > 0;)
+        if (!j->seen[i].there) j->seen[i] = j->seen[--j->seen_count];
     return working;
 }
 
@@ -198,6 +222,7 @@ static int find_scheduled(job *j, const char *what)
         if (!j->mark) return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
         j->scheduler = schedulers[i].name;
         j->node_mark = mark_of(schedulers[i].node);
+        j->sources.expected = j->sources.elsewhere = true; // a prologue comes before the first of them
         scan_processes(j);
         if (!j->sources.pid_count && i == 0) ask_slurm(j);
         return EXIT_DONE;
@@ -216,13 +241,13 @@ static int find_numbers(job *j, const char *what)
         pid_t parent;
         if (end == word || *end || pid <= 0)
             code = fail_usage("--job: %s: expected auto, slurm, pbs, oar, none or process numbers", safe(what));
-        else if (!look((pid_t)pid, &start, &parent))
+        else if (!look((pid_t)pid, &start, &parent, NULL))
             code = fail(EXIT_NOTHING, "--job: %ld: no such process", pid);
         else
             add_pid(j, (pid_t)pid);
         if (code) break;
         j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
-        j->seen[j->seen_count++] = (job_process){(pid_t)pid, start, true};
+        j->seen[j->seen_count++] = (job_process){.pid = (pid_t)pid, .start = start, .member = true};
     }
     free(list);
     return code;
@@ -247,7 +272,7 @@ bool job_ended(job *j)
     pid_t parent;
     if (!j->scheduler) {
         for (size_t i = 0; i < j->seen_count; i++)
-            if (look(j->seen[i].pid, &start, &parent) && start == j->seen[i].start) return false;
+            if (look(j->seen[i].pid, &start, &parent, NULL) && start == j->seen[i].start) return false;
         return j->seen_count > 0;
     }
     int64_t now = schedule_now();

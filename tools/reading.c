@@ -138,6 +138,7 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
         bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
+        if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
         if (s->add(np, job, &error)) return fail_error(s->name, &error);
     }
     return EXIT_DONE;

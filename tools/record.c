@@ -110,10 +110,12 @@ static char *expand_path(const char *pattern)
     size_t size;
     FILE *to = must(open_memstream(&path, &size));
     gethostname(host, sizeof host - 1);
+    const char *node = getenv("SLURMD_NODENAME");
     for (; *pattern; pattern++) {
         const char *job = job_fact(0), *rank = job_fact(5);
         char after = *pattern == '%' ? pattern[1] : 0;
         if (after == 'h') put_value(to, host);
+        else if (after == 'n') put_value(to, node && *node ? node : host);
         else if (after == 'j') put_value(to, job ? job : "nojob");
         else if (after == 'r') put_value(to, rank ? rank : "0");
         else if (after == 'p') fprintf(to, "%ld", (long)getpid());

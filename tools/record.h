@@ -9,8 +9,8 @@
 
 typedef struct recorder recorder;
 
-// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host),
-// %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
+// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host), %n
+// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
 // otherwise, and JSON always, the file appears whole at the end. NULL after saying why.
 recorder *recorder_open(const char *path, bool live);
 const char *recorder_path(const recorder *r);
