@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "job.h"
 
+#include "membership.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -83,7 +86,12 @@ static bool is_marked(const job *j, pid_t pid)
 {
     size_t size;
     char *text = read_process(pid, "environ", &size);
-    bool marked = text && has_mark(text, size, j->mark) && (!j->node_mark || has_mark(text, size, j->node_mark));
+    bool named = text && has_mark(text, size, j->mark);
+    bool marked = named && (!j->node_mark || has_mark(text, size, j->node_mark));
+    free(text);
+    // One that was started past the scheduler's environment (by ssh, say) may still be in the job's control group.
+    if (named || !(text = read_process(pid, "cgroup", &size))) return marked;
+    marked = membership_in_cgroup(j->scheduler, strchr(j->mark, '=') + 1, text);
     free(text);
     return marked;
 }
@@ -292,6 +300,31 @@ static const struct {
     {"pod_uid", {"POD_UID", "MY_POD_UID"}},
 };
 
+static bool tell_place(recorder *to, size_t row)
+{
+    for (const char *const *name = places[row].variables; *name; name++)
+        if (getenv(*name) && *getenv(*name)) return recorder_fact(to, places[row].key, getenv(*name)), true;
+    return false;
+}
+
+// Pods of one name come one after another: with its node and its start a pod is known. It began with its first process.
+static void tell_pod_start(recorder *to)
+{
+    size_t size;
+    uint64_t start;
+    pid_t parent;
+    struct timespec since_boot, wall;
+    char *text = read_process(1, "cgroup", &size), *uid = text ? membership_pod_uid(text) : NULL;
+    if (!getenv("POD_UID") && !getenv("MY_POD_UID") && uid) recorder_fact(to, "pod_uid", uid);
+    if (look(1, &start, &parent, NULL) && clock_gettime(CLOCK_BOOTTIME, &since_boot) == 0 &&
+        clock_gettime(CLOCK_REALTIME, &wall) == 0) {
+        int64_t booted = (int64_t)wall.tv_sec - (int64_t)since_boot.tv_sec;
+        recorder_number(to, "pod_start_s", booted + (int64_t)(start / (uint64_t)sysconf(_SC_CLK_TCK)));
+    }
+    free(uid);
+    free(text);
+}
+
 // The longest run of 32 or more hexadecimal digits in the path of our control group: a container's number.
 static void tell_container(recorder *to)
 {
@@ -311,39 +344,44 @@ static void tell_container(recorder *to)
     free(text);
 }
 
-// How many nodes the job has, by the node file of PBS or OAR; a file that is not on this node is no trouble.
+// The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
+// file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
 static void tell_nodes(recorder *to)
 {
     static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
-    char line[512], *all = NULL;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && !all; i++) {
-        FILE *file = getenv(variables[i]) ? fopen(getenv(variables[i]), "re") : NULL;
-        while (file && fgets(line, sizeof line, file)) {
-            line[strcspn(line, "\r\n")] = 0;
-            char *key = text_format(",%s,", line), *in = text_format(",%s,", all ? all : "");
-            if (*line && !strstr(in, key)) { // a node stands there once for each of its slots
-                char *longer = all ? text_format("%s,%s", all, line) : must(strdup(line));
-                free(all);
-                all = longer;
-            }
-            free(key);
-            free(in);
-        }
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *path = getenv(variables[i]);
+        char host[256] = "", *all, *why = NULL;
+        size_t count = 0;
+        if (!path || !*path) continue;
+        FILE *file = fopen(path, "re");
+        all = file ? membership_nodes(file, &count) : NULL;
+        if (!all) why = text_format("%s: %s: %s", variables[i], path, file ? "names no node" : strerror(errno));
         if (file) fclose(file);
+        if (why) recorder_fact(to, "job_nodes_unknown", why);
+        free(why);
+        if (!all) continue;
+        recorder_fact(to, "job_nodes", all);
+        recorder_number(to, "job_node_count", (int64_t)count);
+        gethostname(host, sizeof host - 1);
+        for (char *at = all, *name; (name = strsep(&at, ","));)
+            if (membership_same_node(name, host)) recorder_fact(to, "node", name);
+        free(all);
+        return;
     }
-    if (all) recorder_fact(to, "job_nodes", all);
-    free(all);
 }
 
 void job_facts(const job *j, recorder *to)
 {
+    char host[256] = "";
     if (j->scheduler) recorder_fact(to, "scheduler", j->scheduler);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        for (size_t k = 0; places[i].variables[k]; k++)
-            if (getenv(places[i].variables[k])) {
-                recorder_fact(to, places[i].key, getenv(places[i].variables[k]));
-                break;
-            }
+    gethostname(host, sizeof host - 1);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        bool told = tell_place(to, i), pod = strcmp(places[i].key, "pod") == 0;
+        // Kubernetes gives a pod's processes its name as their host name.
+        if (pod && !told && getenv("KUBERNETES_SERVICE_HOST")) recorder_fact(to, "pod", host);
+        if (pod && (told || getenv("KUBERNETES_SERVICE_HOST"))) tell_pod_start(to);
+    }
     tell_container(to);
     tell_nodes(to);
 }
