@@ -17,6 +17,7 @@ static const command *const commands[] = {
     &command_run,     //
     &command_record,  //
     &command_merge,   //
+    &command_job,     //
     &command_regions, //
     &command_convert, //
     &command_nccl,

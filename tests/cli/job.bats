@@ -1,109 +1,122 @@
 #!/usr/bin/env bats
-# Which job, node and pod a recording is of: PBS, OAR and Kubernetes by their environment and files.
-
+# netprof job: recordings of real workloads, told in a page.
 load common
+
+bats_require_minimum_version 1.5.0
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
-    host=$(uname -n)
-    short=${host%%.*}
 }
 
-record() {
-    netprof record -q -o r.netprof --interval 50ms --duration 120ms --sources cpu,process "$@"
-    netprof convert r.netprof r.json
+# wait_for FILE: until it is there and holds something.
+wait_for() {
+    for _ in $(seq 600); do
+        [ -s "$1" ] && return
+        sleep 0.1
+    done
+    echo "no $1"
+    return 1
 }
 
-fact() {
-    jq -r ".facts.$1" r.json
+# cpu_of PID: CPU seconds of it and of the children that it waited for, by the kernel's ticks.
+cpu_of() {
+    awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13 + $14 + $15) / hz }' "/proc/$1/stat"
 }
 
-@test "job: PBS: nodes of the node file once each, whatever the slots; long and short names are one" {
-    printf '%s\n' "$short.cluster.example" "$short.cluster.example" node2 node2 node2.cluster.example node3 >nodes
-    PBS_JOBID=123.server PBS_NODEFILE=$PWD/nodes record
-    [ "$(fact scheduler)" = pbs ]
-    [ "$(fact job_id)" = 123.server ]
-    [ "$(fact job_nodes)" = "$short.cluster.example,node2.cluster.example,node3" ]
-    [ "$(fact job_node_count)" = 3 ]
-    [ "$(fact node)" = "$short.cluster.example" ]
-    [ "$(fact job_nodes_unknown)" = null ]
+# near A B SLACK: do the numbers differ by no more?
+near() {
+    awk -v a="$1" -v b="$2" -v slack="$3" 'BEGIN { d = a - b; if (d < 0) d = -d; if (d > slack) { print a, "is not", b; exit 1 } }'
 }
 
-@test "job: PBS: a node file that is missing, empty or not readable costs only the list of nodes" {
-    PBS_JOBID=123.server PBS_NODEFILE=$PWD/missing record
-    [ "$(fact job_id)" = 123.server ]
-    [ "$(fact job_nodes)" = null ]
-    [[ $(fact job_nodes_unknown) == "PBS_NODEFILE: $PWD/missing: "* ]]
-    : >empty
-    PBS_JOBID=123.server PBS_NODEFILE=$PWD/empty record
-    [ "$(fact job_nodes)" = null ]
-    [[ $(fact job_nodes_unknown) == *"empty: names no node" ]]
-    mkdir directory
-    PBS_JOBID=123.server PBS_NODEFILE=$PWD/directory record
-    [ "$(fact job_nodes)" = null ]
-    # Nodes where it could be read and those where it could not are one job.
-    echo "$short" >nodes
-    SLURMD_NODENAME=b PBS_JOBID=123.server PBS_NODEFILE=$PWD/nodes netprof record -q -o b.netprof --duration 100ms --sources cpu
-    run netprof merge r.netprof b.netprof -o job.netprof
+@test "job: CPU seconds, memory and bytes of a real workload" {
+    cat >burn.sh <<'END'
+while [ ! -e go ]; do sleep 0.05; done
+i=0
+while [ $i -lt 300000 ]; do i=$((i + 1)); done
+head -c 20000000 /dev/zero >written
+echo done >finished
+while [ ! -e stop ]; do sleep 0.2; done
+END
+    bash burn.sh &
+    pid=$!
+    netprof record -q -o n.netprof --interval 100ms --job "$pid" --duration 60s &
+    recorder=$!
+    wait_for n.netprof
+    sleep 0.3
+    before=$(cpu_of $pid)
+    touch go
+    wait_for finished
+    after=$(cpu_of $pid)
+    kill -TERM $recorder
+    wait $recorder
+    touch stop
+    wait $pid
+    run --separate-stderr netprof job n.netprof --json
     [ "$status" -eq 0 ]
+    near "$(jq .use.cpu.total <<<"$output")" "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')" 0.15
+    [ "$(jq -r .use.cpu.of <<<"$output")" = job ]
+    [ "$(jq '.use.files_written.total >= 20000000 and .use.files_written.total < 21000000' <<<"$output")" = true ]
+    [ "$(jq '.use.memory.peak > 1000000 and .use.memory.peak < 100000000' <<<"$output")" = true ]
+    [ "$(jq '.samples <= .expected' <<<"$output")" = true ]
+    [ "$(jq -r '.use.cpu.capacity' <<<"$output")" = "$(grep -c ^processor /proc/cpuinfo)" ]
 }
 
-@test "job: OAR: job, nodes, and the job's processes by their environment" {
-    printf '%s\n' "$short" "$short" other >nodes
-    OAR_JOB_ID=99 sleep 20 &
-    work=$!
-    sleep 20 &
-    other=$!
-    OAR_JOB_ID=99 OAR_NODEFILE=$PWD/nodes record
-    kill $work $other
-    [ "$(fact scheduler)" = oar ]
-    [ "$(fact job_id)" = 99 ]
-    [ "$(fact job_nodes)" = "$short,other" ]
-    [ "$(fact node)" = "$short" ]
-    # the sleep with the number, and not the other; the shell of this test has none
-    [ "$(jq '[.snapshots[-1].devices[] | select(.source == "process").values.processes] | first' r.json)" = 1 ]
+@test "job: the text is short, fits 80 columns and names command and use" {
+    netprof run -q --interval 100ms -o r.netprof -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; sleep 0.5'
+    run --separate-stderr netprof job r.netprof
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "${#lines[@]}" -le 25 ]
+    awk 'length > 80 { print; bad = 1 } END { exit bad }' <<<"$output"
+    [[ $output == *"CPU busy"* ]]
+    [[ $output == *"Host memory"* ]]
+    [[ $output == *"exit status 0"* ]]
+    [[ $output == *"one node: no clocks to compare"* ]]
 }
 
-@test "job: the job's processes by its control group, where one can be made" {
-    group=
-    for mount in /sys/fs/cgroup/cpuset /sys/fs/cgroup; do
-        mkdir -p "$mount/oar/netproftest_$$" 2>/dev/null && group=$mount/oar/netproftest_$$ && break
-    done
-    [ -n "$group" ] || skip "no control group can be made here"
-    for file in cpuset.cpus cpuset.mems; do # of version 1: empty at first
-        [ ! -e "$group/$file" ] || { cat "${group%/oar/*}/$file" >"${group%/*}/$file"; cat "${group%/*}/$file" >"$group/$file"; }
-    done
-    sleep 20 &
-    work=$!
-    if echo $work >"$group/cgroup.procs"; then
-        OAR_JOB_ID=$$ record
-        kill $work
-        wait $work || true
-        rmdir "$group" "${group%/*}" || true
-        [ "$(jq '[.snapshots[-1].devices[] | select(.source == "process").values.processes] | first' r.json)" = 1 ]
-    else
-        kill $work
-        rmdir "$group" "${group%/*}" || true
-        skip "no process can be put into a control group here"
-    fi
+@test "job: two nodes, phases of a directory, a node that is told apart by its name" {
+    mkdir d
+    SLURM_JOB_ID=17 SLURM_JOB_NAME=two SLURM_JOB_USER=anna SLURMD_NODENAME=n1 \
+        netprof record -q -o d/1.netprof --interval 100ms --duration 1s --job none &
+    SLURM_JOB_ID=17 SLURM_JOB_NAME=two SLURM_JOB_USER=anna SLURMD_NODENAME=n2 \
+        netprof record -q -o d/2.netprof --interval 100ms --duration 1s --job none
+    wait
+    begin=$(netprof job d --json | jq .begin_ns)
+    printf '%s init\n%s train\n' "$((begin / 1000000000 - 1))" "$((begin / 1000000000)).$(printf %09d $((begin % 1000000000 / 2 + 500000000)))" >d/x.phases
+    run netprof job d --json
+    [ "$status" -eq 0 ]
+    [ "$(jq -r '[.nodes[].name] | join(",")' <<<"$output")" = n1,n2 ]
+    [ "$(jq -r '.facts.job_id + " " + .facts.job_name + " " + .facts.job_user' <<<"$output")" = "17 two anna" ]
+    [ "$(jq '.phases | length' <<<"$output")" -eq 2 ]
+    # Phases follow one another: they share the whole time.
+    near "$(jq '[.phases[].time_s] | add' <<<"$output")" "$(jq .elapsed_s <<<"$output")" 0.000001
+    run netprof job d --all
+    [[ $output == *"job 17 two, anna, 2 nodes"* ]]
+    [[ $output == *"not compared"* ]]
 }
 
-@test "job: Kubernetes: the pod, its node and its start are the recording's name" {
-    begin=$(($(date +%s) - 2))
-    POD_NAME=trainer-0 POD_NAMESPACE=ml POD_UID=u-1 NODE_NAME=worker7 record --job none
-    [ "$(fact pod)" = trainer-0 ]
-    [ "$(fact pod_namespace)" = ml ]
-    [ "$(fact pod_uid)" = u-1 ]
-    [ "$(fact node)" = worker7 ]
-    start=$(fact pod_start_s)
-    [ "$start" -gt 1500000000 ] && [ "$start" -le $((begin + 3)) ]
-    netprof diff --json r.netprof >d.json
-    [ "$(jq -r .host d.json)" = trainer-0 ]
-    # Without a downward API the host name is the pod's.
-    KUBERNETES_SERVICE_HOST=10.0.0.1 record --job none
-    [ "$(fact pod)" = "$host" ]
-    # and outside of Kubernetes there is none
-    record --job none
-    [ "$(fact pod)" = null ]
-    [ "$(fact pod_start_s)" = null ]
+@test "job: the same input gives the same output" {
+    netprof run -q --interval 50ms -o r.netprof -- sleep 0.3
+    netprof job r.netprof --json >one
+    netprof job r.netprof --json >two
+    cmp one two
+}
+
+@test "job: wrong usage, files that are none, one snapshot only" {
+    run netprof job
+    [ "$status" -eq 2 ]
+    run netprof job nowhere.netprof
+    [ "$status" -eq 3 ]
+    [[ $output == *"nowhere.netprof"* ]]
+    run netprof job x --fail-on maybe
+    [ "$status" -eq 2 ]
+    netprof collect -q -o one.netprof
+    run netprof job one.netprof
+    [ "$status" -eq 3 ]
+    [[ $output == *"one snapshot"* ]]
+    netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
+    run --separate-stderr netprof job . --json
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"one.netprof"*"one snapshot"* ]]
+    [ "$(jq .damaged <<<"$output")" = true ]
 }
