@@ -2,6 +2,7 @@
 #include "job_report_private.h"
 
 #include "catalog.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -118,7 +119,7 @@ const job_source_row *job_source_row_of(const netprof_device *device, const netp
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].source, device->source) != 0) continue;
         if (gauge != (rows[i].kind == JOB_LEVEL)) continue;
-        if (!catalog_glob(rows[i].counter, counter->name) || !catalog_glob(rows[i].device, device->name)) continue;
+        if (!text_like(rows[i].counter, counter->name) || !text_like(rows[i].device, device->name)) continue;
         // Disks above other disks, and a partition's, count the same bytes again.
         if (strcmp(device->source, "disk") == 0 && !(device->flags & NETPROF_DEVICE_PHYSICAL)) return NULL;
         return rows[i].meter == JOB_METERS ? NULL : &rows[i];

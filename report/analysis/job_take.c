@@ -2,6 +2,7 @@
 #include "job_report_private.h"
 
 #include "catalog.h"
+#include "text.h"
 #include "traffic.h"
 
 #include <stdlib.h>
@@ -615,7 +616,7 @@ static other other_of(const netprof_device *d, const netprof_counter *c, double 
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(others[i].source, d->source) != 0 || strcmp(others[i].counter, c->name) != 0) continue;
-        if (!catalog_glob(others[i].device, d->name)) continue;
+        if (!text_like(others[i].device, d->name)) continue;
         *factor = others[i].factor;
         return others[i].other;
     }
