@@ -146,6 +146,7 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
         wanted |= reading.perf && strcmp(s->name, "perf") == 0;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
+        if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
         netprof_err result = s->add(np, job, &error);
         if (result == NETPROF_ERR_ARG) return fail_usage("--%s: %s", s->name, safe(error.text));
         if (result) return fail_error(s->name, &error);
