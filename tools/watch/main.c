@@ -77,8 +77,8 @@ typedef struct watch {
     rules rules;
     history history;
     schedule clock;
-    view view;
-    bool has_view, fresh; // fresh: of readings that were not shown yet
+    view *view; // NULL: there are no two readings yet
+    bool fresh; // there are readings that were not shown yet
     char *trouble; // why there is nothing new; NULL
     bool drawing, paused, helping, done;
     view_order order;
@@ -118,17 +118,16 @@ static void take(watch *w)
 static void make_view(watch *w)
 {
     netprof_error error;
-    view v;
+    view *made;
     if (!w->fresh) return;
-    netprof_err err = view_make(&v, &w->history, &w->rules, &error);
+    netprof_err err = view_make(&made, &w->history, &w->rules, &error);
     if (err) {
         if (err != NETPROF_ERR_NOSOURCE) set_trouble(w, trouble_text(&error));
         return;
     }
     w->fresh = false;
-    view_free(&w->view);
-    w->view = v;
-    w->has_view = true;
+    view_free(w->view);
+    w->view = made;
 }
 
 // ---- showing ----
@@ -137,24 +136,24 @@ static double age_s(const watch *w)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return (double)((int64_t)t.tv_sec * 1000000000 + t.tv_nsec - w->view.wall_ns) / 1e9;
+    return (double)((int64_t)t.tv_sec * 1000000000 + t.tv_nsec - w->view->wall_ns) / 1e9;
 }
 
 static void head_lines(const watch *w, lines *l)
 {
     lines_begin(l);
     lines_add(l, STRONG, "netprof watch ");
-    lines_add(l, NORMAL, w->has_view ? w->view.host : "");
-    if (w->has_view) lines_printf(l, NORMAL, "  %s", number_time(w->view.wall_ns));
-    if (w->has_view) lines_printf(l, FAINT, "  over %s", number_seconds(w->view.elapsed_s));
+    lines_add(l, NORMAL, w->view ? w->view->host : "");
+    if (w->view) lines_printf(l, NORMAL, "  %s", number_time(w->view->wall_ns));
+    if (w->view) lines_printf(l, FAINT, "  over %s", number_seconds(w->view->elapsed_s));
     if (w->paused) lines_add(l, CAUTION, "  PAUSED");
     if (w->path) lines_printf(l, NORMAL, "  %s", safe(w->path));
     if (w->file && follow_ended(w->file)) lines_add(l, CAUTION, " (ended)");
-    else if (w->file && w->has_view && age_s(w) > 3 * fmax(w->view.elapsed_s, (double)w->interval_ns / 1e9))
+    else if (w->file && w->view && age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
         lines_printf(l, CAUTION, " (nothing new for %s)", number_seconds(age_s(w)));
     lines_begin(l);
     if (w->trouble) lines_printf(l, DANGER, "cannot read: %s", w->trouble);
-    else if (w->has_view) view_verdict(&w->view, l);
+    else if (w->view) view_verdict(w->view, l);
     else lines_add(l, NORMAL, w->path ? "waiting for two readings in the file" : "waiting for the second reading");
 }
 
@@ -193,7 +192,7 @@ static void draw(watch *w)
     lines head = {.width = screen_width()}, body = head, foot = head;
     head_lines(w, &head);
     if (w->helping) help_lines(&body);
-    else if (w->has_view) view_lines(&w->view, &body);
+    else if (w->view) view_lines(w->view, &body);
     if (screen_height() > 3) foot_lines(w, &foot);
     w->top = screen_draw(&head, &body, &foot, w->top);
     lines_free(&head);
@@ -214,7 +213,7 @@ static void print_plain(const watch *w)
 {
     lines l = {0};
     head_lines(w, &l);
-    if (w->has_view) view_lines(&w->view, &l);
+    if (w->view) view_lines(w->view, &l);
     if (w->looks) putchar('\n');
     print_lines(&l);
     fflush(stdout);
@@ -228,10 +227,10 @@ static void look(watch *w)
     if (w->paused) return;
     bool news = w->fresh || w->trouble;
     make_view(w);
-    view_sort(&w->view, w->order);
+    if (w->view) view_sort(w->view, w->order);
     if (w->drawing) draw(w);
-    else if (news && (w->has_view || w->trouble)) print_plain(w);
-    if (w->has_view || w->trouble) w->looks += news || w->drawing;
+    else if (news && (w->view || w->trouble)) print_plain(w);
+    if (w->view || w->trouble) w->looks += news || w->drawing;
     if (ferror(stdout)) w->done = true;
     if (count && w->looks >= count) w->done = true;
     // A recording that has ended has nothing more to tell; on a terminal it may still be looked at.
@@ -276,7 +275,7 @@ static void obey_keys(watch *w)
     while (!w->done && (key = screen_read_key()) != KEY_NONE) obey(w, key);
     if (w->done) return;
     if (!w->paused) make_view(w);
-    view_sort(&w->view, w->order);
+    if (w->view) view_sort(w->view, w->order);
     draw(w);
 }
 
@@ -354,7 +353,7 @@ static int run(const char **arguments)
     if (!code) loop(&w);
     screen_close();
     schedule_close(&w.clock);
-    view_free(&w.view);
+    view_free(w.view);
     history_free(&w.history);
     follow_close(w.file);
     netprof_snapshot_free(&w.snapshot);

@@ -248,7 +248,7 @@ static void load_cpu(view *v, const difference *d)
     }
     double waiting = isnan(rates[IOWAIT]) ? 0 : rates[IOWAIT], busy = all > 0 ? 1 - (rates[IDLE] + waiting) / all : NAN;
     add_load(v, "CPU", busy,
-             text_format("%s busy: user %s, system %s, waiting for disks %s, stolen %s", share_text(busy),
+             text_format("%s: user %s, system %s, iowait %s, steal %s", share_text(busy),
                          share_text((rates[USER] + rates[NICE]) / all), share_text(rates[SYSTEM] / all),
                          share_text(rates[IOWAIT] / all), share_text(rates[STEAL] / all)));
 }
@@ -276,7 +276,7 @@ static void load_pressure(view *v, const difference *d)
     if (!has_source(d, "pressure")) return;
     for (size_t i = 0; i < 3; i++) shares[i] = rate_of(d, find_counter(d, "pressure", "pressure", names[i])) / 1e6;
     add_load(v, "Pressure", fmax(fmax(shares[0], shares[1]), shares[2]),
-             text_format("tasks waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
+             text_format("waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
                          share_text(shares[1]), share_text(shares[2])));
 }
 
@@ -379,11 +379,12 @@ static netprof_err compare(difference *d, const netprof_snapshot *before, const 
     return difference_of_snapshots(d, before, after, false, error);
 }
 
-netprof_err view_make(view *v, const history *h, const rules *set, netprof_error *error)
+netprof_err view_make(view **out, const history *h, const rules *set, netprof_error *error)
 {
     const netprof_snapshot *first, *before, *last;
-    *v = (view){0};
+    *out = NULL;
     if (!history_last(h, &first, &before, &last)) return NETPROF_ERR_NOSOURCE;
+    view *v = must(calloc(1, sizeof *v));
     netprof_err err = compare(&v->last, before, last, error);
     if (!err) err = compare(&v->window, first, last, error);
     if (!err) err = findings_make(&v->findings, &v->window, set, error);
@@ -406,11 +407,13 @@ netprof_err view_make(view *v, const history *h, const rules *set, netprof_error
     load_gpus(v, &v->last);
     load_job(v, &v->last);
     load_self(v, &v->last);
+    *out = v;
     return NETPROF_OK;
 }
 
 void view_free(view *v)
 {
+    if (!v) return;
     for (size_t i = 0; i < v->port_count; i++) free(v->ports[i].trouble);
     for (size_t i = 0; i < v->load_count; i++) free(v->loads[i].text);
     for (size_t i = 0; i < v->event_count; i++) free(v->events[i].text);
@@ -421,7 +424,7 @@ void view_free(view *v)
     free(v->ports);
     free(v->loads);
     free(v->events);
-    *v = (view){0};
+    free(v);
 }
 
 // ---- as text ----

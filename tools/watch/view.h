@@ -33,7 +33,7 @@ typedef struct view_event {
     style style;
 } view_event;
 
-// Start from {0}; view_free() at the end. Holds what it was made of.
+// Ends with view_free(). The findings point at the difference beside them: it stays where it is.
 typedef struct view {
     difference last, window; // between the last two readings; over the window
     findings findings;       // over the window
@@ -49,10 +49,10 @@ typedef struct view {
     size_t event_count;
 } view;
 
-// NETPROF_ERR_NOSOURCE: there are no two readings yet.
-netprof_err view_make(view *v, const history *h, const rules *set, netprof_error *error);
+// NETPROF_ERR_NOSOURCE: there are no two readings yet. *out is NULL after an error.
+netprof_err view_make(view **out, const history *h, const rules *set, netprof_error *error);
 void view_sort(view *v, view_order order);
-void view_free(view *v);
+void view_free(view *v); // NULL too
 
 const char *view_order_name(view_order order);
 // "ok: no fault found", in the style of its severity, as a part of the last line.
