@@ -164,11 +164,13 @@ static void loop(recording *r)
             if (!r->end) recorder_sync(r->to);
         } else if ((size_t)event == r->track_count) {
             recorder_sync(r->to);
+            if (recorder_failed(r->to)) r->end = "file";
         } else {
             take(r, &r->tracks[event], r->tracks[event].set);
-            if (event != SLOW) continue;
+            if (event != SLOW && !recorder_failed(r->to)) continue;
             show(r);
-            if (is_stopped(r)) r->end = "stop file";
+            if (recorder_failed(r->to)) r->end = "file";
+            else if (is_stopped(r)) r->end = "stop file";
             else if (job_ended(&r->job)) r->end = "job";
         }
     }

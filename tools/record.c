@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ struct recorder {
     netprof_error error; // the first; later calls do nothing
     netprof_writer *writer;
     bool live;
+    struct stat opened; // the live file
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -117,7 +119,11 @@ recorder *recorder_open(const char *path, bool live)
     r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
     r->live = live;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
-    if (r->is_json || !netprof_writer_open(&r->writer, r->path, live, &r->error)) return r;
+    if (r->is_json) return r;
+    if (!netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+        if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
+        return r;
+    }
     fail_error(r->path, &r->error);
     free(r->path);
     free(r);
@@ -157,13 +163,29 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
     if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
 }
 
+// What grows must still be there under its name: what is written elsewhere is lost.
+static bool is_there(recorder *r)
+{
+    struct stat now;
+    if (!r->live || r->is_json || r->error.code) return true;
+    if (stat(r->path, &now) == 0 && now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev) return true;
+    r->error = (netprof_error){.code = NETPROF_ERR_IO};
+    snprintf(r->error.text, sizeof r->error.text, "the file was removed or replaced while it grew: its readings are lost");
+    return false;
+}
+
 void recorder_sync(recorder *r)
 {
-    if (!r || !r->live || r->is_json) return;
+    if (!r || !r->live || r->is_json || !is_there(r)) return;
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     fdatasync(fd);
     close(fd);
+}
+
+bool recorder_failed(const recorder *r)
+{
+    return r && r->error.code;
 }
 
 static int write_json(recorder *r)
@@ -182,9 +204,10 @@ int recorder_close(recorder *r, bool keep)
     int code = EXIT_DONE;
     if (!r) return code;
     if (r->writer) {
+        bool ours = is_there(r);
         netprof_error error = {.code = NETPROF_OK};
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
-        if (r->live && !keep) unlink(r->path);
+        if (r->live && !keep && ours) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {
         code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);

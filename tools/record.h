@@ -19,6 +19,8 @@ void recorder_number(recorder *r, const char *key, int64_t value);
 void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot);
 // What was kept so far is on the disk when it returns (live .netprof files).
 void recorder_sync(recorder *r);
+// Nothing more can be kept: the disk is full, say, or somebody removed the file. recorder_close() tells.
+bool recorder_failed(const recorder *r);
 // keep = false drops the file. Returns an exit code after saying what went wrong, now or before.
 int recorder_close(recorder *r, bool keep);
 
