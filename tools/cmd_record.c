@@ -21,7 +21,7 @@ static int per_cpu, quiet;
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %h host, %j job, %r rank, %p process", "FILE"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
-    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the network's fast set so often beside it", "TIME"},
+    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
     {"stop-file", 0, POPT_ARG_STRING, &stop_file, 0, "end when this file appears or changes", "FILE"},
     {"job", 'j', POPT_ARG_STRING, &job_text, 0, "whose processes: process numbers by commas, or the scheduler's (auto)",
@@ -117,7 +117,7 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
     track *t = &r->tracks[r->track_count];
     t->set = set;
     t->row = schedule_add(&r->clock, interval_ns, 0);
-    int code = reading_open_node(&t->np, &r->job.sources, true, node);
+    int code = node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
     return code ? code : add_own_counters(t, device);

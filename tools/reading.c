@@ -143,7 +143,8 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
     return EXIT_DONE;
 }
 
-static int open_reading(netprof **np, const char *const *globs, const sources_job *job, bool network, bool node)
+// network: the sources of netprof.h without --sources; NULL: all of them.
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, const char *network, bool node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
@@ -155,7 +156,7 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     char *sources = network_sources(&own), *include = join(reading.include, globs);
     char *exclude = join(reading.exclude, NULL);
     config.root = reading.root;
-    config.sources = network ? sources : "none";
+    config.sources = sources && (!network || strcmp(network, "none") != 0) ? sources : network;
     config.include = include;
     config.exclude = exclude;
     config.fast = reading.fast;
@@ -176,12 +177,18 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
 int reading_open(netprof **np, const char *const *globs)
 {
     static const sources_job nobody;
-    return open_reading(np, globs, &nobody, true, false);
+    return open_reading(np, globs, &nobody, NULL, false);
 }
 
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
 {
-    return open_reading(np, NULL, job, network, node);
+    return open_reading(np, NULL, job, network ? NULL : "none", node);
+}
+
+int reading_open_ports(netprof **np)
+{
+    static const sources_job nobody;
+    return open_reading(np, NULL, &nobody, "cxi,netdev,rdma", false);
 }
 
 int reading_nothing(const netprof *np)
