@@ -117,7 +117,7 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
     track *t = &r->tracks[r->track_count];
     t->set = set;
     t->row = schedule_add(&r->clock, interval_ns, 0);
-    int code = node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np);
+    int code = node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
     return code ? code : add_own_counters(t, device);

@@ -185,10 +185,24 @@ int reading_open_node(netprof **np, const sources_job *job, bool network, bool n
     return open_reading(np, NULL, job, network ? NULL : "none", node);
 }
 
-int reading_open_ports(netprof **np)
+static bool has_devices(const netprof_schema *schema, const char *source)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, source) == 0) return true;
+    return false;
+}
+
+int reading_open_ports(netprof **np, const netprof *all)
 {
     static const sources_job nobody;
-    return open_reading(np, NULL, &nobody, "cxi,netdev,rdma", false);
+    static const char *const ports[] = {"cxi", "rdma", "netdev"};
+    char names[32] = "";
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        if (!has_devices(netprof_get_schema(all), ports[i])) continue;
+        if (*names) strcat(names, ",");
+        strcat(names, ports[i]);
+    }
+    return open_reading(np, NULL, &nobody, *names ? names : "none", false);
 }
 
 int reading_nothing(const netprof *np)
