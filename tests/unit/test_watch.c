@@ -337,6 +337,74 @@ static void cycles_of_pause_are_no_errors(void **state)
     history_free(&h);
 }
 
+// A node with a GPU whose power is not known, and a processor with a column that an old kernel does not have.
+static void the_node_without_what_is_not_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source, *device, *name, *unit;
+        uint8_t kind;
+        uint64_t before, after;
+    } rows[] = {{"cpu", "cpu", "user", "us", NETPROF_KIND_COUNTER, 0, 6000000},
+                {"cpu", "cpu", "nice", "us", NETPROF_KIND_COUNTER, 0, 0},
+                {"cpu", "cpu", "system", "us", NETPROF_KIND_COUNTER, 0, 2000000},
+                {"cpu", "cpu", "idle", "us", NETPROF_KIND_COUNTER, 0, 11000000},
+                {"cpu", "cpu", "iowait", "us", NETPROF_KIND_COUNTER, 0, 1000000},
+                {"gpu", "gpu0", "busy", "percent", NETPROF_KIND_GAUGE, 1, 75},
+                {"gpu", "gpu0", "memory_used", "bytes", NETPROF_KIND_GAUGE, 1, 3000000000},
+                {"gpu", "gpu0", "temperature", "mC", NETPROF_KIND_GAUGE, 1, 61500},
+                {"energy", "package-0", "energy", "uJ", NETPROF_KIND_COUNTER, 0, 1234000000},
+                {"memory", "memory", "MemTotal", "bytes", NETPROF_KIND_GAUGE, 0, 8000000000},
+                {"memory", "memory", "MemAvailable", "bytes", NETPROF_KIND_GAUGE, 0, 2000000000}};
+    netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netprof_counter c = {.name = rows[i].name, .unit = rows[i].unit, .kind = rows[i].kind, .width = 64};
+        if (!i || strcmp(rows[i].source, rows[i - 1].source) != 0) {
+            netprof_build_source(list, rows[i].source);
+            netprof_list_device(list, rows[i].device, 0, NETPROF_DEVICE_PHYSICAL);
+        }
+        netprof_list_counter(list, &c);
+    }
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    history h = {.window_ns = INT64_C(60000000000)};
+    for (int e = 0; e < 2; e++) { // 10 seconds
+        netprof_snapshot s = NETPROF_ZERO;
+        assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
+        s.begin_ns = s.end_ns = INT64_C(1000000000) * (1 + 10 * e);
+        s.wall_ns = INT64_C(1700000000000000000) + s.begin_ns;
+        for (size_t d = 0; d < schema->device_count; d++) s.device_begin_ns[d] = s.device_end_ns[d] = s.begin_ns;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            s.values[i] = e ? rows[i].after : rows[i].before;
+            s.status[i] = NETPROF_STATUS_OK;
+        }
+        assert_true(history_add(&h, &s));
+        netprof_snapshot_free(&s);
+    }
+    rules set = {0};
+    view *v;
+    netprof_error error;
+    assert_int_equal(rules_builtin(&set, &error), NETPROF_OK);
+    assert_int_equal(view_make(&v, &h, &set, &error), NETPROF_OK);
+    static const struct {
+        const char *title, *text;
+        double share;
+    } loads[] = {{"CPU", "40 %: user 30 %, system 10 %, iowait 5.0 %, steal ?", 0.4},
+                 {"Memory", "6.00 GB of 8.00 GB in use (75 %)", 0.75},
+                 {"Power", "123.4 W in 1 package", NAN},
+                 {"GPU", "gpu0: 75 % busy, memory 3.00 GB of ?, 62 C", 0.75}};
+    assert_int_equal(v->load_count, sizeof loads / sizeof *loads);
+    for (size_t i = 0; i < v->load_count; i++) {
+        assert_string_equal(v->loads[i].title, loads[i].title);
+        assert_string_equal(v->loads[i].text, loads[i].text);
+        assert_true(isnan(loads[i].share) ? isnan(v->loads[i].share) : fabs(v->loads[i].share - loads[i].share) < 1e-9);
+    }
+    view_free(v);
+    rules_free(&set);
+    history_free(&h);
+    netprof_schema_release(schema);
+}
+
 static int make_path(void **state)
 {
     (void)state;
@@ -363,6 +431,7 @@ int main(void)
         cmocka_unit_test(bars_show_a_little_and_never_too_much),
         cmocka_unit_test(rates_shares_and_trouble_of_a_port),
         cmocka_unit_test(cycles_of_pause_are_no_errors),
+        cmocka_unit_test(the_node_without_what_is_not_known),
     };
     return cmocka_run_group_tests(tests, make_path, drop_path);
 }

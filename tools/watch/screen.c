@@ -142,13 +142,14 @@ size_t screen_draw(const lines *head, const lines *body, const lines *foot, size
 
 // ---- keys ----
 
+// Readable, but there is nothing to read: the end.
 static bool is_hung_up(void)
 {
     struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-    char nothing;
+    int waiting = 0;
     if (poll(&fd, 1, 0) <= 0) return false;
-    // Readable, and ncurses got nothing of it: the end.
-    return fd.revents & (POLLHUP | POLLERR | POLLNVAL) || read(STDIN_FILENO, &nothing, 0) < 0 || fd.revents & POLLIN;
+    if (fd.revents & (POLLHUP | POLLERR | POLLNVAL)) return true;
+    return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || !waiting;
 }
 
 screen_key screen_read_key(void)

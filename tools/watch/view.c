@@ -341,12 +341,13 @@ static void load_gpus(view *v, const difference *d)
     static const struct {
         const char *counter, *format;
         double scale;
-    } parts[] = {{"power", ", %.0f W", 1e-3}, {"temperature", ", %.0f C", 1}, {"clock_sm", ", %.0f MHz", 1}};
+    } parts[] = {{"power", ", %.0f W", 1e-6}, {"temperature", ", %.0f C", 1e-3}};
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *device = &schema->devices[i];
         if (strcmp(device->source, "gpu") != 0 || device->flags & NETPROF_DEVICE_VIRTUAL) continue;
-        double busy = value_of(d, find_counter(d, "gpu", device->name, "utilization")) / 100;
+        double busy = rate_of(d, find_counter(d, "gpu", device->name, "busy_time")) / 1e6;
+        if (isnan(busy)) busy = value_of(d, find_counter(d, "gpu", device->name, "busy")) / 100;
         double used = value_of(d, find_counter(d, "gpu", device->name, "memory_used"));
         double total = value_of(d, find_counter(d, "gpu", device->name, "memory_total"));
         char *text = text_format("%s: %s busy, memory %s of %s", safe(device->name), share_text(busy), bytes_text(used),
