@@ -2,6 +2,7 @@
 #include "job_report_private.h"
 
 #include "catalog.h"
+#include "text.h"
 #include "traffic.h"
 
 #include <stdlib.h>
@@ -65,14 +66,13 @@ typedef struct track {
     size_t count, room;
     netprof_snapshot last, cut;
     bool has_last, slow;
-    int64_t last_wall_ns, last_mono_ns, interval_ns, recent[RECENT];
+    int64_t last_wall_ns, last_mono_ns, plain_wall_ns, interval_ns, recent[RECENT];
     size_t steps;
 } track;
 
 typedef struct job_run_reader run_reader;
 struct job_run_reader {
     size_t node, number; // number: of the node's runs
-    int64_t shift_ns;
     track tracks[TRACKS_MOST];
     size_t track_count;
     local_device *devices;
@@ -403,6 +403,16 @@ static bool flush_all(job_report *r, const step *at)
 
 // ---- what is no meter ----
 
+// Those of the node at hand are the last.
+static job_bins *event_bins(job_event *event, size_t node)
+{
+    for (size_t i = event->lane_count; i-- > 0;)
+        if (event->lanes[i].node == node) return event->lanes[i].bins;
+    if (!job_grow_one(&event->lanes, event->lane_count, sizeof *event->lanes)) return NULL;
+    event->lanes[event->lane_count] = (job_event_lane){node, job_bins_make()};
+    return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
+}
+
 static bool add_trouble(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     uint8_t flag = delta->flags[k];
@@ -410,7 +420,8 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     job_reader *reader = r->reader;
     if ((flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) || !(amount > 0)) return true;
     job_event *event = &r->events[f->event];
-    if (!event->bins && !(event->bins = job_bins_make())) return false;
+    job_bins *bins = event_bins(event, reader->run->node);
+    if (!bins) return false;
     event->sum += amount;
     size_t device = reader->run->devices[f->local].device;
     size_t i = 0;
@@ -424,7 +435,7 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     }
     reader->troubles[i - 1].sum += amount;
     double rate = amount / length_of(at);
-    return job_bins_add(event->bins, at->from_ns, at->to_ns, rate, rate, rate);
+    return job_bins_add(bins, at->from_ns, at->to_ns, rate, rate, rate);
 }
 
 static bool add_other(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
@@ -615,7 +626,7 @@ static other other_of(const netprof_device *d, const netprof_counter *c, double 
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(others[i].source, d->source) != 0 || strcmp(others[i].counter, c->name) != 0) continue;
-        if (!catalog_glob(others[i].device, d->name)) continue;
+        if (!text_like(others[i].device, d->name)) continue;
         *factor = others[i].factor;
         return others[i].other;
     }
@@ -945,11 +956,11 @@ static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to
 }
 
 // When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
-static int64_t wall_of(const track *t, const netprof_snapshot *x, int64_t shift_ns)
+static int64_t wall_of(const track *t, const netprof_snapshot *x)
 {
     int64_t on = x->begin_ns - t->last_mono_ns;
     bool known = t->has_last && on > 0 && x->begin_ns > 0 && t->last_mono_ns > 0;
-    return known ? t->last_wall_ns + on : x->wall_ns + shift_ns;
+    return known ? t->last_wall_ns + on : x->wall_ns;
 }
 
 static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
@@ -957,7 +968,7 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
-    int64_t wall = wall_of(t, x, run->shift_ns);
+    int64_t wall = wall_of(t, x);
     netprof_err err = NETPROF_OK;
     if (t->has_last && wall <= t->last_wall_ns) { // the clock went back: there is no step
         netprof_snapshot_free(&t->cut);
@@ -975,6 +986,7 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
     t->has_last = true;
     t->last_wall_ns = wall;
     t->last_mono_ns = x->begin_ns;
+    t->plain_wall_ns = x->wall_ns;
     return err;
 }
 
@@ -1024,27 +1036,33 @@ static bool tell_system(job_report *r, size_t index, const netprof_schema *schem
     return true;
 }
 
+static bool remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
+{
+    job_reader *reader = r->reader;
+    const char *boot = fact_of(run, x->schema, "boot_id");
+    if (!job_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
+    job_run *to = &reader->runs[reader->run_count++];
+    *to = (job_run){.node = node, .wall_ns = x->wall_ns, .mono_ns = x->begin_ns, .path = strdup(run->path ? run->path : ""),
+                    .boot_id = strdup(boot ? boot : "")};
+    return to->path && to->boot_id;
+}
+
 static netprof_err begin_run(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
+    netprof_err err = job_run_end(r); // of files put together the one before
     run_reader *to = calloc(1, sizeof *to);
-    job_run_free(r);
-    if (!(r->reader->run = to)) return NETPROF_ERR_NOMEM;
+    if (err || !to) {
+        free(to);
+        return err ? err : NETPROF_ERR_NOMEM;
+    }
+    r->reader->run = to;
     size_t index = to->node = find_node(r, run, x->schema);
     if (index == JOB_NONE) return NETPROF_ERR_NOMEM;
     job_node_reader *more = &r->reader->nodes[index];
-    job_node *node = &r->nodes[index];
     if (!job_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
     to->number = more->run_count++;
     more->runs[to->number][0] = more->runs[to->number][1] = 0;
-    double shift = 0, uncertainty = NAN;
-    const job_report_options *options = r->reader->options;
-    if (options->clock && options->clock(options->clock_user, run, &shift, &uncertainty)) {
-        node->shift_s = shift;
-        node->uncertainty_s = uncertainty;
-        to->shift_ns = (int64_t)llround(shift * 1e9);
-    } else {
-        r->clocks_aligned = false;
-    }
+    if (!remember_run(r, run, x, index)) return NETPROF_ERR_NOMEM;
     return tell_system(r, index, x->schema) ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
@@ -1059,25 +1077,22 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
     return err ? err : next(r, t, snapshot);
 }
 
-netprof_err job_run_end(job_report *r, const dataset_run *run)
+netprof_err job_run_end(job_report *r)
 {
     run_reader *to = r->reader->run;
     if (!to) return NETPROF_OK;
     job_node *node = &r->nodes[to->node];
-    double interval = (double)usual_step(&to->tracks[0]) * 1e-9;
+    job_run *run = &r->reader->runs[r->reader->run_count - 1];
+    double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
-    if (!run->complete) node->complete = false;
+    if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
+    if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
     if (to->overlapped)
         job_warn(r, run->path, "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
                  node->name);
     bool good = end_episodes(r);
     job_run_free(r);
     return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
-}
-
-size_t job_run_node(const job_report *r)
-{
-    return r->reader->run->node;
 }
 
 void job_run_free(job_report *r)
