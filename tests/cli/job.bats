@@ -105,7 +105,7 @@ END
     [ "$(jq -c '[.regions[].path]' <<<"$output")" = "$(jq -c '[.regions[].path]' regions.json)" ]
     [ "$(jq '.regions[0].ranks' <<<"$output")" -eq 4 ]
     run netprof job .
-    [[ $output == *"main/init"* ]]
+    [[ $output == *"main/step/compute"* ]]
 }
 
 @test "job: the same input gives the same output" {
