@@ -89,6 +89,21 @@ static void print_folded(FILE *to, const char *text, size_t indent)
     putc('\n', to);
 }
 
+// Text of the report, safe on this terminal.
+static const char *shown_text(const char *text)
+{
+    static const char apostrophe[] = "\xE2\x80\x99";
+    if (output_utf8() || !strstr(text, apostrophe)) return safe(text);
+    char *plain = must(strdup(text)), *at;
+    while ((at = strstr(plain, apostrophe))) {
+        *at = '\'';
+        memmove(at + 1, at + 3, strlen(at + 3) + 1);
+    }
+    const char *made = safe(plain);
+    free(plain);
+    return made;
+}
+
 // ---- the verdict ----
 
 static const char *severity_colour(severity s)
@@ -147,7 +162,7 @@ static void print_notes(FILE *to, const job_report *job)
     putc('\n', to);
     for (size_t i = 0; i < job->note_count; i++) {
         print_severity(to, job->notes[i].severity);
-        print_folded(to, safe(job->notes[i].text), 10);
+        print_folded(to, shown_text(job->notes[i].text), 10);
     }
 }
 
@@ -313,7 +328,7 @@ static void print_foot(FILE *to, const job_report *job)
 
 void job_print(FILE *to, const job_report *job, bool all)
 {
-    print_folded(to, safe(job->title), 0);
+    print_folded(to, shown_text(job->title), 0);
     print_job(to, job);
     print_notes(to, job);
     print_use(to, job);

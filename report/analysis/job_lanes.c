@@ -336,7 +336,9 @@ static void choose(job_report *r, size_t index, job_meter meter)
     job_node_reader *more = &r->reader->nodes[index];
     bool limited = meter == JOB_MEMORY && more->memory_limit > 0 && !(more->memory_limit >= more->memory_total) &&
                    tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    bool tried = false; // else it was read once at most: not in the fast set
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        tried |= more->lanes[meter][order[i]] != NULL;
         if (more->state[meter][order[i]] > node->state[meter]) node->state[meter] = more->state[meter][order[i]];
         if (node->lanes[meter] || !tells(more->lanes[meter][order[i]])) continue;
         if (limited && order[i] == JOB_SCOPE_JOB) continue;
@@ -345,7 +347,7 @@ static void choose(job_report *r, size_t index, job_meter meter)
     }
     if (meter == JOB_POWER && node->lanes[meter]) node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
     if (node->lanes[meter]) node->state[meter] = JOB_KNOWN;
-    else if (node->state[meter] == JOB_KNOWN) node->state[meter] = JOB_UNREADABLE;
+    else if (node->state[meter] == JOB_KNOWN) node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
 }
 
 // Without a meter of the whole node: what the parts draw together.
