@@ -7,11 +7,9 @@
 
 typedef struct events {
     arena *memory;
-    axes_scale axis;
+    events_style style;
     events_row *rows;
     size_t count;
-    const axes_span *gaps;
-    size_t gap_count;
 } events;
 
 static const double row_height = 19, strip_height = 16, status_width = 46;
@@ -43,8 +41,8 @@ static theme_ink ink_of(const events_row *r)
     return r->severity > SEVERITY_INFO ? theme_severity_ink(r->severity) : INK_SECONDARY;
 }
 
-// Ticks that fall together on paper are one: the highest of them.
-static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
+// Ticks that fall together on paper are one: the highest of them. Those that last fill the places that they cover.
+static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double lasts)
 {
     enum { PLACES = 512 };
     double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
@@ -52,8 +50,10 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
     for (size_t i = 0; i < r->count && most > 0; i++) {
         double at = plot_at(a->x.axis, r->at[i]);
         if (!(r->amount[i] > 0) || !(at >= 0 && at <= 1)) continue;
-        double *place = &high[at < 1 ? (size_t)(at * PLACES) : PLACES - 1];
-        *place = fmax(*place, fmax(r->amount[i] / most * a->box.height, 1.5));
+        double half = lasts > 0 ? (plot_at(a->x.axis, r->at[i] + lasts / 2) - at) * PLACES : 0;
+        double first = fmax(at * PLACES - half, 0), last = fmin(at * PLACES + half, PLACES) - (half > 0 ? 1e-6 : 0);
+        for (size_t k = (size_t)first; k < PLACES && (double)k <= fmax(last, first); k++)
+            high[k] = fmax(high[k], fmax(r->amount[i] / most * a->box.height, 1.5));
     }
     for (size_t i = 0; i < PLACES; i++) {
         double x = a->box.x + step * (double)i;
@@ -106,8 +106,8 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
         return;
     }
     canvas_rect(c, a->box, INK_EMPTY, 0);
-    axes_hatch(c, a, e->gaps, e->gap_count);
-    extent ticks = draw_ticks(c, r, a);
+    axes_hatch(c, a, e->style.gaps, e->style.gap_count);
+    extent ticks = draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
     if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     draw_label(c, r, a, left, base, none || !*r->note || draw_note(c, r, a, ticks, base));
@@ -130,13 +130,16 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     }
     double status = status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
+    if (e->style.label_width > 0) label = fmin(e->style.label_width, .4 * box.width);
+    if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
     axes a = {{box.x + label, box.y, box.width - label - status, strip_height},
-              e->axis,
+              e->style.axis,
               {{0, 1, false, false}, AXES_SI, ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
         a.box.y += row_height;
     }
+    axes_draw_begins(c, &a, e->style.incidents, e->style.incident_count, box.y, a.box.y);
     a.box.height = 0;
     canvas_line(c, a.box.x, a.box.y, a.box.x + a.box.width, a.box.y, INK_SECONDARY, 0.8);
     axes_draw_x(c, &a, a.box.x - 8, a.box.x + a.box.width + 14);
@@ -174,13 +177,22 @@ static void make_table(document_table *t, const events *e)
 chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count,
                    const axes_span *gaps, size_t gap_count)
 {
+    const events_style style = {.axis = axis, .gaps = gaps, .gap_count = gap_count};
+    return chart_events_over(head, &style, rows, count);
+}
+
+chart chart_events_over(chart_head head, const events_style *style, const events_row *rows, size_t count)
+{
     chart x;
     events *e = chart_begin(&x, head, sizeof *e);
     if (!e) return x;
-    e->axis = axis;
-    e->axis.unit = arena_text(e->memory, axis.unit);
-    e->gaps = axes_copy_spans(e->memory, gaps, gap_count);
-    e->gap_count = e->gaps ? gap_count : 0;
+    events_style *s = &e->style;
+    *s = *style;
+    s->axis.unit = arena_text(e->memory, style->axis.unit);
+    s->gaps = axes_copy_spans(e->memory, style->gaps, style->gap_count);
+    s->gap_count = s->gaps ? style->gap_count : 0;
+    s->incidents = axes_copy_spans(e->memory, style->incidents, style->incident_count);
+    s->incident_count = s->incidents ? style->incident_count : 0;
     e->rows = arena_copy(e->memory, rows, count, sizeof *rows);
     for (size_t i = 0; e->rows && i < count; i++) {
         events_row *r = &e->rows[i];

@@ -108,20 +108,6 @@ static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, d
     hover_row(c, m, r, box);
 }
 
-static void draw_ribbon(canvas *c, const map *m, const axes *a, double y)
-{
-    double left, right;
-    for (size_t i = 0; i < m->style.phase_count; i++) {
-        const axes_span *p = &m->style.phases[i];
-        if (!axes_clip(a, p, &left, &right)) continue;
-        canvas_tip(c, p->label);
-        canvas_rect(c, (canvas_box){left, y, right - left, ribbon_height - 3}, p->ink, 0);
-        if (canvas_text_width(c, p->label, TYPE_CELL) + 4 <= right - left)
-            canvas_text(c, (left + right) / 2, y + 8.2, p->label, TYPE_CELL, (theme_ink)(INK_ON + p->ink),
-                        ALIGN_CENTER, 0);
-    }
-}
-
 // Widths of the columns beside the map.
 static void measure(const map *m, canvas *c, double width, double *label, double *right)
 {
@@ -133,6 +119,8 @@ static void measure(const map *m, canvas *c, double width, double *label, double
     }
     *label = fmin(*label, 0.28 * width) + (m->marks ? 50 : 8);
     *right = *right > 0 ? fmin(*right, 0.25 * width) + 8 : 0;
+    if (m->style.label_width > 0) *label = fmin(m->style.label_width, .4 * width);
+    if (m->style.right_width > 0) *right = fmin(m->style.right_width, .3 * width);
 }
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -153,13 +141,15 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, at + 16, box.y + 5.8, "no samples", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     }
     if (m->style.phase_count) {
-        draw_ribbon(c, m, &a, y);
+        a.box.height = ribbon_height - 3;
+        axes_draw_spans(c, &a, m->style.phases, m->style.phase_count);
         y += ribbon_height;
     }
     a.box.y = y;
     for (size_t i = from; i < from + count && i < m->count; i++, y += row_height(m))
         draw_row(c, m, &m->rows[i], &a, box.x, y, end);
     a.box.height = y - a.box.y;
+    axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
     axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }
@@ -215,6 +205,7 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     m->style.label_head = arena_text(m->memory, style->label_head);
     m->style.right_head = arena_text(m->memory, style->right_head);
     m->style.phases = axes_copy_spans(m->memory, style->phases, style->phase_count);
+    m->style.incidents = axes_copy_spans(m->memory, style->incidents, style->incident_count);
     copy_rows(m, rows, count);
     x.rows = count ? count : 1;
     x.draw = draw;
