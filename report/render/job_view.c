@@ -1,0 +1,301 @@
+#include "job_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PHASE_INKS = 6, COLUMNS = MAP_COLUMNS, INCIDENTS = 4 };
+
+// ---- columns of time ----
+
+static void choose_columns(job_view *v)
+{
+    const job_report *job = v->job;
+    double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
+    if (least > 0 && job->end_s > 0) count = floor(job->end_s / least + .01);
+    v->columns = count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count;
+    v->column_s = job->end_s / (double)v->columns;
+}
+
+axes_scale job_time_axis(const job_view *v)
+{
+    double end = v->job->end_s > 0 ? v->job->end_s : 1;
+    return (axes_scale){.axis = {0, end, false, false}, .format = AXES_TIME, .unit = ""};
+}
+
+const char *job_column_words(const job_view *v)
+{
+    double interval = v->job->interval_s;
+    if (!(v->column_s > 1.5 * interval)) return "each sample";
+    return arena_format(v->memory, "mean of each %s", number_duration(v->column_s).text);
+}
+
+// ---- phases ----
+
+// Ranks of phases by their time: the longest is 0. Incidents are no phases.
+static size_t phase_rank(const job_report *job, size_t phase)
+{
+    size_t rank = 0;
+    const job_phase *p = &job->phases[phase];
+    for (size_t i = 0; i < job->phase_count; i++) {
+        const job_phase *q = &job->phases[i];
+        if (q->finding == JOB_NONE && (q->time_s > p->time_s || (q->time_s == p->time_s && i < phase))) rank++;
+    }
+    return rank;
+}
+
+theme_ink job_phase_ink(const job_view *v, size_t phase)
+{
+    size_t rank = phase_rank(v->job, phase);
+    return rank < PHASE_INKS ? (theme_ink)(INK_PHASE + (int)rank) : INK_PEER;
+}
+
+static void make_phases(job_view *v)
+{
+    const job_report *job = v->job;
+    axes_span *spans = arena_make(v->memory, job->span_count + 1, sizeof *spans);
+    theme_ink *inks = arena_make(v->memory, job->phase_count + 1, sizeof *inks);
+    if (!spans || !inks) return;
+    for (size_t i = 0; i < job->phase_count; i++)
+        inks[i] = job_phase_ink(v, i);
+    for (size_t i = 0; i < job->span_count; i++) {
+        const job_phase_span *s = &job->spans[i];
+        if (job->phases[s->phase].finding != JOB_NONE) continue;
+        spans[v->phase_count++] = (axes_span){s->from_s, s->to_s, job->phases[s->phase].name, inks[s->phase]};
+    }
+    v->phases = spans;
+}
+
+// ---- gaps: where no node has samples ----
+
+static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
+{
+    for (size_t g = 0; g < node->gap_count; g++) {
+        size_t from = (size_t)fmax(node->gaps[g].from_s / v->column_s, 0);
+        for (size_t k = from; k < v->columns && (double)k * v->column_s < node->gaps[g].to_s; k++) {
+            double begin = fmax(node->gaps[g].from_s, (double)k * v->column_s);
+            double end = fmin(node->gaps[g].to_s, (double)(k + 1) * v->column_s);
+            without[k] += end - begin > v->column_s / 2;
+        }
+    }
+}
+
+static void make_gaps(job_view *v)
+{
+    size_t *without = arena_make(v->memory, v->columns, sizeof *without);
+    axes_span *gaps = arena_make(v->memory, v->columns / 2 + 1, sizeof *gaps);
+    if (!without || !gaps || !(v->column_s > 0)) return;
+    for (size_t i = 0; i < v->job->node_count; i++)
+        mark_gaps(v, &v->job->nodes[i], without);
+    for (size_t k = 0; k < v->columns; k++) {
+        if (without[k] < v->job->node_count) continue;
+        double from = (double)k * v->column_s;
+        if (k && without[k - 1] >= v->job->node_count) gaps[v->gap_count - 1].to = from + v->column_s;
+        else gaps[v->gap_count++] = (axes_span){from, from + v->column_s, "no samples", INK_NONE};
+    }
+    v->gaps = gaps;
+}
+
+// ---- incidents ----
+
+// "n11 paused": who, in few words.
+static const char *incident_label(const job_view *v, const job_finding *f)
+{
+    const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
+    return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", f->rule);
+}
+
+static void make_incidents(job_view *v)
+{
+    axes_span *spans = arena_make(v->memory, INCIDENTS, sizeof *spans);
+    for (size_t i = 0; spans && i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
+        const job_finding *f = &v->job->findings[i];
+        if (f->incident && f->severity >= SEVERITY_WARN)
+            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, incident_label(v, f), INK_NONE};
+    }
+    v->incidents = spans;
+}
+
+// ---- nodes ----
+
+static int by_index(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void choose_nodes(job_view *v)
+{
+    size_t n = v->job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
+    size_t *shown = arena_make(v->memory, n + 1, sizeof *shown);
+    bool *median = arena_make(v->memory, n + 1, sizeof *median), *best = arena_make(v->memory, n + 1, sizeof *best);
+    if (!order || !shown || !median || !best) return;
+    v->shown = shown;
+    v->shown_count = n;
+    for (size_t i = 0; i < n; i++)
+        shown[i] = i;
+    if (n <= JOB_NODES) return;
+    job_report_rank_nodes(v->job, job_has(v->job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
+    size_t middle = order[JOB_TELLING + (n - JOB_TELLING) / 2], last = order[n - 1], count = 0;
+    for (; count < JOB_TELLING; count++)
+        shown[count] = order[count];
+    qsort(shown, count, sizeof *shown, by_index);
+    median[count] = true;
+    shown[count++] = middle;
+    best[count] = true;
+    shown[count++] = last;
+    v->shown_count = count;
+    v->marked_median = median;
+    v->marked_best = best;
+}
+
+const char *job_node_label(const job_view *v, size_t shown)
+{
+    const char *name = v->job->nodes[v->shown[shown]].name;
+    if (v->marked_median && v->marked_median[shown]) return arena_format(v->memory, "%s (median)", name);
+    if (v->marked_best && v->marked_best[shown]) return arena_format(v->memory, "%s (plainest)", name);
+    return name;
+}
+
+bool job_view_begin(job_view *v, const job_report *job)
+{
+    *v = (job_view){.memory = arena_open(), .job = job};
+    if (!v->memory) return false;
+    choose_columns(v);
+    make_phases(v);
+    make_gaps(v);
+    make_incidents(v);
+    choose_nodes(v);
+    return !arena_failed(v->memory);
+}
+
+void job_view_end(job_view *v)
+{
+    if (v->memory) arena_close(v->memory);
+    *v = (job_view){0};
+}
+
+// ---- columns of meters ----
+
+job_column *job_columns(const job_view *v, job_meter meter, size_t node)
+{
+    job_column *c = arena_make(v->memory, v->columns, sizeof *c);
+    if (c && job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->columns)) return c;
+    return NULL;
+}
+
+job_column *job_columns_of_lane(const job_view *v, const job_lane *lane)
+{
+    job_column *c = lane ? arena_make(v->memory, v->columns, sizeof *c) : NULL;
+    if (c) job_lane_columns(v->job, lane, 0, v->job->end_s, c, v->columns);
+    return c;
+}
+
+double *job_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
+{
+    double *values = arena_make(v->memory, v->columns, sizeof *values);
+    for (size_t i = 0; values && i < v->columns; i++) {
+        const job_column *c = columns ? &columns[i] : NULL;
+        double x = !c ? NAN : figure == JOB_LOW ? c->low : figure == JOB_HIGH ? c->high : figure == JOB_TOTAL ? c->total : c->mean;
+        values[i] = x * factor;
+    }
+    return values;
+}
+
+const job_use *job_use_of(const job_report *job, job_meter meter)
+{
+    for (size_t i = 0; i < job->use_count; i++)
+        if (job->uses[i].meter == meter) return &job->uses[i];
+    return NULL;
+}
+
+bool job_has(const job_report *job, job_meter meter)
+{
+    return job_use_of(job, meter) != NULL;
+}
+
+// ---- words ----
+
+static bool unit_is(job_meter meter, const char *unit)
+{
+    return strcmp(job_meter_of(meter)->unit, unit) == 0;
+}
+
+axes_format job_format(job_meter meter)
+{
+    return !*job_meter_of(meter)->unit ? AXES_PERCENT : unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
+}
+
+const char *job_axis_unit(job_meter meter)
+{
+    return unit_is(meter, "bytes/s") ? "B/s" : unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
+}
+
+number_text job_text(job_meter meter, double value)
+{
+    const char *unit = job_meter_of(meter)->unit;
+    if (!*unit) return number_percent(value);
+    if (unit_is(meter, "bytes")) return number_binary(value);
+    if (unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
+    if (unit_is(meter, "CPUs")) {
+        number_text n = number_plain(value);
+        size_t used = strlen(n.text);
+        if (isfinite(value)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "CPUs");
+        return n;
+    }
+    return number_prefixed(value, unit_is(meter, "1/s") ? "/s" : unit);
+}
+
+number_text job_amount(job_meter meter, double amount)
+{
+    const char *unit = job_meter_of(meter)->total_unit;
+    if (strcmp(unit, "s") == 0) return number_duration(amount);
+    if (strcmp(unit, "J") == 0) return job_energy_text(amount);
+    return number_prefixed(amount, strcmp(unit, "bytes") == 0 ? "B" : unit);
+}
+
+number_text job_energy_text(double joules)
+{
+    return number_prefixed(joules / 3600, "Wh");
+}
+
+theme_ink job_ink(job_meter meter, bool pale)
+{
+    switch (meter) {
+    case JOB_SENT: return pale ? INK_SENT_PALE : INK_SENT_TEXT;
+    case JOB_RECEIVED: return pale ? INK_RECEIVED_PALE : INK_RECEIVED;
+    case JOB_GPU_BUSY:
+    case JOB_GPU_CLOCK:
+    case JOB_GPU_MEMORY: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 2);
+    case JOB_MEMORY:
+    case JOB_NODE_MEMORY:
+    case JOB_MEMORY_PRESSURE: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 6);
+    case JOB_POWER:
+    case JOB_POWER_CPU:
+    case JOB_POWER_DRAM:
+    case JOB_POWER_GPU: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 5);
+    case JOB_PAUSED:
+    case JOB_RETRIES:
+    case JOB_THROTTLED:
+    case JOB_GPU_THROTTLED: return pale ? INK_WATCH_PALE : INK_WATCH;
+    default: return pale ? (theme_ink)(INK_CATEGORY_PALE + 7) : INK_SECONDARY;
+    }
+}
+
+const char *job_scope_words(job_scope scope)
+{
+    static const char *const words[] = {[JOB_SCOPE_NONE] = "", [JOB_SCOPE_JOB] = "of the job's processes",
+                                        [JOB_SCOPE_GROUP] = "of its control group", [JOB_SCOPE_NODE] = "of the whole node"};
+    return words[scope];
+}
+
+const char *job_why_not(const job_report *job, job_meter meter)
+{
+    static const char *const words[] = {[JOB_ABSENT] = "not recorded", [JOB_DENIED] = "may not be read (rights)",
+                                        [JOB_UNREADABLE] = "could not be read", [JOB_KNOWN] = "known"};
+    job_state most = JOB_ABSENT;
+    for (size_t i = 0; i < job->node_count; i++)
+        if (job->nodes[i].state[meter] > most) most = job->nodes[i].state[meter];
+    return words[most];
+}

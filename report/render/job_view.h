@@ -1,0 +1,66 @@
+// What the pages of a job share: the columns of time, what is drawn over them, the nodes that are shown, words.
+#ifndef NETPROF_JOB_VIEW_H
+#define NETPROF_JOB_VIEW_H
+
+#include "arena.h"
+#include "axes.h"
+#include "charts_job.h"
+#include "charts_plots.h"
+#include "job_report.h"
+#include "number.h"
+
+// Over JOB_NODES nodes those are shown that tell most, the one in the middle and the one that tells least.
+enum { JOB_NODES = 40, JOB_TELLING = 10 };
+
+typedef struct job_view {
+    arena *memory;
+    const job_report *job;
+    size_t columns;
+    double column_s;
+    const axes_span *phases, *gaps, *incidents;
+    size_t phase_count, gap_count, incident_count;
+    const size_t *shown; // nodes, by name
+    size_t shown_count;
+    const bool *marked_median, *marked_best; // [shown_count]: they stand for others; NULL: all nodes are shown
+} job_view;
+
+bool job_view_begin(job_view *v, const job_report *job); // false: no memory; job_view_end() all the same
+void job_view_end(job_view *v);
+
+axes_scale job_time_axis(const job_view *v);
+theme_ink job_phase_ink(const job_view *v, size_t phase);
+const char *job_node_label(const job_view *v, size_t shown); // "n04", "n07 (median)"
+
+// Columns of a meter; NULL where no node has it, or without memory.
+job_column *job_columns(const job_view *v, job_meter meter, size_t node);
+job_column *job_columns_of_lane(const job_view *v, const job_lane *lane);
+// One figure of all columns, times factor.
+typedef enum job_figure { JOB_MEAN = 0, JOB_LOW, JOB_HIGH, JOB_TOTAL } job_figure;
+double *job_values(const job_view *v, const job_column *columns, job_figure figure, double factor);
+
+const job_use *job_use_of(const job_report *job, job_meter meter); // NULL: not known
+bool job_has(const job_report *job, job_meter meter);
+
+// A value of a meter with its unit; an amount of its total.
+number_text job_text(job_meter meter, double value);
+number_text job_amount(job_meter meter, double amount);
+number_text job_energy_text(double joules); // in Wh
+axes_format job_format(job_meter meter);
+const char *job_axis_unit(job_meter meter);
+theme_ink job_ink(job_meter meter, bool pale);
+// "of the job's processes", "of its control group", "of the whole node", "".
+const char *job_scope_words(job_scope scope);
+// Why nothing is known: "not recorded", "may not be read", "could not be read".
+const char *job_why_not(const job_report *job, job_meter meter);
+// "mean of each 10 s": what a column is.
+const char *job_column_words(const job_view *v);
+
+// ---- the pages ----
+
+void job_overview(job_view *v, document *doc);
+void job_series_page(job_view *v, document *doc);
+void job_findings_page(job_view *v, document *doc);
+void job_meter_pages(job_view *v, document *doc);
+void job_appendix(job_view *v, document *doc);
+
+#endif
