@@ -12,15 +12,24 @@ typedef struct events {
     size_t count;
 } events;
 
-static const double row_height = 19, strip_height = 16, status_width = 46;
+static const double status_width = 46;
+
+static double row_height(const events *e)
+{
+    return e->style.compact ? 13.2 : 19;
+}
+
+static double strip_height(const events *e)
+{
+    return e->style.compact ? 11.2 : 16;
+}
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    (void)x;
     (void)c;
     (void)width;
     (void)from;
-    return (double)count * row_height + AXES_X_HEIGHT;
+    return (double)count * row_height(x->data) + AXES_X_HEIGHT;
 }
 
 static double most_of(const events_row *r)
@@ -33,6 +42,7 @@ static double most_of(const events_row *r)
 
 typedef struct extent {
     double first, last; // of the ticks; NAN: there are none
+    double from, to;    // of the longest stretch between them
 } extent;
 
 static theme_ink ink_of(const events_row *r)
@@ -46,7 +56,7 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
 {
     enum { PLACES = 512 };
     double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
-    extent e = {NAN, NAN};
+    extent e = {NAN, NAN, 0, 0};
     for (size_t i = 0; i < r->count && most > 0; i++) {
         double at = plot_at(a->x.axis, r->at[i]);
         if (!(r->amount[i] > 0) || !(at >= 0 && at <= 1)) continue;
@@ -61,6 +71,7 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
         canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(step, 0.8), high[i]},
                     ink_of(r), 0);
         if (isnan(e.first)) e.first = x;
+        if (!isnan(e.last) && x - e.last > e.to - e.from) e.from = e.last, e.to = x;
         e.last = x + step;
     }
     return e;
@@ -75,6 +86,8 @@ static bool draw_note(canvas *c, const events_row *r, const axes *a, extent tick
         canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
     else if (ticks.first - 4 - text >= a->box.x)
         canvas_text(c, ticks.first - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, 0);
+    else if (ticks.to - ticks.from >= text + 8)
+        canvas_text(c, (ticks.from + ticks.to) / 2, base, r->note, TYPE_AXIS, ink, ALIGN_CENTER, 0);
     else
         return false;
     return true;
@@ -97,7 +110,7 @@ static double status_of(const events *e, canvas *c)
 
 static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
 {
-    double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8;
+    double base = a->box.y + strip_height(e) / 2 + 2.3, right = a->box.x + a->box.width + 8;
     if (r->unknown) {
         draw_label(c, r, a, left, base, true);
         canvas_tip(c, "not measured");
@@ -110,7 +123,8 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
     extent ticks = draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
     if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
-    draw_label(c, r, a, left, base, none || !*r->note || draw_note(c, r, a, ticks, base));
+    bool noted = none || !*r->note || draw_note(c, r, a, ticks, base);
+    draw_label(c, r, a, left, base, noted || e->style.compact);
     if (*r->right) {
         canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
         return;
@@ -126,18 +140,18 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     double label = 0;
     for (size_t i = 0; i < e->count; i++) {
         label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
-        label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
+        if (!e->style.compact) label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
     }
     double status = status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
     if (e->style.label_width > 0) label = fmin(e->style.label_width, .4 * box.width);
     if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
-    axes a = {{box.x + label, box.y, box.width - label - status, strip_height},
+    axes a = {{box.x + label, box.y, box.width - label - status, strip_height(e)},
               e->style.axis,
               {{0, 1, false, false}, AXES_SI, ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
-        a.box.y += row_height;
+        a.box.y += row_height(e);
     }
     axes_draw_begins(c, &a, e->style.incidents, e->style.incident_count, box.y, a.box.y);
     a.box.height = 0;

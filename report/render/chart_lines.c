@@ -280,10 +280,18 @@ static double draw_rows(canvas *c, const lines *l, const axes *over, double left
     return taken;
 }
 
+// Lower panels where the box is lower than what was asked for.
+static double given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const lines *l = x->data;
+    double missing = height(x, c, box.width, from, count) - box.height, panel = panel_height(l, x);
+    return missing > 0 && count ? fmax(panel - missing / (double)count, panel / 2) : panel;
+}
+
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double labels = 0, high = panel_height(l, x), y = box.y;
+    double labels = 0, high = given_height(x, c, box, from, count), y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
     double start = box.x + label_width + labels + 4;
@@ -390,6 +398,7 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     x.rows = count;
     x.draw = draw;
     x.height = height;
+    x.squeeze = s->squeeze ? .7 : 0;
     if (!arena_failed(l->memory)) make_table(&x.twin, l);
     return chart_end(&x);
 }

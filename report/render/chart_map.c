@@ -22,14 +22,18 @@ static double row_height(const map *m)
     return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
 }
 
+static double fixed_height(const map *m)
+{
+    return head_height + (m->style.phase_count ? ribbon_height : 0) + (m->style.no_axis ? 2 : AXES_X_HEIGHT + 2);
+}
+
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const map *m = x->data;
     (void)c;
     (void)width;
     (void)from;
-    return head_height + (m->style.phase_count ? ribbon_height : 0) + (double)count * row_height(m) +
-           AXES_X_HEIGHT + 2;
+    return fixed_height(m) + (double)count * row_height(m);
 }
 
 static theme_ink ink_of(const map *m, double value)
@@ -91,9 +95,9 @@ static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 }
 
 static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y,
-                     double right)
+                     double right, double high)
 {
-    double high = row_height(m), base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
+    double base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
     box.width = axes_x(a, m->style.to) - box.x;
     draw_cells(c, m, r->values, box);
@@ -146,12 +150,13 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         y += ribbon_height;
     }
     a.box.y = y;
-    for (size_t i = from; i < from + count && i < m->count; i++, y += row_height(m))
-        draw_row(c, m, &m->rows[i], &a, box.x, y, end);
+    double pitch = chart_pitch(box, fixed_height(m), count, row_height(m));
+    for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
+        draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
     a.box.height = y - a.box.y;
     axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
-    axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
+    if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }
 
 static void make_table(document_table *t, const map *m)
@@ -210,6 +215,7 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     x.rows = count ? count : 1;
     x.draw = draw;
     x.height = height;
+    x.squeeze = m->style.squeeze ? .8 : 0;
     if (!arena_failed(m->memory)) make_table(&x.twin, m);
     return chart_end(&x);
 }

@@ -54,6 +54,7 @@ typedef struct lines_style {
     const lines_mark *marks;  // words at places
     size_t mark_count;
     bool wash;                // phases run pale through all panels
+    bool squeeze;             // panels may be lower for a page that is full
 } lines_style;
 
 chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count);
@@ -79,6 +80,8 @@ typedef struct map_style {
     const axes_span *phases, *incidents; // incidents: their begin as a dashed line
     size_t phase_count, incident_count;
     double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
+    bool no_axis; // another chart below has it
+    bool squeeze; // rows may be pressed together a little for a page that is full
 } map_style;
 
 enum { MAP_COLUMNS = 400 };
@@ -106,6 +109,7 @@ typedef struct events_style {
     size_t gap_count, incident_count;
     double width; // that each amount takes on the axis, around `at`; 0: it is a tick
     double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
+    bool compact; // lower rows: a note that finds no place on its strip is left out
 } events_style;
 
 chart chart_events_over(chart_head head, const events_style *style, const events_row *rows, size_t count);

@@ -61,51 +61,48 @@ static lines_style lines_over(const job_view *v, const double *x)
 {
     return (lines_style){.x = x, .count = v->columns, .axis = job_time_axis(v), .x_head = "seconds", .phases = v->phases,
                          .phase_count = v->phase_count, .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
-                         .incident_count = v->incident_count, .panel_height = 50, .phases_label = "Phases", .wash = true};
+                         .incident_count = v->incident_count, .panel_height = 50, .phases_label = "Phases", .wash = true, .squeeze = true};
 }
 
 static const char *below_words(const job_view *v, const job_use *u)
 {
-    const char *scope = job_scope_words(u->scope), *unit = job_meter_of(u->meter)->unit;
-    const char *limit = *unit && u->capacity > 0 ? arena_format(v->memory, "of %s", job_text(u->meter, u->capacity).text) : "";
+    const char *scope = job_scope_of(u), *unit = job_meter_of(u->meter)->unit;
+    const char *limit = *unit && u->capacity > 0 ? arena_format(v->memory, "of %s", job_text(u->meter, u->capacity).text)
+                        : strcmp(unit, "CPUs") == 0 ? "CPUs" : "";
     return arena_format(v->memory, "%s%s%s%s%s", v->job->node_count > 1 ? "per node" : "", v->job->node_count > 1 && *limit ? " " : "", limit,
                         *scope && (v->job->node_count > 1 || *limit) ? "; " : "", scope);
 }
 
-static void add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+typedef struct panels {
+    lines_panel items[GROUP_METERS + 1];
+    lines_curve curves[GROUP_METERS + 1][2];
+    double tops[GROUP_METERS + 1];
+    size_t count;
+} panels;
+
+static void add_panel(const job_view *v, panels *p, job_meter meter)
 {
-    lines_panel panels[GROUP_METERS];
-    lines_curve curves[GROUP_METERS];
-    double tops[GROUP_METERS], *x = times_of(v);
-    size_t n = 0;
-    for (size_t i = 0; i < count && x; i++) {
-        const job_use *u = job_use_of(v->job, known[i]);
-        job_column *c = job_columns(v, known[i], JOB_ALL_NODES);
-        if (!c || !u) continue;
-        curves[n] = (lines_curve){.label = "", .ink = job_ink(known[i], false), .pale = job_ink(known[i], true), .y = job_values(v, c, JOB_MEAN, 1),
-                                  .low = job_values(v, c, JOB_LOW, 1), .high = job_values(v, c, JOB_HIGH, 1)};
-        if (!curves[n].y || !curves[n].low || !curves[n].high) return;
-        double top = *job_meter_of(known[i])->unit ? u->capacity : 1;
-        tops[n] = u->peak > .5 * top && u->peak <= top ? top : NAN;
-        panels[n] = (lines_panel){.label = job_meter_of(known[i])->title, .below = below_words(v, u), .format = job_format(known[i]),
-                                  .unit = job_axis_unit(known[i]), .curves = &curves[n], .curve_count = 1, .limit = NAN};
-        n++;
-    }
-    if (!n) return;
-    lines_style style = lines_over(v, x);
-    style.tops = tops;
-    const char *question = v->job->node_count > 1 ? "line = mean of the nodes, band = lowest to highest node" : "line = mean, band = lowest to highest sample";
-    document_add(doc, chart_lines((chart_head){arena_format(v->memory, "%s-lines", g->name), "Over time", question}, &style, panels, n));
+    const job_use *u = job_use_of(v->job, meter);
+    job_column *c = job_columns(v, meter, JOB_ALL_NODES);
+    lines_curve *curve = p->curves[p->count];
+    if (!c || !u) return;
+    *curve = (lines_curve){.label = "", .ink = job_ink(meter, false), .pale = job_ink(meter, true), .y = job_values(v, c, JOB_MEAN, 1),
+                           .low = job_values(v, c, JOB_LOW, 1), .high = job_values(v, c, JOB_HIGH, 1)};
+    if (!curve->y || !curve->low || !curve->high) return;
+    double top = *job_meter_of(meter)->unit ? u->capacity : 1;
+    p->tops[p->count] = u->peak > .5 * top && u->peak <= top ? top : NAN;
+    p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title, .below = below_words(v, u), .format = job_format(meter),
+                                         .unit = job_axis_unit(meter), .curves = curve, .curve_count = 1, .limit = NAN};
 }
 
-static void add_together(const job_view *v, document *doc, const group *g)
+// The sum over the nodes: a gap where one of them has no sample.
+static void add_together(const job_view *v, panels *p, const group *g)
 {
     static const theme_ink inks[2] = {INK_TEXT, INK_PEER};
-    lines_curve curves[2];
-    double *x = times_of(v);
     size_t n = 0;
     job_meter first = JOB_METERS;
-    for (size_t i = 0; i < 2 && x && v->job->node_count > 1; i++) {
+    lines_curve *curves = p->curves[p->count];
+    for (size_t i = 0; i < 2 && v->job->node_count > 1; i++) {
         job_meter m = g->together[i];
         job_column *c = m != JOB_METERS && job_has(v->job, m) ? job_columns(v, m, JOB_ALL_NODES) : NULL;
         if (!c) continue;
@@ -115,12 +112,24 @@ static void add_together(const job_view *v, document *doc, const group *g)
         if (first == JOB_METERS) first = m;
     }
     if (!n) return;
-    lines_panel panel = {.label = "All nodes", .below = "together", .format = job_format(first), .unit = job_axis_unit(first), .curves = curves,
-                         .curve_count = n, .limit = NAN};
+    if (n == 1) curves[0].label = "";
+    p->tops[p->count] = NAN;
+    p->items[p->count++] = (lines_panel){.label = "All nodes", .below = n > 1 ? "together" : arena_format(v->memory, "together: %s", job_meter_of(first)->title),
+                                         .format = job_format(first), .unit = job_axis_unit(first), .curves = curves, .curve_count = n, .limit = NAN};
+}
+
+static void add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
+{
+    panels p = {.count = 0};
+    double *x = times_of(v);
+    for (size_t i = 0; i < count && x; i++)
+        add_panel(v, &p, known[i]);
+    if (x) add_together(v, &p, g);
+    if (!p.count) return;
     lines_style style = lines_over(v, x);
-    style.phase_count = 0;
-    document_add(doc, chart_lines((chart_head){arena_format(v->memory, "%s-together", g->name), "All nodes together", "a gap where a node has no sample"},
-                                  &style, &panel, 1));
+    style.tops = p.tops;
+    const char *question = v->job->node_count > 1 ? "line = mean of the nodes, band = lowest to highest node" : "line = mean, band = lowest to highest sample";
+    document_add(doc, chart_lines((chart_head){arena_format(v->memory, "%s-lines", g->name), "Over time", question}, &style, p.items, p.count));
 }
 
 // ---- maps ----
@@ -130,24 +139,25 @@ static map_style map_over(const job_view *v, job_meter meter)
     bool harm = meter == JOB_PAUSED || meter == JOB_THROTTLED || meter == JOB_GPU_THROTTLED;
     return (map_style){.columns = v->columns, .axis = job_time_axis(v), .from = 0, .to = v->job->end_s, .ramp = harm ? INK_ORANGE : INK_BLUE,
                        .format = job_format(meter), .unit = job_axis_unit(meter), .label_head = "node", .right_head = "mean",
-                       .incidents = v->incidents, .incident_count = v->incident_count};
+                       .incidents = v->incidents, .incident_count = v->incident_count, .squeeze = true};
 }
 
 static void add_node_map(const job_view *v, document *doc, const group *g, job_meter meter)
 {
-    map_row *rows = arena_make(v->memory, v->shown_count + 1, sizeof *rows);
+    job_selection shown = job_nodes(v, JOB_NODES);
+    map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     size_t n = 0;
     if (v->job->node_count < 2) return;
-    for (size_t i = 0; rows && i < v->shown_count; i++) {
-        const job_node *node = &v->job->nodes[v->shown[i]];
+    for (size_t i = 0; rows && i < shown.count; i++) {
+        const job_node *node = &v->job->nodes[shown.nodes[i]];
         const job_lane *lane = node->lanes[meter];
-        rows[n] = (map_row){.label = job_node_label(v, i), .values = job_values(v, job_columns(v, meter, v->shown[i]), JOB_MEAN, 1),
+        rows[n] = (map_row){.label = job_node_label(v, &shown, i), .values = job_values(v, job_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
                             .right = arena_text(v->memory, lane ? job_text(meter, lane->mean).text : job_why_not(v->job, meter))};
         if (!rows[n++].values) return;
     }
     map_style style = map_over(v, meter);
     const char *title = arena_format(v->memory, "%s, time \xc3\x97 node", job_meter_of(meter)->title);
-    const char *question = v->shown_count < v->job->node_count
+    const char *question = shown.median != JOB_NONE
                                ? arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest", JOB_TELLING, v->job->node_count)
                                : "is any node unlike the others?";
     if (n) document_add(doc, chart_map((chart_head){arena_format(v->memory, "%s-nodes", g->name), title, question}, &style, rows, n));
@@ -198,16 +208,17 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     size_t n = 0, width = 0;
     job_meter main = map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
-    if (v->job->node_count < 2) return;
+    if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
+    job_selection shown = job_nodes(v, JOB_NODES);
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
     if (total) columns[width++] = (table_column){arena_format(v->memory, "%s, total", job_meter_of(main)->title), TABLE_NUMBER, 0};
-    const char **cells = arena_make(v->memory, (v->shown_count + 1) * width, sizeof *cells);
-    for (size_t r = 0; cells && r <= v->shown_count; r++) {
-        bool all = r == v->shown_count;
-        const job_node *node = all ? NULL : &v->job->nodes[v->shown[r]];
-        cells[n++] = all ? arena_format(v->memory, "all %zu, per node", v->job->node_count) : job_node_label(v, r);
+    const char **cells = arena_make(v->memory, (shown.count + 1) * width, sizeof *cells);
+    for (size_t r = 0; cells && r <= shown.count; r++) {
+        bool all = r == shown.count;
+        const job_node *node = all ? NULL : &v->job->nodes[shown.nodes[r]];
+        cells[n++] = all ? arena_format(v->memory, "all %zu, per node", v->job->node_count) : job_node_label(v, &shown, r);
         for (size_t i = 0; i < count; i++)
             cells[n++] = all ? arena_text(v->memory, job_text(known[i], job_use_of(v->job, known[i])->mean).text)
                              : lane_cell(v, node, node->lanes[known[i]], known[i]);
@@ -217,7 +228,7 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     }
     if (cells)
         document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node", ""}, columns, width, cells,
-                                      v->shown_count + 1));
+                                      shown.count + 1));
 }
 
 // ---- NICs and GPUs ----
@@ -364,7 +375,6 @@ void job_meter_pages(job_view *v, document *doc)
         document_subline(doc, g->subline);
         add_figures(v, doc, g, known, count);
         add_lines(v, doc, g, known, count);
-        add_together(v, doc, g);
         add_node_map(v, doc, g, map_meter(v->job, g, known));
         add_node_table(v, doc, g, known, count);
         add_missing(v, doc, g);

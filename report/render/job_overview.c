@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PAUSED = 5, EVENTS = 8, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+enum { MAP_NODES = 16, PAUSED = 5, EVENTS = 8, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
 // ---- head ----
@@ -123,7 +123,7 @@ static void add_use(const job_view *v, document *doc)
                                     number_grouped(job->expected).text,
                                     number_percent((double)job->samples / (double)job->expected).text),
                        true};
-    const char *about = job->node_count > 1 ? "mean over job and nodes; mark = lowest and highest node" : "mean over the job";
+    const char *about = job->node_count > 1 ? "mean; mark = lowest and highest node" : "mean over the job";
     chart use = chart_use((chart_head){"use", job->node_count > 1 ? "Use of the nodes" : "Use of the node", about}, rows, count);
     if (!fact_count) document_add(doc, use);
     else document_beside(doc, use, chart_facts((chart_head){"facts", "Job", ""}, facts, fact_count), .62);
@@ -171,29 +171,31 @@ static map_style style_of(const job_view *v, job_meter meter)
                        .incidents = v->incidents,
                        .incident_count = v->incident_count,
                        .label_width = beside_left,
-                       .right_width = beside_right};
+                       .right_width = beside_right,
+                       .squeeze = true};
 }
 
 static void add_node_map(const job_view *v, document *doc, const map_of *m)
 {
     const job_report *job = v->job;
-    map_row *rows = arena_make(v->memory, v->shown_count + 1, sizeof *rows);
+    job_selection shown = job_nodes(v, MAP_NODES);
+    map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     map_style style = style_of(v, m->meter);
     const char *question = arena_format(v->memory, "%s %s", m->question, job_column_words(v));
-    for (size_t i = 0; rows && i < v->shown_count; i++) {
-        const job_node *n = &job->nodes[v->shown[i]];
+    for (size_t i = 0; rows && i < shown.count; i++) {
+        const job_node *n = &job->nodes[shown.nodes[i]];
         const job_lane *lane = n->lanes[m->meter];
-        rows[i] = (map_row){.label = job_node_label(v, i),
-                            .values = job_values(v, job_columns(v, m->meter, v->shown[i]), JOB_MEAN, 1),
+        rows[i] = (map_row){.label = job_node_label(v, &shown, i),
+                            .values = job_values(v, job_columns(v, m->meter, shown.nodes[i]), JOB_MEAN, 1),
                             .right = arena_text(v->memory, job_text(m->meter, lane ? lane->mean : NAN).text),
                             .marked = n->severity >= SEVERITY_WATCH,
                             .severity = n->severity};
         if (!rows[i].values) return;
     }
-    if (v->shown_count < job->node_count)
+    if (shown.median != JOB_NONE)
         question = arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest; %s", JOB_TELLING,
                                 job->node_count, job_column_words(v));
-    if (rows) document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, v->shown_count));
+    if (rows) document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, shown.count));
 }
 
 // One node: its NICs, each way, on one scale; a NIC that moved nothing is left out where there are others.
@@ -262,7 +264,7 @@ static void add_pauses(const job_view *v, document *doc)
         rows[count] = (map_row){
             .label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, d->label) : d->label,
             .values = job_values(v, job_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
-            .right = arena_text(v->memory, number_percent(worst[i].value).text),
+            .right = arena_text(v->memory, job_percent(worst[i].value).text),
             .severity = of,
             .marked = of >= SEVERITY_WATCH};
         if (rows[count++].values == NULL) return;
@@ -275,6 +277,7 @@ static void add_pauses(const job_view *v, document *doc)
     map_style style = style_of(v, JOB_PAUSED);
     style.ramp = INK_ORANGE;
     style.phase_count = 0;
+    style.no_axis = job->event_count > 0; // that of the events serves both
     style.label_head = "NIC";
     style.right_head = job->end_s > WINDOW_S ? "worst 5 min" : "mean";
     const char *title = all > count ? arena_format(v->memory, "Time paused, %zu worst of %zu NICs", count, all) : "Time paused";
@@ -356,8 +359,8 @@ static void add_events(const job_view *v, document *doc)
     }
     events_style style = {.axis = job_time_axis(v), .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
                           .incident_count = v->incident_count, .width = v->column_s, .label_width = beside_left,
-                          .right_width = beside_right};
-    const char *question = "on the same time axis; height = how much; name = which node";
+                          .right_width = beside_right, .compact = true};
+    const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node" : "on the same time axis; height = how much";
     if (left) question = arena_format(v->memory, "height = how much; name = which node; + %zu more kinds that moved, in the tables", left);
     document_add(doc, chart_events_over((chart_head){"time-events", "Events", question}, &style, s.rows, s.count));
 }

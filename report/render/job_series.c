@@ -71,15 +71,16 @@ static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_sha
     *panel = (lines_panel){.label = title, .format = share ? AXES_PERCENT : job_format(meter), .unit = share ? "" : job_axis_unit(meter),
                            .curves = p->curves[p->count], .curve_count = 1, .limit = NAN};
     p->curves[p->count][0] = curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", job_ink(meter, false), job_ink(meter, true));
-    double top = share || !*job_meter_of(meter)->unit ? 1 : u->capacity, peak = peak_of(v, p->curves[p->count][0].high);
+    bool bounded = meter == JOB_MEMORY || meter == JOB_NODE_MEMORY; // how near the limit is, is the point
+    double top = share || !*job_meter_of(meter)->unit ? 1 : bounded ? u->capacity : NAN, peak = peak_of(v, p->curves[p->count][0].high);
     p->tops[p->count] = top > 0 && peak >= .2 * top && peak <= top ? top : NAN;
     const char *limit = share ? arena_format(v->memory, "of %s", job_text(meter, u->capacity).text)
                         : u->capacity > 0 && *job_meter_of(meter)->unit
                             ? arena_format(v->memory, "%s %s", meter == JOB_SENT || meter == JOB_RECEIVED ? "line rate is" : "limit",
                                            job_text(meter, u->capacity).text)
                             : "";
-    const char *scope = job_scope_words(u->scope);
-    bool said = *scope && (meter == JOB_CPU || meter == JOB_MEMORY) && u->scope != JOB_SCOPE_NODE;
+    const char *scope = job_scope_of(u);
+    bool said = *scope && u->scope != JOB_SCOPE_NODE;
     panel->below = arena_format(v->memory, "%s%s%s%s%s", per, *per && *limit ? "; " : "", limit, said && (*per || *limit) ? "; " : "",
                                 said ? scope : "");
     if (p->curves[p->count][0].high) name_band(v, p, c, p->curves[p->count][0].high, job_ink(meter, false));
@@ -135,15 +136,14 @@ static size_t make_boxes(const job_view *v, axes_span *boxes, const char **below
 
 // ---- title ----
 
-// "From 38:20 to 44:10 network and GPUs fell together": what the worst incident with a known loss shows.
-static const char *series_title(const job_view *v)
+// "Network and GPUs fell together": what the worst incident shows in which more than one thing fell.
+static const char *series_title(const job_view *v, const job_finding **when)
 {
     static const char *const plain = "All on one time axis";
     for (size_t i = 0; i < v->job->finding_count; i++) {
         const job_finding *f = &v->job->findings[i];
         const struct { const char *what; double ratio; } parts[] = {{"network", f->sent_ratio}, {"GPUs", f->gpu_ratio}, {"CPUs", f->cpu_ratio}, {"power", f->power_ratio}};
         const char *fell[4];
-        char from[32], to[32];
         size_t n = 0;
         if (!f->incident || f->severity < SEVERITY_WARN) continue;
         for (size_t k = 0; k < 4; k++)
@@ -153,8 +153,8 @@ static const char *series_title(const job_view *v)
         for (size_t k = 1; k < n; k++)
             list = arena_format(v->memory, "%s%s%s", list, k + 1 == n ? " and " : ", ", fell[k]);
         const char *capital = arena_format(v->memory, "%c%s", list[0] >= 'a' && list[0] <= 'z' ? list[0] - 32 : list[0], list + 1);
-        return arena_format(v->memory, "%s fell together from %s to %s", capital, job_time_text(from, sizeof from, f->from_s, v->job->end_s),
-                            job_time_text(to, sizeof to, f->to_s, v->job->end_s));
+        *when = f;
+        return arena_format(v->memory, "%s fell together", capital);
     }
     return plain;
 }
@@ -182,7 +182,7 @@ static void add_panels(job_view *v, document *doc)
                          .phase_count = v->phase_count, .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
                          .incident_count = v->incident_count, .panel_height = p.count > 5 ? 52 : 62, .phases_label = "Phases",
                          .boxes = boxes, .boxes_label = "Regions", .tops = p.tops, .marks = p.marks, .mark_count = p.mark_count,
-                         .wash = true};
+                         .wash = true, .squeeze = true};
     style.box_count = make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
@@ -287,11 +287,15 @@ static void add_energy(const job_view *v, document *doc)
 
 void job_series_page(job_view *v, document *doc)
 {
-    document_part(doc, series_title(v));
-    document_subline(doc, v->job->node_count > 1 ? arena_format(v->memory, "One time axis for all; line = mean of %zu nodes, band = lowest to highest node; %s.",
-                                                                v->job->node_count, job_column_words(v))
-                                                 : arena_format(v->memory, "One time axis for all; line = mean, band = lowest to highest sample; %s.",
-                                                                job_column_words(v)));
+    const job_finding *when = NULL;
+    const char *about = v->job->node_count > 1 ? arena_format(v->memory, "line = mean of %zu nodes, band = lowest to highest node", v->job->node_count)
+                                               : "line = mean, band = lowest to highest sample";
+    char from[32], to[32];
+    document_part(doc, series_title(v, &when));
+    if (when)
+        document_subline(doc, arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.", job_time_text(from, sizeof from, when->from_s, v->job->end_s),
+                                           job_time_text(to, sizeof to, when->to_s, v->job->end_s), about, job_column_words(v)));
+    else document_subline(doc, arena_format(v->memory, "One time axis for all; %s; %s.", about, job_column_words(v)));
     add_panels(v, doc);
     add_energy(v, doc);
 }

@@ -125,36 +125,29 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void choose_nodes(job_view *v)
+job_selection job_nodes(const job_view *v, size_t most)
 {
-    size_t n = v->job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
-    size_t *shown = arena_make(v->memory, n + 1, sizeof *shown);
-    bool *median = arena_make(v->memory, n + 1, sizeof *median), *best = arena_make(v->memory, n + 1, sizeof *best);
-    if (!order || !shown || !median || !best) return;
-    v->shown = shown;
-    v->shown_count = n;
+    const job_report *job = v->job;
+    size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
+    job_selection s = {.nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
+    if (!order || !s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
     for (size_t i = 0; i < n; i++)
-        shown[i] = i;
-    if (n <= JOB_NODES) return;
-    job_report_rank_nodes(v->job, job_has(v->job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
-    size_t middle = order[JOB_TELLING + (n - JOB_TELLING) / 2], last = order[n - 1], count = 0;
-    for (; count < JOB_TELLING; count++)
-        shown[count] = order[count];
-    qsort(shown, count, sizeof *shown, by_index);
-    median[count] = true;
-    shown[count++] = middle;
-    best[count] = true;
-    shown[count++] = last;
-    v->shown_count = count;
-    v->marked_median = median;
-    v->marked_best = best;
+        s.nodes[i] = i;
+    if (n <= most) return s;
+    job_report_rank_nodes(job, job_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
+    for (s.count = 0; s.count < JOB_TELLING; s.count++)
+        s.nodes[s.count] = order[s.count];
+    qsort(s.nodes, s.count, sizeof *s.nodes, by_index);
+    s.nodes[s.median = s.count++] = order[JOB_TELLING + (n - JOB_TELLING) / 2];
+    s.nodes[s.plainest = s.count++] = order[n - 1];
+    return s;
 }
 
-const char *job_node_label(const job_view *v, size_t shown)
+const char *job_node_label(const job_view *v, const job_selection *s, size_t i)
 {
-    const char *name = v->job->nodes[v->shown[shown]].name;
-    if (v->marked_median && v->marked_median[shown]) return arena_format(v->memory, "%s (median)", name);
-    if (v->marked_best && v->marked_best[shown]) return arena_format(v->memory, "%s (plainest)", name);
+    const char *name = v->job->nodes[s->nodes[i]].name;
+    if (i == s->median) return arena_format(v->memory, "%s (median)", name);
+    if (i == s->plainest) return arena_format(v->memory, "%s (plainest)", name);
     return name;
 }
 
@@ -166,7 +159,6 @@ bool job_view_begin(job_view *v, const job_report *job)
     make_phases(v);
     make_gaps(v);
     make_incidents(v);
-    choose_nodes(v);
     return !arena_failed(v->memory);
 }
 
@@ -229,13 +221,22 @@ axes_format job_format(job_meter meter)
 
 const char *job_axis_unit(job_meter meter)
 {
+    if (unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
     return unit_is(meter, "bytes/s") ? "B/s" : unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
+}
+
+number_text job_percent(double share)
+{
+    number_text n = number_fixed(100 * share, 1);
+    size_t used = strlen(n.text);
+    if (isfinite(share)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "%%");
+    return n;
 }
 
 number_text job_text(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
-    if (!*unit) return number_percent(value);
+    if (!*unit) return job_percent(value);
     if (unit_is(meter, "bytes")) return number_binary(value);
     if (unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
     if (unit_is(meter, "CPUs")) {
@@ -281,6 +282,14 @@ theme_ink job_ink(job_meter meter, bool pale)
     case JOB_GPU_THROTTLED: return pale ? INK_WATCH_PALE : INK_WATCH;
     default: return pale ? (theme_ink)(INK_CATEGORY_PALE + 7) : INK_SECONDARY;
     }
+}
+
+const char *job_scope_of(const job_use *u)
+{
+    static const job_meter scoped[] = {JOB_CPU, JOB_MEMORY, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
+    for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
+        if (scoped[i] == u->meter) return job_scope_words(u->scope);
+    return "";
 }
 
 const char *job_scope_words(job_scope scope)

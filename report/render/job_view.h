@@ -9,8 +9,13 @@
 #include "job_report.h"
 #include "number.h"
 
-// Over JOB_NODES nodes those are shown that tell most, the one in the middle and the one that tells least.
+// Of more nodes than fit those are shown that tell most, the one in the middle and the one that tells least.
 enum { JOB_NODES = 40, JOB_TELLING = 10 };
+
+typedef struct job_selection {
+    size_t *nodes, count;
+    size_t median, plainest; // indexes into nodes; JOB_NONE: all are shown
+} job_selection;
 
 typedef struct job_view {
     arena *memory;
@@ -19,9 +24,6 @@ typedef struct job_view {
     double column_s;
     const axes_span *phases, *gaps, *incidents;
     size_t phase_count, gap_count, incident_count;
-    const size_t *shown; // nodes, by name
-    size_t shown_count;
-    const bool *marked_median, *marked_best; // [shown_count]: they stand for others; NULL: all nodes are shown
 } job_view;
 
 bool job_view_begin(job_view *v, const job_report *job); // false: no memory; job_view_end() all the same
@@ -29,7 +31,8 @@ void job_view_end(job_view *v);
 
 axes_scale job_time_axis(const job_view *v);
 theme_ink job_phase_ink(const job_view *v, size_t phase);
-const char *job_node_label(const job_view *v, size_t shown); // "n04", "n07 (median)"
+job_selection job_nodes(const job_view *v, size_t most);
+const char *job_node_label(const job_view *v, const job_selection *s, size_t i); // "n04", "n07 (median)"
 
 // Columns of a meter; NULL where no node has it, or without memory.
 job_column *job_columns(const job_view *v, job_meter meter, size_t node);
@@ -43,6 +46,7 @@ bool job_has(const job_report *job, job_meter meter);
 
 // A value of a meter with its unit; an amount of its total.
 number_text job_text(job_meter meter, double value);
+number_text job_percent(double share); // of a column: one decimal, "< 0.1 %"
 number_text job_amount(job_meter meter, double amount);
 number_text job_energy_text(double joules); // in Wh
 axes_format job_format(job_meter meter);
@@ -50,6 +54,7 @@ const char *job_axis_unit(job_meter meter);
 theme_ink job_ink(job_meter meter, bool pale);
 // "of the job's processes", "of its control group", "of the whole node", "".
 const char *job_scope_words(job_scope scope);
+const char *job_scope_of(const job_use *u); // likewise; "" for meters that are always the node's
 // Why nothing is known: "not recorded", "may not be read", "could not be read".
 const char *job_why_not(const job_report *job, job_meter meter);
 // "mean of each 10 s": what a column is.

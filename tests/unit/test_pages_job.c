@@ -623,7 +623,7 @@ static void a_training(void **state)
     double busy = (42 * .1 + 40 * .07 + 4 * .01 + (634 - 70 - 8) * .92 + 70 * .6) / (720 - 8);
     snprintf(expected, sizeof expected, "%.1f", 100 * busy);
     assert_true(fabs(strtod(cell_of(use, "GPU busy", 1), NULL) - 100 * busy) < .2);
-    assert_string_equal(plain(cell_of(use, "Power", 2)), "kW of 3.2 kW");
+    assert_string_equal(plain(cell_of(use, "Power", 2)), "kW of 3.20 kW");
     assert_string_equal(plain(cell_of(use, "GPU memory", 1)), "284"); // 4 x 71
     assert_string_equal(plain(cell_of(use, "GPU memory", 2)), "GiB of 384 GiB");
     document_close(doc);
