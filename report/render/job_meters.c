@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP_METERS = 7, DEVICE_ROWS = 32 };
+enum { GROUP_METERS = 7, DEVICE_ROWS = 24, TABLE_NODES = 12 };
 
 typedef struct group {
     const char *name, *title, *subline;
@@ -209,7 +209,7 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     job_meter main = map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
-    job_selection shown = job_nodes(v, JOB_NODES);
+    job_selection shown = job_nodes(v, TABLE_NODES);
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
@@ -227,7 +227,7 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
                              : arena_text(v->memory, job_amount(main, node->lanes[main] ? node->lanes[main]->total : NAN).text);
     }
     if (cells)
-        document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node", ""}, columns, width, cells,
+        document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node", shown.median != JOB_NONE ? "those that tell most, the median, the plainest; all are in the appendix" : ""}, columns, width, cells,
                                       shown.count + 1));
 }
 
