@@ -40,6 +40,8 @@
 #include "regions.h"
 #include "rules.h"
 
+#include <json-c/json.h>
+
 #define JOB_NONE      ((size_t)-1)
 #define JOB_ALL_NODES ((size_t)-2)
 
@@ -385,5 +387,11 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order);
 const char *job_time_text(char *text, size_t size, double at_s, double of_s);
 // "5 min 50 s", "1.2 s", "2 h 5 min". Returns text.
 const char *job_length_text(char *text, size_t size, double length_s);
+
+// "37.8 kWh", "512 J": watt hours from 100 Wh on. Returns text.
+const char *job_energy_text(char *text, size_t size, double joules);
+
+// Everything, as {"format":"netprof-job","version":1,...}; what is unknown is null or left out. NULL without memory.
+json_object *job_report_json(const job_report *r);
 
 #endif
