@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_note(job_report *r, severity s, char *text, size_t finding)
+static bool add_note(job_report *r, severity s, char *text, size_t which)
 {
     if (!text || !job_grow_one(&r->notes, r->note_count, sizeof *r->notes)) {
         free(text);
         return false;
     }
-    r->notes[r->note_count++] = (job_note){s, text, finding};
+    r->notes[r->note_count++] = (job_note){s, text, which};
     return true;
 }
 
@@ -28,9 +28,9 @@ static bool falls(double ratio)
 }
 
 // What the other meters did during an incident. Lost work assumes that steps follow the bytes that are sent.
-static bool note_effect(job_report *r, size_t finding)
+static bool note_effect(job_report *r, size_t which)
 {
-    const job_finding *x = &r->findings[finding];
+    const job_finding *x = &r->findings[which];
     char share[32], lost[32], part[32];
     if (!falls(x->sent_ratio)) return true;
     double cpu = x->cpu_ratio, gpu = x->gpu_ratio;
@@ -44,7 +44,7 @@ static bool note_effect(job_report *r, size_t finding)
     return add_note(r, x->severity,
                     job_text("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who, share,
                              busy, lost, part),
-                    finding);
+                    which);
 }
 
 // Good signs, of what was watched.

@@ -97,7 +97,7 @@ static void add_nodes(const job_view *v, document *doc)
     columns[width++] = (table_column){"node", TABLE_TEXT, 1};
     columns[width++] = (table_column){"status", TABLE_TEXT, 0};
     for (size_t k = 0; k < OF; k++)
-        if (job_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
+        if (view_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
     columns[width++] = (table_column){"memory peak", TABLE_NUMBER, 0};
     const char **cells = arena_make(v->memory, rows * width + 1, sizeof *cells);
     for (size_t i = 0; cells && i < rows; i++) {
@@ -106,8 +106,8 @@ static void add_nodes(const job_view *v, document *doc)
         cells[n++] = theme_severity_word(node->severity);
         for (size_t k = 0; k < OF; k++) {
             const job_lane *lane = node->lanes[of[k].meter];
-            if (!job_has(job, of[k].meter)) continue;
-            cells[n++] = arena_text(v->memory, lane                                          ? job_text(of[k].meter, lane->mean).text
+            if (!view_has(job, of[k].meter)) continue;
+            cells[n++] = arena_text(v->memory, lane                                          ? view_text(of[k].meter, lane->mean).text
                                                : node->state[of[k].meter] == JOB_DENIED ? "no rights"
                                                                                              : NUMBER_UNKNOWN);
         }
@@ -156,8 +156,8 @@ static void add_missing(const job_view *v, document *doc)
 {
     const char *text = "";
     for (int m = 0; m < JOB_METERS; m++)
-        if (!job_has(v->job, (job_meter)m))
-            text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of((job_meter)m)->title, job_why_not(v->job, (job_meter)m));
+        if (!view_has(v->job, (job_meter)m))
+            text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of((job_meter)m)->title, view_why_not(v->job, (job_meter)m));
     if (*text) document_note(doc, arena_format(v->memory, "Not in this report: %s.", text));
 }
 

@@ -74,12 +74,12 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
     static const char space[] = NUMBER_SPACE;
     bool of_all = u->meter == JOB_CPU || u->meter == JOB_NODE_CPU;
     const char *whole = arena_text(v->memory, of_all && u->capacity > 0 ? number_percent(u->mean / u->capacity).text
-                                                                        : job_text(u->meter, u->mean).text);
+                                                                        : view_text(u->meter, u->mean).text);
     const char *unit = strstr(whole, space);
     const char *of = "";
-    if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", job_text(u->meter, u->capacity).text);
+    if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
-        of = u->capacity > 0 ? arena_format(v->memory, " of %s", job_text(u->meter, u->capacity).text) : ", no limit known";
+        of = u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
     if (u->lower_bound) of = arena_format(v->memory, "%s, at least", of);
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
@@ -107,9 +107,9 @@ static void add_use(const job_view *v, document *doc)
     fact_row facts[FACTS + 1];
     size_t count = 0, fact_count = 0;
     for (size_t i = 0; i < METERS; i++) {
-        const job_use *u = job_use_of(job, meters[i][0]);
-        const char *why = job_why_not(job, meters[i][0]);
-        if (!u) u = job_use_of(job, meters[i][1]);
+        const job_use *u = view_use_of(job, meters[i][0]);
+        const char *why = view_why_not(job, meters[i][0]);
+        if (!u) u = view_use_of(job, meters[i][1]);
         if (u) rows[count++] = make_use(v, u);
         else if (strcmp(why, "not recorded") != 0)
             rows[count++] = (use_row){.label = job_meter_of(meters[i][0])->title, .of = why, .unknown = true};
@@ -124,9 +124,14 @@ static void add_use(const job_view *v, document *doc)
                                     number_percent((double)job->samples / (double)job->expected).text),
                        true};
     const char *about = job->node_count > 1 ? "mean; mark = lowest and highest node" : "mean over the job";
+    const chart_head about_job = {"facts", "Job", ""};
+    if (!count) {
+        if (fact_count) document_add(doc, chart_facts(about_job, facts, fact_count));
+        return;
+    }
     chart use = chart_use((chart_head){"use", job->node_count > 1 ? "Use of the nodes" : "Use of the node", about}, rows, count);
     if (!fact_count) document_add(doc, use);
-    else document_beside(doc, use, chart_facts((chart_head){"facts", "Job", ""}, facts, fact_count), .62);
+    else document_beside(doc, use, chart_facts(about_job, facts, fact_count), .62);
 }
 
 // ---- time x node ----
@@ -146,24 +151,24 @@ static map_of choose_map(const job_report *job)
                                   {JOB_NODE_CPU, "time-cpu", "CPU of the nodes, time \xc3\x97 node", "when did the nodes compute?"}};
     enum { MAPS = sizeof maps / sizeof *maps };
     for (size_t i = 0; i < MAPS; i++) {
-        const job_use *u = job_use_of(job, maps[i].meter);
+        const job_use *u = view_use_of(job, maps[i].meter);
         bool network = maps[i].meter == JOB_SENT || maps[i].meter == JOB_RECEIVED;
         if (u && u->peak > (network ? u->capacity > 0 ? 1e-3 * u->capacity : 1e6 : 0)) return maps[i];
     }
     for (size_t i = 0; i < MAPS; i++)
-        if (job_has(job, maps[i].meter)) return maps[i];
+        if (view_has(job, maps[i].meter)) return maps[i];
     return (map_of){.meter = JOB_METERS};
 }
 
 static map_style style_of(const job_view *v, job_meter meter)
 {
     return (map_style){.columns = v->columns,
-                       .axis = job_time_axis(v),
+                       .axis = view_time_axis(v),
                        .from = 0,
                        .to = v->job->end_s,
                        .ramp = INK_BLUE,
-                       .format = job_format(meter),
-                       .unit = job_axis_unit(meter),
+                       .format = view_format(meter),
+                       .unit = view_axis_unit(meter),
                        .label_head = "node",
                        .right_head = "mean",
                        .phases = v->phases,
@@ -178,23 +183,23 @@ static map_style style_of(const job_view *v, job_meter meter)
 static void add_node_map(const job_view *v, document *doc, const map_of *m)
 {
     const job_report *job = v->job;
-    job_selection shown = job_nodes(v, MAP_NODES);
+    job_selection shown = view_nodes(v, MAP_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     map_style style = style_of(v, m->meter);
-    const char *question = arena_format(v->memory, "%s %s", m->question, job_column_words(v));
+    const char *question = arena_format(v->memory, "%s %s", m->question, view_column_words(v));
     for (size_t i = 0; rows && i < shown.count; i++) {
         const job_node *n = &job->nodes[shown.nodes[i]];
         const job_lane *lane = n->lanes[m->meter];
-        rows[i] = (map_row){.label = job_node_label(v, &shown, i),
-                            .values = job_values(v, job_columns(v, m->meter, shown.nodes[i]), JOB_MEAN, 1),
-                            .right = arena_text(v->memory, job_text(m->meter, lane ? lane->mean : NAN).text),
+        rows[i] = (map_row){.label = view_node_label(v, &shown, i),
+                            .values = view_values(v, view_columns(v, m->meter, shown.nodes[i]), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, view_text(m->meter, lane ? lane->mean : NAN).text),
                             .marked = n->severity >= SEVERITY_WATCH,
                             .severity = n->severity};
         if (!rows[i].values) return;
     }
     if (shown.median != JOB_NONE)
         question = arena_format(v->memory, "%d of %zu nodes that tell most, the median, the plainest; %s", JOB_TELLING,
-                                job->node_count, job_column_words(v));
+                                job->node_count, view_column_words(v));
     if (rows) document_add(doc, chart_map((chart_head){m->name, m->title, question}, &style, rows, shown.count));
 }
 
@@ -215,15 +220,15 @@ static bool add_nic_map(const job_view *v, document *doc)
             }
             rows[count] = (map_row){
                 .label = arena_format(v->memory, "%s %s", job->devices[i].label, way ? "in" : "out"),
-                .values = job_values(v, job_columns_of_lane(v, lane), JOB_MEAN, 1),
-                .right = arena_text(v->memory, job_text(ways[way], lane->mean).text)};
+                .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
+                .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
             if (!rows[count++].values) return true;
         }
     if (!count) return false;
     map_style style = style_of(v, JOB_SENT);
     style.label_head = "NIC, way";
     const char *question = left ? arena_format(v->memory, "when did they carry data? %zu more rows on the page about NICs", left)
-                                : arena_format(v->memory, "when did they carry data? %s", job_column_words(v));
+                                : arena_format(v->memory, "when did they carry data? %s", view_column_words(v));
     document_add(doc, chart_map((chart_head){"time-nic", "Bytes by NIC over time", question}, &style, rows, count));
     return true;
 }
@@ -263,8 +268,8 @@ static void add_pauses(const job_view *v, document *doc)
                 of = job->findings[k].severity;
         rows[count] = (map_row){
             .label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, d->label) : d->label,
-            .values = job_values(v, job_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
-            .right = arena_text(v->memory, job_percent(worst[i].value).text),
+            .values = view_values(v, view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
+            .right = arena_text(v->memory, view_percent(worst[i].value).text),
             .severity = of,
             .marked = of >= SEVERITY_WATCH};
         if (rows[count++].values == NULL) return;
@@ -281,7 +286,7 @@ static void add_pauses(const job_view *v, document *doc)
     style.label_head = "NIC";
     style.right_head = job->end_s > WINDOW_S ? "worst 5 min" : "mean";
     const char *title = all > count ? arena_format(v->memory, "Time paused, %zu worst of %zu NICs", count, all) : "Time paused";
-    document_add(doc, chart_map((chart_head){"time-paused", title, arena_format(v->memory, "which NIC made them wait? share of time, %s", job_column_words(v))},
+    document_add(doc, chart_map((chart_head){"time-paused", title, arena_format(v->memory, "which NIC made them wait? share of time, %s", view_column_words(v))},
                                 &style, rows, count));
 }
 
@@ -357,7 +362,7 @@ static void add_events(const job_view *v, document *doc)
         document_note(doc, arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
         return;
     }
-    events_style style = {.axis = job_time_axis(v), .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
+    events_style style = {.axis = view_time_axis(v), .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
                           .incident_count = v->incident_count, .width = v->column_s, .label_width = beside_left,
                           .right_width = beside_right, .compact = true};
     const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node" : "on the same time axis; height = how much";

@@ -21,7 +21,7 @@ typedef struct panels {
 static double peak_of(const job_view *v, const double *values)
 {
     double most = 0;
-    for (size_t i = 0; values && i < v->columns; i++)
+    for (size_t i = 0; values && i < view_point_count(v); i++)
         most = fmax(most, isnan(values[i]) ? 0 : values[i]);
     return most;
 }
@@ -46,7 +46,7 @@ static void name_band(const job_view *v, panels *p, const job_column *c, const d
 {
     size_t at = 0, node = v->job->node_count > 3 ? alone_high(v, c, &at) : JOB_NONE;
     if (node == JOB_NONE || node >= v->job->node_count) return;
-    p->marks[p->mark_count++] = (lines_mark){p->count, v->column_s * ((double)at + .5), high[at], v->job->nodes[node].name, ink};
+    p->marks[p->mark_count++] = (lines_mark){p->count, v->column_s * ((double)at + .5), high[at * view_point_count(v) / v->columns], v->job->nodes[node].name, ink};
 }
 
 static lines_curve curve_of(const job_view *v, job_meter meter, const job_column *c, double factor, const char *label, theme_ink ink,
@@ -54,48 +54,48 @@ static lines_curve curve_of(const job_view *v, job_meter meter, const job_column
 {
     bool band = !*label;
     (void)meter;
-    return (lines_curve){.label = label, .ink = ink, .pale = band ? pale : INK_NONE, .y = job_values(v, c, JOB_MEAN, factor),
-                         .low = band ? job_values(v, c, JOB_LOW, factor) : NULL,
-                         .high = band ? job_values(v, c, JOB_HIGH, factor) : NULL};
+    return (lines_curve){.label = label, .ink = ink, .pale = band ? pale : INK_NONE, .y = view_points(v, c, JOB_MEAN, factor),
+                         .low = band ? view_points(v, c, JOB_LOW, factor) : NULL,
+                         .high = band ? view_points(v, c, JOB_HIGH, factor) : NULL};
 }
 
 // As a share of the capacity where there is one; the axis ends at the limit where that matters.
 static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_share)
 {
-    const job_use *u = job_use_of(v->job, meter);
-    job_column *c = u && p->count < PANELS ? job_columns(v, meter, JOB_ALL_NODES) : NULL;
+    const job_use *u = view_use_of(v->job, meter);
+    job_column *c = u && p->count < PANELS ? view_columns(v, meter, JOB_ALL_NODES) : NULL;
     if (!c) return;
     const char *title = job_meter_of(meter)->title, *per = v->job->node_count > 1 ? "per node" : "";
     bool share = as_share && u->capacity > 0;
     lines_panel *panel = &p->items[p->count];
-    *panel = (lines_panel){.label = title, .format = share ? AXES_PERCENT : job_format(meter), .unit = share ? "" : job_axis_unit(meter),
+    *panel = (lines_panel){.label = title, .format = share ? AXES_PERCENT : view_format(meter), .unit = share ? "" : view_axis_unit(meter),
                            .curves = p->curves[p->count], .curve_count = 1, .limit = NAN};
-    p->curves[p->count][0] = curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", job_ink(meter, false), job_ink(meter, true));
+    p->curves[p->count][0] = curve_of(v, meter, c, share ? 1 / u->capacity : 1, "", view_ink(meter, false), view_ink(meter, true));
     bool bounded = meter == JOB_MEMORY || meter == JOB_NODE_MEMORY; // how near the limit is, is the point
     double top = share || !*job_meter_of(meter)->unit ? 1 : bounded ? u->capacity : NAN, peak = peak_of(v, p->curves[p->count][0].high);
     p->tops[p->count] = top > 0 && peak >= .2 * top && peak <= top ? top : NAN;
-    const char *limit = share ? arena_format(v->memory, "of %s", job_text(meter, u->capacity).text)
+    const char *limit = share ? arena_format(v->memory, "of %s", view_text(meter, u->capacity).text)
                         : u->capacity > 0 && *job_meter_of(meter)->unit
                             ? arena_format(v->memory, "%s %s", meter == JOB_SENT || meter == JOB_RECEIVED ? "line rate is" : "limit",
-                                           job_text(meter, u->capacity).text)
+                                           view_text(meter, u->capacity).text)
                             : "";
-    const char *scope = job_scope_of(u);
+    const char *scope = view_scope_of(u);
     bool said = *scope && u->scope != JOB_SCOPE_NODE;
     panel->below = arena_format(v->memory, "%s%s%s%s%s", per, *per && *limit ? "; " : "", limit, said && (*per || *limit) ? "; " : "",
                                 said ? scope : "");
-    if (p->curves[p->count][0].high) name_band(v, p, c, p->curves[p->count][0].high, job_ink(meter, false));
+    if (p->curves[p->count][0].high) name_band(v, p, c, p->curves[p->count][0].high, view_ink(meter, false));
     p->count++;
 }
 
 static void add_files(const job_view *v, panels *p)
 {
-    bool files = job_has(v->job, JOB_FILES_READ) || job_has(v->job, JOB_FILES_WRITTEN);
+    bool files = view_has(v->job, JOB_FILES_READ) || view_has(v->job, JOB_FILES_WRITTEN);
     job_meter ways[2] = {files ? JOB_FILES_READ : JOB_DISK_READ, files ? JOB_FILES_WRITTEN : JOB_DISK_WRITTEN};
     lines_panel *panel = &p->items[p->count];
     size_t n = 0;
     if (p->count == PANELS) return;
     for (int way = 0; way < 2; way++) {
-        job_column *c = job_columns(v, ways[way], JOB_ALL_NODES);
+        job_column *c = view_columns(v, ways[way], JOB_ALL_NODES);
         if (!c) continue;
         p->curves[p->count][n++] = curve_of(v, ways[way], c, 1, way ? "written" : "read", way ? INK_PEER : INK_TEXT, INK_NONE);
     }
@@ -168,17 +168,15 @@ static void add_panels(job_view *v, document *doc)
     add_panel(v, &p, JOB_RECEIVED, false);
     add_files(v, &p);
     add_panel(v, &p, JOB_GPU_BUSY, false);
-    add_panel(v, &p, job_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
-    add_panel(v, &p, job_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
+    add_panel(v, &p, view_has(v->job, JOB_CPU) ? JOB_CPU : JOB_NODE_CPU, true);
+    add_panel(v, &p, view_has(v->job, JOB_MEMORY) ? JOB_MEMORY : JOB_NODE_MEMORY, false);
     add_panel(v, &p, JOB_POWER, false);
-    double *x = arena_make(v->memory, v->columns, sizeof *x);
-    for (size_t i = 0; x && i < v->columns; i++)
-        x[i] = v->column_s * ((double)i + .5);
+    double *x = view_times(v);
     if (!p.count || !x) {
         if (!p.count) document_note(doc, "Nothing that changes with time was recorded.");
         return;
     }
-    lines_style style = {.x = x, .count = v->columns, .axis = job_time_axis(v), .x_head = "seconds", .phases = v->phases,
+    lines_style style = {.x = x, .count = view_point_count(v), .axis = view_time_axis(v), .x_head = "seconds", .phases = v->phases,
                          .phase_count = v->phase_count, .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
                          .incident_count = v->incident_count, .panel_height = p.count > 5 ? 52 : 62, .phases_label = "Phases",
                          .boxes = boxes, .boxes_label = "Regions", .tops = p.tops, .marks = p.marks, .mark_count = p.mark_count,
@@ -201,18 +199,18 @@ static void add_shares(const job_view *v, document *doc)
     double named = 0;
     for (size_t i = 0; i < JOB_PARTS; i++) {
         double j = e->part_j[order[i]];
-        if (j > 0) of_parts[parts_count++] = (share_segment){parts[order[i]], arena_text(v->memory, job_energy_text(j).text), j, inks[order[i]]};
+        if (j > 0) of_parts[parts_count++] = (share_segment){parts[order[i]], arena_text(v->memory, view_energy_number(j).text), j, inks[order[i]]};
     }
     for (size_t i = 0; i < v->job->phase_count && phases < SHOWN_PHASES; i++) {
         const job_phase *p = &v->job->phases[i];
         if (p->finding != JOB_NONE || !(p->energy_j > 0)) continue;
-        of_phases[phases++] = (share_segment){p->name, arena_text(v->memory, job_energy_text(p->energy_j).text), p->energy_j, job_phase_ink(v, i)};
+        of_phases[phases++] = (share_segment){p->name, arena_text(v->memory, view_energy_number(p->energy_j).text), p->energy_j, view_phase_ink(v, i)};
         named += p->energy_j;
     }
     if (phases && e->total_j - named > .001 * e->total_j)
-        of_phases[phases++] = (share_segment){"in no phase", arena_text(v->memory, job_energy_text(e->total_j - named).text),
+        of_phases[phases++] = (share_segment){"in no phase", arena_text(v->memory, view_energy_number(e->total_j - named).text),
                                               e->total_j - named, INK_EMPTY};
-    share_row rows[2] = {{"by part", arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "", job_energy_text(e->total_j).text), of_parts, parts_count},
+    share_row rows[2] = {{"by part", arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "", view_energy_number(e->total_j).text), of_parts, parts_count},
                          {"by phase", arena_text(v->memory, number_prefixed(e->total_j, "J").text), of_phases, phases}};
     const char *question = e->lower_bound ? "where did the energy go? not all of it was measured" : "where did the energy go? from cumulative counters, so gaps lose nothing";
     document_add(doc, chart_shares((chart_head){"energy", "Energy to solution", question}, rows, phases ? 2 : 1));
@@ -233,9 +231,9 @@ enum { PHASE_COLUMNS = sizeof phase_columns / sizeof *phase_columns };
 
 static const char *phase_cell(const job_view *v, const phase_column *c, double mean)
 {
-    const job_use *u = job_use_of(v->job, c->meter);
+    const job_use *u = view_use_of(v->job, c->meter);
     if (c->as_share && u && u->capacity > 0) return arena_text(v->memory, number_percent(mean / u->capacity).text);
-    return arena_text(v->memory, job_text(c->meter, mean).text);
+    return arena_text(v->memory, view_text(c->meter, mean).text);
 }
 
 static const char *phase_name(const job_view *v, const job_phase *p)
@@ -254,7 +252,7 @@ static void add_phases(const job_view *v, document *doc)
     columns[n++] = (table_column){"means per node", TABLE_TEXT, 1};
     columns[n++] = (table_column){"time", TABLE_NUMBER, 0};
     for (size_t k = 0; k < PHASE_COLUMNS; k++) {
-        has[k] = job_has(job, phase_columns[k].meter);
+        has[k] = view_has(job, phase_columns[k].meter);
         if (has[k]) columns[n++] = (table_column){phase_columns[k].head, TABLE_NUMBER, 0};
     }
     if (energy) columns[n++] = (table_column){"energy, all nodes", TABLE_NUMBER, 0};
@@ -264,10 +262,10 @@ static void add_phases(const job_view *v, document *doc)
         cells[at++] = p ? phase_name(v, p) : "whole job";
         cells[at++] = arena_text(v->memory, number_duration(p ? p->time_s : job->end_s).text);
         for (size_t k = 0; k < PHASE_COLUMNS; k++) {
-            const job_use *u = job_use_of(job, phase_columns[k].meter);
+            const job_use *u = view_use_of(job, phase_columns[k].meter);
             if (has[k]) cells[at++] = phase_cell(v, &phase_columns[k], p ? p->meters[phase_columns[k].meter].mean : u->mean);
         }
-        if (energy) cells[at++] = arena_text(v->memory, job_energy_text(p ? p->energy_j : job->energy.total_j).text);
+        if (energy) cells[at++] = arena_text(v->memory, view_energy_number(p ? p->energy_j : job->energy.total_j).text);
     }
     if (!cells) return;
     const char *question = shown < job->phase_count ? arena_format(v->memory, "the first %zu of %zu", shown, job->phase_count)
@@ -282,7 +280,7 @@ static void add_energy(const job_view *v, document *doc)
     if (e->total_j > 0) add_shares(v, doc);
     add_phases(v, doc);
     if (e->total_j > 0) document_note(doc, e->how);
-    else document_note(doc, arena_format(v->memory, "Energy: %s.", job_why_not(v->job, JOB_POWER)));
+    else document_note(doc, arena_format(v->memory, "Energy: %s.", view_why_not(v->job, JOB_POWER)));
 }
 
 void job_series_page(job_view *v, document *doc)
@@ -294,8 +292,8 @@ void job_series_page(job_view *v, document *doc)
     document_part(doc, series_title(v, &when));
     if (when)
         document_subline(doc, arena_format(v->memory, "From %s to %s. One time axis for all; %s; %s.", job_time_text(from, sizeof from, when->from_s, v->job->end_s),
-                                           job_time_text(to, sizeof to, when->to_s, v->job->end_s), about, job_column_words(v)));
-    else document_subline(doc, arena_format(v->memory, "One time axis for all; %s; %s.", about, job_column_words(v)));
+                                           job_time_text(to, sizeof to, when->to_s, v->job->end_s), about, view_column_words(v)));
+    else document_subline(doc, arena_format(v->memory, "One time axis for all; %s; %s.", about, view_column_words(v)));
     add_panels(v, doc);
     add_energy(v, doc);
 }

@@ -18,13 +18,13 @@ static void choose_columns(job_view *v)
     v->column_s = job->end_s / (double)v->columns;
 }
 
-axes_scale job_time_axis(const job_view *v)
+axes_scale view_time_axis(const job_view *v)
 {
     double end = v->job->end_s > 0 ? v->job->end_s : 1;
     return (axes_scale){.axis = {0, end, false, false}, .format = AXES_TIME, .unit = ""};
 }
 
-const char *job_column_words(const job_view *v)
+const char *view_column_words(const job_view *v)
 {
     double interval = v->job->interval_s;
     if (!(v->column_s > 1.5 * interval)) return "each sample";
@@ -45,7 +45,7 @@ static size_t phase_rank(const job_report *job, size_t phase)
     return rank;
 }
 
-theme_ink job_phase_ink(const job_view *v, size_t phase)
+theme_ink view_phase_ink(const job_view *v, size_t phase)
 {
     size_t rank = phase_rank(v->job, phase);
     return rank < PHASE_INKS ? (theme_ink)(INK_PHASE + (int)rank) : INK_PEER;
@@ -58,7 +58,7 @@ static void make_phases(job_view *v)
     theme_ink *inks = arena_make(v->memory, job->phase_count + 1, sizeof *inks);
     if (!spans || !inks) return;
     for (size_t i = 0; i < job->phase_count; i++)
-        inks[i] = job_phase_ink(v, i);
+        inks[i] = view_phase_ink(v, i);
     for (size_t i = 0; i < job->span_count; i++) {
         const job_phase_span *s = &job->spans[i];
         if (job->phases[s->phase].finding != JOB_NONE) continue;
@@ -125,7 +125,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-job_selection job_nodes(const job_view *v, size_t most)
+job_selection view_nodes(const job_view *v, size_t most)
 {
     const job_report *job = v->job;
     size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
@@ -134,7 +134,7 @@ job_selection job_nodes(const job_view *v, size_t most)
     for (size_t i = 0; i < n; i++)
         s.nodes[i] = i;
     if (n <= most) return s;
-    job_report_rank_nodes(job, job_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
+    job_report_rank_nodes(job, view_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
     for (s.count = 0; s.count < JOB_TELLING; s.count++)
         s.nodes[s.count] = order[s.count];
     qsort(s.nodes, s.count, sizeof *s.nodes, by_index);
@@ -143,7 +143,7 @@ job_selection job_nodes(const job_view *v, size_t most)
     return s;
 }
 
-const char *job_node_label(const job_view *v, const job_selection *s, size_t i)
+const char *view_node_label(const job_view *v, const job_selection *s, size_t i)
 {
     const char *name = v->job->nodes[s->nodes[i]].name;
     if (i == s->median) return arena_format(v->memory, "%s (median)", name);
@@ -170,21 +170,21 @@ void job_view_end(job_view *v)
 
 // ---- columns of meters ----
 
-job_column *job_columns(const job_view *v, job_meter meter, size_t node)
+job_column *view_columns(const job_view *v, job_meter meter, size_t node)
 {
     job_column *c = arena_make(v->memory, v->columns, sizeof *c);
     if (c && job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->columns)) return c;
     return NULL;
 }
 
-job_column *job_columns_of_lane(const job_view *v, const job_lane *lane)
+job_column *view_columns_of_lane(const job_view *v, const job_lane *lane)
 {
     job_column *c = lane ? arena_make(v->memory, v->columns, sizeof *c) : NULL;
     if (c) job_lane_columns(v->job, lane, 0, v->job->end_s, c, v->columns);
     return c;
 }
 
-double *job_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
+double *view_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
 {
     double *values = arena_make(v->memory, v->columns, sizeof *values);
     for (size_t i = 0; values && i < v->columns; i++) {
@@ -195,16 +195,45 @@ double *job_values(const job_view *v, const job_column *columns, job_figure figu
     return values;
 }
 
-const job_use *job_use_of(const job_report *job, job_meter meter)
+// ---- points of lines: few columns are steps, each as long as it lasts ----
+
+enum { FEW = 60 };
+
+size_t view_point_count(const job_view *v)
+{
+    return v->columns <= FEW ? 2 * v->columns : v->columns;
+}
+
+double *view_times(const job_view *v)
+{
+    size_t count = view_point_count(v);
+    double *x = arena_make(v->memory, count, sizeof *x);
+    for (size_t i = 0; x && i < count; i++)
+        x[i] = v->column_s * (count == v->columns ? (double)i + .5 : (double)((i + 1) / 2));
+    return x;
+}
+
+double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor)
+{
+    size_t count = view_point_count(v);
+    double *values = view_values(v, columns, figure, factor);
+    if (!values || count == v->columns) return values;
+    double *points = arena_make(v->memory, count, sizeof *points);
+    for (size_t i = 0; points && i < count; i++)
+        points[i] = values[i / 2];
+    return points;
+}
+
+const job_use *view_use_of(const job_report *job, job_meter meter)
 {
     for (size_t i = 0; i < job->use_count; i++)
         if (job->uses[i].meter == meter) return &job->uses[i];
     return NULL;
 }
 
-bool job_has(const job_report *job, job_meter meter)
+bool view_has(const job_report *job, job_meter meter)
 {
-    return job_use_of(job, meter) != NULL;
+    return view_use_of(job, meter) != NULL;
 }
 
 // ---- words ----
@@ -214,18 +243,18 @@ static bool unit_is(job_meter meter, const char *unit)
     return strcmp(job_meter_of(meter)->unit, unit) == 0;
 }
 
-axes_format job_format(job_meter meter)
+axes_format view_format(job_meter meter)
 {
     return !*job_meter_of(meter)->unit ? AXES_PERCENT : unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
 }
 
-const char *job_axis_unit(job_meter meter)
+const char *view_axis_unit(job_meter meter)
 {
     if (unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
     return unit_is(meter, "bytes/s") ? "B/s" : unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
 }
 
-number_text job_percent(double share)
+number_text view_percent(double share)
 {
     number_text n = number_fixed(100 * share, 1);
     size_t used = strlen(n.text);
@@ -233,10 +262,10 @@ number_text job_percent(double share)
     return n;
 }
 
-number_text job_text(job_meter meter, double value)
+number_text view_text(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
-    if (!*unit) return job_percent(value);
+    if (!*unit) return view_percent(value);
     if (unit_is(meter, "bytes")) return number_binary(value);
     if (unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
     if (unit_is(meter, "CPUs")) {
@@ -248,20 +277,23 @@ number_text job_text(job_meter meter, double value)
     return number_prefixed(value, unit_is(meter, "1/s") ? "/s" : unit);
 }
 
-number_text job_amount(job_meter meter, double amount)
+number_text view_amount(job_meter meter, double amount)
 {
     const char *unit = job_meter_of(meter)->total_unit;
     if (strcmp(unit, "s") == 0) return number_duration(amount);
-    if (strcmp(unit, "J") == 0) return job_energy_text(amount);
+    if (strcmp(unit, "J") == 0) return view_energy_number(amount);
     return number_prefixed(amount, strcmp(unit, "bytes") == 0 ? "B" : unit);
 }
 
-number_text job_energy_text(double joules)
+number_text view_energy_number(double joules)
 {
-    return number_prefixed(joules / 3600, "Wh");
+    number_text n;
+    if (isnan(joules)) return number_plain(joules);
+    job_energy_text(n.text, sizeof n.text, joules);
+    return n;
 }
 
-theme_ink job_ink(job_meter meter, bool pale)
+theme_ink view_ink(job_meter meter, bool pale)
 {
     switch (meter) {
     case JOB_SENT: return pale ? INK_SENT_PALE : INK_SENT_TEXT;
@@ -284,22 +316,22 @@ theme_ink job_ink(job_meter meter, bool pale)
     }
 }
 
-const char *job_scope_of(const job_use *u)
+const char *view_scope_of(const job_use *u)
 {
     static const job_meter scoped[] = {JOB_CPU, JOB_MEMORY, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
     for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
-        if (scoped[i] == u->meter) return job_scope_words(u->scope);
+        if (scoped[i] == u->meter) return view_scope_words(u->scope);
     return "";
 }
 
-const char *job_scope_words(job_scope scope)
+const char *view_scope_words(job_scope scope)
 {
     static const char *const words[] = {[JOB_SCOPE_NONE] = "", [JOB_SCOPE_JOB] = "of the job's processes",
                                         [JOB_SCOPE_GROUP] = "of its control group", [JOB_SCOPE_NODE] = "of the whole node"};
     return words[scope];
 }
 
-const char *job_why_not(const job_report *job, job_meter meter)
+const char *view_why_not(const job_report *job, job_meter meter)
 {
     static const char *const words[] = {[JOB_ABSENT] = "not recorded", [JOB_DENIED] = "may not be read (rights)",
                                         [JOB_UNREADABLE] = "could not be read", [JOB_KNOWN] = "known"};

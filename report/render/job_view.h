@@ -29,36 +29,41 @@ typedef struct job_view {
 bool job_view_begin(job_view *v, const job_report *job); // false: no memory; job_view_end() all the same
 void job_view_end(job_view *v);
 
-axes_scale job_time_axis(const job_view *v);
-theme_ink job_phase_ink(const job_view *v, size_t phase);
-job_selection job_nodes(const job_view *v, size_t most);
-const char *job_node_label(const job_view *v, const job_selection *s, size_t i); // "n04", "n07 (median)"
+axes_scale view_time_axis(const job_view *v);
+theme_ink view_phase_ink(const job_view *v, size_t phase);
+job_selection view_nodes(const job_view *v, size_t most);
+const char *view_node_label(const job_view *v, const job_selection *s, size_t i); // "n04", "n07 (median)"
 
 // Columns of a meter; NULL where no node has it, or without memory.
-job_column *job_columns(const job_view *v, job_meter meter, size_t node);
-job_column *job_columns_of_lane(const job_view *v, const job_lane *lane);
+job_column *view_columns(const job_view *v, job_meter meter, size_t node);
+job_column *view_columns_of_lane(const job_view *v, const job_lane *lane);
 // One figure of all columns, times factor.
 typedef enum job_figure { JOB_MEAN = 0, JOB_LOW, JOB_HIGH, JOB_TOTAL } job_figure;
-double *job_values(const job_view *v, const job_column *columns, job_figure figure, double factor);
+double *view_values(const job_view *v, const job_column *columns, job_figure figure, double factor);
 
-const job_use *job_use_of(const job_report *job, job_meter meter); // NULL: not known
-bool job_has(const job_report *job, job_meter meter);
+// The same for lines: x and y of so many points.
+size_t view_point_count(const job_view *v);
+double *view_times(const job_view *v);
+double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor);
+
+const job_use *view_use_of(const job_report *job, job_meter meter); // NULL: not known
+bool view_has(const job_report *job, job_meter meter);
 
 // A value of a meter with its unit; an amount of its total.
-number_text job_text(job_meter meter, double value);
-number_text job_percent(double share); // of a column: one decimal, "< 0.1 %"
-number_text job_amount(job_meter meter, double amount);
-number_text job_energy_text(double joules); // in Wh
-axes_format job_format(job_meter meter);
-const char *job_axis_unit(job_meter meter);
-theme_ink job_ink(job_meter meter, bool pale);
+number_text view_text(job_meter meter, double value);
+number_text view_percent(double share); // of a column: one decimal, "< 0.1 %"
+number_text view_amount(job_meter meter, double amount);
+number_text view_energy_number(double joules); // in Wh
+axes_format view_format(job_meter meter);
+const char *view_axis_unit(job_meter meter);
+theme_ink view_ink(job_meter meter, bool pale);
 // "of the job's processes", "of its control group", "of the whole node", "".
-const char *job_scope_words(job_scope scope);
-const char *job_scope_of(const job_use *u); // likewise; "" for meters that are always the node's
+const char *view_scope_words(job_scope scope);
+const char *view_scope_of(const job_use *u); // likewise; "" for meters that are always the node's
 // Why nothing is known: "not recorded", "may not be read", "could not be read".
-const char *job_why_not(const job_report *job, job_meter meter);
+const char *view_why_not(const job_report *job, job_meter meter);
 // "mean of each 10 s": what a column is.
-const char *job_column_words(const job_view *v);
+const char *view_column_words(const job_view *v);
 
 // ---- the pages ----
 

@@ -10,7 +10,7 @@ static void add_foot(const job_view *v, document *doc)
     const job_report *job = v->job;
     document_foot(doc, arena_format(v->memory, "%s%s%s%zu file%s%snetprof %s%s%s samples, %s%s%s", *job->job_id ? "job " : "", job->job_id,
                                     *job->job_id ? dot : "", job->files, job->files == 1 ? "" : "s", dot, netprof_version(), dot,
-                                    number_duration(job->interval_s).text, job_column_words(v), job->clock_text ? dot : "",
+                                    number_duration(job->interval_s).text, view_column_words(v), job->clock_text ? dot : "",
                                     job->clock_text ? job->clock_text : ""));
     document_metadata(doc, "what the nodes of a job did", "netprof, job", job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }

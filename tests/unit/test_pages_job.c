@@ -98,7 +98,17 @@ static double sample(const struct job_bins *b, double t)
     }
 }
 
-// ---- the functions that look into lanes ----
+// ---- the functions that look into lanes, in place of the analysis' own (--wrap) ----
+
+#define job_lane_span __wrap_job_lane_span
+#define job_lane_columns __wrap_job_lane_columns
+#define job_report_columns __wrap_job_report_columns
+#define job_event_columns __wrap_job_event_columns
+#define job_report_worst __wrap_job_report_worst
+#define job_report_rank_nodes __wrap_job_report_rank_nodes
+#define job_time_text __wrap_job_time_text
+#define job_length_text __wrap_job_length_text
+#define job_meter_of __wrap_job_meter_of
 
 static const job_meter_info infos[JOB_METERS] = {
     [JOB_GPU_BUSY] = {"gpu_busy", "GPU busy", "", "", JOB_AVERAGES, true},

@@ -37,37 +37,29 @@ static size_t known_meters(const job_report *job, const group *g, job_meter *kno
 {
     size_t n = 0;
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++)
-        if (job_has(job, g->meters[i])) known[n++] = g->meters[i];
+        if (view_has(job, g->meters[i])) known[n++] = g->meters[i];
     return n;
 }
 
 // The group's own meter for its map, or the first that is known.
 static job_meter map_meter(const job_report *job, const group *g, const job_meter *known)
 {
-    return job_has(job, g->map) ? g->map : known[0];
+    return view_has(job, g->map) ? g->map : known[0];
 }
 
 // ---- over time ----
 
-static double *times_of(const job_view *v)
-{
-    double *x = arena_make(v->memory, v->columns, sizeof *x);
-    for (size_t i = 0; x && i < v->columns; i++)
-        x[i] = v->column_s * ((double)i + .5);
-    return x;
-}
-
 static lines_style lines_over(const job_view *v, const double *x)
 {
-    return (lines_style){.x = x, .count = v->columns, .axis = job_time_axis(v), .x_head = "seconds", .phases = v->phases,
+    return (lines_style){.x = x, .count = view_point_count(v), .axis = view_time_axis(v), .x_head = "seconds", .phases = v->phases,
                          .phase_count = v->phase_count, .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
                          .incident_count = v->incident_count, .panel_height = 50, .phases_label = "Phases", .wash = true, .squeeze = true};
 }
 
 static const char *below_words(const job_view *v, const job_use *u)
 {
-    const char *scope = job_scope_of(u), *unit = job_meter_of(u->meter)->unit;
-    const char *limit = *unit && u->capacity > 0 ? arena_format(v->memory, "of %s", job_text(u->meter, u->capacity).text)
+    const char *scope = view_scope_of(u), *unit = job_meter_of(u->meter)->unit;
+    const char *limit = *unit && u->capacity > 0 ? arena_format(v->memory, "of %s", view_text(u->meter, u->capacity).text)
                         : strcmp(unit, "CPUs") == 0 ? "CPUs" : "";
     return arena_format(v->memory, "%s%s%s%s%s", v->job->node_count > 1 ? "per node" : "", v->job->node_count > 1 && *limit ? " " : "", limit,
                         *scope && (v->job->node_count > 1 || *limit) ? "; " : "", scope);
@@ -82,17 +74,17 @@ typedef struct panels {
 
 static void add_panel(const job_view *v, panels *p, job_meter meter)
 {
-    const job_use *u = job_use_of(v->job, meter);
-    job_column *c = job_columns(v, meter, JOB_ALL_NODES);
+    const job_use *u = view_use_of(v->job, meter);
+    job_column *c = view_columns(v, meter, JOB_ALL_NODES);
     lines_curve *curve = p->curves[p->count];
     if (!c || !u) return;
-    *curve = (lines_curve){.label = "", .ink = job_ink(meter, false), .pale = job_ink(meter, true), .y = job_values(v, c, JOB_MEAN, 1),
-                           .low = job_values(v, c, JOB_LOW, 1), .high = job_values(v, c, JOB_HIGH, 1)};
+    *curve = (lines_curve){.label = "", .ink = view_ink(meter, false), .pale = view_ink(meter, true), .y = view_points(v, c, JOB_MEAN, 1),
+                           .low = view_points(v, c, JOB_LOW, 1), .high = view_points(v, c, JOB_HIGH, 1)};
     if (!curve->y || !curve->low || !curve->high) return;
     double top = *job_meter_of(meter)->unit ? u->capacity : 1;
     p->tops[p->count] = u->peak > .5 * top && u->peak <= top ? top : NAN;
-    p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title, .below = below_words(v, u), .format = job_format(meter),
-                                         .unit = job_axis_unit(meter), .curves = curve, .curve_count = 1, .limit = NAN};
+    p->items[p->count++] = (lines_panel){.label = job_meter_of(meter)->title, .below = below_words(v, u), .format = view_format(meter),
+                                         .unit = view_axis_unit(meter), .curves = curve, .curve_count = 1, .limit = NAN};
 }
 
 // The sum over the nodes: a gap where one of them has no sample.
@@ -104,10 +96,10 @@ static void add_together(const job_view *v, panels *p, const group *g)
     lines_curve *curves = p->curves[p->count];
     for (size_t i = 0; i < 2 && v->job->node_count > 1; i++) {
         job_meter m = g->together[i];
-        job_column *c = m != JOB_METERS && job_has(v->job, m) ? job_columns(v, m, JOB_ALL_NODES) : NULL;
+        job_column *c = m != JOB_METERS && view_has(v->job, m) ? view_columns(v, m, JOB_ALL_NODES) : NULL;
         if (!c) continue;
         bool coloured = m == JOB_SENT || m == JOB_RECEIVED;
-        curves[n] = (lines_curve){.label = job_meter_of(m)->title, .ink = coloured ? job_ink(m, false) : inks[n], .y = job_values(v, c, JOB_TOTAL, 1)};
+        curves[n] = (lines_curve){.label = job_meter_of(m)->title, .ink = coloured ? view_ink(m, false) : inks[n], .y = view_points(v, c, JOB_TOTAL, 1)};
         if (!curves[n++].y) return;
         if (first == JOB_METERS) first = m;
     }
@@ -115,13 +107,13 @@ static void add_together(const job_view *v, panels *p, const group *g)
     if (n == 1) curves[0].label = "";
     p->tops[p->count] = NAN;
     p->items[p->count++] = (lines_panel){.label = "All nodes", .below = n > 1 ? "together" : arena_format(v->memory, "together: %s", job_meter_of(first)->title),
-                                         .format = job_format(first), .unit = job_axis_unit(first), .curves = curves, .curve_count = n, .limit = NAN};
+                                         .format = view_format(first), .unit = view_axis_unit(first), .curves = curves, .curve_count = n, .limit = NAN};
 }
 
 static void add_lines(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
 {
     panels p = {.count = 0};
-    double *x = times_of(v);
+    double *x = view_times(v);
     for (size_t i = 0; i < count && x; i++)
         add_panel(v, &p, known[i]);
     if (x) add_together(v, &p, g);
@@ -137,22 +129,22 @@ static void add_lines(const job_view *v, document *doc, const group *g, const jo
 static map_style map_over(const job_view *v, job_meter meter)
 {
     bool harm = meter == JOB_PAUSED || meter == JOB_THROTTLED || meter == JOB_GPU_THROTTLED;
-    return (map_style){.columns = v->columns, .axis = job_time_axis(v), .from = 0, .to = v->job->end_s, .ramp = harm ? INK_ORANGE : INK_BLUE,
-                       .format = job_format(meter), .unit = job_axis_unit(meter), .label_head = "node", .right_head = "mean",
+    return (map_style){.columns = v->columns, .axis = view_time_axis(v), .from = 0, .to = v->job->end_s, .ramp = harm ? INK_ORANGE : INK_BLUE,
+                       .format = view_format(meter), .unit = view_axis_unit(meter), .label_head = "node", .right_head = "mean",
                        .incidents = v->incidents, .incident_count = v->incident_count, .squeeze = true};
 }
 
 static void add_node_map(const job_view *v, document *doc, const group *g, job_meter meter)
 {
-    job_selection shown = job_nodes(v, JOB_NODES);
+    job_selection shown = view_nodes(v, JOB_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     size_t n = 0;
     if (v->job->node_count < 2) return;
     for (size_t i = 0; rows && i < shown.count; i++) {
         const job_node *node = &v->job->nodes[shown.nodes[i]];
         const job_lane *lane = node->lanes[meter];
-        rows[n] = (map_row){.label = job_node_label(v, &shown, i), .values = job_values(v, job_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
-                            .right = arena_text(v->memory, lane ? job_text(meter, lane->mean).text : job_why_not(v->job, meter))};
+        rows[n] = (map_row){.label = view_node_label(v, &shown, i), .values = view_values(v, view_columns(v, meter, shown.nodes[i]), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, lane ? view_text(meter, lane->mean).text : view_why_not(v->job, meter))};
         if (!rows[n++].values) return;
     }
     map_style style = map_over(v, meter);
@@ -169,7 +161,7 @@ static const char *figure_with_node(const job_view *v, job_meter meter, double v
 {
     if (isnan(value)) return NUMBER_UNKNOWN;
     const char *name = node < v->job->node_count && v->job->node_count > 1 ? v->job->nodes[node].name : "";
-    return arena_format(v->memory, "%s%s%s", job_text(meter, value).text, *name ? "  " : "", name);
+    return arena_format(v->memory, "%s%s%s", view_text(meter, value).text, *name ? "  " : "", name);
 }
 
 static void add_figures(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
@@ -181,15 +173,15 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
     const char **cells = arena_make(v->memory, count * COLUMNS + 1, sizeof *cells);
     size_t n = 0;
     for (size_t i = 0; cells && i < count; i++) {
-        const job_use *u = job_use_of(v->job, known[i]);
+        const job_use *u = view_use_of(v->job, known[i]);
         const char *bound = u->lower_bound ? "\xe2\x89\xa5 " : "";
         cells[n++] = job_meter_of(known[i])->title;
-        cells[n++] = arena_text(v->memory, job_text(known[i], u->mean).text);
+        cells[n++] = arena_text(v->memory, view_text(known[i], u->mean).text);
         cells[n++] = figure_with_node(v, known[i], u->low, u->low_node);
         cells[n++] = figure_with_node(v, known[i], u->high, u->high_node);
-        cells[n++] = arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : job_text(known[i], u->peak).text);
-        cells[n++] = *job_meter_of(known[i])->unit && u->capacity > 0 ? arena_text(v->memory, job_text(known[i], u->capacity).text) : "";
-        cells[n++] = *job_meter_of(known[i])->total_unit ? arena_format(v->memory, "%s%s", bound, job_amount(known[i], u->total).text) : "";
+        cells[n++] = arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text);
+        cells[n++] = *job_meter_of(known[i])->unit && u->capacity > 0 ? arena_text(v->memory, view_text(known[i], u->capacity).text) : "";
+        cells[n++] = *job_meter_of(known[i])->total_unit ? arena_format(v->memory, "%s%s", bound, view_amount(known[i], u->total).text) : "";
     }
     const char *question = v->job->node_count > 1 ? "mean over the job; peak: of any sample of any node" : "mean over the job";
     if (cells)
@@ -199,7 +191,7 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
 static const char *lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
 {
     if (!lane) return node->state[m] == JOB_DENIED ? "no rights" : NUMBER_UNKNOWN;
-    return arena_format(v->memory, "%s%s", lane->lower_bound ? "\xe2\x89\xa5 " : "", job_text(m, lane->mean).text);
+    return arena_format(v->memory, "%s%s", lane->lower_bound ? "\xe2\x89\xa5 " : "", view_text(m, lane->mean).text);
 }
 
 static void add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
@@ -209,7 +201,7 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     job_meter main = map_meter(v->job, g, known);
     bool total = *job_meter_of(main)->total_unit != 0;
     if (v->job->node_count < 2 || count + total < 2) return; // the map says one mean already
-    job_selection shown = job_nodes(v, TABLE_NODES);
+    job_selection shown = view_nodes(v, TABLE_NODES);
     columns[width++] = (table_column){"node, means", TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
         columns[width++] = (table_column){job_meter_of(known[i])->title, TABLE_NUMBER, 0};
@@ -218,13 +210,13 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
     for (size_t r = 0; cells && r <= shown.count; r++) {
         bool all = r == shown.count;
         const job_node *node = all ? NULL : &v->job->nodes[shown.nodes[r]];
-        cells[n++] = all ? arena_format(v->memory, "all %zu, per node", v->job->node_count) : job_node_label(v, &shown, r);
+        cells[n++] = all ? arena_format(v->memory, "all %zu, per node", v->job->node_count) : view_node_label(v, &shown, r);
         for (size_t i = 0; i < count; i++)
-            cells[n++] = all ? arena_text(v->memory, job_text(known[i], job_use_of(v->job, known[i])->mean).text)
+            cells[n++] = all ? arena_text(v->memory, view_text(known[i], view_use_of(v->job, known[i])->mean).text)
                              : lane_cell(v, node, node->lanes[known[i]], known[i]);
         if (total)
-            cells[n++] = all ? arena_text(v->memory, job_amount(main, job_use_of(v->job, main)->total).text)
-                             : arena_text(v->memory, job_amount(main, node->lanes[main] ? node->lanes[main]->total : NAN).text);
+            cells[n++] = all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
+                             : arena_text(v->memory, view_amount(main, node->lanes[main] ? node->lanes[main]->total : NAN).text);
     }
     if (cells)
         document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node", shown.median != JOB_NONE ? "those that tell most, the median, the plainest; all are in the appendix" : ""}, columns, width, cells,
@@ -290,8 +282,8 @@ static void add_device_map(const job_view *v, document *doc, const group *g, con
         const job_device *d = &v->job->devices[list[i].device];
         const job_lane *lane = d->lanes[meter];
         if (!lane) continue;
-        rows[n] = (map_row){.label = device_label(v, d), .values = job_values(v, job_columns_of_lane(v, lane), JOB_MEAN, 1),
-                            .right = arena_text(v->memory, job_text(meter, lane->mean).text)};
+        rows[n] = (map_row){.label = device_label(v, d), .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
+                            .right = arena_text(v->memory, view_text(meter, lane->mean).text)};
         if (!rows[n++].values) return;
     }
     map_style style = map_over(v, meter);
@@ -319,11 +311,11 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
         cells[n++] = device_label(v, d);
         for (size_t i = 0; i < count; i++) {
             const job_lane *lane = d->lanes[known[i]];
-            cells[n++] = arena_text(v->memory, lane ? job_text(known[i], lane->mean).text : NUMBER_UNKNOWN);
+            cells[n++] = arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN);
         }
         for (int way = 0; way < 2 && totals; way++) {
             const job_lane *lane = d->lanes[way ? JOB_RECEIVED : JOB_SENT];
-            cells[n++] = arena_text(v->memory, job_amount(JOB_SENT, lane ? lane->total : NAN).text);
+            cells[n++] = arena_text(v->memory, view_amount(JOB_SENT, lane ? lane->total : NAN).text);
         }
     }
     const char *question = shown < all ? arena_format(v->memory, "%zu of %zu: those with findings and the busiest", shown, all) : "";
@@ -358,8 +350,8 @@ static void add_missing(const job_view *v, document *doc, const group *g)
     const char *text = "";
     for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
         job_meter m = g->meters[i];
-        if (job_has(v->job, m)) continue;
-        text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of(m)->title, job_why_not(v->job, m));
+        if (view_has(v->job, m)) continue;
+        text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of(m)->title, view_why_not(v->job, m));
     }
     if (*text) document_note(doc, arena_format(v->memory, "Not known: %s.", text));
 }
