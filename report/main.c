@@ -6,6 +6,7 @@
 #include "options.h"
 #include "output.h"
 #include "pages.h"
+#include "pages_job.h"
 #include "pages_series.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
-static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text;
+static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "write FILE, in the format of its ending: .pdf, .svg, .png, .html",
@@ -32,6 +33,7 @@ static const struct poptOption options[] = {
     {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
     {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
     POPT_TABLEEND,
@@ -53,10 +55,10 @@ static void print_help(FILE *to)
           "       netprof report [OPTION...] HEALTHY... -- FAULTY...\n"
           "\n"
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
-          "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
-          "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
-          "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
-          "regions of a job's code. Without -o the report is report.pdf.\n"
+          "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
+          "run --interval), of one node or of all nodes of a job, or a directory of them, are a job on one time axis. With\n"
+          "-- between them, the runs before it are compared with those behind it. Region files, or a directory of them, are\n"
+          "the regions of a job's code. Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -68,6 +70,7 @@ static void print_help(FILE *to)
           "  netprof report -o run.html run.netprof\n"
           "  netprof report --brief -o page.png run.netprof\n"
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+          "  netprof report -o job.pdf --phases phases.txt job\n"
           "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
           "  netprof report -o regions.pdf ranks\n"
           "  netprof report --chart traffic -o traffic.svg run.netprof\n"
@@ -242,22 +245,30 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
     return code;
 }
 
-// The files of several hosts, on one time axis.
-static int report_hosts(const dataset *set, const series *s, const char **paths, const document_options *o)
+static void say_reading(void *user, size_t done, size_t all)
 {
+    say_progress(user, "read file", done, all);
+}
+
+// Recordings of the nodes of a job, on one time axis.
+static int report_job(const char **paths, size_t count, const document_options *o)
+{
+    job_report job = {0};
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, rules_path);
-    for (size_t i = 0; i < s->run_count && !code; i++)
-        if (s->runs[i].snapshots < 2)
-            code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(paths[i]));
+    if (!code && job_report_read(&job, paths, count, &(job_report_options){.rules = &all, .phases = phases, .progress = say_reading}, &error))
+        code = fail_error(*error.path ? NULL : paths[0], &error);
+    for (size_t i = 0; !code && i < job.warning_count; i++)
+        warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
-        const pages_series_input in = {.set = set, .series = s, .rules = &all, .brief = brief, .progress = say_progress};
-        doc = pages_series(&in, &error);
+        doc = pages_job(&job, brief, &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
+    if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
+    job_report_free(&job);
     rules_free(&all);
     return code;
 }
@@ -276,11 +287,12 @@ static int report(const char **paths, size_t count, const document_options *o)
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
     int code = inputs_read(&set, paths, count, &how);
     if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
-    if (!code) code = is_of_hosts(&s, count) ? report_hosts(&set, &s, paths, o) : report_ends(&set, &s, paths, count, o);
-    if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
+    bool of_hosts = !code && is_of_hosts(&s, count);
+    if (!code && !of_hosts) code = report_ends(&set, &s, paths, count, o);
+    if (!code && !of_hosts && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     series_free(&s);
     dataset_free(&set);
-    return code;
+    return of_hosts ? report_job(paths, count, o) : code;
 }
 
 // A directory, or a file that holds regions.
@@ -290,11 +302,6 @@ static bool is_of_regions(const char *const *paths, size_t count)
     for (size_t i = 0; i < count; i++)
         if (!(stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode)) && !regions_in_file(paths[i])) return false;
     return count > 0;
-}
-
-static void say_reading(void *user, size_t done, size_t all)
-{
-    say_progress(user, "read file", done, all);
 }
 
 static int report_regions(const char **paths, size_t count, const document_options *o)
@@ -362,6 +369,7 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+    if (job_report_wants(paths, count)) return report_job(paths, count, &o);
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
 

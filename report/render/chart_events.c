@@ -122,7 +122,7 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
     axes_hatch(c, a, e->style.gaps, e->style.gap_count);
     extent ticks = draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
-    if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    if (none) canvas_text(c, a->box.x + 4, base, *r->note ? r->note : "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     bool noted = none || !*r->note || draw_note(c, r, a, ticks, base);
     draw_label(c, r, a, left, base, noted || e->style.compact);
     if (*r->right) {

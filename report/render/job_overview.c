@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAP_NODES = 16, PAUSED = 5, EVENTS = 8, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+enum { LABEL = 22, MAP_NODES = 16, PAUSED = 5, EVENTS = 8, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
 // ---- head ----
@@ -168,7 +168,7 @@ static map_style style_of(const job_view *v, job_meter meter)
                        .to = v->job->end_s,
                        .ramp = INK_BLUE,
                        .format = view_format(meter),
-                       .unit = view_axis_unit(meter),
+                       .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : view_axis_unit(meter),
                        .label_head = "node",
                        .right_head = "mean",
                        .phases = v->phases,
@@ -304,9 +304,14 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
     events_row *r = &s->rows[s->count];
     if (!amounts) return;
     job_event_columns(job, e, 0, job->end_s, amounts, v->columns);
-    *r = (events_row){.label = e->title, .at = at, .amount = amounts, .count = e->sum > 0 ? v->columns : 0,
+    bool placed = false;
+    for (size_t i = 0; i < v->columns; i++)
+        placed |= amounts[i] > 0;
+    *r = (events_row){.label = strlen(e->title) <= LABEL ? e->title : e->counter, .at = at, .amount = amounts, .count = e->sum > 0 ? v->columns : 0,
                       .background = e->background, .severity = e->severity};
-    if (e->background) {
+    if (e->sum > 0 && !placed) {
+        r->note = arena_format(v->memory, "%s in all; when is not known", number_volume(e->sum, e->unit).text);
+    } else if (e->background) {
         r->note = "background, all alike";
     } else if (e->worst < job->device_count) {
         const job_device *d = &job->devices[e->worst];

@@ -77,7 +77,7 @@ static void add_panel(const job_view *v, panels *p, job_meter meter)
     const job_use *u = view_use_of(v->job, meter);
     job_column *c = view_columns(v, meter, JOB_ALL_NODES);
     lines_curve *curve = p->curves[p->count];
-    if (!c || !u) return;
+    if (!c || !u || view_is_zero(v->job, meter)) return;
     *curve = (lines_curve){.label = "", .ink = view_ink(meter, false), .pale = view_ink(meter, true), .y = view_points(v, c, JOB_MEAN, 1),
                            .low = view_points(v, c, JOB_LOW, 1), .high = view_points(v, c, JOB_HIGH, 1)};
     if (!curve->y || !curve->low || !curve->high) return;
@@ -96,7 +96,7 @@ static void add_together(const job_view *v, panels *p, const group *g)
     lines_curve *curves = p->curves[p->count];
     for (size_t i = 0; i < 2 && v->job->node_count > 1; i++) {
         job_meter m = g->together[i];
-        job_column *c = m != JOB_METERS && view_has(v->job, m) ? view_columns(v, m, JOB_ALL_NODES) : NULL;
+        job_column *c = m != JOB_METERS && view_has(v->job, m) && !view_is_zero(v->job, m) ? view_columns(v, m, JOB_ALL_NODES) : NULL;
         if (!c) continue;
         bool coloured = m == JOB_SENT || m == JOB_RECEIVED;
         curves[n] = (lines_curve){.label = job_meter_of(m)->title, .ink = coloured ? view_ink(m, false) : inks[n], .y = view_points(v, c, JOB_TOTAL, 1)};
@@ -120,8 +120,10 @@ static void add_lines(const job_view *v, document *doc, const group *g, const jo
     if (!p.count) return;
     lines_style style = lines_over(v, x);
     style.tops = p.tops;
-    const char *question = v->job->node_count > 1 ? "line = mean of the nodes, band = lowest to highest node" : "line = mean, band = lowest to highest sample";
-    document_add(doc, chart_lines((chart_head){arena_format(v->memory, "%s-lines", g->name), "Over time", question}, &style, p.items, p.count));
+    const char *name = arena_format(v->memory, "%s-lines", g->name);
+    chart_head head = {name, "Over time", "line = mean of the nodes, band = lowest to highest node"};
+    if (v->job->node_count == 1) head = (chart_head){name, "", ""};
+    document_add(doc, chart_lines(head, &style, p.items, p.count));
 }
 
 // ---- maps ----
@@ -130,7 +132,7 @@ static map_style map_over(const job_view *v, job_meter meter)
 {
     bool harm = meter == JOB_PAUSED || meter == JOB_THROTTLED || meter == JOB_GPU_THROTTLED;
     return (map_style){.columns = v->columns, .axis = view_time_axis(v), .from = 0, .to = v->job->end_s, .ramp = harm ? INK_ORANGE : INK_BLUE,
-                       .format = view_format(meter), .unit = view_axis_unit(meter), .label_head = "node", .right_head = "mean",
+                       .format = view_format(meter), .unit = strcmp(job_meter_of(meter)->unit, "CPUs") == 0 ? "CPUs" : view_axis_unit(meter), .label_head = "node", .right_head = "mean",
                        .incidents = v->incidents, .incident_count = v->incident_count, .squeeze = true};
 }
 
@@ -139,7 +141,7 @@ static void add_node_map(const job_view *v, document *doc, const group *g, job_m
     job_selection shown = view_nodes(v, JOB_NODES);
     map_row *rows = arena_make(v->memory, shown.count + 1, sizeof *rows);
     size_t n = 0;
-    if (v->job->node_count < 2) return;
+    if (v->job->node_count < 2 || view_is_zero(v->job, meter)) return;
     for (size_t i = 0; rows && i < shown.count; i++) {
         const job_node *node = &v->job->nodes[shown.nodes[i]];
         const job_lane *lane = node->lanes[meter];
@@ -164,28 +166,34 @@ static const char *figure_with_node(const job_view *v, job_meter meter, double v
     return arena_format(v->memory, "%s%s%s", view_text(meter, value).text, *name ? "  " : "", name);
 }
 
+// One node has no lowest and highest one; its figures are headed by what the part is.
 static void add_figures(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
 {
-    static const table_column many[] = {{"", TABLE_TEXT, 1}, {"mean per node", TABLE_NUMBER, 0}, {"lowest node", TABLE_NUMBER, 0},
-                                        {"highest node", TABLE_NUMBER, 0}, {"peak", TABLE_NUMBER, 0}, {"of", TABLE_NUMBER, 0},
-                                        {"all nodes, whole job", TABLE_NUMBER, 0}};
-    enum { COLUMNS = sizeof many / sizeof *many };
-    const char **cells = arena_make(v->memory, count * COLUMNS + 1, sizeof *cells);
-    size_t n = 0;
+    bool many = v->job->node_count > 1;
+    table_column columns[7];
+    size_t width = 0, n = 0;
+    columns[width++] = (table_column){"", TABLE_TEXT, 1};
+    columns[width++] = (table_column){many ? "mean per node" : "mean", TABLE_NUMBER, 0};
+    if (many) columns[width++] = (table_column){"lowest node", TABLE_NUMBER, 0};
+    if (many) columns[width++] = (table_column){"highest node", TABLE_NUMBER, 0};
+    columns[width++] = (table_column){"peak", TABLE_NUMBER, 0};
+    columns[width++] = (table_column){"of", TABLE_NUMBER, 0};
+    columns[width++] = (table_column){many ? "all nodes, whole job" : "whole job", TABLE_NUMBER, 0};
+    const char **cells = arena_make(v->memory, count * width + 1, sizeof *cells);
     for (size_t i = 0; cells && i < count; i++) {
         const job_use *u = view_use_of(v->job, known[i]);
         const char *bound = u->lower_bound ? "\xe2\x89\xa5 " : "";
         cells[n++] = job_meter_of(known[i])->title;
         cells[n++] = arena_text(v->memory, view_text(known[i], u->mean).text);
-        cells[n++] = figure_with_node(v, known[i], u->low, u->low_node);
-        cells[n++] = figure_with_node(v, known[i], u->high, u->high_node);
+        if (many) cells[n++] = figure_with_node(v, known[i], u->low, u->low_node);
+        if (many) cells[n++] = figure_with_node(v, known[i], u->high, u->high_node);
         cells[n++] = arena_text(v->memory, isnan(u->peak) ? NUMBER_UNKNOWN : view_text(known[i], u->peak).text);
         cells[n++] = *job_meter_of(known[i])->unit && u->capacity > 0 ? arena_text(v->memory, view_text(known[i], u->capacity).text) : "";
         cells[n++] = *job_meter_of(known[i])->total_unit ? arena_format(v->memory, "%s%s", bound, view_amount(known[i], u->total).text) : "";
     }
-    const char *question = v->job->node_count > 1 ? "mean over the job; peak: of any sample of any node" : "mean over the job";
-    if (cells)
-        document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-figures", g->name), "In numbers", question}, many, COLUMNS, cells, count));
+    const chart_head head = {arena_format(v->memory, "%s-figures", g->name), many ? "In numbers" : g->title,
+                             many ? "mean over the job; peak: of any sample of any node" : g->subline};
+    if (cells) document_add(doc, chart_table(head, columns, width, cells, count));
 }
 
 static const char *lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
@@ -335,7 +343,7 @@ static void add_devices(const job_view *v, document *doc, const group *g, const 
     job_meter main = meters[0];
     ranked *list = choose_devices(v, meters, of_devices, main, &shown, &all);
     if (!list || !all) return;
-    if (strcmp(g->device_noun, "NIC") == 0) {
+    if (strcmp(g->device_noun, "NIC") == 0 && v->job->node_count > 1) {
         document_part(doc, "Interconnect, NIC by NIC");
         document_subline(doc, arena_format(v->memory, "%zu NIC%s; the same bytes may be in several where one is part of another.", all, all == 1 ? "" : "s"));
     }
@@ -353,22 +361,29 @@ static void add_missing(const job_view *v, document *doc, const group *g)
         if (view_has(v->job, m)) continue;
         text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of(m)->title, view_why_not(v->job, m));
     }
-    if (*text) document_note(doc, arena_format(v->memory, "Not known: %s.", text));
+    if (*text && v->job->node_count > 1) document_note(doc, arena_format(v->memory, "Not known: %s.", text));
 }
 
 void job_meter_pages(job_view *v, document *doc)
 {
+    size_t shown = 0;
     for (size_t i = 0; i < GROUPS; i++) {
         const group *g = &groups[i];
         job_meter known[GROUP_METERS];
         size_t count = known_meters(v->job, g, known);
         if (!count) continue;
-        document_part(doc, g->title);
-        document_subline(doc, g->subline);
+        if (v->job->node_count > 1) {
+            document_part(doc, g->title);
+            document_subline(doc, g->subline);
+        } else if (!shown++) {
+            document_part(doc, "The node, part by part");
+            document_subline(doc, arena_format(v->memory, "line = mean, band = lowest to highest sample; %s.", view_column_words(v)));
+        }
         add_figures(v, doc, g, known, count);
         add_lines(v, doc, g, known, count);
         add_node_map(v, doc, g, map_meter(v->job, g, known));
         add_node_table(v, doc, g, known, count);
+        view_say_zero(v, doc, known, count);
         add_missing(v, doc, g);
         if (g->device_noun) add_devices(v, doc, g, known, count);
     }

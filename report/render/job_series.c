@@ -63,7 +63,7 @@ static lines_curve curve_of(const job_view *v, job_meter meter, const job_column
 static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_share)
 {
     const job_use *u = view_use_of(v->job, meter);
-    job_column *c = u && p->count < PANELS ? view_columns(v, meter, JOB_ALL_NODES) : NULL;
+    job_column *c = u && p->count < PANELS && !view_is_zero(v->job, meter) ? view_columns(v, meter, JOB_ALL_NODES) : NULL;
     if (!c) return;
     const char *title = job_meter_of(meter)->title, *per = v->job->node_count > 1 ? "per node" : "";
     bool share = as_share && u->capacity > 0;
@@ -94,6 +94,7 @@ static void add_files(const job_view *v, panels *p)
     lines_panel *panel = &p->items[p->count];
     size_t n = 0;
     if (p->count == PANELS) return;
+    if (view_is_zero(v->job, ways[0]) && view_is_zero(v->job, ways[1])) return;
     for (int way = 0; way < 2; way++) {
         job_column *c = view_columns(v, ways[way], JOB_ALL_NODES);
         if (!c) continue;
@@ -164,6 +165,8 @@ static void add_panels(job_view *v, document *doc)
     panels p = {.count = 0};
     axes_span boxes[2];
     const char *below = "";
+    static const job_meter shown[] = {JOB_SENT, JOB_RECEIVED, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN,
+                                      JOB_GPU_BUSY, JOB_CPU, JOB_POWER};
     add_panel(v, &p, JOB_SENT, false);
     add_panel(v, &p, JOB_RECEIVED, false);
     add_files(v, &p);
@@ -173,6 +176,7 @@ static void add_panels(job_view *v, document *doc)
     add_panel(v, &p, JOB_POWER, false);
     double *x = view_times(v);
     if (!p.count || !x) {
+        view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
         if (!p.count) document_note(doc, "Nothing that changes with time was recorded.");
         return;
     }
@@ -184,6 +188,7 @@ static void add_panels(job_view *v, document *doc)
     style.box_count = make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
+    view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);
 }
 
 // ---- energy ----

@@ -224,6 +224,20 @@ double *view_points(const job_view *v, const job_column *columns, job_figure fig
     return points;
 }
 
+bool view_is_zero(const job_report *job, job_meter meter)
+{
+    const job_use *u = view_use_of(job, meter);
+    return u && u->mean == 0 && !(u->peak > 0);
+}
+
+void view_say_zero(const job_view *v, document *doc, const job_meter *meters, size_t count)
+{
+    const char *text = "";
+    for (size_t i = 0; i < count; i++)
+        if (view_is_zero(v->job, meters[i])) text = arena_format(v->memory, "%s%s%s", text, *text ? ", " : "", job_meter_of(meters[i])->title);
+    if (*text) document_note(doc, arena_format(v->memory, "Zero all the time: %s.", text));
+}
+
 const job_use *view_use_of(const job_report *job, job_meter meter)
 {
     for (size_t i = 0; i < job->use_count; i++)

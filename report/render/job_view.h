@@ -48,6 +48,9 @@ double *view_points(const job_view *v, const job_column *columns, job_figure fig
 
 const job_use *view_use_of(const job_report *job, job_meter meter); // NULL: not known
 bool view_has(const job_report *job, job_meter meter);
+bool view_is_zero(const job_report *job, job_meter meter); // known, and never anything else
+// One line about those of the meters that were.
+void view_say_zero(const job_view *v, document *doc, const job_meter *meters, size_t count);
 
 // A value of a meter with its unit; an amount of its total.
 number_text view_text(job_meter meter, double value);
