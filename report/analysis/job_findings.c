@@ -738,7 +738,7 @@ static bool add_incident_phases(job_report *r)
     return true;
 }
 
-bool job_find(job_report *r)
+bool job_make_findings(job_report *r)
 {
     bool good = add_incidents(r) && fold_all(r) && find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) &&
                 find_memory_growth(r) && find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) &&

@@ -310,7 +310,7 @@ static netprof_err read_all(job_report *r, const path_list *list, netprof_error 
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_find(r) &&
+    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_findings(r) &&
            job_make_notes(r);
 }
 

@@ -184,7 +184,7 @@ bool job_make_phases(job_report *r);
 void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spans, size_t count);
 bool job_make_uses(job_report *r);
 bool job_make_energy(job_report *r);
-bool job_find(job_report *r);
+bool job_make_findings(job_report *r);
 bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error);
 bool job_make_notes(job_report *r);
 
