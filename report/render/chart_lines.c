@@ -247,8 +247,9 @@ static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, doubl
     draw_incidents(c, a, s->incidents, s->incident_count, true, false);
     axes_hatch(c, a, s->gaps, s->gap_count);
     axes_draw_y(c, a);
-    canvas_text(c, left, a->box.y + 7, p->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
-    canvas_paragraph(c, left, a->box.y + 17, room, p->below, TYPE_AXIS, INK_SECONDARY, 3);
+    double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
+    size_t room_lines = (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
+    canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY, room_lines < 3 ? room_lines : 3);
     draw_curves(c, l, p, a);
     draw_limit(c, p, a);
     draw_incidents(c, a, s->incidents, s->incident_count, false, first);

@@ -39,7 +39,6 @@ void job_findings_page(job_view *v, document *doc)
         rows[i] = (findings_row){.severity = f->severity, .rule = f->rule, .devices = where_of(v, f), .claim = f->claim,
                                  .threshold = limit_of(v, f), .advice = f->advice, .explained_by = "", .limit = NAN, .unit = f->unit};
     }
-    document_part(doc, "Findings");
     document_add(doc, chart_findings((chart_head){"findings", "What was found", "worst first"}, rows, count));
     if (count < job->finding_count)
         document_note(doc, arena_format(v->memory, "%zu more findings are in the JSON.", job->finding_count - count));

@@ -36,8 +36,12 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 static size_t known_meters(const job_report *job, const group *g, job_meter *known)
 {
     size_t n = 0;
-    for (size_t i = 0; g->meters[i] != JOB_METERS; i++)
-        if (view_has(job, g->meters[i])) known[n++] = g->meters[i];
+    for (size_t i = 0; g->meters[i] != JOB_METERS; i++) {
+        job_meter m = g->meters[i], same = m == JOB_NODE_CPU ? JOB_CPU : m == JOB_NODE_MEMORY ? JOB_MEMORY : JOB_METERS;
+        const job_use *u = same == JOB_METERS ? NULL : view_use_of(job, same);
+        bool repeats = u && u->scope == JOB_SCOPE_NODE; // it is the node's already
+        if (view_has(job, m) && !repeats) known[n++] = m;
+    }
     return n;
 }
 
