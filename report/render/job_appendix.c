@@ -97,7 +97,7 @@ static void add_nodes(const job_view *v, document *doc)
     columns[width++] = (table_column){"status", TABLE_TEXT, 0};
     for (size_t k = 0; k < OF; k++)
         if (view_has(job, of[k].meter)) columns[width++] = (table_column){of[k].head, TABLE_NUMBER, 0};
-    columns[width++] = (table_column){"memory peak", TABLE_NUMBER, 0};
+    columns[width++] = (table_column){"most memory", TABLE_NUMBER, 0};
     const char **cells = arena_make(v->memory, rows * width + 1, sizeof *cells);
     for (size_t i = 0; cells && i < rows; i++) {
         const job_node *node = &job->nodes[i];
@@ -110,9 +110,10 @@ static void add_nodes(const job_view *v, document *doc)
                                                : node->state[of[k].meter] == JOB_DENIED ? "no rights"
                                                                                              : NUMBER_UNKNOWN);
         }
-        cells[n++] = arena_text(v->memory, number_binary(node->memory_peak).text);
+        const job_lane *memory = node->lanes[JOB_MEMORY] ? node->lanes[JOB_MEMORY] : node->lanes[JOB_NODE_MEMORY];
+        cells[n++] = arena_text(v->memory, number_binary(memory ? memory->high : NAN).text);
     }
-    if (cells) document_add(doc, chart_table((chart_head){"nodes", "Every node", "means over the time that each is known"}, columns, width, cells, rows));
+    if (cells) document_add(doc, chart_table((chart_head){"nodes", "Every node", "means over the time that each is known; most memory: of any sample"}, columns, width, cells, rows));
     if (rows < job->node_count) document_note(doc, arena_format(v->memory, "%zu more nodes are in the JSON.", job->node_count - rows));
 }
 
