@@ -65,14 +65,15 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
         for (size_t k = (size_t)first; k < PLACES && (double)k <= fmax(last, first); k++)
             high[k] = fmax(high[k], fmax(r->amount[i] / most * a->box.height, 1.5));
     }
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0, end; i < PLACES; i = end) {
         double x = a->box.x + step * (double)i;
+        for (end = i + 1; end < PLACES && high[end] == high[i]; end++) {}
         if (!(high[i] > 0)) continue;
-        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(step, 0.8), high[i]},
-                    ink_of(r), 0);
+        double width = step * (double)(end - i) + (end < PLACES && high[end] > 0 ? step / 4 : 0); // no seams
+        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(width, 0.8), high[i]}, ink_of(r), 0);
         if (isnan(e.first)) e.first = x;
         if (!isnan(e.last) && x - e.last > e.to - e.from) e.from = e.last, e.to = x;
-        e.last = x + step;
+        e.last = x + step * (double)(end - i);
     }
     return e;
 }

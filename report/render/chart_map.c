@@ -74,20 +74,22 @@ static void draw_cells(canvas *c, const map *m, const double *values, canvas_box
 // What the pointer finds: stretches of columns with the most in each.
 static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
-    enum { STRETCHES = 40 };
-    size_t columns = m->style.columns, stretches = columns < STRETCHES ? columns : STRETCHES;
+    enum { STRETCHES = 40, LEAST = 10, ALL = 320 }; // ALL: of a whole map, or pages become heavy
+    size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
+    size_t stretches = most > STRETCHES ? STRETCHES : most < LEAST ? LEAST : most;
+    if (stretches > columns) stretches = columns;
     double step = box.width / (double)columns;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * columns / stretches, end = (s + 1) * columns / stretches;
-        double most = NAN, span = (m->style.to - m->style.from) / (double)columns;
+        double high = NAN, span = (m->style.to - m->style.from) / (double)columns;
         char text[480];
         for (size_t i = from; i < end; i++)
-            most = fmax(most, r->values[i]);
+            high = fmax(high, r->values[i]);
         snprintf(text, sizeof text, "%.60s, %s to %s: %s%s", r->label,
                  number_duration(m->style.from + span * (double)from).text,
                  number_duration(m->style.from + span * (double)end).text,
-                 isnan(most) ? "not measured" : value_text(m, most).text,
-                 end - from > 1 && !isnan(most) ? " at most" : "");
+                 isnan(high) ? "not measured" : value_text(m, high).text,
+                 end - from > 1 && !isnan(high) ? " at most" : "");
         canvas_hover(
             c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
             text);

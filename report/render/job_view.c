@@ -301,10 +301,7 @@ number_text view_amount(job_meter meter, double amount)
 
 number_text view_energy_number(double joules)
 {
-    number_text n;
-    if (isnan(joules)) return number_plain(joules);
-    job_energy_text(n.text, sizeof n.text, joules);
-    return n;
+    return joules < 3600 ? number_prefixed(joules, "J") : number_prefixed(joules / 3600, "Wh");
 }
 
 theme_ink view_ink(job_meter meter, bool pale)

@@ -56,7 +56,7 @@ void view_say_zero(const job_view *v, document *doc, const job_meter *meters, si
 number_text view_text(job_meter meter, double value);
 number_text view_percent(double share); // of a column: one decimal, "< 0.1 %"
 number_text view_amount(job_meter meter, double amount);
-number_text view_energy_number(double joules); // in Wh
+number_text view_energy_number(double joules); // in Wh, below one in J
 axes_format view_format(job_meter meter);
 const char *view_axis_unit(job_meter meter);
 theme_ink view_ink(job_meter meter, bool pale);
