@@ -217,7 +217,7 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     x.rows = count ? count : 1;
     x.draw = draw;
     x.height = height;
-    x.squeeze = m->style.squeeze ? .8 : 0;
+    x.squeeze = m->style.squeeze ? .75 : 0;
     if (!arena_failed(m->memory)) make_table(&x.twin, m);
     return chart_end(&x);
 }

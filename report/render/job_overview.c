@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL = 22, MAP_NODES = 16, PAUSED = 5, EVENTS = 8, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
+enum { LABEL = 22, MAP_NODES = 16, PAUSED = 5, EVENTS = 6, STILL = 3, INCIDENT_ROWS = 3, NIC_ROWS = 8 };
 static const double beside_left = 96, beside_right = 56; // of all charts with the axis of time
 
 // ---- head ----
@@ -80,7 +80,6 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
     if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
         of = u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
-    if (u->lower_bound) of = arena_format(v->memory, "%s, at least", of);
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
@@ -267,7 +266,7 @@ static void add_pauses(const job_view *v, document *doc)
             if (job->findings[k].device == worst[i].device && job->findings[k].meter == JOB_PAUSED && job->findings[k].severity > of)
                 of = job->findings[k].severity;
         rows[count] = (map_row){
-            .label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, d->label) : d->label,
+            .label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, view_short_label(v, d)) : d->label,
             .values = view_values(v, view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
             .right = arena_text(v->memory, view_percent(worst[i].value).text),
             .severity = of,
@@ -317,7 +316,7 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
         const job_device *d = &job->devices[e->worst];
         const char *more = e->devices > 1 ? arena_format(v->memory, " + %zu more", e->devices - 1) : "";
         r->note = arena_format(v->memory, "%s%s%s: %s%s", job->node_count > 1 ? job->nodes[d->node].name : "",
-                               job->node_count > 1 ? " " : "", d->label, number_prefixed(e->worst_sum, "").text, more);
+                               job->node_count > 1 ? " " : "", view_short_label(v, d), number_prefixed(e->worst_sum, "").text, more);
     }
     s->count++;
 }
@@ -356,14 +355,14 @@ static void add_events(const job_view *v, document *doc)
         const job_event *e = &job->events[i];
         moved += e->sum > 0;
         still += !(e->sum > 0);
-        if (s.count < EVENTS) add_event_row(v, &s, at, e);
+        if (s.count < EVENTS && (e->sum > 0 || still <= STILL)) add_event_row(v, &s, at, e);
         else left += e->sum > 0;
     }
     if (!s.count) {
         document_note(doc, "Events: the recordings have no counters of errors, drops, retries or waiting.");
         return;
     }
-    if (!moved && s.count == still) {
+    if (!moved && s.count <= STILL) {
         document_note(doc, arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
         return;
     }
@@ -371,6 +370,7 @@ static void add_events(const job_view *v, document *doc)
                           .incident_count = v->incident_count, .width = v->column_s, .label_width = beside_left,
                           .right_width = beside_right, .compact = true};
     const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node" : "on the same time axis; height = how much";
+    if (still > STILL) question = arena_format(v->memory, "height = how much%s; %zu kinds were watched and stood still", job->node_count > 1 ? "; name = which node" : "", still);
     if (left) question = arena_format(v->memory, "height = how much; name = which node; + %zu more kinds that moved, in the tables", left);
     document_add(doc, chart_events_over((chart_head){"time-events", "Events", question}, &style, s.rows, s.count));
 }

@@ -151,6 +151,12 @@ const char *view_node_label(const job_view *v, const job_selection *s, size_t i)
     return name;
 }
 
+const char *view_short_label(const job_view *v, const job_device *d)
+{
+    const char *end = strstr(d->label, " (");
+    return end && end > d->label ? arena_format(v->memory, "%.*s", (int)(end - d->label), d->label) : d->label;
+}
+
 bool job_view_begin(job_view *v, const job_report *job)
 {
     *v = (job_view){.memory = arena_open(), .job = job};

@@ -34,6 +34,8 @@ theme_ink view_phase_ink(const job_view *v, size_t phase);
 job_selection view_nodes(const job_view *v, size_t most);
 const char *view_node_label(const job_view *v, const job_selection *s, size_t i); // "n04", "n07 (median)"
 
+const char *view_short_label(const job_view *v, const job_device *d); // "NIC 3" of "NIC 3 (cxi2)"
+
 // Columns of a meter; NULL where no node has it, or without memory.
 job_column *view_columns(const job_view *v, job_meter meter, size_t node);
 job_column *view_columns_of_lane(const job_view *v, const job_lane *lane);
