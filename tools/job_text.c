@@ -29,6 +29,26 @@ static const char *memory_text(double bytes)
     return text_of(unit && fabs(bytes) < 9.995 ? "%.2f %s" : unit && fabs(bytes) < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
+// "2.36 kW".
+static const char *si_text(double value, const char *unit)
+{
+    static const char *const prefixes[] = {" ", " k", " M", " G", " T", " P"};
+    static char ring[16][48];
+    static unsigned next;
+    char *text = ring[next++ % 16];
+    size_t i = 0;
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes) value /= 1000, i++;
+    snprintf(text, sizeof ring[0], "%.*f%s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
+    return text;
+}
+
+// "12.5 CPU s", "487 CPU h".
+static const char *cpu_time_text(double seconds)
+{
+    if (seconds >= 36000) return text_of(seconds < 3.6e5 ? "%.1f %s" : "%.0f %s", seconds / 3600, "CPU h");
+    return text_of(seconds < 99.95 ? "%.2f %s" : "%.0f %s", seconds, "CPU s");
+}
+
 // A value of a meter with its unit.
 static const char *value_text(job_meter meter, double value)
 {
@@ -38,7 +58,7 @@ static const char *value_text(job_meter meter, double value)
     if (strcmp(unit, "bytes") == 0) return memory_text(value);
     if (strcmp(unit, "bytes/s") == 0) return number_rate(value, "bytes");
     if (strcmp(unit, "CPUs") == 0) return text_of(value < 9.995 ? "%.2f %s" : "%.1f %s", value, "CPUs");
-    return number_si(value, unit);
+    return si_text(value, unit);
 }
 
 static size_t columns_of(const char *text, size_t bytes)
@@ -144,11 +164,13 @@ static const job_use *use_of(const job_report *job, job_meter meter)
     return NULL;
 }
 
-// What waits and pauses is a line only where it happened.
-static bool is_worth(const job_use *use)
+// What waits and pauses is a line only where it happened, disks only where the job's own files are not known.
+static bool is_worth(const job_report *job, const job_use *use)
 {
     bool trouble = use->meter == JOB_IO_WAIT || use->meter == JOB_PAUSED;
-    return !trouble || use->high >= 0.001;
+    bool files = use_of(job, JOB_FILES_READ) != NULL;
+    if (files && (use->meter == JOB_DISK_READ || use->meter == JOB_DISK_WRITTEN)) return false;
+    return !trouble || use->mean >= 0.001;
 }
 
 static const char *total_text(const job_use *use)
@@ -157,7 +179,7 @@ static const char *total_text(const job_use *use)
     if (!*unit || isnan(use->total)) return NULL;
     char energy[48];
     if (strcmp(unit, "s") == 0)
-        return number_bound(use->lower_bound, text_of(use->total < 99.95 ? "%.2f %s" : "%.0f %s", use->total, "CPU s"));
+        return number_bound(use->lower_bound, cpu_time_text(use->total));
     if (strcmp(unit, "J") == 0)
         return number_bound(use->lower_bound, safe(job_energy_text(energy, sizeof energy, use->total)));
     return number_bound(use->lower_bound, number_si(use->total, unit));
@@ -172,7 +194,7 @@ static void print_use(FILE *to, const job_report *job)
     bool several = job->node_count > 1;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         const job_use *use = use_of(job, shown[i]);
-        if (!use || !is_worth(use)) continue;
+        if (!use || !is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
         table_cell(t, PLAIN, value_text(shown[i], use->mean));
         table_cell(t, DIM, use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity) : NULL);

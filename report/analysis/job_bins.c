@@ -22,14 +22,23 @@ void job_bins_free(job_bins *b)
     free(b);
 }
 
-static void join(job_bin *to, const job_bin *from)
+// behind_s: how far the one begins behind the other.
+static void join(job_bin *to, const job_bin *from, double behind_s)
 {
-    if (!(from->known_s > 0) && !(from->integral > 0)) return;
+    if (!(from->known_s > 0)) return;
     bool first = !(to->known_s > 0);
+    float left = (float)(from->from_s + behind_s), right = (float)(from->to_s + behind_s);
+    to->from_s = first ? left : fminf(to->from_s, left);
+    to->to_s = first ? right : fmaxf(to->to_s, right);
     to->low = first ? from->low : fminf(to->low, from->low);
     to->high = first ? from->high : fmaxf(to->high, from->high);
     to->known_s += from->known_s;
     to->integral += from->integral;
+}
+
+static double width_of(const job_bins *b)
+{
+    return (double)((int64_t)1 << b->shift) * 1e-9;
 }
 
 // Two neighbours become one.
@@ -38,10 +47,11 @@ static void halve(job_bins *b)
     int64_t first = b->first >> 1;
     size_t count = 0;
     for (size_t i = 0; i < b->count; i++) {
-        size_t to = (size_t)(((b->first + (int64_t)i) >> 1) - first);
+        int64_t at = b->first + (int64_t)i;
+        size_t to = (size_t)((at >> 1) - first);
         job_bin item = b->items[i];
         if (to == count) b->items[count++] = (job_bin){0};
-        join(&b->items[to], &item);
+        join(&b->items[to], &item, at & 1 ? width_of(b) : 0);
     }
     b->first = first;
     b->count = count;
@@ -93,8 +103,10 @@ bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
         if (i < b->first || i >= b->first + (int64_t)b->count) continue;
-        double part = (double)((right < to_ns ? right : to_ns) - (left > from_ns ? left : from_ns)) * 1e-9;
-        join(&b->items[i - b->first], &(job_bin){(float)part, (float)(value * part), (float)low, (float)high});
+        double begin = (double)((left > from_ns ? left : from_ns) - left) * 1e-9;
+        double end = (double)((right < to_ns ? right : to_ns) - left) * 1e-9, part = end - begin;
+        job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
+        join(&b->items[i - b->first], &one, 0);
     }
     return true;
 }
@@ -128,11 +140,12 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
     if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;
     for (int64_t i = from; i <= to; i++) {
         const job_bin *x = &b->items[i - b->first];
-        int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
-        double part = (double)((right < to_ns ? right : to_ns) - (left > from_ns ? left : from_ns)) /
-                      (double)(right - left);
+        double left = (double)(from_ns - (i << b->shift)) * 1e-9, right = (double)(to_ns - (i << b->shift)) * 1e-9;
+        double length = (double)x->to_s - (double)x->from_s;
+        if (!(x->known_s > 0) || !(length > 0)) continue;
+        double part = (fmin(right, (double)x->to_s) - fmax(left, (double)x->from_s)) / length;
+        if (!(part > 0)) continue;
         span.integral += x->integral * part;
-        if (!(x->known_s > 0)) continue;
         span.known_s += x->known_s * part;
         span.low = fmin(span.low, x->low);
         span.high = fmax(span.high, x->high);
@@ -161,7 +174,8 @@ bool job_bins_join(job_bins *b, const job_bins *from)
         }
         float known = first ? x->known_s : fminf(to->known_s, x->known_s);
         float mean = x->integral / x->known_s + (first ? 0 : to->integral / to->known_s);
-        *to = (job_bin){known, mean * known, (first ? 0 : to->low) + x->low, (first ? 0 : to->high) + x->high};
+        *to = (job_bin){known, mean * known, (first ? 0 : to->low) + x->low, (first ? 0 : to->high) + x->high,
+                        first ? x->from_s : fmaxf(to->from_s, x->from_s), first ? x->to_s : fminf(to->to_s, x->to_s)};
     }
     for (size_t i = 0; i < copy.skipped_count && good; i++)
         good = job_bins_skip(b, copy.skipped[i].from_ns, copy.skipped[i].to_ns, copy.skipped[i].amount);

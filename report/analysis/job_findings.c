@@ -277,14 +277,13 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     char begin[32], end[32], share[32], rest[32], retries[64] = "", more[96] = "", others[96] = "";
     size_t count;
     double most = others_at_most(r, e, absorbed, &count);
-    double repeated = job_lane_amount(r, r->devices[e->device].lanes[JOB_RETRIES], from, to);
-    if (repeated >= 1) {
+    if (e->retries >= 1) {
         char number[32];
-        snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", round(repeated)));
+        snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", e->retries));
     }
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     if (count && !isnan(most))
-        snprintf(others, sizeof others, "; %s%zu other NIC%s at most %s", count == 1 ? "the " : "the ", count,
+        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
                  count == 1 ? "" : "s", share_text(rest, sizeof rest, most));
     return job_text("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
                     job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,

@@ -614,7 +614,7 @@ const char *job_time_text(char *text, size_t size, double at_s, double of_s)
         return text;
     }
     long long whole = llround(at_s);
-    if (of_s >= 3600) snprintf(text, size, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+    if (of_s >= 3660) snprintf(text, size, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
     else snprintf(text, size, "%lld:%02lld", whole / 60, whole % 60);
     return text;
 }

@@ -72,6 +72,16 @@ static bool note_good(job_report *r)
     return add_note(r, SEVERITY_OK, job_text("%s", text), JOB_NONE);
 }
 
+// "2.36 kW".
+static const char *si_text(char *text, size_t size, double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    size_t i = 0;
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes) value /= 1000, i++;
+    snprintf(text, size, "%.*f %s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
+    return text;
+}
+
 static bool note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
@@ -83,30 +93,51 @@ static bool note_energy(job_report *r)
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
         snprintf(share, sizeof share, ", %s of it GPUs", rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
     return add_note(r, SEVERITY_INFO,
-                    job_text("Energy %s%s%s; mean %sW per node; %s", e->lower_bound ? "at least " : "",
+                    job_text("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
                              job_energy_text(total, sizeof total, e->total_j), share,
-                             rules_format(power, sizeof power, "", e->node_w), e->how),
+                             si_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ", e->whole ? "" : e->how),
                     JOB_NONE);
 }
 
-// At most three stretches without samples, by node.
+// On how many nodes the stretch lies alike, to an interval; 0: an earlier node told of it.
+static size_t nodes_alike(const job_report *r, size_t node, const job_gap *gap)
+{
+    double slack = isnan(r->interval_s) ? 0 : 2 * r->interval_s;
+    size_t count = 1;
+    for (size_t i = 0; i < r->node_count; i++)
+        for (size_t k = 0; k < r->nodes[i].gap_count && i != node; k++) {
+            const job_gap *x = &r->nodes[i].gaps[k];
+            if (!(fabs(x->from_s - gap->from_s) <= slack) || !(fabs(x->to_s - gap->to_s) <= slack)) continue;
+            if (i < node) return 0;
+            count++;
+            break;
+        }
+    return count;
+}
+
+// At most three stretches without samples.
 static bool note_gaps(job_report *r)
 {
-    char text[400] = "";
-    size_t shown = 0, all = 0;
+    enum { LOOKED_AT = 4096 };
+    char text[400] = "", more[48] = "";
+    size_t shown = 0, all = 0, looked = 0;
     for (size_t i = 0; i < r->node_count; i++)
         for (size_t k = 0; k < r->nodes[i].gap_count; k++) {
-            char from[32], to[32];
-            size_t n = strlen(text);
+            const job_gap *gap = &r->nodes[i].gaps[k];
+            char from[32], to[32], who[96];
+            size_t n = strlen(text), alike = looked++ < LOOKED_AT ? nodes_alike(r, i, gap) : 0;
+            if (!alike) continue;
             all++;
-            if (shown++ >= 3) continue;
-            snprintf(text + n, sizeof text - n, "%s%.60s %s-%s", n ? ", " : "", r->nodes[i].name,
-                     job_time_text(from, sizeof from, r->nodes[i].gaps[k].from_s, r->end_s),
-                     job_time_text(to, sizeof to, r->nodes[i].gaps[k].to_s, r->end_s));
+            if (shown >= 3) continue;
+            shown++;
+            if (alike == r->node_count && alike > 1) snprintf(who, sizeof who, "all nodes");
+            else if (alike > 1) snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[i].name, alike - 1);
+            else snprintf(who, sizeof who, "%.60s", r->nodes[i].name);
+            snprintf(text + n, sizeof text - n, "%s%s %s-%s", n ? ", " : "", who, job_time_text(from, sizeof from, gap->from_s, r->end_s),
+                     job_time_text(to, sizeof to, gap->to_s, r->end_s));
         }
     if (!all) return true;
-    char more[48] = "";
-    if (all > 3) snprintf(more, sizeof more, " and %zu more", all - 3);
+    if (all > shown) snprintf(more, sizeof more, " and %zu more", all - shown);
     return add_note(r, SEVERITY_INFO, job_text("No samples: %s%s; left out of means, not of totals", text, more), JOB_NONE);
 }
 
@@ -156,10 +187,7 @@ static char *clock_words(const job_report *r)
 
 const char *job_energy_text(char *text, size_t size, double joules)
 {
-    char number[32];
-    if (fabs(joules) >= 3.6e5) snprintf(text, size, "%sWh", rules_format(number, sizeof number, "", joules / 3600));
-    else snprintf(text, size, "%sJ", rules_format(number, sizeof number, "", joules));
-    return text;
+    return fabs(joules) >= 3.6e5 ? si_text(text, size, joules / 3600, "Wh") : si_text(text, size, joules, "J");
 }
 
 bool job_make_notes(job_report *r)

@@ -207,7 +207,7 @@ typedef struct job_phase_span {
     double from_s, to_s;
 } job_phase_span;
 
-// All stretches of one name, or one incident.
+// All stretches of one name, or one incident, whose figures are in those of its phase, too.
 typedef struct job_phase {
     char *name;
     size_t count;   // stretches

@@ -20,7 +20,8 @@ void job_warn(job_report *r, const char *path, const char *format, ...) __attrib
 // ---- bins ----
 
 typedef struct job_bin {
-    float known_s, integral, low, high; // integral: of the value over the known time
+    float known_s, integral, low, high; // integral: of the value over the known time ...
+    float from_s, to_s;                 // ... which lies between these, since the bin's begin
 } job_bin;
 
 // What was counted while samples were missing.
@@ -57,7 +58,7 @@ bool job_bins_join(job_bins *b, const job_bins *from);
 typedef struct job_span {
     double known_s, integral, low, high; // low, high: NAN when nothing is known
 } job_span;
-// Bins that reach over an edge count in proportion.
+// Bins that reach over an edge count in proportion to what of their known time lies within.
 job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns);
 
 // ---- what is read ----
@@ -96,7 +97,7 @@ typedef struct job_episode {
     size_t device;
     job_meter meter;
     int64_t from_ns, to_ns;
-    double mean, high;
+    double mean, high, retries;
 } job_episode;
 
 typedef struct job_watch_row {

@@ -47,6 +47,7 @@ typedef struct slot {
 typedef struct watching {
     int64_t window_ns, from_ns, to_ns; // window: begin of the second at hand; from..to: the episode, 0 none
     double window, integral, high;     // of the value: in the window, in the episode
+    double window_retries, retries;    // of the NIC meanwhile
 } watching;
 
 typedef struct local_device {
@@ -117,9 +118,9 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
     job_reader *reader = r->reader;
     double length = (double)(w->to_ns - w->from_ns) * 1e-9;
     bool worth = w->from_ns && length >= x->least_s && w->integral > x->limit * length;
-    job_episode e = {device, x->meter, w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0, w->high};
+    job_episode e = {device, x->meter, w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0, w->high, w->retries};
     w->from_ns = w->to_ns = 0;
-    w->integral = w->high = 0;
+    w->integral = w->high = w->retries = 0;
     if (!worth || reader->episode_count == EPISODES_MOST) return true;
     if (!job_grow(&reader->episodes, reader->episode_count, &reader->episode_room, sizeof e)) return false;
     reader->episodes[reader->episode_count++] = e;
@@ -136,6 +137,7 @@ static bool watch_window(job_report *r, const job_watch_row *x, watching *w, siz
     if (!w->from_ns) w->from_ns = from_ns;
     w->to_ns = to_ns;
     w->integral += w->window;
+    w->retries += w->window_retries;
     w->high = fmax(w->high, value);
     return good;
 }
@@ -148,13 +150,15 @@ static bool watch(job_report *r, job_meter meter, local_device *local, int64_t f
     if (!w->window_ns) w->window_ns = from_ns;
     if (from_ns - w->window_ns > 1000000000) { // behind a gap
         w->window_ns = from_ns;
-        w->window = 0;
+        w->window = w->window_retries = 0;
     }
+    const slot *retries = &local->slots[JOB_RETRIES];
     w->window += value * ((double)(to_ns - from_ns) * 1e-9);
+    if (retries->touched && !retries->unknown) w->window_retries += retries->amount;
     if (to_ns - w->window_ns < 1000000000) return true;
     bool good = watch_window(r, x, w, local->device, w->window_ns, to_ns);
     w->window_ns = to_ns;
-    w->window = 0;
+    w->window = w->window_retries = 0;
     return good;
 }
 
@@ -637,7 +641,8 @@ struct job_known {
 static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
 {
     bool silent = marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY);
-    return c->kind == NETPROF_KIND_COUNTER && !silent && catalog_is_trouble(d->source, c->name, c->unit ? c->unit : "");
+    return c->kind == NETPROF_KIND_COUNTER && !silent &&
+           (marks & CATALOG_FAULT || catalog_is_trouble(d->source, c->name, c->unit ? c->unit : ""));
 }
 
 // LOOKUP_NONE without memory.

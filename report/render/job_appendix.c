@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FINDINGS = 60, NODE_ROWS = 512, EVENT_ROWS = 80, WARNINGS = 40 };
+enum { FINDINGS = 60, FEW_FINDINGS = 3, NODE_ROWS = 512, EVENT_ROWS = 80, WARNINGS = 40 };
 
 // ---- findings ----
 
@@ -19,13 +19,14 @@ static const char *where_of(const job_view *v, const job_finding *f)
     return arena_format(v->memory, "%s%s%s%s", node, *node && *device ? " " : "", device, more);
 }
 
+// "5 % of the time (own: more than 5 % for 30 s)"
 static const char *limit_of(const job_view *v, const job_finding *f)
 {
     if (isnan(f->threshold)) return "";
-    bool share = !*f->unit && f->threshold <= 1;
-    return arena_format(v->memory, "%s%s%s%s%s%s", share ? number_percent(f->threshold).text : number_plain(f->threshold).text,
-                        *f->unit ? NUMBER_SPACE : "", f->unit, *f->origin ? " (" : "",
-                        strcmp(f->origin, "own") == 0 ? "our own judgement" : f->origin, *f->origin ? ")" : "");
+    bool share = strncmp(f->unit, "of ", 3) == 0 || (!*f->unit && f->threshold <= 1), time = strcmp(f->unit, "s") == 0;
+    number_text limit = share ? number_percent(f->threshold) : time ? number_duration(f->threshold) : number_plain(f->threshold);
+    const char *unit = time ? "" : f->unit, *origin = strcmp(f->origin, "own") == 0 ? "our own judgement" : f->origin;
+    return arena_format(v->memory, "%s%s%s%s%s%s", limit.text, *unit ? " " : "", unit, *origin ? " (" : "", origin, *origin ? ")" : "");
 }
 
 void job_findings_page(job_view *v, document *doc)
@@ -39,6 +40,7 @@ void job_findings_page(job_view *v, document *doc)
         rows[i] = (findings_row){.severity = f->severity, .rule = f->rule, .devices = where_of(v, f), .claim = f->claim,
                                  .threshold = limit_of(v, f), .advice = f->advice, .explained_by = "", .limit = NAN, .unit = f->unit};
     }
+    if (job->node_count > 1 || count > FEW_FINDINGS) document_part(doc, "Findings"); // else below what they are about
     document_add(doc, chart_findings((chart_head){"findings", "What was found", "worst first"}, rows, count));
     if (count < job->finding_count)
         document_note(doc, arena_format(v->memory, "%zu more findings are in the JSON.", job->finding_count - count));

@@ -203,7 +203,12 @@ static void add_figures(const job_view *v, document *doc, const group *g, const 
 static const char *lane_cell(const job_view *v, const job_node *node, const job_lane *lane, job_meter m)
 {
     if (!lane) return node->state[m] == JOB_DENIED ? "no rights" : NUMBER_UNKNOWN;
-    return arena_format(v->memory, "%s%s", lane->lower_bound ? "\xe2\x89\xa5 " : "", view_text(m, lane->mean).text);
+    return arena_text(v->memory, view_text(m, lane->mean).text);
+}
+
+static const char *total_cell(const job_view *v, const job_lane *lane, job_meter m)
+{
+    return arena_format(v->memory, "%s%s", lane && lane->lower_bound ? "\xe2\x89\xa5 " : "", view_amount(m, lane ? lane->total : NAN).text);
 }
 
 static void add_node_table(const job_view *v, document *doc, const group *g, const job_meter *known, size_t count)
@@ -228,7 +233,7 @@ static void add_node_table(const job_view *v, document *doc, const group *g, con
                              : lane_cell(v, node, node->lanes[known[i]], known[i]);
         if (total)
             cells[n++] = all ? arena_text(v->memory, view_amount(main, view_use_of(v->job, main)->total).text)
-                             : arena_text(v->memory, view_amount(main, node->lanes[main] ? node->lanes[main]->total : NAN).text);
+                             : total_cell(v, node->lanes[main], main);
     }
     if (cells)
         document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-table", g->name), "Node by node", shown.median != JOB_NONE ? "those that tell most, the median, the plainest; all are in the appendix" : ""}, columns, width, cells,

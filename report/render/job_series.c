@@ -217,7 +217,7 @@ static void add_shares(const job_view *v, document *doc)
                                               e->total_j - named, INK_EMPTY};
     share_row rows[2] = {{"by part", arena_format(v->memory, "%s%s", e->lower_bound ? "\xe2\x89\xa5 " : "", view_energy_number(e->total_j).text), of_parts, parts_count},
                          {"by phase", arena_text(v->memory, number_prefixed(e->total_j, "J").text), of_phases, phases}};
-    const char *question = e->lower_bound ? "where did the energy go? not all of it was measured" : "where did the energy go? from cumulative counters, so gaps lose nothing";
+    const char *question = arena_format(v->memory, "where did the energy go? %s", e->how ? e->how : "");
     document_add(doc, chart_shares((chart_head){"energy", "Energy to solution", question}, rows, phases ? 2 : 1));
 }
 
@@ -243,9 +243,7 @@ static const char *phase_cell(const job_view *v, const phase_column *c, double m
 
 static const char *phase_name(const job_view *v, const job_phase *p)
 {
-    if (p->finding != JOB_NONE)
-        return p->within < v->job->phase_count ? arena_format(v->memory, "%s, %s", v->job->phases[p->within].name, p->name) : p->name;
-    return p->count > 1 ? arena_format(v->memory, "%s \xc3\x97 %zu", p->name, p->count) : p->name;
+    return p->finding == JOB_NONE && p->count > 1 ? arena_format(v->memory, "%s \xc3\x97 %zu", p->name, p->count) : p->name;
 }
 
 static void add_phases(const job_view *v, document *doc)
@@ -284,8 +282,7 @@ static void add_energy(const job_view *v, document *doc)
     const job_energy *e = &v->job->energy;
     if (e->total_j > 0) add_shares(v, doc);
     add_phases(v, doc);
-    if (e->total_j > 0) document_note(doc, e->how);
-    else document_note(doc, arena_format(v->memory, "Energy: %s.", view_why_not(v->job, JOB_POWER)));
+    if (!(e->total_j > 0)) document_note(doc, arena_format(v->memory, "Energy: %s.", view_why_not(v->job, JOB_POWER)));
 }
 
 void job_series_page(job_view *v, document *doc)

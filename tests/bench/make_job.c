@@ -1,264 +1,260 @@
-// Writes the recordings of a job that never ran: a training on many nodes, with checkpoints, on which one NIC is paused
-// for a while and one node's memory grows.
-//
-//     make_job [-n NODES] [-t SECONDS] [-d NICS] [-g GPUS] [-q] DIRECTORY
-//
-// One file for each node as `netprof record --interval 1s` writes it: the NICs' fast set, CPU, memory, the job's processes,
-// energy and GPUs, once a second. DIRECTORY/phases.phases has the phases. All from sums and a hash: two runs write the same
-// bytes. The phases are those of an hour, stretched to SECONDS: init to 210 s, a checkpoint of 50 s at every quarter of the
-// hour, the end at 3580 s; from 2300 to 2650 s NIC 1 of node 11 is paused 44 % of the time and all nodes send 36 % less.
+// make_job [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-a] DIR
+// Recordings of a job that never ran, a file for each node, and its phases: for tests of the job report and for its
+// benchmark. Init, train with checkpoints, end; one NIC that is held for a tenth of the time, which slows all; one node
+// whose memory grows; one GPU that is slowed; a node without samples for a while. -a: all counters of Cassini-1.
+#define _POSIX_C_SOURCE 200809L
 #include "catalog.h"
 #include "netprof.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define EPOCH_NS INT64_C(1795179720000000000) // 2026-11-20 13:02:00 UTC
-#define GIB      1073741824.0
+#define BEGIN INT64_C(1763643720)
+#define GIB   1073741824.0
 
-enum { DEVICES_MOST = 64, CPUS = 128, INTERVAL_S = 1 };
+typedef struct shape {
+    int nodes, gpus, nics;
+    bool all;
+    double seconds, interval;
+    const char *directory;
+} shape;
 
-static long node_count = 16, seconds = 3600, nics = 4, gpus = 4;
-static int quiet;
-
-static double noise(uint64_t a, uint64_t b) // -0.5 .. 0.5
+static void stop_if(bool bad, const char *what)
 {
-    uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0 - 0.5;
+    if (!bad) return;
+    fprintf(stderr, "make_job: %s\n", what);
+    exit(1);
 }
 
-// ---- what the job does ----
+// ---- what there is ----
 
-enum { INIT = 0, TRAIN, CHECKPOINT, END, SLOW, PHASES };
-
-static int phase_at(double t)
+static void counters(netprof_list *list, const char *const *names, const char *unit, netprof_kind kind, int width, bool fast)
 {
-    double of = t * 3600 / (double)seconds;
-    if (of < 210) return INIT;
-    if (of >= 3580) return END;
-    for (int i = 1; i <= 3; i++)
-        if (of >= 900 * i && of < 900 * i + 50) return CHECKPOINT;
-    if (of >= 3530) return CHECKPOINT;
-    return of >= 2300 && of < 2650 ? SLOW : TRAIN;
+    for (; *names; names++) {
+        netprof_counter c = {.name = *names, .unit = unit, .kind = (uint8_t)kind, .width = (uint8_t)width, .flags = fast ? NETPROF_FAST : 0};
+        netprof_list_counter(list, &c);
+    }
 }
 
-// Per second of a phase: of one node.
-static const struct rates {
-    double sent, received, read, written, cpus, gpu_busy, cpu_w, gpu_w, rest_w;
-} rates[PHASES] = {[INIT] = {0.5e9, 6e9, 6.1e9, 0.05e9, 74, 11, 340, 500, 540},
-                   [TRAIN] = {31.4e9, 31.5e9, 0.01e9, 0.05e9, 28, 92, 340, 1900, 340},
-                   [CHECKPOINT] = {5.1e9, 0.4e9, 0.01e9, 5e9, 44, 7, 340, 500, 320},
-                   [END] = {0.1e9, 0.1e9, 0, 0, 4, 1, 260, 400, 200},
-                   [SLOW] = {20e9, 20.1e9, 0.01e9, 0.05e9, 22, 60, 330, 1350, 300}};
-
-// ---- the schema of a node ----
-
-static void add(netprof_list *list, const char *name, const char *unit, netprof_kind kind)
+static void device(netprof_list *list, const char *source, const char *name, bool physical)
 {
-    netprof_counter c = {.name = name, .unit = unit, .kind = (uint8_t)kind, .width = 64};
-    netprof_list_counter(list, &c);
+    if (source) netprof_build_source(list, source);
+    netprof_list_device(list, name, 0, physical ? NETPROF_DEVICE_PHYSICAL : NETPROF_DEVICE_VIRTUAL);
 }
 
-static void add_device(netprof_list *list, const char *stem, long number, uint32_t flags)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s%ld", stem, number);
-    netprof_list_device(list, name, 0, flags);
-}
-
-static void add_fast(netprof_list *list)
+static void all_of_cassini(netprof_list *list)
 {
     size_t count;
     const char *const *names = catalog_cassini_1_names(&count);
     for (size_t i = 0; i < count; i++) {
         const catalog_entry *entry = catalog_find("cxi", names[i]);
-        if (catalog_marks("cxi", names[i]) & CATALOG_FAST) add(list, names[i], entry ? entry->unit : "events", NETPROF_KIND_COUNTER);
+        netprof_counter c = {.name = names[i], .unit = entry ? entry->unit : "", .width = 56};
+        if (entry) c.kind = entry->kind;
+        netprof_list_counter(list, &c);
     }
 }
 
-static const netprof_schema *make_schema(const char *node)
+static const netprof_schema *schema_of(const shape *s, const char *node)
 {
-    static const char *const cpu[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"};
-    const netprof_schema *schema = NULL;
+    static const char *const octets[] = {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", NULL}, *const paused[] = {"hni_tx_paused_0", NULL};
+    static const char *const retries[] = {"pct_retry_srb_requests", NULL}, *const corrected[] = {"hni_pcs_corrected_cw", "hni_pcs_uncorrected_cw", NULL};
+    static const char *const cpu[] = {"user", "system", "idle", "iowait", NULL}, *const job[] = {"cpu_user", "cpu_system", NULL};
+    static const char *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL}, *const resident[] = {"resident", NULL};
+    static const char *const memory[] = {"MemTotal", "MemAvailable", NULL}, *const energy[] = {"energy", NULL}, *const power[] = {"power1", NULL};
+    static const char *const busy[] = {"busy", NULL}, *const used[] = {"memory_used", "memory_total", NULL}, *const limit[] = {"power_limit", NULL};
+    static const char *const slowed[] = {"throttled_thermal", NULL}, *const clock[] = {"clock", NULL}, *const pressure[] = {"cpu_some", "io_some", NULL};
     netprof_list *list = netprof_build_begin(NULL);
+    const netprof_schema *schema = NULL;
+    char name[32];
     netprof_build_fact(list, "host", node);
     netprof_build_fact(list, "boot_id", node);
-    netprof_build_source(list, "cxi");
-    for (long i = 0; i < nics; i++) {
-        add_device(list, "cxi", i, NETPROF_DEVICE_PHYSICAL);
-        netprof_list_fact(list, "speed_mbps", "200000");
-        add_fast(list);
-    }
-    netprof_build_source(list, "process");
-    netprof_list_device(list, "job", 0, NETPROF_DEVICE_VIRTUAL);
-    add(list, "cpu_user", "us", NETPROF_KIND_COUNTER);
-    add(list, "cpu_system", "us", NETPROF_KIND_COUNTER);
-    add(list, "read_bytes", "bytes", NETPROF_KIND_COUNTER);
-    add(list, "write_bytes", "bytes", NETPROF_KIND_COUNTER);
-    add(list, "resident", "bytes", NETPROF_KIND_GAUGE);
-    netprof_build_source(list, "cpu");
-    netprof_list_device(list, "cpu", 0, NETPROF_DEVICE_PHYSICAL);
+    device(list, "process", "job", false);
+    counters(list, job, "us", NETPROF_KIND_COUNTER, 64, true);
+    counters(list, moved, "bytes", NETPROF_KIND_COUNTER, 64, true);
+    counters(list, resident, "bytes", NETPROF_KIND_GAUGE, 64, true);
+    device(list, "cpu", "cpu", true);
     netprof_list_fact(list, "cpus", "128");
-    for (size_t i = 0; i < sizeof cpu / sizeof *cpu; i++) add(list, cpu[i], "us", NETPROF_KIND_COUNTER);
-    netprof_build_source(list, "memory");
-    netprof_list_device(list, "memory", 0, NETPROF_DEVICE_PHYSICAL);
-    add(list, "MemTotal", "bytes", NETPROF_KIND_GAUGE);
-    add(list, "MemAvailable", "bytes", NETPROF_KIND_GAUGE);
-    netprof_build_source(list, "energy");
-    netprof_list_device(list, "package-0", 0, NETPROF_DEVICE_PHYSICAL);
-    add(list, "energy", "uJ", NETPROF_KIND_COUNTER);
-    netprof_build_source(list, "gpu");
-    for (long i = 0; i < gpus; i++) {
-        add_device(list, "gpu", i, NETPROF_DEVICE_PHYSICAL);
-        add(list, "busy", "percent", NETPROF_KIND_GAUGE);
-        add(list, "memory_used", "bytes", NETPROF_KIND_GAUGE);
-        add(list, "memory_total", "bytes", NETPROF_KIND_GAUGE);
-        add(list, "energy", "uJ", NETPROF_KIND_COUNTER);
+    counters(list, cpu, "us", NETPROF_KIND_COUNTER, 64, true);
+    device(list, "memory", "memory", true);
+    counters(list, memory, "bytes", NETPROF_KIND_GAUGE, 64, true);
+    device(list, "pressure", "pressure", true);
+    counters(list, pressure, "us", NETPROF_KIND_COUNTER, 64, true);
+    device(list, "energy", "package-0", true);
+    counters(list, energy, "uJ", NETPROF_KIND_COUNTER, 64, true);
+    device(list, NULL, "package-0/dram", false);
+    counters(list, energy, "uJ", NETPROF_KIND_COUNTER, 64, true);
+    device(list, "hwmon", "power_meter ACPI000D:00", true);
+    counters(list, power, "uW", NETPROF_KIND_GAUGE, 64, true);
+    for (int i = 0; i < s->gpus; i++) {
+        snprintf(name, sizeof name, "gpu%d", i);
+        device(list, i ? NULL : "gpu", name, true);
+        counters(list, busy, "percent", NETPROF_KIND_GAUGE, 64, true);
+        counters(list, used, "bytes", NETPROF_KIND_GAUGE, 64, true);
+        counters(list, energy, "uJ", NETPROF_KIND_COUNTER, 64, true);
+        counters(list, limit, "uW", NETPROF_KIND_GAUGE, 64, true);
+        counters(list, slowed, "us", NETPROF_KIND_COUNTER, 64, true);
+        counters(list, clock, "MHz", NETPROF_KIND_GAUGE, 64, true);
     }
-    netprof_build_end(list, &schema, NULL);
+    for (int i = 0; i < s->nics; i++) {
+        snprintf(name, sizeof name, "cxi%d", i);
+        device(list, i ? NULL : "cxi", name, true);
+        netprof_list_fact(list, "speed_mbps", "200000");
+        if (s->all) {
+            all_of_cassini(list);
+            continue;
+        }
+        counters(list, octets, "bytes", NETPROF_KIND_COUNTER, 56, true);
+        counters(list, paused, "cycles", NETPROF_KIND_COUNTER, 56, true);
+        counters(list, retries, "retries", NETPROF_KIND_COUNTER, 56, true);
+        counters(list, corrected, "codewords", NETPROF_KIND_COUNTER, 56, true);
+    }
+    stop_if(netprof_build_end(list, &schema, NULL) != NETPROF_OK, "no memory");
     return schema;
 }
 
-// ---- a node's file ----
+// ---- what happens ----
 
-// Where the counters of pass() are, in the order in which it asks: they are looked for once for each node.
-static size_t places[32 * DEVICES_MOST], place, place_count;
+typedef struct state {
+    double sent, received, files, cpus, busy; // a second
+} state;
 
-static uint64_t *value_of(netprof_snapshot *x, const char *device, const char *counter)
+// Of a phase: part of the time gone, 0..1.
+static const char *phase_at(double part)
 {
-    static uint64_t nowhere;
-    if (place == place_count) places[place_count++] = netprof_find(x->schema, NULL, device, counter);
-    size_t i = places[place++];
-    return i == NETPROF_NONE ? &nowhere : &x->values[i];
+    double turn = fmod(part * 4 + 0.05, 1);
+    if (part < 0.06) return "init";
+    if (part > 0.985) return "end";
+    return turn > 0.05 && turn < 0.11 ? "checkpoint" : "train";
 }
 
-static void add_to(netprof_snapshot *x, const char *device, const char *counter, double value)
+static bool is_incident(double part)
 {
-    *value_of(x, device, counter) += (uint64_t)llround(value);
+    return part >= 0.64 && part < 0.74;
 }
 
-static void set_to(netprof_snapshot *x, const char *device, const char *counter, double value)
+static state state_at(double part)
 {
-    *value_of(x, device, counter) = (uint64_t)llround(value);
+    const char *phase = phase_at(part);
+    if (strcmp(phase, "init") == 0) return (state){1e9, 6e9, 6e9, 74, 0.11};
+    if (strcmp(phase, "checkpoint") == 0) return (state){5e9, 0.4e9, 5e9, 43, 0.07};
+    if (strcmp(phase, "end") == 0) return (state){0.1e9, 0.1e9, 0, 4, 0.01};
+    return is_incident(part) ? (state){20e9, 20e9, 0.3e9, 22, 0.60} : (state){31e9, 31e9, 0.3e9, 28, 0.92};
 }
 
-// The second that begins at t.
-static void pass(netprof_snapshot *x, long node, double t)
+static uint64_t noise(uint64_t *seed, uint64_t below)
 {
-    const struct rates *r = &rates[phase_at(t)];
-    char name[32];
-    place = 0;
-    double jitter = 1 + .04 * noise((uint64_t)node, (uint64_t)t), grows = node == 3 ? 165 * t / (double)seconds : 0;
-    for (long i = 0; i < nics; i++) {
-        bool culprit = r == &rates[SLOW] && node == 10 % node_count && i == 1 % nics;
-        snprintf(name, sizeof name, "cxi%ld", i);
-        add_to(x, name, "hni_sts_tx_ok_octets", r->sent * jitter / (double)nics);
-        add_to(x, name, "hni_sts_rx_ok_octets", r->received * jitter / (double)nics);
-        add_to(x, name, "hni_tx_paused_0", culprit ? 4.4e8 : noise((uint64_t)(node * 64 + i), (uint64_t)t) > .497 ? 4e6 : 0);
-        add_to(x, name, "pct_retry_srb_requests", culprit ? 600 : 0);
-        add_to(x, name, "hni_pcs_corrected_cw", noise((uint64_t)(node * 64 + i + 7), (uint64_t)t) > .49 ? 3 : 0);
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (*seed >> 33) % below;
+}
+
+// Adds what happened in a step to a counter, by its name; gauges are set.
+static void move(const shape *s, netprof_snapshot *x, int node, double part, double step, uint64_t *seed)
+{
+    state now = state_at(part);
+    double watts = 600 + 450 * s->gpus * now.busy;
+    for (size_t i = 0; i < x->schema->counter_count; i++) {
+        const netprof_counter *c = &x->schema->counters[i];
+        const netprof_device *d = &x->schema->devices[c->device];
+        const char *name = c->name;
+        uint64_t *v = &x->values[i];
+        int number = (int)strcspn(d->name, "0123456789") < (int)strlen(d->name) ? atoi(d->name + strcspn(d->name, "0123456789")) : 0;
+        double jitter = 1 + ((double)noise(seed, 1000) - 500) / 20000;
+        if (strcmp(name, "hni_sts_tx_ok_octets") == 0) *v += (uint64_t)(now.sent / s->nics * jitter * step);
+        else if (strcmp(name, "hni_sts_rx_ok_octets") == 0) *v += (uint64_t)(now.received / s->nics * jitter * step);
+        else if (strcmp(name, "hni_tx_paused_0") == 0) *v += (uint64_t)((node == 10 % s->nodes && number == 1 && is_incident(part) ? 0.44e9 : 1e6) * step);
+        else if (strcmp(name, "pct_retry_srb_requests") == 0) *v += (uint64_t)(node == 10 % s->nodes && number == 1 && is_incident(part) ? 600 * step : 0);
+        else if (strcmp(name, "hni_pcs_corrected_cw") == 0) *v += noise(seed, 100) == 0;
+        else if (strstr(name, "uncorrected")) continue;
+        else if (strcmp(d->source, "cxi") == 0) *v += c->kind == NETPROF_KIND_COUNTER && i % 3 == 0 ? noise(seed, 1000) : 0;
+        else if (strcmp(name, "cpu_user") == 0 || strcmp(name, "user") == 0) *v += (uint64_t)(now.cpus * 1e6 * step * jitter);
+        else if (strcmp(name, "idle") == 0) *v += (uint64_t)((128 - now.cpus) * 1e6 * step);
+        else if (strcmp(name, "read_chars") == 0 || strcmp(name, "read_bytes") == 0) *v += (uint64_t)(part < 0.06 ? now.files * step : 0);
+        else if (strcmp(name, "write_chars") == 0 || strcmp(name, "write_bytes") == 0) *v += (uint64_t)(part >= 0.06 ? now.files * step : 0);
+        else if (strcmp(name, "resident") == 0) *v = (uint64_t)((fmin(part / 0.06, 1) * 172 + (node == 3 ? part * 164 : 0)) * GIB);
+        else if (strcmp(name, "MemTotal") == 0) *v = (uint64_t)(512 * GIB);
+        else if (strcmp(name, "MemAvailable") == 0) *v = (uint64_t)((500 - fmin(part / 0.06, 1) * 172 - (node == 3 ? part * 164 : 0)) * GIB);
+        else if (strcmp(name, "cpu_some") == 0) *v += (uint64_t)(2e4 * step);
+        else if (strcmp(d->name, "package-0") == 0) *v += (uint64_t)((150 + now.cpus) * 1e6 * step);
+        else if (strcmp(d->name, "package-0/dram") == 0) *v += (uint64_t)(40e6 * step);
+        else if (strcmp(name, "power1") == 0) *v = (uint64_t)(watts * 1e6);
+        else if (strcmp(name, "busy") == 0) *v = (uint64_t)(now.busy * 100 * jitter);
+        else if (strcmp(name, "memory_used") == 0) *v = (uint64_t)(71e9);
+        else if (strcmp(name, "memory_total") == 0) *v = (uint64_t)(96e9);
+        else if (strcmp(name, "energy") == 0) *v += (uint64_t)(450 * now.busy * 1e6 * step);
+        else if (strcmp(name, "power_limit") == 0) *v = 700000000;
+        else if (strcmp(name, "throttled_thermal") == 0) *v += node == 2 && number == 1 && part > 0.33 && part < 0.37 ? (uint64_t)(1e6 * step) : 0;
+        else if (strcmp(name, "clock") == 0) *v = node == 2 && number == 1 && part > 0.33 && part < 0.37 ? 1200 : 1980;
     }
-    for (long i = 0; i < gpus; i++) {
-        snprintf(name, sizeof name, "gpu%ld", i);
-        set_to(x, name, "busy", r->gpu_busy);
-        set_to(x, name, "memory_used", 71 * GIB);
-        set_to(x, name, "memory_total", 96 * GIB);
-        add_to(x, name, "energy", r->gpu_w / (double)gpus * 1e6);
-    }
-    add_to(x, "job", "cpu_user", r->cpus * .9e6 * jitter);
-    add_to(x, "job", "cpu_system", r->cpus * .1e6 * jitter);
-    add_to(x, "job", "read_bytes", r->read * jitter);
-    add_to(x, "job", "write_bytes", r->written * jitter);
-    set_to(x, "job", "resident", (170 + grows) * GIB);
-    add_to(x, "cpu", "user", r->cpus * 1e6);
-    add_to(x, "cpu", "idle", (CPUS - r->cpus) * 1e6);
-    set_to(x, "memory", "MemTotal", 512 * GIB);
-    set_to(x, "memory", "MemAvailable", (512 - 175 - grows) * GIB);
-    add_to(x, "package-0", "energy", r->cpu_w * 1e6);
 }
 
-static void stamp(netprof_snapshot *x, long second)
+static void write_node(const shape *s, int node)
 {
-    x->begin_ns = INT64_C(5000000000000) + second * INT64_C(1000000000);
-    x->end_ns = x->begin_ns + 1000000;
-    x->wall_ns = EPOCH_NS + second * INT64_C(1000000000);
-    for (size_t d = 0; d < x->schema->device_count; d++) x->device_begin_ns[d] = x->device_end_ns[d] = x->begin_ns;
-}
-
-static int write_node(const char *directory, long node)
-{
-    char path[4096], name[32];
-    netprof_writer *writer = NULL;
+    char name[32], path[4096], text[32];
+    netprof_writer *w = NULL;
     netprof_snapshot x = NETPROF_ZERO;
-    int failed;
-    snprintf(name, sizeof name, "n%02ld", node + 1);
-    snprintf(path, sizeof path, "%s/%s.netprof", directory, name);
-    const netprof_schema *schema = make_schema(name);
-    failed = !schema || netprof_writer_open(&writer, path, 0, NULL) || netprof_snapshot_make(&x, schema, NULL);
+    uint64_t seed = (uint64_t)node + 1;
+    snprintf(name, sizeof name, "n%02d", node + 1);
+    snprintf(path, sizeof path, "%s/%s.netprof", s->directory, name);
+    snprintf(text, sizeof text, "%.0f", s->interval * 1e9);
+    const netprof_schema *schema = schema_of(s, name);
+    stop_if(netprof_writer_open(&w, path, 0, NULL) != NETPROF_OK, path);
+    const char *const facts[][2] = {{"node", name},        {"job_id", "51877"},         {"job_name", "llm-pretrain"}, {"job_user", "anna"},
+                                    {"job_account", "proj-llm"}, {"job_partition", "gpu-b"}, {"interval_ns", text},    {"exit_status", "0"}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) netprof_write_fact(w, facts[i][0], facts[i][1], NULL);
+    stop_if(netprof_snapshot_make(&x, schema, NULL) != NETPROF_OK, "no memory");
     netprof_schema_release(schema);
-    if (!failed) {
-        netprof_write_fact(writer, "node", name, NULL);
-        netprof_write_fact(writer, "interval_ns", "1000000000", NULL);
-        netprof_write_fact(writer, "job_id", "51877", NULL);
-        netprof_write_fact(writer, "job_name", "llm-pretrain", NULL);
-        memset(x.status, NETPROF_STATUS_OK, x.schema->counter_count);
-        place_count = 0;
-        pass(&x, node, 0);
+    memset(x.status, NETPROF_STATUS_OK, x.schema->counter_count);
+    for (double t = 0; t <= s->seconds + 1e-9; t += s->interval) {
+        double part = t / s->seconds;
+        int64_t ns = (int64_t)llround(t * 1e9);
+        move(s, &x, node, part, t > 0 ? s->interval : 0, &seed);
+        if ((node == 5 && part > 0.39 && part < 0.43) || (part > 0.855 && part < 0.867)) continue;
+        x.begin_ns = INT64_C(1000000000000) + ns;
+        x.end_ns = x.begin_ns + 2000000;
+        x.wall_ns = BEGIN * 1000000000 + ns;
+        for (size_t d = 0; d < x.schema->device_count; d++) x.device_begin_ns[d] = x.device_end_ns[d] = x.begin_ns;
+        stop_if(netprof_write_snapshot(w, &x, NULL) != NETPROF_OK, "cannot write");
     }
-    for (long t = 0; !failed && t <= seconds; t++) {
-        bool gap = t * 3600 / seconds > 3080 && t * 3600 / seconds < 3120;
-        stamp(&x, t);
-        if (!gap) failed = netprof_write_snapshot(writer, &x, NULL) != NETPROF_OK;
-        pass(&x, node, (double)t);
-    }
-    failed |= writer && netprof_writer_close(writer, !failed, NULL);
+    stop_if(netprof_writer_close(w, 1, NULL) != NETPROF_OK, path);
     netprof_snapshot_free(&x);
-    if (failed) fprintf(stderr, "make_job: %s: cannot be written\n", path);
-    return failed;
 }
 
-static int write_phases(const char *directory)
+static void write_phases(const shape *s)
 {
-    static const char *const names[PHASES] = {"init", "train", "checkpoint", "end", "train"};
     char path[4096];
-    snprintf(path, sizeof path, "%s/phases.phases", directory);
-    FILE *f = fopen(path, "w");
-    if (!f) return 1;
     const char *last = "";
-    for (long t = 0; t < seconds; t++) {
-        const char *now = names[phase_at((double)t)];
-        if (strcmp(now, last) != 0) fprintf(f, "%lld %s\n", (long long)(EPOCH_NS / 1000000000 + t), now);
-        last = now;
+    snprintf(path, sizeof path, "%s/job.phases", s->directory);
+    FILE *file = fopen(path, "w");
+    stop_if(!file, path);
+    for (int i = 0; i <= 10000; i++) {
+        const char *phase = phase_at(i / 10000.0);
+        if (strcmp(phase, last) == 0) continue;
+        fprintf(file, "%.3f %s\n", (double)BEGIN + s->seconds * i / 10000, phase);
+        last = phase;
     }
-    return fclose(f) != 0;
+    stop_if(fclose(file) != 0, path);
 }
 
 int main(int argc, char **argv)
 {
-    int option, failed = 0;
-    while ((option = getopt(argc, argv, "n:t:d:g:q")) != -1) {
-        switch (option) {
-        case 'n': node_count = strtol(optarg, NULL, 10); break;
-        case 't': seconds = strtol(optarg, NULL, 10); break;
-        case 'd': nics = strtol(optarg, NULL, 10); break;
-        case 'g': gpus = strtol(optarg, NULL, 10); break;
-        case 'q': quiet = 1; break;
-        default: return 2;
-        }
+    shape s = {.nodes = 16, .gpus = 4, .nics = 4, .seconds = 3600, .interval = 1};
+    for (int option; (option = getopt(argc, argv, "n:t:i:g:k:a")) != -1;) {
+        if (option == 'n') s.nodes = atoi(optarg);
+        else if (option == 't') s.seconds = atof(optarg);
+        else if (option == 'i') s.interval = atof(optarg);
+        else if (option == 'g') s.gpus = atoi(optarg);
+        else if (option == 'k') s.nics = atoi(optarg);
+        else if (option == 'a') s.all = true;
+        else return 2;
     }
-    if (optind + 1 != argc || node_count < 1 || seconds < 1 || nics < 1 || nics > DEVICES_MOST || gpus < 0 || gpus > DEVICES_MOST) {
-        fprintf(stderr, "usage: make_job [-n NODES] [-t SECONDS] [-d NICS] [-g GPUS] [-q] DIRECTORY\n");
-        return 2;
-    }
-    mkdir(argv[optind], 0777);
-    for (long i = 0; i < node_count && !failed; i++) failed = write_node(argv[optind], i);
-    failed |= write_phases(argv[optind]);
-    if (!failed && !quiet) printf("%ld nodes, %ld s\n", node_count, seconds);
-    return failed;
+    stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || !(s.seconds > 0) || !(s.interval > 0),
+            "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-a] DIR");
+    s.directory = argv[optind];
+    for (int i = 0; i < s.nodes; i++) write_node(&s, i);
+    write_phases(&s);
+    return 0;
 }

@@ -396,7 +396,7 @@ static void make_phases(made *m)
         for (int k = 0; k < JOB_METERS; k++)
             job->phases[i].meters[k] = (job_phase_meter){NAN, NAN};
     }
-    job->phases[4] = (job_phase){.name = say(m, "n11 paused"), .count = 1, .finding = 0, .within = TRAIN, .time_s = 350, .energy_j = 3.08 * 3.6e6};
+    job->phases[4] = (job_phase){.name = say(m, "train, n11 paused"), .count = 1, .finding = 0, .within = TRAIN, .time_s = 350, .energy_j = 3.08 * 3.6e6};
     for (int k = 0; k < JOB_METERS; k++)
         job->phases[4].meters[k] = (job_phase_meter){k == JOB_SENT ? 20 * GB : NAN, NAN};
     job->phase_count = now->paused ? 5 : 4;
