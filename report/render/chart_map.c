@@ -74,7 +74,7 @@ static void draw_cells(canvas *c, const map *m, const double *values, canvas_box
 // What the pointer finds: stretches of columns with the most in each.
 static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
-    enum { STRETCHES = 40, LEAST = 10, ALL = 320 }; // ALL: of a whole map, or pages become heavy
+    enum { STRETCHES = 40, LEAST = 10, ALL = 240 }; // ALL: of a whole map, or pages become heavy
     size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
     size_t stretches = most > STRETCHES ? STRETCHES : most < LEAST ? LEAST : most;
     if (stretches > columns) stretches = columns;
@@ -104,7 +104,7 @@ static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, d
     box.width = axes_x(a, m->style.to) - box.x;
     draw_cells(c, m, r->values, box);
     theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
-    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - marks - 6);
+    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (r->marked ? marks : 0) - 6);
     if (r->marked) {
         canvas_mark(c, a->box.x - marks + 2, base - 2.4, r->severity);
         canvas_text(c, a->box.x - marks + 9, base, theme_severity_word(r->severity), TYPE_AXIS,
