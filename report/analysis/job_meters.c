@@ -2,6 +2,7 @@
 #include "job_report_private.h"
 
 #include "catalog.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -95,7 +96,10 @@ static const job_source_row rows[] = {
     {"gpu", "*", "busy", JOB_GPU_BUSY, NODE, JOB_LEVEL, JOB_SUM, 0.01, true},
     {"gpu", "*", "memory_used", JOB_GPU_MEMORY, NODE, JOB_LEVEL, JOB_SUM, 1, true},
     {"gpu", "*", "clock", JOB_GPU_CLOCK, NODE, JOB_LEVEL, JOB_SUM, 1e6, true},
-    {"gpu", "*", "throttled_*", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    // Not throttled_power: the power limit holds every GPU at full load.
+    {"gpu", "*", "throttled_thermal", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    {"gpu", "*", "reason_thermal", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    {"gpu", "*", "reason_hardware", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
     {"perf", "job", "instructions", JOB_INSTRUCTIONS, JOB, JOB_RATE, JOB_SUM, 1, false},
     {"perf", "job", "cycles", JOB_CYCLES, JOB, JOB_RATE, JOB_SUM, 1, false},
     {"perf", "*", "instructions", JOB_INSTRUCTIONS, NODE, JOB_RATE, JOB_SUM, 1, false},
@@ -118,7 +122,7 @@ const job_source_row *job_source_row_of(const netprof_device *device, const netp
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].source, device->source) != 0) continue;
         if (gauge != (rows[i].kind == JOB_LEVEL)) continue;
-        if (!catalog_glob(rows[i].counter, counter->name) || !catalog_glob(rows[i].device, device->name)) continue;
+        if (!text_like(rows[i].counter, counter->name) || !text_like(rows[i].device, device->name)) continue;
         // Disks above other disks, and a partition's, count the same bytes again.
         if (strcmp(device->source, "disk") == 0 && !(device->flags & NETPROF_DEVICE_PHYSICAL)) return NULL;
         return rows[i].meter == JOB_METERS ? NULL : &rows[i];

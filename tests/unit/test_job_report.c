@@ -577,12 +577,19 @@ static void files_of_one_node(void **state)
 }
 
 // Several virtual nodes on one host are told apart by their names; a clock that runs ahead is shifted.
-static bool clock_of(void *user, const dataset_run *run, double *shift_s, double *uncertainty_s)
+static bool clock_of(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s)
 {
-    const char *node = netprof_fact_of(run->facts, run->fact_count, "node");
-    (void)user;
-    *shift_s = node && strcmp(node, "v2") == 0 ? -3600 : 0;
-    *uncertainty_s = 0.003;
+    size_t *asked = user;
+    *asked = count;
+    for (size_t i = 0; i < count; i++) {
+        bool ahead = strcmp(runs[i].node, "v2") == 0;
+        assert_string_equal(runs[i].boot_id, runs[i].node);
+        assert_int_equal(runs[i].end_wall_ns - runs[i].wall_ns, INT64_C(10000000000));
+        assert_int_equal(runs[i].end_mono_ns - runs[i].mono_ns, INT64_C(10000000000));
+        assert_string_equal(netprof_fact_of(runs[i].facts, runs[i].fact_count, "clock_error_ns"), "3000000");
+        shift_s[i] = ahead ? -3600 : 0;
+        uncertainty_s[i] = ahead ? 0.003 : 0.001;
+    }
     return true;
 }
 
@@ -590,16 +597,28 @@ static void clocks_and_virtual_nodes(void **state)
 {
     (void)state;
     for (int n = 1; n <= 2; n++) {
-        node_shape shape = {.parts = NODE_PROCESS, .host = "box", .interval_s = 1, .offset_ns = n == 2 ? INT64_C(3600000000000) : 0};
+        const char *const facts[] = {"clock_error_ns", "3000000", NULL};
+        node_shape shape = {.parts = NODE_PROCESS, .host = "box", .interval_s = 1, .facts = facts,
+                            .offset_ns = n == 2 ? INT64_C(3600000000000) : 0};
         node_file f = usual_node(n == 1 ? "v1" : "v2", n == 1 ? "1.netprof" : "2.netprof", &shape);
         for (int t = 0; t <= 10; t++) {
             node_take(&f, t);
             node_add(&f, "job", "cpu_user", n * 1e6);
+            if (n == 2 && t == 4) node_add(&f, "cxi0", "pct_retry_srb_requests", 7);
         }
         node_close(&f);
     }
-    job_report job = report_of(&(job_report_options){.clock = clock_of});
+    size_t asked = 0;
+    job_report job = report_of(&(job_report_options){.clock = clock_of, .clock_user = &asked});
+    assert_int_equal(asked, 2);
     assert_int_equal(job.node_count, 2);
+    job_column columns[10];
+    double events[10];
+    assert_true(job_report_columns(&job, JOB_CPU, JOB_ALL_NODES, 0, 10, columns, 10));
+    for (int i = 0; i < 10; i++) expect_close(columns[i].total, 3, 0.01);
+    assert_string_equal(job.events[0].counter, "pct_retry_srb_requests");
+    job_event_columns(&job, &job.events[0], 0, 10, events, 10);
+    expect_close(events[4], 7, 0.01);
     expect_close(job.end_s, 10, 1e-9);
     assert_true(job.clocks_aligned);
     expect_close(job.uncertainty_s, 0.003, 1e-9);
