@@ -231,7 +231,8 @@ static void draw_marks(canvas *c, const lines_style *s, size_t panel, const axes
     for (size_t i = 0; i < s->mark_count; i++) {
         const lines_mark *m = &s->marks[i];
         double x = axes_x(a, m->x), y = axes_y(a, m->y), text = canvas_text_width(c, m->text, TYPE_AXIS);
-        if (m->panel != panel || isnan(x) || isnan(y) || text + 4 > a->box.width) continue;
+        bool inside = x >= a->box.x && x <= a->box.x + a->box.width && y >= a->box.y && y <= a->box.y + a->box.height;
+        if (m->panel != panel || !inside || text + 4 > a->box.width) continue;
         x = fmax(a->box.x + 2 + text / 2, fmin(a->box.x + a->box.width - 2 - text / 2, x));
         y = y - 10 < a->box.y ? fmin(y + 9, a->box.y + a->box.height - 2) : y - 4;
         canvas_text(c, x, y, m->text, TYPE_AXIS, m->ink, ALIGN_CENTER, 0);
