@@ -636,6 +636,17 @@ static void a_training(void **state)
     assert_string_equal(plain(cell_of(use, "Power", 2)), "kW of 3.20 kW");
     assert_string_equal(plain(cell_of(use, "GPU memory", 1)), "284"); // 4 x 71
     assert_string_equal(plain(cell_of(use, "GPU memory", 2)), "GiB of 384 GiB");
+    const chart *phases = find_chart(doc, "phases");
+    assert_string_equal(plain(cell_of(phases, "train \xc3\x97 4", 1)), "52 min 50 s"); // 3600 - 210 - 4 x 50 - 20
+    size_t last = phases->twin.columns - 1;
+    assert_string_equal(plain(cell_of(phases, "train \xc3\x97 4", last)), "36.3 kWh"); // 2580 W x 3170 s x 16 nodes
+    assert_string_equal(plain(cell_of(phases, "train, n11 paused", 2)), "20.0 GB/s");
+    assert_string_equal(plain(cell_of(find_chart(doc, "energy"), "by part", 2)), "26.9 kWh"); // 16 x (1900 x 2820 + 1400 x 350 + 500 x 430) J
+    assert_int_equal(find_chart(doc, "time-sent")->twin.count / find_chart(doc, "time-sent")->twin.columns, 16 + 1);
+    assert_int_equal(find_chart(doc, "time-paused")->twin.count / find_chart(doc, "time-paused")->twin.columns, 5 + 1);
+    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Retries", 5), "BAD");
+    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Uncorrected", 2), "0");
+    assert_true(strcmp(find_chart(doc, "time-paused")->title, "Time paused, 5 worst of 64 NICs") == 0);
     document_close(doc);
     free_job(m);
 }
@@ -662,7 +673,17 @@ static void shapes(void **state)
     s.nodes = 64;
     s.gpus = 0;
     s.extra_events = 20;
-    check("many", &s, NULL);
+    doc = check("many", &s, &m);
+    // Folded on the first page: the ten that tell most by their names, the one in the middle, the plainest.
+    const chart *map = find_chart(doc, "time-sent");
+    assert_int_equal(map->twin.count / map->twin.columns, 12 + 1);
+    assert_string_equal(map->twin.cells[map->twin.columns], "n55");
+    assert_string_equal(map->twin.cells[11 * map->twin.columns], "n27 (median)");
+    assert_string_equal(map->twin.cells[12 * map->twin.columns], "n01 (plainest)");
+    assert_non_null(strstr(find_chart(doc, "time-events")->question, "more kinds that moved"));
+    assert_int_equal(find_chart(doc, "nodes")->twin.count / find_chart(doc, "nodes")->twin.columns, 64 + 1); // the table has all
+    document_close(doc);
+    free_job(m);
     s = training;
     s.capacities = s.paused = s.energy = s.phases = false;
     s.cpu_denied_energy = true;
@@ -684,11 +705,45 @@ static void shapes(void **state)
     check("hostile", &s, NULL);
 }
 
+// A process that left regions is a box over the panels, with what it ran and how often.
+static void regions_of_a_rank(void **state)
+{
+    static regions_rank ranks[] = {{.label = "1", .number = 1}, {.label = "0", .number = 0}};
+    static regions_cell main_cell = {.rank = 1, .sums = {.calls = 1}}, step_cell = {.rank = 1, .sums = {.calls = 7610}};
+    static regions_node nodes[] = {{.name = "main", .depth = 0, .cells = &main_cell, .cell_count = 1, .parent = REGIONS_NONE, .end = 2},
+                                   {.name = "step", .depth = 1, .cells = &step_cell, .cell_count = 1, .end = 2}};
+    static job_rank_span spans[] = {{0, 0, 0, 3600}, {1, 1, 20, 3580}};
+    (void)state;
+    made *m = make_job(&training);
+    m->job.regions = (regions){.ranks = ranks, .rank_count = 2, .nodes = nodes, .node_count = 2};
+    m->job.ranks = spans;
+    m->job.rank_count = 2;
+    document *doc = pages_job(&m->job, false, NULL);
+    assert_non_null(doc);
+    assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)"regions"), 0);
+    char path[] = "/tmp/netprof-pages-XXXXXX", text[400000] = "";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    const document_options o = {.format = DOCUMENT_SVG, .chart = "time-lines", .no_gnuplot = true};
+    assert_int_equal(document_write(doc, path, &o, NULL, NULL), NETPROF_OK);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    close(file);
+    unlink(path);
+    assert_non_null(strstr(text, "main, step \xc3\x97 7\xe2\x80\xaf" "610"));
+    assert_non_null(strstr(text, "rank 0"));
+    document_close(doc);
+    free_job(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_training),
         cmocka_unit_test(shapes),
+        cmocka_unit_test(regions_of_a_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
