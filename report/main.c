@@ -80,7 +80,7 @@ static void print_help(FILE *to)
           "  netprof report -o run.html run.netprof\n"
           "  netprof report --brief -o page.png run.netprof\n"
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
-          "  netprof report -o job.pdf --phases phases.txt job\n"
+          "  netprof report -o job.pdf --phases job.phases node.netprof\n"
           "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
           "  netprof report -o regions.pdf ranks\n"
           "  netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
