@@ -231,6 +231,33 @@ static void print_phases(FILE *to, const job_report *job, bool all)
     if (!all && job->phase_count > SHOWN) fprintf(to, "and %zu more phases (--all)\n", job->phase_count - SHOWN);
 }
 
+// Where the ranks' time went by their regions: the largest own times.
+static void print_regions(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"REGION", 0}, {"RANKS", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"TIME PER RANK", COLUMN_RIGHT},
+                                     {"OWN SHARE", COLUMN_RIGHT}};
+    const regions *x = &job->regions;
+    bool *done = must(calloc(x->node_count + 1, sizeof *done));
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t row = 0; row < x->node_count && (all || row < SHOWN); row++) {
+        size_t most = REGIONS_NONE;
+        for (size_t i = 0; i < x->node_count; i++)
+            if (!done[i] && (most == REGIONS_NONE || x->nodes[i].own_share > x->nodes[most].own_share)) most = i;
+        done[most] = true;
+        char *path = must(regions_path(x, most));
+        table_cell(t, PLAIN, path);
+        free(path);
+        table_cell(t, PLAIN, number_exact(x->nodes[most].cell_count));
+        table_cell(t, PLAIN, number_exact(x->nodes[most].sums.calls));
+        table_cell(t, PLAIN, number_seconds(x->nodes[most].mean_ns * 1e-9));
+        table_cell(t, PLAIN, number_share(x->nodes[most].own_share));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+    free(done);
+}
+
 static const char *lane_text(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
@@ -291,6 +318,7 @@ void job_print(FILE *to, const job_report *job, bool all)
     print_notes(to, job);
     print_use(to, job);
     print_phases(to, job, all);
+    print_regions(to, job, all);
     if (all) print_nodes(to, job);
     if (all) print_findings(to, job);
     print_foot(to, job);

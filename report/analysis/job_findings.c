@@ -479,6 +479,15 @@ static bool find_cpu_low(job_report *r)
     return add_finding(r, x) != NULL;
 }
 
+// Known to be, both ways.
+static bool network_idles(const job_report *r)
+{
+    const job_use *ways[] = {use_of(r, JOB_SENT), use_of(r, JOB_RECEIVED)}, *paused = use_of(r, JOB_PAUSED);
+    for (size_t i = 0; i < 2; i++)
+        if (!ways[i] || !(ways[i]->mean < 0.1 * ways[i]->capacity)) return false;
+    return !paused || paused->high < 0.01;
+}
+
 static bool find_gpu_idle(job_report *r)
 {
     const job_use *use = use_of(r, JOB_GPU_BUSY);
@@ -492,7 +501,8 @@ static bool find_gpu_idle(job_report *r)
     share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
-    x.claim = job_text("the GPUs were busy %s of the time in the mean", share);
+    x.claim = job_text("the GPUs were busy %s of the time in the mean%s", share,
+                       network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
     x.title = job_text("The GPUs were busy %s of the time", share);
     return add_finding(r, x) != NULL;
 }

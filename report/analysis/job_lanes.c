@@ -157,10 +157,11 @@ static void move_node(job_report *r, size_t index, int64_t by_ns)
             if (r->events[i].lanes[k].node == index) move_bins(r->events[i].lanes[k].bins, by_ns);
 }
 
-static void take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
+static bool take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
 {
     bool *done = calloc(r->node_count + 1, sizeof *done);
-    for (size_t i = 0; i < r->reader->run_count && done; i++) {
+    if (!done) return false;
+    for (size_t i = 0; i < r->reader->run_count; i++) {
         job_node *node = &r->nodes[r->reader->runs[i].node];
         bool known = done[r->reader->runs[i].node];
         node->uncertainty_s = known && !(uncertainty_s[i] > node->uncertainty_s) ? node->uncertainty_s : uncertainty_s[i];
@@ -170,6 +171,7 @@ static void take_shifts(job_report *r, const double *shift_s, const double *unce
         move_node(r, r->reader->runs[i].node, (int64_t)llround(node->shift_s * 1e9));
     }
     free(done);
+    return true;
 }
 
 // Behind the order of nodes and devices, before anything is put on the axis. False: no memory.
@@ -190,7 +192,7 @@ bool job_align(job_report *r)
     }
     if (good && options->clock(options->clock_user, runs, count, shift, uncertainty)) {
         r->clocks_aligned = true;
-        take_shifts(r, shift, uncertainty);
+        good = take_shifts(r, shift, uncertainty);
     }
     free(runs);
     free(shift);
@@ -315,16 +317,16 @@ static void scale(job_lane *lane, double by)
     lane->total *= by;
 }
 
-// The same lane under another meter; it shares the bins.
-static job_lane *share(job_report *r, size_t node, job_meter meter, job_scope scope, const job_lane *from)
+// The same lane under another meter; it shares the bins. False: no memory.
+static bool share(job_report *r, size_t node, job_meter meter, const job_lane *from)
 {
-    job_lane **place = &r->reader->nodes[node].lanes[meter][scope];
-    if (!tells(from) || *place) return *place;
-    if (!(*place = malloc(sizeof **place))) return NULL;
+    job_lane **place = &r->reader->nodes[node].lanes[meter][JOB_SCOPE_NODE];
+    if (!tells(from) || *place) return true;
+    if (!(*place = malloc(sizeof **place))) return false;
     **place = *from;
     (*place)->meter = meter;
     from->bins->owners++;
-    return *place;
+    return true;
 }
 
 static void choose(job_report *r, size_t index, job_meter meter)
@@ -446,8 +448,9 @@ static bool finish_node(job_report *r, size_t index)
         job_lane_free(wait);
         more->lanes[JOB_IO_WAIT][JOB_SCOPE_NODE] = NULL;
     }
-    share(r, index, JOB_CPU, JOB_SCOPE_NODE, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
-    share(r, index, JOB_MEMORY, JOB_SCOPE_NODE, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
+    if (!share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]) ||
+        !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
+        return false;
     for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
     if (!add_power(r, index)) return false;
     for (int m = 0; m < JOB_METERS; m++) {

@@ -96,18 +96,19 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Files of a directory, in byte order.
-static bool add_directory(path_list *list, const char *path)
+// Files of a directory, in byte order. _IO: errno tells.
+static netprof_err add_directory(path_list *list, const char *path)
 {
     DIR *d = opendir(path);
     size_t first = list->count;
     bool good = d != NULL;
+    if (!d) return NETPROF_ERR_IO;
     for (struct dirent *x; good && (x = readdir(d));)
         if (*x->d_name != '.' && (ends_with(x->d_name, ".netprof") || ends_with(x->d_name, ".phases")))
             good = add_path(list, job_text("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
-    if (d) closedir(d);
+    closedir(d);
     if (list->count > first) qsort(list->items + first, list->count - first, sizeof *list->items, by_text);
-    return good;
+    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
 static bool is_directory(const char *path)
@@ -120,12 +121,13 @@ static bool list_paths(job_report *r, path_list *list, const char *const *paths,
 {
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
-        if (!is_directory(paths[i])) {
-            good = add_path(list, strdup(paths[i]));
-        } else if (!add_directory(list, paths[i])) {
-            job_warn(r, paths[i], "%s", strerror(errno));
-            r->damaged = true;
-        }
+        netprof_err err = NETPROF_OK;
+        if (is_directory(paths[i])) err = add_directory(list, paths[i]);
+        else good = add_path(list, strdup(paths[i]));
+        good &= err != NETPROF_ERR_NOMEM;
+        if (err != NETPROF_ERR_IO) continue;
+        job_warn(r, paths[i], "%s", strerror(errno));
+        r->damaged = true;
     }
     return good;
 }
