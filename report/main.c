@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "findings.h"
 #include "inputs.h"
+#include "job_clocks.h"
 #include "main_nccl.h"
 #include "options.h"
 #include "output.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,11 +64,11 @@ static void print_help(FILE *to)
           "\n"
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
-          "run --interval), of one node or of all nodes of a job, or a directory of them, are a job on one time axis. With\n"
-          "-- between them, the runs before it are compared with those behind it. Region files, or a directory of them, are\n"
-          "the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the nccl.json that netprof nccl -o\n"
-          "saves) become a report about collectives, beside recordings of the same hosts. Without -o the report is\n"
-          "report.pdf.\n"
+          "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a job on\n"
+          "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
+          "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
+          "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
+          "Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -242,8 +242,8 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
     difference d = {0};
     netprof_error error;
     int code = EXIT_DONE;
-    bool over_time = count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
-    if (count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
+    bool over_time = set->run_count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
+    if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
         code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
     if (!code && difference_of_dataset(&d, set, force, &error))
         code = error.code == NETPROF_ERR_MISMATCH
@@ -270,25 +270,28 @@ static int report_job(const char **paths, size_t count, const document_options *
     netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, rules_path);
-    if (!code && job_report_read(&job, paths, count, &(job_report_options){.rules = &all, .phases = phases, .progress = say_reading}, &error))
-        code = fail_error(*error.path ? NULL : paths[0], &error);
+    char *clock_text = NULL;
+    const job_report_options how = {.rules = &all, .phases = phases, .clock = job_clocks, .clock_user = &clock_text,
+                                    .progress = say_reading};
+    if (!code && job_report_read(&job, paths, count, &how, &error)) code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
-        doc = pages_job(&job, brief, &error);
+        doc = pages_job(&job, clock_text, brief, &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
+    free(clock_text);
     job_report_free(&job);
     rules_free(&all);
     return code;
 }
 
 // Two files are before and after, unless each holds a run of its own.
-static bool is_of_hosts(const series *s, size_t count)
+static bool is_of_hosts(const dataset *set, const series *s)
 {
-    return count > 2 || (count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
+    return set->run_count > 2 || (set->run_count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
                          strcmp(s->runs[0].host, s->runs[1].host) != 0);
 }
 
@@ -298,21 +301,27 @@ static int report(const char **paths, size_t count, const document_options *o)
     series s = {0};
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
     int code = inputs_read(&set, paths, count, &how);
+    clocks c = {0};
+    if (!code && clocks_of_dataset(&c, &set)) code = fail(EXIT_FILE, "no memory");
+    if (!code) series_align(&s, &set, &c);
     if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
-    bool of_hosts = !code && is_of_hosts(&s, count);
+    bool of_hosts = !code && is_of_hosts(&set, &s);
     if (!code && !of_hosts) code = report_ends(&set, &s, paths, count, o);
     if (!code && !of_hosts && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
+    clocks_free(&c);
     series_free(&s);
     dataset_free(&set);
     return of_hosts ? report_job(paths, count, o) : code;
 }
 
-// A directory, or a file that holds regions.
+// A file that holds regions, or a directory unless all that it holds are readings.
 static bool is_of_regions(const char *const *paths, size_t count)
 {
-    struct stat st;
-    for (size_t i = 0; i < count; i++)
-        if (!(stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode)) && !regions_in_file(paths[i])) return false;
+    for (size_t i = 0; i < count; i++) {
+        bool directory = inputs_is_directory(paths[i]);
+        if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
+        if (!directory && !regions_in_file(paths[i])) return false;
+    }
     return count > 0;
 }
 
