@@ -3,10 +3,12 @@
 #include "compare.h"
 #include "findings.h"
 #include "inputs.h"
+#include "job_clocks.h"
 #include "main_nccl.h"
 #include "options.h"
 #include "output.h"
 #include "pages.h"
+#include "pages_job.h"
 #include "pages_series.h"
 
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 
 static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
 static char *peak, *jobid, *config_path, *compare, *charts;
-static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text;
+static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0, "write FILE, in the format of its ending: .pdf, .svg, .png, .html",
@@ -38,6 +40,7 @@ static const struct poptOption options[] = {
     {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root), for --jobid", "FILE"},
     {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
     POPT_TABLEEND,
@@ -60,12 +63,12 @@ static void print_help(FILE *to)
           "       netprof report [OPTION...] LOGS... [RECORDING...]\n"
           "\n"
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
-          "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
-          "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
-          "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
-          "regions of a job's code; a directory of recordings, or a file of netprof merge, is what it holds. Logs of the\n"
-          "NCCL Inspector (files, directories, or the nccl.json that netprof nccl -o saves) become a report about\n"
-          "collectives, beside recordings of the same hosts. Without -o the report is report.pdf.\n"
+          "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
+          "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a job on\n"
+          "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
+          "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
+          "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
+          "Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -77,6 +80,7 @@ static void print_help(FILE *to)
           "  netprof report -o run.html run.netprof\n"
           "  netprof report --brief -o page.png run.netprof\n"
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+          "  netprof report -o job.pdf --phases job.phases node.netprof\n"
           "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
           "  netprof report -o regions.pdf ranks\n"
           "  netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
@@ -253,23 +257,33 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
     return code;
 }
 
-// The files of several hosts, on one time axis.
-static int report_hosts(const dataset *set, const series *s, const clocks *c, const document_options *o)
+static void say_reading(void *user, size_t done, size_t all)
 {
+    say_progress(user, "read file", done, all);
+}
+
+// Recordings of the nodes of a job, on one time axis.
+static int report_job(const char **paths, size_t count, const document_options *o)
+{
+    job_report job = {0};
     rules all = {0};
     netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, rules_path);
-    for (size_t i = 0; i < s->run_count && !code; i++)
-        if (s->runs[i].snapshots < 2)
-            code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(s->runs[i].path));
+    char *clock_text = NULL;
+    const job_report_options how = {.rules = &all, .phases = phases, .clock = job_clocks, .clock_user = &clock_text,
+                                    .progress = say_reading};
+    if (!code && job_report_read(&job, paths, count, &how, &error)) code = fail_error(*error.path ? NULL : paths[0], &error);
+    for (size_t i = 0; !code && i < job.warning_count; i++)
+        warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
-        const pages_series_input in = {.set = set, .series = s, .rules = &all, .brief = brief, .progress = say_progress,
-                                       .clocks = c->text};
-        doc = pages_series(&in, &error);
+        doc = pages_job(&job, clock_text, brief, &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
+    if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
+    free(clock_text);
+    job_report_free(&job);
     rules_free(&all);
     return code;
 }
@@ -291,12 +305,13 @@ static int report(const char **paths, size_t count, const document_options *o)
     if (!code && clocks_of_dataset(&c, &set)) code = fail(EXIT_FILE, "no memory");
     if (!code) series_align(&s, &set, &c);
     if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
-    if (!code) code = is_of_hosts(&set, &s) ? report_hosts(&set, &s, &c, o) : report_ends(&set, &s, paths, count, o);
-    if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
+    bool of_hosts = !code && is_of_hosts(&set, &s);
+    if (!code && !of_hosts) code = report_ends(&set, &s, paths, count, o);
+    if (!code && !of_hosts && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     clocks_free(&c);
     series_free(&s);
     dataset_free(&set);
-    return code;
+    return of_hosts ? report_job(paths, count, o) : code;
 }
 
 // A file that holds regions, or a directory unless all that it holds are readings.
@@ -308,11 +323,6 @@ static bool is_of_regions(const char *const *paths, size_t count)
         if (!directory && !regions_in_file(paths[i])) return false;
     }
     return count > 0;
-}
-
-static void say_reading(void *user, size_t done, size_t all)
-{
-    say_progress(user, "read file", done, all);
 }
 
 static int report_regions(const char **paths, size_t count, const document_options *o)
@@ -411,6 +421,7 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (code) return code;
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+    if (job_report_wants(paths, count)) return report_job(paths, count, &o);
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
 

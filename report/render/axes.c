@@ -144,6 +144,31 @@ void axes_hatch(canvas *c, const axes *a, const axes_span *gaps, size_t count)
     }
 }
 
+void axes_draw_begins(canvas *c, const axes *a, const axes_span *spans, size_t count, double top, double bottom)
+{
+    for (size_t i = 0; i < count; i++) {
+        double x = axes_x(a, spans[i].from);
+        if (x >= a->box.x && x <= a->box.x + a->box.width) canvas_dashed(c, x, top, x, bottom, INK_TEXT, .7);
+    }
+}
+
+void axes_draw_spans(canvas *c, const axes *a, const axes_span *spans, size_t count)
+{
+    double left, right;
+    for (size_t i = 0; i < count; i++) {
+        const axes_span *s = &spans[i];
+        if (!axes_clip(a, s, &left, &right)) continue;
+        canvas_box box = {left, a->box.y, right - left, a->box.height};
+        bool filled = s->ink != INK_NONE;
+        canvas_tip(c, s->label);
+        canvas_rect(c, box, filled ? s->ink : INK_PAPER, 0);
+        if (!filled && box.width > 1) canvas_frame(c, box, INK_SECONDARY, .5);
+        if (canvas_text_width(c, s->label, TYPE_CELL) + 4 <= right - left)
+            canvas_text(c, (left + right) / 2, a->box.y + a->box.height / 2 + 2.6, s->label, TYPE_CELL,
+                        filled ? (theme_ink)(INK_ON + s->ink) : INK_TEXT, ALIGN_CENTER, 0);
+    }
+}
+
 const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t count)
 {
     axes_span *mine = arena_copy(memory, spans, count, sizeof *spans);

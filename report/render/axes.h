@@ -50,6 +50,10 @@ typedef struct axes_span {
 // The part of a span inside the box; false: none.
 bool axes_clip(const axes *a, const axes_span *s, double *left, double *right);
 void axes_hatch(canvas *c, const axes *a, const axes_span *gaps, size_t count);
+// Where spans begin, as dashed lines from top to bottom.
+void axes_draw_begins(canvas *c, const axes *a, const axes_span *spans, size_t count, double top, double bottom);
+// Spans as boxes filled with their inks, with their labels where there is room. INK_NONE: an empty frame.
+void axes_draw_spans(canvas *c, const axes *a, const axes_span *spans, size_t count);
 // Copies spans and their labels.
 const axes_span *axes_copy_spans(arena *memory, const axes_span *spans, size_t count);
 

@@ -7,22 +7,29 @@
 
 typedef struct events {
     arena *memory;
-    axes_scale axis;
+    events_style style;
     events_row *rows;
     size_t count;
-    const axes_span *gaps;
-    size_t gap_count;
 } events;
 
-static const double row_height = 19, strip_height = 16, status_width = 46;
+static const double status_width = 46;
+
+static double row_height(const events *e)
+{
+    return e->style.compact ? 13.2 : 19;
+}
+
+static double strip_height(const events *e)
+{
+    return e->style.compact ? 11.2 : 16;
+}
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
-    (void)x;
     (void)c;
     (void)width;
     (void)from;
-    return (double)count * row_height + AXES_X_HEIGHT;
+    return (double)count * row_height(x->data) + AXES_X_HEIGHT;
 }
 
 static double most_of(const events_row *r)
@@ -35,6 +42,7 @@ static double most_of(const events_row *r)
 
 typedef struct extent {
     double first, last; // of the ticks; NAN: there are none
+    double from, to;    // of the longest stretch between them
 } extent;
 
 static theme_ink ink_of(const events_row *r)
@@ -43,25 +51,29 @@ static theme_ink ink_of(const events_row *r)
     return r->severity > SEVERITY_INFO ? theme_severity_ink(r->severity) : INK_SECONDARY;
 }
 
-// Ticks that fall together on paper are one: the highest of them.
-static extent draw_ticks(canvas *c, const events_row *r, const axes *a)
+// Ticks that fall together on paper are one: the highest of them. Those that last fill the places that they cover.
+static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double lasts)
 {
     enum { PLACES = 512 };
     double most = most_of(r), high[PLACES] = {0}, step = a->box.width / PLACES;
-    extent e = {NAN, NAN};
+    extent e = {NAN, NAN, 0, 0};
     for (size_t i = 0; i < r->count && most > 0; i++) {
         double at = plot_at(a->x.axis, r->at[i]);
         if (!(r->amount[i] > 0) || !(at >= 0 && at <= 1)) continue;
-        double *place = &high[at < 1 ? (size_t)(at * PLACES) : PLACES - 1];
-        *place = fmax(*place, fmax(r->amount[i] / most * a->box.height, 1.5));
+        double half = lasts > 0 ? (plot_at(a->x.axis, r->at[i] + lasts / 2) - at) * PLACES : 0;
+        double first = fmax(at * PLACES - half, 0), last = fmin(at * PLACES + half, PLACES) - (half > 0 ? 1e-6 : 0);
+        for (size_t k = (size_t)first; k < PLACES && (double)k <= fmax(last, first); k++)
+            high[k] = fmax(high[k], fmax(r->amount[i] / most * a->box.height, 1.5));
     }
-    for (size_t i = 0; i < PLACES; i++) {
+    for (size_t i = 0, end; i < PLACES; i = end) {
         double x = a->box.x + step * (double)i;
+        for (end = i + 1; end < PLACES && high[end] == high[i]; end++) {}
         if (!(high[i] > 0)) continue;
-        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(step, 0.8), high[i]},
-                    ink_of(r), 0);
+        double width = step * (double)(end - i) + (end < PLACES && high[end] > 0 ? step / 4 : 0); // no seams
+        canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(width, 0.8), high[i]}, ink_of(r), 0);
         if (isnan(e.first)) e.first = x;
-        e.last = x + step;
+        if (!isnan(e.last) && x - e.last > e.to - e.from) e.from = e.last, e.to = x;
+        e.last = x + step * (double)(end - i);
     }
     return e;
 }
@@ -75,6 +87,8 @@ static bool draw_note(canvas *c, const events_row *r, const axes *a, extent tick
         canvas_text(c, ticks.last + 4, base, r->note, TYPE_AXIS, ink, ALIGN_LEFT, 0);
     else if (ticks.first - 4 - text >= a->box.x)
         canvas_text(c, ticks.first - 4, base, r->note, TYPE_AXIS, ink, ALIGN_RIGHT, 0);
+    else if (ticks.to - ticks.from >= text + 8)
+        canvas_text(c, (ticks.from + ticks.to) / 2, base, r->note, TYPE_AXIS, ink, ALIGN_CENTER, 0);
     else
         return false;
     return true;
@@ -97,7 +111,7 @@ static double status_of(const events *e, canvas *c)
 
 static void draw_row(canvas *c, const events *e, const events_row *r, const axes *a, double left, double end)
 {
-    double base = a->box.y + strip_height / 2 + 2.3, right = a->box.x + a->box.width + 8;
+    double base = a->box.y + strip_height(e) / 2 + 2.3, right = a->box.x + a->box.width + 8;
     if (r->unknown) {
         draw_label(c, r, a, left, base, true);
         canvas_tip(c, "not measured");
@@ -106,11 +120,12 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
         return;
     }
     canvas_rect(c, a->box, INK_EMPTY, 0);
-    axes_hatch(c, a, e->gaps, e->gap_count);
-    extent ticks = draw_ticks(c, r, a);
+    axes_hatch(c, a, e->style.gaps, e->style.gap_count);
+    extent ticks = draw_ticks(c, r, a, e->style.width);
     bool none = isnan(ticks.first);
-    if (none) canvas_text(c, a->box.x + 4, base, "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
-    draw_label(c, r, a, left, base, none || !*r->note || draw_note(c, r, a, ticks, base));
+    if (none) canvas_text(c, a->box.x + 4, base, *r->note ? r->note : "none", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
+    bool noted = none || !*r->note || draw_note(c, r, a, ticks, base);
+    draw_label(c, r, a, left, base, noted || e->style.compact);
     if (*r->right) {
         canvas_text(c, end, base, r->right, TYPE_TABLE, INK_TEXT, ALIGN_RIGHT, end - right);
         return;
@@ -126,17 +141,20 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     double label = 0;
     for (size_t i = 0; i < e->count; i++) {
         label = fmax(label, canvas_text_width(c, e->rows[i].label, TYPE_TABLE));
-        label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
+        if (!e->style.compact) label = fmax(label, fmin(canvas_text_width(c, e->rows[i].note, TYPE_AXIS), 120));
     }
     double status = status_of(e, c);
     label = fmin(label, 0.28 * box.width) + 8;
-    axes a = {{box.x + label, box.y, box.width - label - status, strip_height},
-              e->axis,
+    if (e->style.label_width > 0) label = fmin(e->style.label_width, .4 * box.width);
+    if (e->style.right_width > 0) status = fmin(e->style.right_width, .3 * box.width);
+    axes a = {{box.x + label, box.y, box.width - label - status, strip_height(e)},
+              e->style.axis,
               {{0, 1, false, false}, AXES_SI, ""}};
     for (size_t i = from; i < from + count && i < e->count; i++) {
         draw_row(c, e, &e->rows[i], &a, box.x, box.x + box.width);
-        a.box.y += row_height;
+        a.box.y += row_height(e);
     }
+    axes_draw_begins(c, &a, e->style.incidents, e->style.incident_count, box.y, a.box.y);
     a.box.height = 0;
     canvas_line(c, a.box.x, a.box.y, a.box.x + a.box.width, a.box.y, INK_SECONDARY, 0.8);
     axes_draw_x(c, &a, a.box.x - 8, a.box.x + a.box.width + 14);
@@ -174,13 +192,22 @@ static void make_table(document_table *t, const events *e)
 chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count,
                    const axes_span *gaps, size_t gap_count)
 {
+    const events_style style = {.axis = axis, .gaps = gaps, .gap_count = gap_count};
+    return chart_events_over(head, &style, rows, count);
+}
+
+chart chart_events_over(chart_head head, const events_style *style, const events_row *rows, size_t count)
+{
     chart x;
     events *e = chart_begin(&x, head, sizeof *e);
     if (!e) return x;
-    e->axis = axis;
-    e->axis.unit = arena_text(e->memory, axis.unit);
-    e->gaps = axes_copy_spans(e->memory, gaps, gap_count);
-    e->gap_count = e->gaps ? gap_count : 0;
+    events_style *s = &e->style;
+    *s = *style;
+    s->axis.unit = arena_text(e->memory, style->axis.unit);
+    s->gaps = axes_copy_spans(e->memory, style->gaps, style->gap_count);
+    s->gap_count = s->gaps ? style->gap_count : 0;
+    s->incidents = axes_copy_spans(e->memory, style->incidents, style->incident_count);
+    s->incident_count = s->incidents ? style->incident_count : 0;
     e->rows = arena_copy(e->memory, rows, count, sizeof *rows);
     for (size_t i = 0; e->rows && i < count; i++) {
         events_row *r = &e->rows[i];

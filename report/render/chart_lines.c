@@ -14,7 +14,7 @@ typedef struct lines {
     size_t count;
 } lines;
 
-static const double ribbon_height = 16, panel_gap = 12, label_width = 74;
+static const double ribbon_height = 16, boxes_height = 14, panel_gap = 12, label_width = 74;
 
 // ---- data ----
 
@@ -78,9 +78,10 @@ static const double *thinned_x(arena *memory, const double *x, size_t count)
 }
 
 // The y axis of a panel: all its curves and bands, and its limit.
-static axes_scale scale_of(const lines_panel *p, size_t count)
+static axes_scale scale_of(const lines_panel *p, size_t count, double top)
 {
     axes_scale s = {.axis.log = p->log, .format = p->format, .unit = p->unit};
+    if (top > 0 && !p->log) s.axis = (plot_axis){0, top, false, p->format == AXES_BINARY};
     double all[3] = {NAN, NAN, isnan(p->limit) ? NAN : p->limit};
     for (size_t k = 0; k < p->curve_count; k++)
         for (size_t i = 0; i < count; i++) {
@@ -118,24 +119,10 @@ static double key_of(const lines_panel *p, canvas *c, double left, double y, dou
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double sum = (l->style.phase_count ? ribbon_height : 0) + AXES_X_HEIGHT;
+    double sum = (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) + AXES_X_HEIGHT;
     for (size_t i = from; i < from + count && i < l->count; i++)
         sum += panel_height(l, x) + panel_gap + key_of(&l->panels[i], c, 0, 0, width - label_width, false);
     return sum;
-}
-
-static void draw_ribbon(canvas *c, const axes *a, const axes_span *phases, size_t count)
-{
-    double left, right;
-    for (size_t i = 0; i < count; i++) {
-        if (!axes_clip(a, &phases[i], &left, &right)) continue;
-        canvas_tip(c, phases[i].label);
-        canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, phases[i].ink, 0);
-        double text = canvas_text_width(c, phases[i].label, TYPE_CELL);
-        if (text + 4 <= right - left)
-            canvas_text(c, (left + right) / 2, a->box.y + 8.2, phases[i].label, TYPE_CELL,
-                        (theme_ink)(INK_ON + phases[i].ink), ALIGN_CENTER, 0);
-    }
 }
 
 static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, bool wash,
@@ -151,7 +138,9 @@ static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, siz
         canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
         canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
         double text = canvas_text_width(c, spans[i].label, TYPE_AXIS);
-        if (label && right + 3 + text <= a->box.x + a->box.width)
+        if (label && text + 4 <= right - left)
+            canvas_text(c, (left + right) / 2, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_CENTER, 0);
+        else if (label && right + 3 + text <= a->box.x + a->box.width)
             canvas_text(c, right + 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
         else if (label && left - 3 - text >= a->box.x)
             canvas_text(c, left - 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_RIGHT, 0);
@@ -226,36 +215,92 @@ static void draw_limit(canvas *c, const lines_panel *p, const axes *a)
     canvas_text(c, a->box.x + 4, y + 7, p->limit_label, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, a->box.width - 8);
 }
 
+// The phases behind a panel.
+static void draw_wash(canvas *c, const axes *a, const axes_span *phases, size_t count)
+{
+    double left, right;
+    for (size_t i = 0; i < count; i++)
+        if (phases[i].ink > INK_PHASE && phases[i].ink < INK_PHASE_PALE && axes_clip(a, &phases[i], &left, &right))
+            canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height},
+                        (theme_ink)(phases[i].ink - INK_PHASE + INK_PHASE_PALE), 0);
+}
+
+// Words above their places, or below where there is no room.
+static void draw_marks(canvas *c, const lines_style *s, size_t panel, const axes *a)
+{
+    for (size_t i = 0; i < s->mark_count; i++) {
+        const lines_mark *m = &s->marks[i];
+        double x = axes_x(a, m->x), y = axes_y(a, m->y), text = canvas_text_width(c, m->text, TYPE_AXIS);
+        bool inside = x >= a->box.x && x <= a->box.x + a->box.width && y >= a->box.y && y <= a->box.y + a->box.height;
+        if (m->panel != panel || !inside || text + 4 > a->box.width) continue;
+        x = fmax(a->box.x + 2 + text / 2, fmin(a->box.x + a->box.width - 2 - text / 2, x));
+        y = y - 10 < a->box.y ? fmin(y + 9, a->box.y + a->box.height - 2) : y - 4;
+        canvas_text(c, x, y, m->text, TYPE_AXIS, m->ink, ALIGN_CENTER, 0);
+    }
+}
+
 static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, double left, bool first)
 {
     const lines_panel *p = &l->panels[i];
     const lines_style *s = &l->style;
     double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
+    if (s->wash) draw_wash(c, a, s->phases, s->phase_count);
     draw_incidents(c, a, s->incidents, s->incident_count, true, false);
     axes_hatch(c, a, s->gaps, s->gap_count);
     axes_draw_y(c, a);
-    canvas_text(c, left, a->box.y + 7, p->label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
-    canvas_paragraph(c, left, a->box.y + 17, room, p->below, TYPE_AXIS, INK_SECONDARY, 3);
+    double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
+    size_t room_lines = (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
+    canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY, room_lines < 3 ? room_lines : 3);
     draw_curves(c, l, p, a);
     draw_limit(c, p, a);
     draw_incidents(c, a, s->incidents, s->incident_count, false, first);
+    draw_marks(c, s, i, a);
     draw_hovers(c, l, p, a);
+}
+
+// Phases and what ran meanwhile, above the panels. Returns the height taken.
+static double draw_rows(canvas *c, const lines *l, const axes *over, double left)
+{
+    const lines_style *s = &l->style;
+    double taken = 0, room = over->box.x - left - 6;
+    axes a = *over;
+    if (s->phase_count) {
+        a.box.height = ribbon_height - 5;
+        canvas_text(c, left, a.box.y + 8, s->phases_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+        axes_draw_spans(c, &a, s->phases, s->phase_count);
+        taken += ribbon_height;
+    }
+    if (s->box_count) {
+        a.box.y = over->box.y + taken;
+        a.box.height = boxes_height - 3;
+        double used = canvas_text(c, left, a.box.y + 8, s->boxes_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
+        if (room - used > 20)
+            canvas_text(c, left + used + 5, a.box.y + 8, s->boxes_below, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, room - used - 5);
+        axes_draw_spans(c, &a, s->boxes, s->box_count);
+        taken += boxes_height + 4;
+    }
+    return taken;
+}
+
+// Lower panels where the box is lower than what was asked for.
+static double given_height(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const lines *l = x->data;
+    double missing = height(x, c, box.width, from, count) - box.height, panel = panel_height(l, x);
+    return missing > 0 && count ? fmax(panel - missing / (double)count, panel / 2) : panel;
 }
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double labels = 0, high = panel_height(l, x), y = box.y;
+    double labels = 0, high = given_height(x, c, box, from, count), y = box.y;
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
     double start = box.x + label_width + labels + 4;
     axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
               l->style.axis,
               {{0, 1, false, false}, AXES_SI, ""}};
-    if (l->style.phase_count) {
-        draw_ribbon(c, &a, l->style.phases, l->style.phase_count);
-        y += ribbon_height;
-    }
+    y += draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
         y += key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);
         a.box = (canvas_box){a.box.x, y, a.box.width, high};
@@ -317,7 +362,7 @@ static void copy_panels(lines *l, const lines_panel *panels, size_t count, size_
         p->limit_label = arena_text(l->memory, p->limit_label);
         p->curves = curves;
         if (arena_failed(l->memory)) return;
-        l->scales[i] = scale_of(p, l->style.count);
+        l->scales[i] = scale_of(p, l->style.count, l->style.tops ? l->style.tops[i] : NAN);
     }
     l->count = count;
 }
@@ -335,6 +380,15 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
     s->phases = axes_copy_spans(l->memory, s->phases, s->phase_count);
     s->gaps = axes_copy_spans(l->memory, s->gaps, s->gap_count);
     s->incidents = axes_copy_spans(l->memory, s->incidents, s->incident_count);
+    s->phases_label = arena_text(l->memory, s->phases_label);
+    s->boxes = axes_copy_spans(l->memory, s->boxes, s->box_count);
+    s->boxes_label = arena_text(l->memory, s->boxes_label);
+    s->boxes_below = arena_text(l->memory, s->boxes_below);
+    lines_mark *marks = arena_copy(l->memory, s->marks, s->mark_count, sizeof *marks);
+    for (size_t i = 0; marks && i < s->mark_count; i++)
+        marks[i].text = arena_text(l->memory, marks[i].text);
+    s->marks = marks;
+    if (!marks) s->mark_count = 0;
     if (s->count > LINES_COLUMNS) {
         s->x = thinned_x(l->memory, s->x, s->count);
         s->count = LINES_COLUMNS;
@@ -342,9 +396,11 @@ chart chart_lines(chart_head head, const lines_style *style, const lines_panel *
         s->x = arena_copy(l->memory, s->x, s->count, sizeof *s->x);
     }
     copy_panels(l, panels, count, style->count);
+    s->tops = NULL; // only used for the scales
     x.rows = count;
     x.draw = draw;
     x.height = height;
+    x.squeeze = s->squeeze ? .7 : 0;
     if (!arena_failed(l->memory)) make_table(&x.twin, l);
     return chart_end(&x);
 }

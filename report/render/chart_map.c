@@ -22,14 +22,18 @@ static double row_height(const map *m)
     return m->count <= 8 ? 13.1 : m->count <= 16 ? 11 : 9;
 }
 
+static double fixed_height(const map *m)
+{
+    return head_height + (m->style.phase_count ? ribbon_height : 0) + (m->style.no_axis ? 2 : AXES_X_HEIGHT + 2);
+}
+
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const map *m = x->data;
     (void)c;
     (void)width;
     (void)from;
-    return head_height + (m->style.phase_count ? ribbon_height : 0) + (double)count * row_height(m) +
-           AXES_X_HEIGHT + 2;
+    return fixed_height(m) + (double)count * row_height(m);
 }
 
 static theme_ink ink_of(const map *m, double value)
@@ -70,20 +74,22 @@ static void draw_cells(canvas *c, const map *m, const double *values, canvas_box
 // What the pointer finds: stretches of columns with the most in each.
 static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 {
-    enum { STRETCHES = 40 };
-    size_t columns = m->style.columns, stretches = columns < STRETCHES ? columns : STRETCHES;
+    enum { STRETCHES = 40, LEAST = 10, ALL = 240 }; // ALL: of a whole map, or pages become heavy
+    size_t columns = m->style.columns, most = m->count ? ALL / m->count : STRETCHES;
+    size_t stretches = most > STRETCHES ? STRETCHES : most < LEAST ? LEAST : most;
+    if (stretches > columns) stretches = columns;
     double step = box.width / (double)columns;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * columns / stretches, end = (s + 1) * columns / stretches;
-        double most = NAN, span = (m->style.to - m->style.from) / (double)columns;
+        double high = NAN, span = (m->style.to - m->style.from) / (double)columns;
         char text[480];
         for (size_t i = from; i < end; i++)
-            most = fmax(most, r->values[i]);
+            high = fmax(high, r->values[i]);
         snprintf(text, sizeof text, "%.60s, %s to %s: %s%s", r->label,
                  number_duration(m->style.from + span * (double)from).text,
                  number_duration(m->style.from + span * (double)end).text,
-                 isnan(most) ? "not measured" : value_text(m, most).text,
-                 end - from > 1 && !isnan(most) ? " at most" : "");
+                 isnan(high) ? "not measured" : value_text(m, high).text,
+                 end - from > 1 && !isnan(high) ? " at most" : "");
         canvas_hover(
             c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
             text);
@@ -91,14 +97,14 @@ static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
 }
 
 static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y,
-                     double right)
+                     double right, double high)
 {
-    double high = row_height(m), base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
+    double base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
     box.width = axes_x(a, m->style.to) - box.x;
     draw_cells(c, m, r->values, box);
     theme_ink ink = r->marked && r->severity >= SEVERITY_WARN ? INK_BAD : INK_TEXT;
-    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - marks - 6);
+    canvas_text(c, left, base, r->label, TYPE_TABLE, ink, ALIGN_LEFT, a->box.x - left - (r->marked ? marks : 0) - 6);
     if (r->marked) {
         canvas_mark(c, a->box.x - marks + 2, base - 2.4, r->severity);
         canvas_text(c, a->box.x - marks + 9, base, theme_severity_word(r->severity), TYPE_AXIS,
@@ -106,20 +112,6 @@ static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, d
     }
     canvas_text(c, right, base, r->right, TYPE_TABLE, ink, ALIGN_RIGHT, right - a->box.x - a->box.width - 6);
     hover_row(c, m, r, box);
-}
-
-static void draw_ribbon(canvas *c, const map *m, const axes *a, double y)
-{
-    double left, right;
-    for (size_t i = 0; i < m->style.phase_count; i++) {
-        const axes_span *p = &m->style.phases[i];
-        if (!axes_clip(a, p, &left, &right)) continue;
-        canvas_tip(c, p->label);
-        canvas_rect(c, (canvas_box){left, y, right - left, ribbon_height - 3}, p->ink, 0);
-        if (canvas_text_width(c, p->label, TYPE_CELL) + 4 <= right - left)
-            canvas_text(c, (left + right) / 2, y + 8.2, p->label, TYPE_CELL, (theme_ink)(INK_ON + p->ink),
-                        ALIGN_CENTER, 0);
-    }
 }
 
 // Widths of the columns beside the map.
@@ -133,6 +125,8 @@ static void measure(const map *m, canvas *c, double width, double *label, double
     }
     *label = fmin(*label, 0.28 * width) + (m->marks ? 50 : 8);
     *right = *right > 0 ? fmin(*right, 0.25 * width) + 8 : 0;
+    if (m->style.label_width > 0) *label = fmin(m->style.label_width, .4 * width);
+    if (m->style.right_width > 0) *right = fmin(m->style.right_width, .3 * width);
 }
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -153,15 +147,18 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_text(c, at + 16, box.y + 5.8, "no samples", TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, 0);
     }
     if (m->style.phase_count) {
-        draw_ribbon(c, m, &a, y);
+        a.box.height = ribbon_height - 3;
+        axes_draw_spans(c, &a, m->style.phases, m->style.phase_count);
         y += ribbon_height;
     }
     a.box.y = y;
-    for (size_t i = from; i < from + count && i < m->count; i++, y += row_height(m))
-        draw_row(c, m, &m->rows[i], &a, box.x, y, end);
+    double pitch = chart_pitch(box, fixed_height(m), count, row_height(m));
+    for (size_t i = from; i < from + count && i < m->count; i++, y += pitch)
+        draw_row(c, m, &m->rows[i], &a, box.x, y, end, pitch);
     a.box.height = y - a.box.y;
+    axes_draw_begins(c, &a, m->style.incidents, m->style.incident_count, a.box.y, y);
     canvas_line(c, a.box.x, y, a.box.x + a.box.width, y, INK_SECONDARY, 0.8);
-    axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
+    if (!m->style.no_axis) axes_draw_x(c, &a, a.box.x - 8, fmin(a.box.x + a.box.width + 14, end));
 }
 
 static void make_table(document_table *t, const map *m)
@@ -215,10 +212,12 @@ chart chart_map(chart_head head, const map_style *style, const map_row *rows, si
     m->style.label_head = arena_text(m->memory, style->label_head);
     m->style.right_head = arena_text(m->memory, style->right_head);
     m->style.phases = axes_copy_spans(m->memory, style->phases, style->phase_count);
+    m->style.incidents = axes_copy_spans(m->memory, style->incidents, style->incident_count);
     copy_rows(m, rows, count);
     x.rows = count ? count : 1;
     x.draw = draw;
     x.height = height;
+    x.squeeze = m->style.squeeze ? .75 : 0;
     if (!arena_failed(m->memory)) make_table(&x.twin, m);
     return chart_end(&x);
 }

@@ -1,4 +1,4 @@
-// What happened over time: when devices sent and received, which were unlike the others, what else happened.
+// What happened over time in one file: when devices sent and received, which were unlike the others, what else happened.
 #include "pages_series.h"
 
 #include "buffer.h"
@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 40, BOXES = 16, EVENTS = 10, FINDINGS = 200 };
+enum { ROWS = 40, BOXES = 16, EVENTS = 10 };
 
-// A row of the maps: a device, or all of a host together.
+// A row of the maps: a device.
 typedef struct view_row {
     const char *label;
-    const series_device *device; // NULL: a host
-    size_t run;
+    const series_device *device;
     double *rates[2]; // [columns]
     double bytes[2], mean[2], line_rate, events;
     double distance; // of its mean from that of the others, for choosing
@@ -26,20 +25,14 @@ typedef struct view {
     arena *memory;
     const series *s;
     view_row *rows;
-    size_t count, columns, devices, hosts, left_out;
-    bool by_host, failed; // failed: no memory
+    size_t count, columns, devices, left_out;
+    bool failed; // no memory
     double begin_s, end_s;
 } view;
 
 static const char *const ways[2] = {"received", "sent"};
 
 // ---- rows ----
-
-static const char *host_name(const series *s, size_t run)
-{
-    const char *path = s->runs[run].path, *slash = strrchr(path, '/');
-    return *s->runs[run].host ? s->runs[run].host : slash && slash[1] ? slash + 1 : path;
-}
 
 static size_t most_steps(const series *s)
 {
@@ -62,10 +55,8 @@ static bool add_device_row(view *v, size_t i)
 {
     const series_device *d = &v->s->devices[i];
     view_row *r = &v->rows[v->count];
-    const char *host = host_name(v->s, d->run);
-    *r = (view_row){.device = d, .run = d->run, .line_rate = d->line_rate};
-    r->label = v->s->run_count > 1 ? arena_format(v->memory, "%s %s", host, d->name)
-                                   : arena_text(v->memory, d->name);
+    *r = (view_row){.device = d, .line_rate = d->line_rate};
+    r->label = arena_text(v->memory, d->name);
     for (int way = 0; way < 2; way++) {
         r->rates[way] = arena_make(v->memory, v->columns, sizeof(double));
         if (!r->rates[way]) return false;
@@ -75,33 +66,6 @@ static bool add_device_row(view *v, size_t i)
     }
     v->count++;
     return true;
-}
-
-// The sum of a host's devices; where one of them is not known, neither is the sum.
-static bool add_host_row(view *v, size_t run)
-{
-    const series_run *of = &v->s->runs[run];
-    view_row *r = &v->rows[v->count];
-    double *one = malloc(v->columns * sizeof *one);
-    bool any = false;
-    *r = (view_row){.run = run, .label = arena_text(v->memory, host_name(v->s, run))};
-    for (int way = 0; way < 2 && one; way++) {
-        r->rates[way] = arena_make(v->memory, v->columns, sizeof(double));
-        for (size_t i = of->first_device; r->rates[way] && i < of->first_device + of->device_count; i++) {
-            const series_device *d = &v->s->devices[i];
-            if (!d->chosen) continue;
-            series_columns(d, way, v->begin_s, v->end_s, one, v->columns);
-            for (size_t k = 0; k < v->columns; k++)
-                r->rates[way][k] += one[k];
-            r->bytes[way] += d->bytes[way];
-            if (!way) r->line_rate += d->line_rate;
-            any = true;
-        }
-        r->mean[way] = r->rates[way] ? mean_of(r->rates[way], v->columns) : NAN;
-    }
-    free(one);
-    v->count += any;
-    return !arena_failed(v->memory);
 }
 
 static int by_number(const void *a, const void *b)
@@ -131,13 +95,12 @@ static int by_interest(const void *a, const void *b)
     const view_row *x = a, *y = b;
     if (x->events != y->events) return x->events < y->events ? 1 : -1;
     if (x->distance != y->distance) return x->distance < y->distance ? 1 : -1;
-    return (x->run > y->run) - (x->run < y->run);
+    return (x->device > y->device) - (x->device < y->device);
 }
 
 static int by_place(const void *a, const void *b)
 {
     const view_row *x = a, *y = b;
-    if (x->run != y->run) return x->run < y->run ? -1 : 1;
     return (x->device > y->device) - (x->device < y->device);
 }
 
@@ -160,18 +123,9 @@ static void choose_rows(view *v)
 
 static void count_events(view *v)
 {
-    double *runs = calloc(v->s->run_count + 1, sizeof *runs),
-           *devices = calloc(v->s->device_count + 1, sizeof *devices);
-    v->failed |= !runs || !devices;
-    for (size_t i = 0; runs && devices && i < v->s->event_count; i++) {
-        devices[v->s->events[i].device]++;
-        runs[v->s->devices[v->s->events[i].device].run]++;
-    }
-    for (size_t i = 0; runs && devices && i < v->count; i++)
-        v->rows[i].events =
-            v->rows[i].device ? devices[v->rows[i].device - v->s->devices] : runs[v->rows[i].run];
-    free(runs);
-    free(devices);
+    for (size_t i = 0; i < v->s->event_count; i++)
+        for (size_t k = 0; k < v->count; k++)
+            v->rows[k].events += v->rows[k].device == &v->s->devices[v->s->events[i].device];
 }
 
 static bool view_begin(view *v, const series *s)
@@ -182,12 +136,9 @@ static bool view_begin(view *v, const series *s)
     if (!v->memory) return false;
     for (size_t i = 0; i < s->device_count; i++)
         v->devices += s->devices[i].chosen;
-    v->by_host = v->devices > ROWS && s->run_count > 1;
-    v->rows = arena_make(v->memory, (v->by_host ? s->run_count : v->devices) + 1, sizeof *v->rows);
+    v->rows = arena_make(v->memory, v->devices + 1, sizeof *v->rows);
     bool good = v->rows && v->columns;
-    for (size_t i = 0; good && v->by_host && i < s->run_count; i++)
-        good = add_host_row(v, i);
-    for (size_t i = 0; good && !v->by_host && i < s->device_count; i++)
+    for (size_t i = 0; good && i < s->device_count; i++)
         if (s->devices[i].chosen) good = add_device_row(v, i);
     if (!good) return !arena_failed(v->memory) && !v->columns;
     count_events(v);
@@ -206,7 +157,7 @@ static void add_map(const view *v, document *doc, int way)
 {
     map_row rows[ROWS];
     char means[ROWS][sizeof(number_text)], title[80], name[40], question[160];
-    const char *row = v->by_host ? "host" : "device";
+    const char *row = "device";
     for (size_t i = 0; i < v->count; i++) {
         memcpy(means[i], number_prefixed(v->rows[i].mean[way], "B/s").text, sizeof means[i]);
         rows[i] = (map_row){.label = v->rows[i].label, .values = v->rows[i].rates[way], .right = means[i]};
@@ -292,7 +243,7 @@ static void add_rates(const view *v, document *doc)
     lines_curve curves[2];
     lines_panel panels[2];
     char below[2][120], question[160];
-    const char *row = v->by_host ? "host" : "device";
+    const char *row = "device";
     for (size_t k = 0; x && k < v->columns; k++)
         x[k] = v->begin_s + (v->end_s - v->begin_s) * ((double)k + 0.5) / (double)v->columns;
     for (int way = 0; way < 2; way++) {
@@ -393,8 +344,7 @@ static void add_events(view *v, document *doc)
         events_row *r = &rows[shown++];
         *r = (events_row){.label = arena_format(v->memory, "%s", c->name), .severity = SEVERITY_INFO};
         fill_events(v, (size_t)(c - s->counters), r, room);
-        r->note = arena_format(v->memory, "most on %s%s%s: %s", s->run_count > 1 ? host_name(s, d->run) : "",
-                               s->run_count > 1 ? " " : "", d->name, number_prefixed(amount, "").text);
+        r->note = arena_format(v->memory, "most on %s: %s", d->name, number_prefixed(amount, "").text);
         r->right = arena_text(v->memory, number_volume(c->sum, c->unit).text);
     }
     if (count > shown)
@@ -415,18 +365,7 @@ enum { P5, P25, P50, P75, P95, P99, MOST, SHARES };
 
 static size_t row_quantiles(view *v, const view_row *r, int way, double values[SHARES])
 {
-    series_step *steps = NULL;
-    series_device whole = {.count = v->columns};
-    const series_device *of = r->device ? r->device : &whole;
-    if (!r->device) {
-        whole.steps = steps = calloc(v->columns + 1, sizeof *steps);
-        for (size_t k = 0; steps && k < v->columns; k++)
-            steps[k].rate[way] = r->rates[way][k];
-        if (!steps) whole.count = 0;
-        v->failed |= !steps;
-    }
-    size_t n = series_quantiles(of, way, shares, values, SHARES);
-    free(steps);
+    size_t n = series_quantiles(r->device, way, shares, values, SHARES);
     if (n != SERIES_FAILED) return n;
     v->failed = true;
     for (int k = 0; k < SHARES; k++)
@@ -477,9 +416,7 @@ static void add_quantiles(view *v, document *doc)
     if (cells)
         document_add(
             doc, chart_table((chart_head){"time-quantiles", "Rates in numbers",
-                                          v->by_host
-                                              ? "quantiles over the columns of the picture"
-                                              : "quantiles over the steps between snapshots, gaps left out"},
+                                          "quantiles over the steps between snapshots, gaps left out"},
                              columns, COLUMNS, cells, 2 * v->count));
 }
 
@@ -553,220 +490,4 @@ bool pages_series_part(document *doc, const series *s)
     }
     if (v.memory) arena_close(v.memory);
     return good;
-}
-
-// ---- the findings of many hosts ----
-
-typedef struct host_finding {
-    size_t run;
-    severity severity;
-    const char *rule, *device, *claim;
-} host_finding;
-
-typedef struct verdict {
-    host_finding *items;
-    size_t count, room, quiet; // quiet: hosts without a finding above info
-    size_t judged;
-    bool idle, failed;
-} verdict;
-
-static void keep_findings(verdict *x, arena *memory, const findings *f, size_t run)
-{
-    bool quiet = true;
-    for (size_t i = 0; i < f->count; i++) {
-        const finding *item = &f->items[i];
-        if (item->severity < SEVERITY_WATCH) continue;
-        quiet = false;
-        if (x->count == x->room) {
-            size_t room = x->room ? 2 * x->room : 64;
-            host_finding *items = realloc(x->items, room * sizeof *items);
-            x->failed |= !items;
-            if (!items) return;
-            x->items = items;
-            x->room = room;
-        }
-        x->items[x->count++] =
-            (host_finding){run, item->severity, item->rule->name, arena_text(memory, finding_device(f, item)),
-                           arena_text(memory, item->claim)};
-    }
-    x->quiet += quiet;
-    x->judged++;
-}
-
-static int by_severity(const void *a, const void *b)
-{
-    const host_finding *x = a, *y = b;
-    if (x->severity != y->severity) return x->severity < y->severity ? 1 : -1;
-    int order = strcmp(x->rule, y->rule);
-    return order ? order : (x->run > y->run) - (x->run < y->run);
-}
-
-// From the first to the last snapshot of each file.
-static void judge(verdict *x, view *v, const pages_series_input *in)
-{
-    for (size_t i = 0; i < in->set->run_count && i < v->s->run_count; i++) {
-        const dataset_run *run = &in->set->runs[i];
-        difference d = {0};
-        findings f = {0};
-        if (in->progress) in->progress(in->user, "judging", i, in->set->run_count);
-        if (run->snapshot_count >= 2 &&
-            !difference_of_snapshots(&d, &run->snapshots[0], &run->snapshots[run->snapshot_count - 1], true,
-                                     NULL)) {
-            if (findings_make(&f, &d, in->rules, NULL))
-                x->failed = true;
-            else
-                keep_findings(x, v->memory, &f, i);
-        }
-        findings_free(&f);
-        difference_free(&d);
-    }
-    if (x->count) qsort(x->items, x->count, sizeof *x->items, by_severity);
-}
-
-// How many findings of the same rule follow, and on how many hosts.
-static size_t same_rule(const verdict *x, size_t from, size_t *hosts)
-{
-    size_t n = 0, last = SIZE_MAX;
-    *hosts = 0;
-    for (size_t i = from; i < x->count && strcmp(x->items[i].rule, x->items[from].rule) == 0 &&
-                          x->items[i].severity == x->items[from].severity;
-         i++, n++) {
-        *hosts += x->items[i].run != last;
-        last = x->items[i].run;
-    }
-    return n;
-}
-
-static void say_findings(const verdict *x, view *v, document *doc)
-{
-    enum { LINES = 5 };
-    size_t lines = 0, hosts;
-    for (size_t i = 0; i < x->count && lines < LINES; lines++) {
-        const host_finding *f = &x->items[i];
-        size_t n = same_rule(x, i, &hosts);
-        const char *more =
-            hosts > 1 ? arena_format(v->memory, "; the same on %zu of %zu hosts", hosts, v->s->run_count)
-            : n > 1   ? arena_format(v->memory, "; also on %zu more of its devices", n - 1)
-                      : "";
-        document_verdict(
-            doc, f->severity,
-            arena_format(v->memory, "%s, %s: %s%s", host_name(v->s, f->run), f->device, f->claim, more));
-        i += n;
-    }
-    if (x->quiet)
-        document_verdict(
-            doc, SEVERITY_OK,
-            arena_format(v->memory, "%zu of %zu hosts: no finding above INFO.", x->quiet, x->judged));
-    if (x->judged < v->s->run_count)
-        document_verdict(doc, SEVERITY_INFO,
-                         arena_format(v->memory, "%zu files hold no two snapshots to judge.",
-                                      v->s->run_count - x->judged));
-}
-
-static void say_traffic(view *v, document *doc, double *share)
-{
-    const series *s = v->s;
-    double bytes[2] = {0, 0}, line = 0, seconds = fmax(s->end_s, 1e-9);
-    size_t gaps = 0, lines = 0;
-    for (size_t i = 0; i < s->device_count; i++) {
-        if (!s->devices[i].chosen) continue;
-        for (int way = 0; way < 2; way++)
-            bytes[way] += s->devices[i].bytes[way];
-        line += s->devices[i].line_rate;
-        lines += s->devices[i].line_rate > 0;
-    }
-    for (size_t i = 0; i < s->run_count; i++)
-        gaps += s->runs[i].gaps;
-    *share = lines == v->devices && line > 0 ? fmax(bytes[0], bytes[1]) / seconds / line : NAN;
-    document_verdict(doc, SEVERITY_INFO,
-                     arena_format(v->memory, "%s received and %s sent over %zu devices%s%s%s.",
-                                  number_prefixed(bytes[0], "B").text, number_prefixed(bytes[1], "B").text,
-                                  v->devices, isnan(*share) ? "" : ", in the mean ",
-                                  isnan(*share) ? "" : number_percent(*share).text,
-                                  isnan(*share) ? "" : " of the line rates"));
-    if (gaps)
-        document_verdict(
-            doc, SEVERITY_INFO,
-            arena_format(v->memory, "%zu gaps without samples: drawn hatched, left out of means.", gaps));
-}
-
-static void add_findings(const verdict *x, view *v, document *doc)
-{
-    static const table_column columns[] = {{"status", TABLE_TEXT, 0},
-                                           {"host", TABLE_TEXT, 0},
-                                           {"device", TABLE_TEXT, 0},
-                                           {"rule", TABLE_TEXT, 0},
-                                           {"claim", TABLE_TEXT, 1}};
-    enum { COLUMNS = sizeof columns / sizeof *columns };
-    size_t count = x->count < FINDINGS ? x->count : FINDINGS, n = 0;
-    const char **cells = arena_make(v->memory, count * COLUMNS + 1, sizeof *cells);
-    if (!count || !cells) return;
-    for (size_t i = 0; i < count; i++) {
-        const host_finding *f = &x->items[i];
-        cells[n++] = theme_severity_word(f->severity);
-        cells[n++] = host_name(v->s, f->run);
-        cells[n++] = f->device;
-        cells[n++] = f->rule;
-        cells[n++] = f->claim;
-    }
-    document_add(doc,
-                 chart_table((chart_head){"host-findings", "Findings by host",
-                                          "from the first to the last snapshot of each file, worst first"},
-                             columns, COLUMNS, cells, count));
-    if (count < x->count)
-        document_note(doc, arena_format(v->memory, "%zu more findings; netprof check prints those of a file.",
-                                        x->count - count));
-}
-
-static void set_title(const verdict *x, view *v, document *doc, double share)
-{
-    size_t hosts = v->s->run_count;
-    const host_finding *worst = x->count ? &x->items[0] : NULL;
-    if (worst && worst->severity >= SEVERITY_WARN)
-        document_title(doc, arena_format(v->memory, "%s, %s: %s", host_name(v->s, worst->run), worst->device,
-                                         worst->claim));
-    else
-        document_title(doc, arena_format(v->memory, "%s seen on %zu host%s",
-                                         share < 0.001 ? "Nearly idle, no fault" : "No fault", hosts,
-                                         hosts == 1 ? "" : "s"));
-    document_subline(doc, arena_format(v->memory,
-                                       "%zu hosts  \xc2\xb7  %zu devices  \xc2\xb7  %s UTC  \xc2\xb7  %s",
-                                       hosts, v->devices, number_utc(v->s->begin_ns, 0).text,
-                                       number_duration(v->s->end_s).text));
-}
-
-document *pages_series(const pages_series_input *in, netprof_error *error)
-{
-    view v = {0};
-    verdict x = {0};
-    double share = NAN;
-    document *doc = document_open("Counters over time");
-    bool good = doc && view_begin(&v, in->series);
-    if (good) {
-        judge(&x, &v, in);
-        say_findings(&x, &v, doc);
-        say_traffic(&v, doc, &share);
-        set_title(&x, &v, doc, share);
-        document_foot(
-            doc,
-            arena_format(
-                v.memory,
-                "%zu files  \xc2\xb7  netprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
-                v.s->run_count, netprof_version()));
-        document_metadata(doc, "network counters over time", "netprof",
-                          v.s->begin_ns + (int64_t)(v.s->end_s * 1e9));
-        add_first(&v, doc);
-        if (!in->brief) {
-            add_rest(&v, doc);
-            add_findings(&x, &v, doc);
-        }
-        if (in->clocks && *in->clocks) document_note(doc, arena_text(v.memory, in->clocks));
-        good = !x.failed && !v.failed && !arena_failed(v.memory);
-    }
-    free(x.items);
-    if (v.memory) arena_close(v.memory);
-    if (good) return doc;
-    document_close(doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
 }

@@ -49,11 +49,19 @@ reading pair_value(pair *p, const char *formula, size_t device)
 
 // ---- sources ----
 
+static bool counts_bytes(const pair *p, size_t device)
+{
+    return !evaluation_counts_again(&p->e, device) && (!isnan(pair_role_rate(p, device, CATALOG_RX_BYTES)) ||
+                                                       !isnan(pair_role_rate(p, device, CATALOG_TX_BYTES)));
+}
+
 static bool taken(const pair *p, size_t device, const char *source, bool physical)
 {
     const netprof_device *dev = device_at(p, device);
     if (strcmp(dev->source, source) != 0) return false;
-    return physical ? dev->flags & NETPROF_DEVICE_PHYSICAL : p->d->devices[device].changed > 0;
+    bool port = dev->flags & NETPROF_DEVICE_PHYSICAL, changed = p->d->devices[device].changed > 0;
+    if (p->is_virtual) return port || (changed && counts_bytes(p, device));
+    return physical ? port : changed;
 }
 
 static void collect(pair *p, pair_source *s)
@@ -111,26 +119,55 @@ static void find_sources(pair *p)
     }
 }
 
+static bool moved(const pair *p, size_t device)
+{
+    static const uint32_t roles[] = {CATALOG_RX_BYTES, CATALOG_TX_BYTES, CATALOG_RX_PACKETS, CATALOG_TX_PACKETS};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (pair_role_rate(p, device, roles[i]) > 0) return true;
+    return false;
+}
+
+// It has counters of bytes, and what they did is not known.
+static bool unknown_bytes(const pair *p, size_t device)
+{
+    const netprof_device *dev = device_at(p, device);
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const catalog_entry *entry = p->d->rows[i].entry;
+        if (entry && entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES) && isnan(p->d->rows[i].rate_per_s)) return true;
+    }
+    return false;
+}
+
+// Physical ports; where all of them are known to have moved nothing, the virtual devices that did.
 static void find_traffic(pair *p)
 {
-    size_t n = p->schema->device_count;
+    size_t n = p->schema->device_count, ports = 0, virtual = 0, busy = 0;
     p->traffic = keep(p, calloc(n + 1, sizeof *p->traffic));
-    for (int physical = 1; physical >= 0 && !p->traffic_count && !p->failed; physical--) {
-        for (size_t i = 0; i < n; i++) {
-            bool counts = !isnan(pair_role_rate(p, i, CATALOG_RX_BYTES)) || !isnan(pair_role_rate(p, i, CATALOG_TX_BYTES));
-            bool port = device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
-            if (counts && (physical ? port : p->d->devices[i].changed > 0) && !evaluation_counts_again(&p->e, i))
-                p->traffic[p->traffic_count++] = i;
+    size_t *others = keep(p, calloc(n + 1, sizeof *others));
+    for (size_t i = 0; i < n && !p->failed; i++) {
+        bool port = device_at(p, i)->flags & NETPROF_DEVICE_PHYSICAL;
+        busy += port && unknown_bytes(p, i);
+        if (!counts_bytes(p, i)) continue;
+        if (port) {
+            p->traffic[ports++] = i;
+            busy += moved(p, i);
+        } else if (moved(p, i)) {
+            others[virtual++] = i;
         }
     }
+    p->is_virtual = !busy && virtual;
+    p->idle_ports = p->is_virtual ? ports : 0;
+    p->traffic_count = p->is_virtual ? virtual : ports;
+    if (p->is_virtual) memcpy(p->traffic, others, virtual * sizeof *others);
+    free(others);
 }
 
 bool pair_begin(pair *p, const pages_pair_input *in)
 {
     *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema};
     p->failed = !evaluation_begin(&p->e, in->d);
-    if (!p->failed) find_sources(p);
     if (!p->failed) find_traffic(p);
+    if (!p->failed) find_sources(p);
     return !p->failed;
 }
 

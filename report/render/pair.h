@@ -9,7 +9,7 @@
 
 typedef struct pair_source {
     const char *name;
-    size_t *devices; // the physical ones; without any, those that changed
+    size_t *devices; // the physical ones; without any, or without traffic of theirs, those that changed
     const char **labels;
     size_t count;
     bool physical;
@@ -25,6 +25,8 @@ typedef struct pair {
     size_t source_count;
     size_t *traffic; // devices whose bytes count, each byte once
     size_t traffic_count;
+    bool is_virtual;   // of the traffic: no physical port moved anything, and these are virtual devices
+    size_t idle_ports; // then: physical ports that count bytes
     bool failed; // no memory
 } pair;
 

@@ -20,6 +20,7 @@ static const char *device_name(const pair *p, size_t device)
 static bool is_idle(const pair *p)
 {
     size_t idle = 0, known = 0;
+    if (p->is_virtual) return false; // its speed is made up
     for (size_t i = 0; i < p->traffic_count; i++) {
         double speed = evaluation_speed(&p->e, p->traffic[i]);
         double most = fmax(pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
@@ -45,6 +46,27 @@ static int claim_length(const char *claim)
     return peers ? (int)(peers - claim) : (int)strlen(claim);
 }
 
+// "lo", "lo and veth0", "lo and 3 others": the virtual devices, the busiest first.
+static void append_virtual(const pair *p, buffer *b)
+{
+    size_t most = 0;
+    double rates[2] = {-1, -1};
+    for (size_t i = 0; i < p->traffic_count; i++) {
+        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        double rate = (isnan(in) ? 0 : in) + (isnan(out) ? 0 : out);
+        if (rate > rates[0]) most = i, rates[0] = rate;
+    }
+    buffer_text(b, device_name(p, p->traffic[most]));
+    if (p->traffic_count == 2) buffer_printf(b, " and %s", device_name(p, p->traffic[!most]));
+    if (p->traffic_count > 2) buffer_printf(b, " and %zu others", p->traffic_count - 1);
+}
+
+static void append_virtual_title(const pair *p, buffer *b)
+{
+    buffer_text(b, "; all traffic stayed on the host, through ");
+    append_virtual(p, b);
+}
+
 static void set_title(const pair *p, document *doc)
 {
     const findings *f = p->f;
@@ -53,6 +75,7 @@ static void set_title(const pair *p, document *doc)
         buffer_text(&b, "Nothing could be judged: no rule found its counters");
     } else if (!f->count || f->severity <= SEVERITY_WATCH) {
         buffer_text(&b, is_idle(p) ? "Nearly idle network, no fault seen" : "No fault seen");
+        if (p->is_virtual) append_virtual_title(p, &b);
     } else {
         const finding *x = &f->items[0];
         size_t same = alike(f, x);
@@ -222,10 +245,32 @@ static void concentration(const pair *p, uint32_t role, const char *what, buffer
                   one ? "" : " and ", one ? "" : device_name(p, c));
 }
 
+// The same bytes may be in several virtual devices, so they are not added.
+static void virtual_traffic_line(const pair *p, document *doc)
+{
+    buffer b = {0};
+    if (p->idle_ports) buffer_printf(&b, "Nothing through %s; ", p->idle_ports == 1 ? "the physical port" : "physical ports");
+    else buffer_text(&b, "No physical port was read; ");
+    buffer_text(&b, "through virtual ones:");
+    for (size_t i = 0; i < p->traffic_count && i < 3; i++) {
+        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        buffer_printf(&b, "%s %s %s in, %s out", i ? ";" : "", device_name(p, p->traffic[i]), number_line_rate(in).text,
+                      number_line_rate(out).text);
+    }
+    if (p->traffic_count > 3) buffer_printf(&b, "; %zu more", p->traffic_count - 3);
+    buffer_text(&b, ".");
+    document_verdict(doc, SEVERITY_INFO, b.data ? b.data : "");
+    buffer_free(&b);
+}
+
 static void traffic_line(const pair *p, document *doc)
 {
     double in = 0, out = 0, share = 0;
     buffer b = {0};
+    if (p->is_virtual) {
+        virtual_traffic_line(p, doc);
+        return;
+    }
     for (size_t i = 0; i < p->traffic_count; i++) {
         double rx = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), tx = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         double speed = evaluation_speed(&p->e, p->traffic[i]);
@@ -377,7 +422,7 @@ static void add_traffic(pair *p, document *doc)
     size_t chosen[TRAFFIC_ROWS];
     bars_row rows[TRAFFIC_ROWS];
     number_text tips[TRAFFIC_ROWS][2];
-    char others[48];
+    char others[48], labels[TRAFFIC_ROWS][104];
     double rest[2];
     if (!p->traffic_count) {
         document_note(doc, "No device in these files counts bytes: there is no traffic to show.");
@@ -385,7 +430,8 @@ static void add_traffic(pair *p, document *doc)
     }
     size_t count = choose(p, chosen, rest);
     for (size_t i = 0; i < count; i++) {
-        rows[i] = (bars_row){.label = device_name(p, chosen[i])};
+        snprintf(labels[i], sizeof labels[i], "%.90s%s", device_name(p, chosen[i]), p->is_virtual ? " (virtual)" : "");
+        rows[i] = (bars_row){.label = labels[i]};
         for (int way = 0; way < 2; way++) {
             rows[i].value[way] = pair_role_rate(p, chosen[i], roles[way]);
             rows[i].share[way] = share_of(p, chosen[i], rows[i].value[way]);
@@ -399,14 +445,15 @@ static void add_traffic(pair *p, document *doc)
         rows[count++] = (bars_row){.label = others, .value = {rest[0], rest[1]}, .pale = {NAN, NAN}, .share = {NAN, NAN}};
     }
     bars_style how = style;
-    bool virtual = !(p->schema->devices[p->traffic[0]].flags & NETPROF_DEVICE_PHYSICAL);
-    if (virtual) how.note = "No physical port was read: these are virtual interfaces, and the same bytes may be in several.";
+    if (p->is_virtual)
+        how.note = p->idle_ports ? "No physical port moved anything: these are virtual devices, and the same bytes may be in several."
+                                 : "No physical port was read: these are virtual devices, and the same bytes may be in several.";
     const char *source = p->schema->devices[p->traffic[0]].source;
     bool same = true;
     for (size_t i = 0; i < p->traffic_count; i++)
         same = same && strcmp(p->schema->devices[p->traffic[i]].source, source) == 0;
     char title[64];
-    snprintf(title, sizeof title, "Traffic by %s", same ? pair_noun(source, false) : "device");
+    snprintf(title, sizeof title, "Traffic by %s%s", p->is_virtual ? "virtual " : "", same ? pair_noun(source, false) : "device");
     document_add(doc, chart_bars((chart_head){"traffic", title, "which carried data, and was it balanced?"}, &how,
                                  rows, count));
 }

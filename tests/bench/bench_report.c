@@ -183,8 +183,6 @@ static void many_hosts(const char *report)
     free(paths);
 }
 
-/* -- rows -- */
-
 /* A program that lies beside another one. */
 static const char *beside(const char *path, const char *name, char *to, size_t size)
 {
@@ -192,6 +190,35 @@ static const char *beside(const char *path, const char *name, char *to, size_t s
     snprintf(to, size, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path ? path : "", name);
     return to;
 }
+
+/* A job of an hour at 1 Hz: the fast set of four NICs, CPU, memory, processes, energy, four GPUs of each node. */
+static void hour_of_a_job(const char *report, const char *self)
+{
+    const char *nodes = bench.quick ? "2" : "256", *seconds = bench.quick ? "60" : "3600";
+    char make[700], directory[600], output[700], name[160];
+    long kib = -1;
+    beside(self, "make_job", make, sizeof make);
+    bench_path(directory, sizeof directory, "%s/job", bench.tree);
+    bench_path(output, sizeof output, "%s/job.pdf", bench.tree);
+    const char *const written[] = {make, "-n", nodes, "-t", seconds, directory, NULL};
+    const char *const drawn[] = {report, "-o", output, directory, NULL};
+    snprintf(name, sizeof name, "report of %s nodes x %s s at 1 Hz", nodes, seconds);
+    if (mkdir(directory, 0777) != 0 || run_process((char *const *)(uintptr_t)written, NULL) < 0) {
+        bench_skip(name, "cannot write the recordings");
+        return;
+    }
+    int64_t ns = run_process((char *const *)(uintptr_t)drawn, &kib);
+    if (ns < 0) {
+        bench_skip(name, "the report failed");
+    } else {
+        bench_figure(name, (double)ns / 1e9, "s", 30);
+        bench_figure("  its processor time", processor_s(), "s", 0);
+        bench_figure("  resident", (double)kib / 1024, "MiB", 1024);
+    }
+    bench_remove_all(directory);
+}
+
+/* -- rows -- */
 
 static void rows(const bench_samples *s)
 {
@@ -252,4 +279,5 @@ void bench_report(void)
     use_rows("report to HTML", to_html, 0);
     use_rows("scatter", scatter, 0);
     many_hosts(report);
+    hour_of_a_job(report, self);
 }

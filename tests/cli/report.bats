@@ -222,6 +222,39 @@ text_of() {
     grep -q 'was not written' err
 }
 
+# two_snapshots FILE ETH0_BYTES LO_BYTES: ten seconds, a physical port and a virtual device.
+two_snapshots() {
+    jq -n --argjson eth "$2" --argjson lo "$3" '
+        def device($n; $physical): {source: "netdev", name: $n, physical: $physical, virtual: ($physical | not),
+            counters: [("rx_bytes", "tx_bytes", "carrier_changes") | {name: ., unit: (if . == "carrier_changes" then "events" else "bytes" end), kind: "counter",
+                width: 64, scale: 1}]};
+        def snap($t; $e; $l): {schema: 0, set: "all", begin_ns: ($t * 1e9), end_ns: ($t * 1e9), wall_ns: ((1700000000 + $t) * 1000000000),
+            stamp_error_ns: 0, devices: [["eth0", $e], ["lo", $l] | {device: .[0], source: "netdev", begin_ns: ($t * 1e9),
+            end_ns: ($t * 1e9), values: {rx_bytes: .[1], tx_bytes: .[1], carrier_changes: 0}}]};
+        {format: "netprof", version: 1, facts: {}, deltas: [],
+         schemas: [{facts: {host: "n1", boot_id: "b"}, sources: [{name: "netdev", status: "ok", devices: 2}],
+                    devices: [device("eth0"; true), device("lo"; false)]}],
+         snapshots: [snap(100; 0; 0), snap(110; $eth; $lo)]}' >"$1"
+}
+
+@test "traffic of virtual devices is shown where physical ports moved nothing, and is called virtual" {
+    command -v jq >/dev/null || skip 'no jq'
+    two_snapshots lo.json 0 5000000000
+    netprof report --brief -o lo.pdf lo.json
+    text=$(text_of lo.pdf)
+    [[ $text == *'all traffic stayed on the host, through lo'* ]]
+    [[ $text == *'Nothing through the physical port; through virtual ones: lo 4.00 Gb/s in, 4.00 Gb/s out.'* ]]
+    [[ $text == *'Traffic by virtual interface'*'lo (virtual)'*'500 MB/s'* ]]
+    [[ $text != *'0 b/s in'* ]]
+    check_layout lo.json
+    # One byte through the port, and it is the port's report.
+    two_snapshots eth.json 10 5000000000
+    netprof report --brief -o eth.pdf eth.json
+    text=$(text_of eth.pdf)
+    [[ $text == *'Traffic by interface'*'eth0'* ]]
+    [[ $text != *'(virtual)'* ]]
+}
+
 @test "the reference data: verdict and figures" {
     need_aurora
     netprof report -o a.pdf "$aurora/before.txt" "$aurora/after.txt"

@@ -66,31 +66,6 @@ END
     netprof-report --check-layout a.json
 }
 
-@test "many hosts on one time axis" {
-    for i in 1 2 3; do
-        "$series" "n$i.json" --host "node$i" --nics 2 --snapshots 10 --start $((1700000000 + 5 * i))
-    done
-    netprof-report -o hosts.html n1.json n2.json n3.json
-    well_formed hosts.html
-    grep -q '3 hosts' hosts.html
-    grep -q 'node3 cxi1' hosts.html
-    grep -q '2023-11-14 22:13:25 UTC' hosts.html # 1700000005, the first of all
-    netprof-report --check-layout n1.json n2.json n3.json
-    netprof-report --check-layout --paper letter n1.json n2.json n3.json
-    netprof-report --brief -o page.svg n1.json n2.json n3.json
-    well_formed page.svg
-    netprof-report --chart time-rates -o rates.svg n1.json n2.json n3.json
-    well_formed rates.svg
-}
-
-@test "one host of many with a single snapshot is an error that names it" {
-    "$series" a.json --snapshots 5
-    "$series" b.json --snapshots 1
-    [ "$(status_of netprof-report -o x.pdf a.json a.json b.json)" -eq 3 ]
-    grep -q 'b.json' err
-    [ ! -e x.pdf ]
-}
-
 @test "the edges: 64 NICs, one, none, the largest values, clocks that run backwards" {
     "$series" many.json --nics 64 --snapshots 4
     "$series" one.json --nics 1 --snapshots 400

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "charts_job.h"
 #include "charts_plots.h"
 
 #include <math.h>
@@ -223,6 +224,60 @@ static chart distribution_of(const char *name, const char *label)
                               &outline);
 }
 
+static chart use_of(const char *name, const char *label)
+{
+    const use_row rows[] = {{label, .79, .78, .8, INK_PEER, "79", "%", false, false},
+                            {"Host memory", .34, .33, .66, INK_PEER, "172", "GiB of 512 GiB", false, false},
+                            {"Network sent", .268, NAN, NAN, INK_SENT, "26.8", label, false, false},
+                            {"Too much", 1.4, .9, 2, INK_PEER, "140", "%", false, false},
+                            {"Power", NAN, NAN, NAN, INK_PEER, "2.4", "kW, no limit known", true, false},
+                            {"Energy", NAN, NAN, NAN, INK_PEER, NULL, "may not be read (rights)", false, true}};
+    return chart_use((chart_head){name, "Use of the nodes", "mean; mark = lowest and highest node"}, rows, COUNT(rows));
+}
+
+static chart facts_of(const char *name, const char *label)
+{
+    const fact_row rows[] = {{"User", "anna", false}, {label, label, true}, {"Samples", "56 820 of 57 600", true}};
+    return chart_facts((chart_head){name, "Job", ""}, rows, COUNT(rows));
+}
+
+static chart shares_of(const char *name, const char *label)
+{
+    const share_segment parts[] = {{"GPU", "27.6 kWh", 27.6, INK_PART}, {label, "5.4 kWh", 5.4, INK_PART + 1}, {"none", "0", 0, INK_PART + 2},
+                                   {"unknown", "", NAN, INK_PART + 3}, {"rest", "0.1 kWh", .1, INK_PART + 3}};
+    const share_segment nothing[] = {{"all", "0", 0, INK_PART}};
+    const share_row rows[] = {{"by part", "37.8 kWh", parts, COUNT(parts)}, {label, label, parts, 2}, {"nothing", "", nothing, 1}};
+    return chart_shares((chart_head){name, "Energy to solution", "where did it go?"}, rows, COUNT(rows));
+}
+
+// With everything that can stand over and beside the panels.
+static chart full_lines_of(const char *name, const char *label)
+{
+    const lines_curve out = {"", INK_SENT_TEXT, INK_SENT_PALE, sent, low, high, false, false};
+    const lines_panel panels[] = {{label, label, AXES_SI, "B/s", false, &out, 1, NAN, NULL}, {"Second", "", AXES_SI, "B/s", false, &out, 1, NAN, NULL}};
+    const axes_span boxes[] = {{0, 200, label, INK_NONE}, {300, 3500, "main, step \xc3\x97 1725", INK_NONE}};
+    const double tops[] = {100e9, NAN};
+    const lines_mark marks[] = {{0, 3590, 32e9, label, INK_BAD}, {1, 10, 90e9, "n04", INK_BAD}, {1, 1e9, 0, "nowhere", INK_BAD}};
+    lines_style style = {.x = minutes, .count = POINTS, .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME}, .x_head = "seconds",
+                         .phases = phases, .phase_count = COUNT(phases), .gaps = gaps, .gap_count = 1, .incidents = incidents, .incident_count = 1,
+                         .phases_label = label, .boxes = boxes, .box_count = COUNT(boxes), .boxes_label = "Regions", .boxes_below = label, .tops = tops,
+                         .marks = marks, .mark_count = COUNT(marks), .wash = true, .squeeze = true};
+    return chart_lines((chart_head){name, "All at once", ""}, &style, panels, COUNT(panels));
+}
+
+static chart compact_events_of(const char *name, const char *label)
+{
+    double all[POINTS], some[POINTS], none[POINTS] = {0};
+    for (size_t i = 0; i < POINTS; i++)
+        all[i] = 1 + noise(i), some[i] = i > 100 && i < 140;
+    const events_row rows[] = {{label, minutes, all, POINTS, label, NULL, false, SEVERITY_WATCH, false},
+                               {"Slowed", minutes, some, POINTS, "n03", NULL, false, SEVERITY_HIGH, false},
+                               {"Link down", minutes, none, POINTS, NULL, NULL, false, SEVERITY_OK, false}};
+    const events_style style = {.axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME}, .gaps = gaps, .gap_count = 1,
+                                .incidents = incidents, .incident_count = 1, .width = 10, .label_width = 96, .right_width = 56, .compact = true};
+    return chart_events_over((chart_head){name, "Events", ""}, &style, rows, COUNT(rows));
+}
+
 // ---- documents ----
 
 static document *gallery(const char *label)
@@ -249,6 +304,11 @@ static document *gallery(const char *label)
     document_beside(d, boxplot_of("boxplot", label), scatter_of("scatter", 400, label), 0.5);
     document_add(d, scatter_of("density", 20000, label));
     document_add(d, histograms_of("histograms", 8, label));
+    document_part(d, "Of jobs");
+    document_beside(d, use_of("use", label), facts_of("facts", label), 0.6);
+    document_add(d, full_lines_of("full-lines", label));
+    document_add(d, compact_events_of("compact-events", label));
+    document_add(d, shares_of("shares", label));
     document_note(d, label);
     return d;
 }
@@ -309,6 +369,11 @@ static void charts_fit_their_boxes(void **state)
         expect_fits(boxplot_of("boxplot", labels[i]));
         expect_fits(histograms_of("histograms", 8, labels[i]));
         expect_fits(distribution_of("distribution", labels[i]));
+        expect_fits(use_of("use", labels[i]));
+        expect_fits(facts_of("facts", labels[i]));
+        expect_fits(shares_of("shares", labels[i]));
+        expect_fits(full_lines_of("full-lines", labels[i]));
+        expect_fits(compact_events_of("compact-events", labels[i]));
     }
     expect_fits(map_of("map", 1, "node "));
     expect_fits(map_of("map", 0, ""));
@@ -396,6 +461,18 @@ static void many_points_become_bands(void **state)
                         "2.99"); // (99 x 1 or 3 and 100) / 100: 200 - 1 + 100 = 299
     expect_fits(c);
     free(x);
+}
+
+// What each segment's share is, of what is known.
+static void shares_in_numbers(void **state)
+{
+    (void)state;
+    chart c = shares_of("shares", "CPU");
+    assert_int_equal(c.twin.columns, 4);
+    assert_string_equal(c.twin.cells[4 + 1], "GPU");
+    assert_string_equal(c.twin.cells[4 + 3], "83.4\xe2\x80\xaf%"); // 27.6 of 27.6 + 5.4 + 0.1
+    assert_string_equal(c.twin.cells[4 * 4 + 2], "not measured");
+    expect_fits(c);
 }
 
 static char directory[512];
@@ -514,7 +591,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(charts_fit_their_boxes), cmocka_unit_test(edges_of_data),
-        cmocka_unit_test(many_points_become_bands), cmocka_unit_test(documents_with_hostile_names),
+        cmocka_unit_test(many_points_become_bands),
+        cmocka_unit_test(shares_in_numbers), cmocka_unit_test(documents_with_hostile_names),
         cmocka_unit_test(without_gnuplot)};
     return cmocka_run_group_tests(tests, begin, end);
 }

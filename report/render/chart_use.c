@@ -1,0 +1,165 @@
+// How well the nodes were used: the mean as a bar in a field of the capacity, the lowest and highest node as a mark,
+// for a mean hides what is out of balance.
+#include "chart_private.h"
+#include "charts_job.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct use {
+    arena *memory;
+    use_row *rows;
+    size_t count;
+} use;
+
+static const double pitch = 13.1, bar_height = 8.6;
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    (void)x;
+    (void)c;
+    (void)width;
+    (void)from;
+    return (double)count * pitch + 2;
+}
+
+static double clamped(double share)
+{
+    return fmax(0, fmin(1, share));
+}
+
+// From the lowest to the highest; one thick line where both are nearly the same.
+static void draw_range(canvas *c, const use_row *r, double left, double width, double y)
+{
+    double from = left + clamped(r->low) * width, to = left + clamped(r->high) * width, middle = y + bar_height / 2;
+    if (isnan(r->low) || isnan(r->high)) return;
+    if (to - from < 1.5) {
+        canvas_line(c, (from + to) / 2, y, (from + to) / 2, y + bar_height, INK_TEXT, 1.5);
+        return;
+    }
+    canvas_line(c, from, middle, to, middle, INK_TEXT, .8);
+    canvas_line(c, from, y + 1, from, y + bar_height - 1, INK_TEXT, .9);
+    canvas_line(c, to, y + 1, to, y + bar_height - 1, INK_TEXT, .9);
+}
+
+static void draw_row(canvas *c, const use_row *r, canvas_box field, double left, double end)
+{
+    double base = field.y + bar_height / 2 + 2.6, x = field.x + field.width + 7;
+    canvas_text(c, left, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, field.x - left - 6);
+    if (r->unknown) {
+        canvas_hatch(c, field);
+        canvas_text(c, x, base, r->of, TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, end - x);
+        return;
+    }
+    if (!r->no_capacity) {
+        canvas_rect(c, field, INK_EMPTY, 0);
+        canvas_frame(c, field, INK_HAIR, .4);
+        if (r->share > 0) canvas_rect(c, (canvas_box){field.x, field.y, clamped(r->share) * field.width, field.height}, r->ink, 0);
+        draw_range(c, r, field.x, field.width, field.y);
+    }
+    x += canvas_text(c, x, base, r->value, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, end - x) + 3;
+    if (end - x > 8) canvas_text(c, x, base, r->of, TYPE_CELL, INK_SECONDARY, ALIGN_LEFT, end - x);
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const use *u = x->data;
+    double label = 0, text = 0, y = box.y + 2;
+    for (size_t i = 0; i < u->count; i++) {
+        const use_row *r = &u->rows[i];
+        label = fmax(label, canvas_text_width(c, r->label, TYPE_TABLE));
+        text = fmax(text, canvas_text_width(c, r->value, TYPE_TABLE_STRONG) + 3 + canvas_text_width(c, r->of, TYPE_CELL));
+    }
+    label = fmin(label, .3 * box.width) + 10;
+    text = fmin(text + 8, .42 * box.width);
+    for (size_t i = from; i < from + count && i < u->count; i++, y += pitch) {
+        canvas_box field = {box.x + label, y, box.width - label - text, bar_height};
+        draw_row(c, &u->rows[i], field, box.x, box.x + box.width);
+    }
+}
+
+static void fill_twin(document_table *t, const use *u)
+{
+    static const char *const heads[] = {"", "mean", "", "lowest", "highest"};
+    t->columns = sizeof heads / sizeof *heads;
+    t->right = 0x1a;
+    for (size_t i = 0; i < t->columns; i++)
+        document_cell(t, heads[i]);
+    for (size_t i = 0; i < u->count; i++) {
+        const use_row *r = &u->rows[i];
+        document_cell(t, r->label);
+        document_cell(t, r->unknown ? "not measured" : r->value);
+        document_cell(t, r->of);
+        document_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->low).text);
+        document_cell(t, r->no_capacity || r->unknown ? "" : number_percent(r->high).text);
+    }
+}
+
+chart chart_use(chart_head head, const use_row *rows, size_t count)
+{
+    chart x;
+    use *u = chart_begin(&x, head, sizeof *u);
+    if (!u) return x;
+    u->rows = arena_copy(u->memory, rows, count, sizeof *rows);
+    u->count = u->rows ? count : 0;
+    for (size_t i = 0; i < u->count; i++) {
+        use_row *r = &u->rows[i];
+        r->label = arena_text(u->memory, r->label);
+        r->value = arena_text(u->memory, r->value);
+        r->of = arena_text(u->memory, r->of);
+    }
+    x.height = height;
+    x.draw = draw;
+    x.rows = u->count ? u->count : 1;
+    fill_twin(&x.twin, u);
+    return chart_end(&x);
+}
+
+// ---- facts ----
+
+typedef struct facts {
+    arena *memory;
+    fact_row *rows;
+    size_t count;
+} facts;
+
+static void draw_facts(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const facts *f = x->data;
+    double label = 0, y = box.y + 2;
+    for (size_t i = 0; i < f->count; i++)
+        label = fmax(label, canvas_text_width(c, f->rows[i].title, TYPE_TABLE));
+    label = fmin(label + 10, .45 * box.width);
+    for (size_t i = from; i < from + count && i < f->count; i++, y += pitch) {
+        const fact_row *r = &f->rows[i];
+        double base = y + bar_height / 2 + 2.6;
+        canvas_text(c, box.x, base, r->title, TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, label - 6);
+        canvas_tip(c, r->text);
+        canvas_text(c, box.x + label, base, r->text, r->strong ? TYPE_TABLE_STRONG : TYPE_TABLE, INK_TEXT, ALIGN_LEFT,
+                    box.width - label);
+    }
+}
+
+chart chart_facts(chart_head head, const fact_row *rows, size_t count)
+{
+    chart x;
+    facts *f = chart_begin(&x, head, sizeof *f);
+    if (!f) return x;
+    f->rows = arena_copy(f->memory, rows, count, sizeof *rows);
+    f->count = f->rows ? count : 0;
+    x.twin.columns = 2;
+    document_cell(&x.twin, "");
+    document_cell(&x.twin, "");
+    for (size_t i = 0; i < f->count; i++) {
+        fact_row *r = &f->rows[i];
+        r->title = arena_text(f->memory, r->title);
+        r->text = arena_text(f->memory, r->text);
+        document_cell(&x.twin, r->title);
+        document_cell(&x.twin, r->text);
+    }
+    x.rows = f->count ? f->count : 1;
+    x.is_table = true;
+    x.height = height;
+    x.draw = draw_facts;
+    return chart_end(&x);
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# The report of recordings: a job on one time axis.
+
+load common
+
+setup() {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no netprof-report here'
+    command -v python3 >/dev/null || skip 'no python3'
+    cd "$BATS_TEST_TMPDIR" || return
+    series=$NETPROF_TEST_TOP/tests/cli/series_json
+}
+
+well_formed() {
+    if command -v xmllint >/dev/null; then xmllint --noout "$@"; fi
+}
+
+need() {
+    command -v "$1" >/dev/null || skip "no $1"
+}
+
+text_of() {
+    pdftotext -layout "$1" - | tr -s ' \n\f\342\200\257' ' '
+}
+
+check_layout() {
+    local paper
+    for paper in a4 letter; do
+        netprof-report --check-layout --paper "$paper" "$@" >layout || { cat layout; return 1; }
+    done
+}
+
+@test "network files of several hosts are a job on one time axis" {
+    for i in 1 2 3; do
+        "$series" "n$i.json" --host "node$i" --nics 2 --snapshots 10 --start $((1700000000 + 5 * i))
+    done
+    netprof-report -o hosts.html n1.json n2.json n3.json
+    well_formed hosts.html
+    grep -q '3 nodes' hosts.html
+    grep -q 'node3 NIC 2 (cxi1)' hosts.html
+    grep -q '2023-11-14 22:13:25' hosts.html # 1700000005, the first of all
+    # Each node sends 2000 and 4000 bytes/s, receives half of that.
+    python3 - <<'END'
+import re
+text = re.sub(r"<[^>]+>", "\n", open("hosts.html", encoding="utf-8").read()).replace("\u202f", " ")
+words = re.sub(r"\n+", "\n", text)
+assert "Network sent\n6.00 kB/s\n" in words, words[:4000]
+assert "Network received\n3.00 kB/s\n" in words
+assert "162 kB" in words # 3 nodes x 9 s x 6000 bytes/s
+END
+    check_layout n1.json n2.json n3.json
+    netprof-report --brief -o page.svg n1.json n2.json n3.json
+    well_formed page.svg
+    netprof-report --chart time-lines -o lines.svg n1.json n2.json n3.json
+    well_formed lines.svg
+}
+
+@test "a file with a single snapshot among others is said and left out" {
+    "$series" a.json --snapshots 5
+    "$series" b.json --host n2 --snapshots 1
+    [ "$(status_of netprof-report -o x.pdf a.json a.json b.json)" -eq 1 ]
+    grep -q 'b.json' err
+    [ -s x.pdf ]
+    [ "$(status_of netprof-report -o y.pdf b.json b.json b.json)" -eq 3 ]
+    grep -q 'b.json' err
+    [ ! -e y.pdf ]
+}
+
+@test "a recording of this node: every format, sound, laid out, the same bytes twice" {
+    netprof record -o r.netprof --interval 50ms --duration 1s --job none
+    netprof-report -o a.pdf r.netprof
+    netprof-report -o b.pdf r.netprof
+    cmp a.pdf b.pdf
+    netprof-report -o a.html r.netprof
+    netprof-report -o b.html r.netprof
+    cmp a.html b.html
+    well_formed a.html
+    refute grep -qi '<script' a.html
+    netprof-report --brief -o a.svg r.netprof
+    netprof-report --brief --theme dark -o a.png r.netprof
+    well_formed a.svg
+    [ "$(head -c 8 a.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]
+    check_layout r.netprof
+    netprof-report --list-charts r.netprof >charts
+    grep -q '^use' charts
+    grep -q '^cpu-lines' charts
+    need pdfinfo
+    pdfinfo a.pdf | grep -q '^Title:'
+    if command -v qpdf >/dev/null; then qpdf --check a.pdf >/dev/null; fi
+}
+
+@test "a run with an interval is a job, too: its command, its CPU time, its memory" {
+    need pdftotext
+    netprof run -q --interval 20ms -o r.netprof -- python3 -c '
+import time
+block = bytearray(200 << 20)
+for i in range(0, len(block), 4096): block[i] = 1
+end = time.process_time() + 0.6
+while time.process_time() < end: pass'
+    netprof-report -o r.pdf r.netprof
+    text=$(text_of r.pdf)
+    [[ $text == *'Use of the node'* ]]
+    [[ $text == *'Command python3'* ]]
+    check_layout r.netprof
+    # The memory's peak is what was touched, and little more: 200 MiB + Python.
+    netprof-report --chart nodes -o nodes.pdf r.netprof
+    peak=$(pdftotext -layout nodes.pdf - | tr '\342\200\257' ' ' | grep -oE '[0-9.]+ +MiB' | tail -n 1 | tr -dc '0-9.')
+    python3 -c "assert 200 <= float('$peak') < 260, '$peak'"
+}
+
+@test "one second with two samples has a report" {
+    netprof record -o r.netprof --interval 1s --duration 1s --job none
+    netprof-report -o r.pdf r.netprof
+    check_layout r.netprof
+}
+
+@test "phases are drawn and counted" {
+    need pdftotext
+    "$series" a.json --host node1 --nics 1 --snapshots 21
+    "$series" b.json --host node2 --nics 1 --snapshots 21
+    printf '1700000000 load\n1700000005.5 solve\n1700000015 -\n' >phases.txt
+    netprof-report -o p.pdf --phases phases.txt a.json b.json a.json
+    pdftotext -layout p.pdf - | tr '\342\200\257' ' ' | tr -s ' ' >text
+    grep -qE '^ ?load 5.50 s 2.00 kB/s' text
+    grep -qE '^ ?solve 9.50 s 2.00 kB/s' text
+    [ "$(status_of netprof-report -o x.pdf --phases none.txt a.json b.json a.json)" -ne 0 ]
+    grep -q 'none.txt' err
+}
+
+@test "a directory of recordings is one job; a cut file is said" {
+    mkdir job
+    netprof record -o job/a.netprof --interval 50ms --duration 500ms --job none
+    netprof-report -o a.pdf job
+    head -c $(($(stat -c %s job/a.netprof) * 2 / 3)) job/a.netprof >job/b.netprof
+    [ "$(status_of netprof-report -o b.pdf job)" -eq 1 ]
+    grep -q 'b.netprof' err
+    [ -s b.pdf ]
+    rm job/a.netprof
+    [ "$(status_of netprof-report -o c.pdf job)" -eq 3 ]
+    [ ! -e c.pdf ]
+}
+
+@test "a job in Chromium at 400, 900 and 1400 pixels, light, dark and on paper" {
+    for i in 1 2 3; do
+        "$series" "n$i.json" --host "node$i" --nics 2 --snapshots 30 --gap 10,14 --retries 20
+    done
+    netprof-report -o a.html n1.json n2.json n3.json
+    status=0
+    timeout 250 "$NETPROF_TEST_TOP/tests/html/check_page" a.html >said || status=$?
+    [ "$status" -ne 77 ] || skip 'no Chromium'
+    [ "$status" -eq 0 ] || { cat said; return 1; }
+}
