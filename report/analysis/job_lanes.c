@@ -2,6 +2,8 @@
 // at lanes.
 #include "job_report_private.h"
 
+#include "clocks.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,13 +176,59 @@ static bool take_shifts(job_report *r, const double *shift_s, const double *unce
     return true;
 }
 
+// The begin of a job step is the same moment on all nodes, nearly.
+static bool take_event(clocks_event *to, char **name, const job_run *x, size_t index, size_t *count)
+{
+    const char *id = netprof_fact_of(x->facts, x->fact_count, "job_id"), *number = netprof_fact_of(x->facts, x->fact_count, "job_step");
+    if (!id || !number || !x->wall_ns) return true;
+    if (!(*name = job_text("%s.%s", id, number))) return false;
+    *to = (clocks_event){index, *name, x->wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
+    ++*count;
+    return true;
+}
+
+// By what the files hold. Nothing is moved where they tell nothing.
+static bool align_by_files(job_report *r)
+{
+    size_t count = r->reader->run_count, events = 0, known = 0;
+    clocks c = {0};
+    clocks_input *inputs = calloc(count + 1, sizeof *inputs);
+    clocks_event *event = calloc(count + 1, sizeof *event);
+    char **keys = calloc(count + 1, sizeof *keys);
+    double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
+    bool good = inputs && event && keys && shift && uncertainty;
+    for (size_t i = 0; i < count && good; i++) {
+        const job_run *x = &r->reader->runs[i];
+        inputs[i] = (clocks_input){.name = r->nodes[x->node].name, .boot_id = *x->boot_id ? x->boot_id : NULL, .wall_ns = x->wall_ns,
+                                   .mono_ns = x->mono_ns, .end_wall_ns = x->end_wall_ns, .end_mono_ns = x->end_mono_ns};
+        clocks_take_facts(&inputs[i], x->facts, x->fact_count);
+        good = take_event(&event[events], &keys[events], x, i, &events);
+    }
+    good = good && clocks_find(&c, inputs, count, event, events) == NETPROF_OK;
+    for (size_t i = 0; i < count && good; i++) {
+        shift[i] = (double)c.runs[i].offset_ns * 1e-9;
+        uncertainty[i] = c.runs[i].error_ns == CLOCKS_UNKNOWN_NS ? NAN : (double)c.runs[i].error_ns * 1e-9;
+        known += c.runs[i].basis != CLOCKS_NOTHING && i != c.reference;
+    }
+    good = good && take_shifts(r, shift, uncertainty);
+    r->clocks_aligned = good && known > 0;
+    for (size_t i = 0; i < events && keys; i++) free(keys[i]);
+    free(inputs);
+    free(event);
+    free(keys);
+    free(shift);
+    free(uncertainty);
+    clocks_free(&c);
+    return good;
+}
+
 // Behind the order of nodes and devices, before anything is put on the axis. False: no memory.
 bool job_align(job_report *r)
 {
     const job_report_options *options = r->reader->options;
     size_t count = r->reader->run_count;
     r->clocks_aligned = false;
-    if (!options->clock) return true;
+    if (!options->clock) return r->node_count < 2 || align_by_files(r);
     job_clock_run *runs = calloc(count + 1, sizeof *runs);
     double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
     bool good = runs && shift && uncertainty;
@@ -496,6 +544,8 @@ bool job_finish_lanes(job_report *r)
     if (good) align_bins(r);
     r->uncertainty_s = NAN;
     for (size_t i = 0; i < r->node_count; i++) r->uncertainty_s = fmax(r->uncertainty_s, r->nodes[i].uncertainty_s);
+    for (size_t i = 0; i < r->node_count; i++)
+        if (isnan(r->nodes[i].uncertainty_s)) r->uncertainty_s = NAN; // one unknown is enough
     return good && name_devices(r);
 }
 

@@ -159,7 +159,8 @@ static void refuse(job_report *r, const char *path, netprof_err code, const char
 static bool keep_clock(job_run *to, const dataset_run *run)
 {
     for (size_t i = 0; i < run->fact_count; i++) {
-        if (strncmp(run->facts[i].key, "clock_", 6) != 0) continue;
+        const char *key = run->facts[i].key;
+        if (strncmp(key, "clock_", 6) != 0 && strcmp(key, "job_id") != 0 && strcmp(key, "job_step") != 0) continue;
         if (!job_grow_one(&to->facts, to->fact_count, sizeof *to->facts)) return false;
         netprof_fact *fact = &to->facts[to->fact_count++];
         *fact = (netprof_fact){strdup(run->facts[i].key), strdup(run->facts[i].value)};

@@ -14,8 +14,8 @@
 // host. Several files of one node are one node, one after another; where two overlap in time the one read first counts
 // and the other is left out (a note tells).
 //
-// TIME is seconds since job_report.begin_ns, the first snapshot of all. Hosts are put on it by their wall clocks, shifted
-// by job_report_options.clock where that is given.
+// TIME is seconds since job_report.begin_ns, the first snapshot of all. Hosts are put on it by their wall clocks, moved as
+// far as what the files hold of the clocks demands (clocks.h), or by job_report_options.clock where that is given.
 //
 // LANES. A lane is one meter of one node, or of one device of a node, over time. It is kept in at most JOB_BINS bins,
 // whose width doubles as the job grows, so memory does not grow with its length; each bin keeps how long it is known, mean,
@@ -307,7 +307,7 @@ typedef struct job_report {
     char *title;           // one sentence: the worst finding, or that all is well and how much was used
     severity severity;     // of the worst finding
     uint64_t samples, expected; // of all nodes
-    bool clocks_aligned;     // by job_report_options.clock; else by the wall stamps alone
+    bool clocks_aligned;     // something tells how they stand to one another; else by the wall stamps alone
     double uncertainty_s;    // the largest of the nodes'; NAN: not known
     char *clock_text;        // "node clocks as they are, not compared"; one line for the foot
     bool damaged;            // parts of a file, or whole files, are missing
@@ -322,7 +322,7 @@ typedef struct job_clock_run {
     const char *node, *path;
     const char *boot_id; // "" unknown
     int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
-    const netprof_fact *facts; // those that begin with "clock_"
+    const netprof_fact *facts; // clock_..., job_id, job_step
     size_t fact_count;
 } job_clock_run;
 
@@ -335,7 +335,7 @@ typedef struct job_report_options {
     const rules *rules;   // for the network's and the node's findings; NULL: only those of the job itself
     const char *phases;   // file of phases: lines "TIME NAME", TIME in seconds since 1970 (date +%s.%N); a phase ends where
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
-    job_clock clock;      // asked once, behind the last file; NULL: wall clocks as they are
+    job_clock clock;      // asked once, behind the last file; NULL: by what the files hold (clocks.h)
     void *clock_user;
     uint64_t max_bytes;   // of one file; 0: 4 GiB
     // Called before each file; may be NULL.

@@ -92,7 +92,7 @@ END
     near "$(jq '[.phases[].time_s] | add' <<<"$output")" "$(jq .elapsed_s <<<"$output")" 0.000001
     run netprof job d --all
     [[ $output == *"job 17 two, anna, 2 nodes"* ]]
-    [[ $output == *"not compared"* ]]
+    [[ $output == *"node clocks agree to"* ]]
 }
 
 @test "job: regions that lie beside the recordings" {

@@ -685,6 +685,25 @@ static void clocks_and_virtual_nodes(void **state)
     job_report_free(&job);
 }
 
+// What the files themselves hold: one kernel's clock state, and two nodes of one boot.
+static void clocks_by_what_the_files_hold(void **state)
+{
+    (void)state;
+    const char *const facts[] = {"clock_synchronised", "yes", "clock_max_error_us", "2000", NULL};
+    for (int n = 1; n <= 2; n++) {
+        node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
+                                 &(node_shape){.parts = NODE_PROCESS, .interval_s = 1, .facts = facts});
+        for (int t = 0; t <= 10; t++) node_take(&f, t);
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    assert_true(job.clocks_aligned);
+    expect_close(job.uncertainty_s, 0.004, 1e-6); // both errors together
+    assert_non_null(strstr(job.clock_text, "4 ms"));
+    expect_close(job.end_s, 10, 1e-9);
+    job_report_free(&job);
+}
+
 static void hostile_names_and_phases(void **state)
 {
     (void)state;
@@ -813,6 +832,7 @@ int main(void)
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),
         TEST(clocks_and_virtual_nodes),
+        TEST(clocks_by_what_the_files_hold),
         TEST(hostile_names_and_phases),
         TEST(files_that_are_none),
         TEST(long_jobs_keep_extremes),
