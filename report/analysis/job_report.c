@@ -153,11 +153,15 @@ static void refuse(job_report *r, const char *path, netprof_err code, const char
     r->damaged = true;
 }
 
-static netprof_err use_run(job_report *r, const dataset *set, netprof_error *error)
+// Of a file, or of each of those that were put together in it.
+static netprof_err use_run(void *user, const dataset *all, const dataset_run *run)
 {
-    const dataset_run *run = &set->runs[0];
+    job_report *r = user;
+    dataset_run one = *run;
+    const dataset set = {.runs = &one, .run_count = 1}; // borrowed
     size_t node = r->reader->run ? job_run_node(r) : JOB_NONE;
     netprof_err err = job_run_end(r, run);
+    (void)all;
     if (err) return err;
     if (!run->complete) r->damaged = true;
     if (run->snapshot_count < 2 || node == JOB_NONE) {
@@ -167,14 +171,14 @@ static netprof_err use_run(job_report *r, const dataset *set, netprof_error *err
     }
     r->files++;
     if (!job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
-    return r->reader->options->rules && !job_judge_node(r, node, set, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
+    return r->reader->options->rules && !job_judge_node(r, node, &set, NULL) ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
-static netprof_err read_recording(job_report *r, const char *path, netprof_error *error)
+static netprof_err read_recording(job_report *r, const char *path)
 {
     dataset set = {0};
     netprof_error own = {.code = NETPROF_OK};
-    dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
+    dataset_options how = {.ends_only = 1, .each = job_take, .done = use_run, .user = r, .max_bytes = r->reader->options->max_bytes};
     int has_regions = regions_in_file(path);
     netprof_err err = NETPROF_OK;
     job_reader *reader = r->reader;
@@ -190,7 +194,6 @@ static netprof_err read_recording(job_report *r, const char *path, netprof_error
         if (!has_regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
     } else {
         take_warnings(r, &set);
-        err = use_run(r, &set, error);
     }
     dataset_free(&set);
     return err;
@@ -294,14 +297,14 @@ static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, c
     return code;
 }
 
-static netprof_err read_all(job_report *r, const path_list *list, netprof_error *error)
+static netprof_err read_all(job_report *r, const path_list *list)
 {
     const job_report_options *options = r->reader->options;
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < list->count && !err; i++) {
         if (options->progress) options->progress(options->progress_user, i, list->count);
         if (ends_with(list->items[i], ".phases")) err = job_read_phases(r, list->items[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-        else err = read_recording(r, list->items[i], error);
+        else err = read_recording(r, list->items[i]);
     }
     if (options->phases && !err) err = job_read_phases(r, options->phases) ? NETPROF_OK : NETPROF_ERR_NOMEM;
     if (options->progress && !err) options->progress(options->progress_user, list->count, list->count);
@@ -329,7 +332,7 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     r->reader->options = options;
     r->clocks_aligned = options->clock != NULL;
     netprof_err err = list_paths(r, &list, paths, count) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-    if (!err) err = read_all(r, &list, error);
+    if (!err) err = read_all(r, &list);
     free_paths(&list);
     if (!err && !r->files) {
         netprof_error first = r->reader->first;
