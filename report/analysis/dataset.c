@@ -404,8 +404,7 @@ static netprof_err add_run(dataset_input *in)
     }
     in->run.host = dataset_node(&in->run, NULL);
     set->runs[set->run_count++] = in->run;
-    netprof_err told = in->options->done ? in->options->done(in->options->user, set, &set->runs[set->run_count - 1]) : NETPROF_OK;
-    return told ? dataset_fail(in, told, 0, "%s", netprof_strerror(told)) : NETPROF_OK;
+    return NETPROF_OK;
 }
 
 static netprof_err begin(dataset_input *in, dataset *set, const char *path, const dataset_options *options,

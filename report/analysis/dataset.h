@@ -60,9 +60,6 @@ typedef struct dataset_options {
     // Called for each snapshot of a file, index 0 for its first, also for those that ends_only drops; run is what is known
     // of the file until then. An error ends the reading.
     netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
-    // Called when a run is complete and the last of the data set: files put together have several. An error ends the
-    // reading. May be NULL.
-    netprof_err (*done)(void *user, const dataset *set, const dataset_run *run);
     void *user;
     uint64_t max_bytes; // of one file (or part of it), and of the snapshots kept of it; 0: 1 GiB
     uint64_t end_zero;
