@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff compare regions run record job convert nccl'
+commands='list collect diff compare regions run record merge job convert nccl'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 [ ! -x "$NETPROF_TEST_BIN/netprof-watch" ] || commands="$commands watch"
 

@@ -173,3 +173,18 @@ three_nodes() {
         [[ $(jq -r ".facts.${when}_max_error_us" n1.json) =~ ^[0-9]+$ ]]
     done
 }
+
+@test "merge: netprof job reads every node of a merged file" {
+    three_nodes
+    netprof merge -q n1-17.netprof n2-17.netprof n10-17.netprof -o job.netprof
+    mkdir d
+    cp n*-17.netprof d
+    netprof job --json job.netprof >merged.json
+    netprof job --json d >apart.json
+    for file in merged.json apart.json; do
+        [ "$(jq -r '[.nodes[].name] | sort | join(" ")' "$file")" = "n1 n10 n2" ]
+    done
+    [ "$(jq -c '[.nodes[] | [.name, .samples]] | sort' merged.json)" = "$(jq -c '[.nodes[] | [.name, .samples]] | sort' apart.json)" ]
+    [ "$(jq .begin_ns merged.json)" = "$(jq .begin_ns apart.json)" ]
+    [ "$(jq .elapsed_s merged.json)" = "$(jq .elapsed_s apart.json)" ]
+}
