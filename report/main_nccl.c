@@ -162,24 +162,28 @@ static int write_charts(const nccl_view *view, const char *directory, const docu
 {
     static const char *const endings[] = {"pdf", "svg", "png"};
     netprof_error error = {.code = NETPROF_OK};
-    pages_nccl_file *files;
-    size_t count;
+    document_options o = *base;
+    pages_nccl_file *charts;
+    size_t count = 0;
     bool said = false;
-    document *doc = pages_nccl_charts(view, &files, &count, &error);
+    document *doc = pages_nccl_charts(view, &charts, &count, &error);
     int code = doc ? EXIT_DONE : fail_error(NULL, &error);
+    document_file *files = must(calloc(count + 1, sizeof *files));
+    char **paths = must(calloc(count + 1, sizeof *paths));
     for (size_t i = 0; i < count && !code; i++) {
-        document_options o = *base;
-        char *path = text_format("%s/%s.%s", directory, files[i].path, endings[o.format]);
-        o.chart = files[i].chart;
-        o.user = &said;
-        if (o.progress) o.progress(NULL, "chart", i, count);
-        o.progress = NULL;
-        code = make_parents(path, 1);
-        if (!code && document_write(doc, path, &o, say_warning, &error)) code = fail_error(*error.path ? NULL : path, &error);
-        free(path);
+        paths[i] = text_format("%s/%s.%s", directory, charts[i].path, endings[o.format]);
+        files[i] = (document_file){charts[i].chart, paths[i]};
+        code = make_parents(paths[i], 1);
     }
-    document_close(doc);
+    o.user = &said;
+    if (!code && count && document_write_charts(doc, files, count, &o, say_warning, &error))
+        code = fail_error(*error.path ? NULL : directory, &error);
+    if (!code && !count) code = fail(EXIT_NOTHING, "--charts: the logs hold nothing that could be drawn");
+    for (size_t i = 0; i < count; i++) free(paths[i]);
+    free(paths);
     free(files);
+    document_close(doc);
+    free(charts);
     return code;
 }
 

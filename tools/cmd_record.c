@@ -12,14 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup;
-static int per_cpu, quiet;
+static int per_cpu, quiet, background;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %h host, %j job, %r rank, %p process", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process", "FILE"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
     {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
@@ -30,6 +31,7 @@ static const struct poptOption options[] = {
     {"per-cpu", 0, POPT_ARG_NONE, &per_cpu, 0, "each CPU for itself, too", NULL},
     {"checkpoint", 0, POPT_ARG_STRING, &checkpoint_text, 0, "force the file to the disk so often (60s)", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
+    {"background", 0, POPT_ARG_NONE, &background, 0, "return when the recording has begun; it goes on by itself", NULL},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no line of state on a terminal", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
@@ -81,6 +83,7 @@ static int check(recording *r, size_t count)
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
     r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0;
     r->job.sources.per_cpu = per_cpu != 0;
+    r->job.sources.perf = reading_perf();
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);
 }
 
@@ -200,24 +203,66 @@ static int open_all(recording *r)
     r->to = recorder_open(output, true);
     if (!r->to) return EXIT_FILE;
     recorder_job(r->to);
+    recorder_clock(r->to, "clock");
     job_facts(&r->job, r->to);
     recorder_number(r->to, "interval_ns", r->interval_ns);
     if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
     return EXIT_DONE;
 }
 
+// ---- in the background ----
+
+enum { GO_ON = -1 };
+
+// What a prologue starts must neither be of its process group, which ends with it, nor hold its standard streams. In the
+// new process GO_ON, and *told is where to say that the recording has begun; in the old one an exit code, when it has.
+static int detach(int *told)
+{
+    int ends[2], status = 0;
+    char begun;
+    if (pipe2(ends, O_CLOEXEC)) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    close(ends[child == 0 ? 0 : 1]);
+    if (child == 0) {
+        setsid();
+        *told = ends[1];
+        return GO_ON;
+    }
+    ssize_t n;
+    do n = read(ends[0], &begun, 1);
+    while (n < 0 && errno == EINTR);
+    close(ends[0]);
+    if (n == 1) return EXIT_DONE;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
+}
+
+static void tell_begun(int told)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3 && nothing >= 0; fd++) dup2(nothing, fd);
+    if (nothing > 2) close(nothing);
+    if (write(told, "", 1) != 1) errno = 0; // nobody waits any more: it goes on all the same
+    close(told);
+}
+
 static int run(const char **arguments, size_t count)
 {
     recording r = {0};
     (void)arguments;
-    int code = check(&r, count);
+    int told = -1, code = background ? detach(&told) : GO_ON;
+    if (code != GO_ON) return code;
+    code = check(&r, count);
     if (!code) code = open_all(&r);
     if (!code) {
         begin(&r);
+        if (told >= 0) tell_begun(told);
         loop(&r);
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
+        recorder_clock(r.to, "clock_end");
         if (r.shown) fputc('\n', stderr);
     }
     int closed = recorder_close(r.to, !code);
@@ -234,14 +279,15 @@ const command command_record = {
     .name = "record",
     .summary = "record what this node does, tick by tick",
     .arguments = "-o FILE",
-    .text = "Reads network, CPU, memory, disks, energy and the job's processes at fixed places in time and appends each\n"
+    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and appends each\n"
             "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
             "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or SIGHUP;\n"
             "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
-            "the job is found by itself, and %h and %j name the files apart.",
+            "the job is found by itself, and %n and %j name the files apart; netprof merge joins them.",
     .examples = "netprof record -o node.netprof --duration 2s\n"
                 "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
-                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s",
+                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"
+                "netprof record -o flops.netprof --sources perf,gpu,self --perf default,flops --duration 1s",
     .options = options,
     .run = run,
 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +61,27 @@ void recorder_job(recorder *r)
         if (job_fact(i)) recorder_fact(r, job_facts[i].key, job_fact(i));
 }
 
+static void clock_fact(recorder *r, const char *when, const char *what, const char *value)
+{
+    char *key = text_format("%s_%s", when, what);
+    recorder_fact(r, key, value);
+    free(key);
+}
+
+// adjtimex(2) with modes 0 only reads, and needs no rights.
+void recorder_clock(recorder *r, const char *when)
+{
+    struct timex t = {.modes = 0};
+    int state = adjtimex(&t);
+    if (!r || state < 0) return;
+    bool good = state != TIME_ERROR && !(t.status & STA_UNSYNC);
+    clock_fact(r, when, "synchronised", good ? "yes" : "no");
+    clock_fact(r, when, "max_error_us", number_signed(t.maxerror));
+    clock_fact(r, when, "estimated_error_us", number_signed(t.esterror));
+    clock_fact(r, when, "offset_ns", number_signed(t.status & STA_NANO ? t.offset : t.offset * 1000));
+    clock_fact(r, when, "frequency_ppb", number_signed((int64_t)t.freq * 1000 / 65536)); // ppm with 16 binary places
+}
+
 char *shell_line(const char *const *words)
 {
     size_t size = 1;
@@ -92,10 +114,12 @@ static char *expand_path(const char *pattern)
     size_t size;
     FILE *to = must(open_memstream(&path, &size));
     gethostname(host, sizeof host - 1);
+    const char *node = getenv("SLURMD_NODENAME");
     for (; *pattern; pattern++) {
         const char *job = job_fact(0), *rank = job_fact(5);
         char after = *pattern == '%' ? pattern[1] : 0;
         if (after == 'h') put_value(to, host);
+        else if (after == 'n') put_value(to, node && *node ? node : host);
         else if (after == 'j') put_value(to, job ? job : "nojob");
         else if (after == 'r') put_value(to, rank ? rank : "0");
         else if (after == 'p') fprintf(to, "%ld", (long)getpid());

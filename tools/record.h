@@ -9,8 +9,8 @@
 
 typedef struct recorder recorder;
 
-// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host),
-// %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
+// The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host), %n
+// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
 // otherwise, and JSON always, the file appears whole at the end. NULL after saying why.
 recorder *recorder_open(const char *path, bool live);
 const char *recorder_path(const recorder *r);
@@ -26,6 +26,9 @@ int recorder_close(recorder *r, bool keep);
 
 // Job, rank and the like, from the environment of the usual schedulers and launchers.
 void recorder_job(recorder *r);
+// The kernel's word on this node's wall clock, as facts WHEN_synchronised, WHEN_max_error_us ...: how far it may be from
+// UTC. when: "clock" at the begin, "clock_end" at the end.
+void recorder_clock(recorder *r, const char *when);
 // The words as one line that a shell reads as the same words; free it.
 char *shell_line(const char *const *words);
 

@@ -295,7 +295,7 @@ static family *make_families(page *p, size_t *count)
     const nccl_view *v = p->v;
     family *all = arena_make(p->memory, v->kinds.count + 1, sizeof *all);
     size_t n = 0;
-    for (size_t i = 0; all && i < v->kinds.count; i++) {
+    for (size_t i = 0; all && i < v->kinds.count && i < NCCL_VIEW_KINDS; i++) {
         const nccl_view_kind *k = &v->kinds.items[i];
         size_t at = 0;
         while (at < n && (strcmp(all[at].type, k->type) != 0 || strcmp(all[at].coll, k->coll) != 0))
@@ -546,10 +546,10 @@ static void add_comparison(page *p)
     if (!v->compared_known) return;
     const nccl_view_compared **order = arena_make(p->memory, count + 1, sizeof *order);
     const char **cells = arena_make(p->memory, COLUMNS * (count + 1), sizeof *cells);
-    document_part(p->doc, "Compared with the other job");
     for (size_t i = 0; order && i < count; i++)
         order[i] = &v->compared.items[i];
     if (order && count) qsort(order, count, sizeof *order, by_change);
+    if (order) add_dumbbells(p, order, count);
     document_note(p->doc,
                   arena_format(p->memory,
                                "%llu kinds slower, %llu faster, %llu alike. Slower or faster: the medians of "
@@ -557,7 +557,6 @@ static void add_comparison(page *p)
                                "chance allows (rank sum, |z| above %.0f).",
                                (unsigned long long)v->slower, (unsigned long long)v->faster,
                                (unsigned long long)v->alike, 100 * NCCL_COMPARE_CHANGE, NCCL_COMPARE_Z));
-    if (order) add_dumbbells(p, order, count);
     for (size_t i = 0; order && cells && i < count; i++) {
         const nccl_view_compared *c = order[i];
         const char **row = cells + COLUMNS * i;
@@ -667,7 +666,6 @@ static void add_counters(page *p)
     const nccl_view *v = p->v;
     const char **cells = arena_make(p->memory, COLUMNS * (v->nics.count + 1), sizeof *cells);
     if (!v->counters_known) return;
-    document_part(p->doc, "NIC counters");
     if (!v->nics.count) {
         document_note(p->doc, "The recordings are of other hosts than the logs, or of another time.");
         return;

@@ -72,6 +72,20 @@ static void draw_hovers(canvas *c, const run *r, const axes *a)
     }
 }
 
+// Why a stretch is empty, where there is room to say it.
+static void draw_gap_labels(canvas *c, const run *r, const axes *a)
+{
+    for (size_t i = 0; i < r->gap_count; i++) {
+        double left, right, text = r->gaps[i].label ? canvas_text_width(c, r->gaps[i].label, TYPE_AXIS) : 0;
+        if (!text || !axes_clip(a, &r->gaps[i], &left, &right) || right - left < text + 12 ||
+            a->box.height < 14)
+            continue;
+        double middle = (left + right) / 2, base = a->box.y + a->box.height / 2 + 2.3;
+        canvas_rect(c, (canvas_box){middle - text / 2 - 4, base - 7.5, text + 8, 10.5}, INK_PAPER, 1.5);
+        canvas_text(c, middle, base, r->gaps[i].label, TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
+    }
+}
+
 static void draw_change(canvas *c, const run *r, const axes *a)
 {
     double at = axes_x(a, r->change);
@@ -101,6 +115,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         axes_draw_y(c, &a);
         draw_curve(c, r, k, &a);
         draw_change(c, r, &a);
+        if (i == 0) draw_gap_labels(c, r, &a);
         canvas_text(c, a.box.x, y + 7, k->label, TYPE_TABLE_STRONG, k->text, ALIGN_LEFT, a.box.width);
         draw_hovers(c, r, &a);
         y += head_height + a.box.height + panel_gap;
@@ -136,6 +151,7 @@ static void find_tops(run *r)
         double most = 0;
         for (size_t k = 0; k < r->count; k++)
             most = fmax(most, fmax(r->curves[i].high[k], r->curves[i].y[k]));
+        most *= 1.06; // room above the line
         r->curves[i].top = plot_axis_for(&most, 1, false).max;
     }
     // One scale; but a panel is never too low to be read.
