@@ -255,7 +255,7 @@ complete_words() {
         [ "$offered" = "$expected" ]
         # and every option that is listed is one that the parser knows
         while IFS=$'\t' read -r option takes; do
-            run netprof "$command" "$option"
+            run timeout 3 netprof "$command" "$option" # netprof watch has no end of its own
             [[ $output != *'unknown option'* ]]
         done < <(netprof --list-options "$command" | grep -v -- '^-o\|--output')
     done

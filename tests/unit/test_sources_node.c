@@ -13,6 +13,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -458,6 +459,7 @@ static void what_was_there_before_does_not_count(void **state)
 // twice in the resident memory.
 enum { PIECE = 16 << 20 };
 static char *common_pages;
+static atomic_int *ready; // behind the common pages
 
 static void touch(volatile char *p)
 {
@@ -470,6 +472,7 @@ static void hold_both(void)
     if (!own) _exit(1);
     touch(own);
     touch(common_pages);
+    atomic_fetch_add(ready, 1);
     alarm(20); // the test may fail before it ends this one
     pause();
     free(own);
@@ -480,18 +483,15 @@ static void common_pages_count_once_in_shares(void **state)
     (void)state;
     bench b;
     pid_t pids[2];
-    common_pages = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    common_pages = mmap(NULL, PIECE + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(common_pages != MAP_FAILED);
+    ready = (atomic_int *)(void *)(common_pages + PIECE);
     for (int i = 0; i < 2; i++) pids[i] = child(hold_both);
     sources_job job = {.pids = pids, .pid_count = 2};
-    uint64_t resident = 0;
-    // Both have touched all of it, however slow the machine.
-    for (int tries = 0; tries < 400 && resident < 4ull * PIECE; tries++) {
-        usleep(10000);
-        open_source(&b, "process", NULL, &job);
-        resident = value(&b, "job", "resident");
-        if (resident < 4ull * PIECE) close_source(&b);
-    }
+    for (int tries = 0; tries < 1500 && atomic_load(ready) < 2; tries++) usleep(10000); // however slow the machine
+    assert_int_equal(atomic_load(ready), 2);
+    open_source(&b, "process", NULL, &job);
+    uint64_t resident = value(&b, "job", "resident");
     assert_true(resident >= 4ull * PIECE);
     uint64_t shares = value(&b, "job", "memory_proportional"), unique = value(&b, "job", "memory_unique");
     assert_true(shares >= 3ull * PIECE && shares < resident);
@@ -508,7 +508,7 @@ static void common_pages_count_once_in_shares(void **state)
     again(&b, NETPROF_SET_FAST);
     assert_int_equal(b.s.status[index_of(&b, "job", "run_queue_wait")], NETPROF_STATUS_SKIPPED);
     close_source(&b);
-    munmap(common_pages, PIECE);
+    munmap(common_pages, PIECE + 4096);
 }
 
 static void burn_on_one_cpu(void)

@@ -5,6 +5,7 @@
 
 static void drop_first(struct history_set *set, size_t count)
 {
+    if (!count) return;
     for (size_t i = 0; i < count; i++) netprof_snapshot_free(&set->items[i]);
     memmove(set->items, set->items + count, (set->count - count) * sizeof *set->items);
     set->count -= count;
