@@ -15,11 +15,18 @@
 #define CARD "/sys/class/drm/card0/device"
 #define PMU  "/sys/bus/event_source/devices/uncore_imc_0"
 
-static const char *const files[] = {
-    CARD "/gpu_busy_percent",  CARD "/mem_info_vram_used", CARD "/pp_dpm_sclk",
-    CARD "/ras/umc_err_count", CARD "/current_link_speed", CARD "/hwmon/hwmon0/temp1_input",
-    CARD "/gpu_metrics",       PMU "/format/event",        PMU "/events/cas_count_read",
-    PMU "/type",               PMU "/cpumask",             PMU "/events/cas_count_read.scale"};
+static const char *const files[] = {CARD "/gpu_busy_percent",
+                                    CARD "/mem_info_vram_used",
+                                    CARD "/pp_dpm_sclk",
+                                    CARD "/ras/umc_err_count",
+                                    CARD "/current_link_speed",
+                                    CARD "/hwmon/hwmon0/temp1_input",
+                                    CARD "/gpu_metrics",
+                                    PMU "/format/event",
+                                    PMU "/events/cas_count_read",
+                                    PMU "/type",
+                                    PMU "/cpumask",
+                                    PMU "/events/cas_count_read.scale"};
 enum { FILES = sizeof files / sizeof *files };
 
 static char root[] = "/tmp/netprof-fuzz-XXXXXX";
@@ -93,12 +100,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const sources_job nobody;
     const uint8_t *end = data + size, *at = memchr(data, 0xff, size);
-    char text[160], *list = strndup((const char *)data, at ? (size_t)(at - data) : size);
+    size_t length = at ? (size_t)(at - data) : size;
+    char text[160], *list = calloc(1, length + 1);
     netprof_config config = NETPROF_ZERO;
     netprof *np = NULL;
     make();
     *text = 0;
-    expect(list && (perf_check(list, text, sizeof text) || *text));
+    expect(list != NULL);
+    memcpy(list, data, length);
+    expect((perf_check(list, text, sizeof text) || *text));
     free(list);
     for (size_t i = 0; i < FILES; i++) {
         const uint8_t *begin = at ? at + 1 : end;
