@@ -596,6 +596,10 @@ static const struct row {
     {"softirq-hot", "softirq=7999999 idle=2000001 peer:user=4000000 peer:idle=6000000 peer:iowait=0", OK},
     {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0", OK}, // all are busy
     {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0", OK}, // the whole node
+    {"swap-full", "SwapFree=0>101 SwapTotal=1000>1000 pswpin=9 pswpout=9", OK},
+    {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=0", INFO}, // swapped out long ago
+    {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=1", HIGH},
+    {"swap-full", "SwapFree=0>0 SwapTotal=0>0 pswpin=0 pswpout=0", OK}, // there is none
     {"gpu-ecc", "ecc_uncorrected=0", OK},
     {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
     {"gpu-rows-failed", "rows_failed=0>0", OK},

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_CPUS = 1 << 16 };
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 typedef struct uncore_unit {
@@ -138,7 +139,7 @@ static void open_cpus(perf_counting *c, char *list)
         char *end;
         if (*range < '0' || *range > '9') continue;
         long low = strtol(range, &end, 10), high = *end == '-' ? strtol(end + 1, NULL, 10) : low;
-        for (; low <= high; low++)
+        for (; low <= high && low < MOST_CPUS; low++)
             perf_counting_add(c, -1, (int)low, false);
     }
 }

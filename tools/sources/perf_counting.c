@@ -272,7 +272,8 @@ static uint64_t in_unit(const perf_event *x)
 {
     if (x->scale >= 1 && x->scale < 1e9 && x->scale == (double)(uint64_t)x->scale)
         return x->total * (uint64_t)x->scale;
-    return (uint64_t)((long double)x->total * (long double)x->scale);
+    long double value = (long double)x->total * (long double)x->scale;
+    return value < 1.8e19L ? (uint64_t)value : UINT64_MAX;
 }
 
 static bool is_told(const perf_set *s)

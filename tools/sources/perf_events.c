@@ -322,6 +322,7 @@ static void scale_by(perf_event *event, const emit *e, const char *pmu, const ch
     double bytes;
     if (!emit_read_line(e, scale, sizeof scale, DEVICES "/%s/events/%s.scale", pmu, name)) return;
     event->scale = strtod(scale, NULL);
+    if (!(event->scale > 0 && event->scale < 1e12)) event->error = EBADMSG;
     if (!emit_read_line(e, unit, sizeof unit, DEVICES "/%s/events/%s.unit", pmu, name)) return;
     if ((bytes = unit_bytes(unit)) <= 0) return;
     event->shape.unit = "bytes";
