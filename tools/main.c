@@ -16,6 +16,7 @@ static const command *const commands[] = {
     &command_compare, //
     &command_run,     //
     &command_record,  //
+    &command_merge,   //
     &command_job,     //
     &command_regions, //
     &command_convert, //
@@ -26,7 +27,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 // Programs of their own, started as netprof NAME.
 static const struct {
     const char *name, *summary, *needs;
-} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"}};
+} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
+             {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *find_command(const char *name)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 static struct {
-    char *root, *fast, *set, *hold;
+    char *root, *fast, *set, *hold, *perf;
     char **sources, **include, **exclude;
     int pid, threads, max_fds;
 } reading;
@@ -17,6 +17,8 @@ const struct poptOption reading_options[] = {
     {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
     {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
     {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
+    {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
+     "EVENTS"},
     {"include", 'i', POPT_ARG_ARGV, &reading.include, 0,
      "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
@@ -32,6 +34,11 @@ const struct poptOption set_option[] = {
     {"set", 0, POPT_ARG_STRING, &reading.set, 0, "all counters, or the few that decide most questions", "all|fast"},
     POPT_TABLEEND,
 };
+
+const char *reading_perf(void)
+{
+    return reading.perf;
+}
 
 // Joins two lists with commas; NULL when both are empty.
 static char *join(char *const *a, const char *const *b)
@@ -136,14 +143,19 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
         const sources_entry *s = sources_at(i);
         // Another root is another node, or a saved one: the job's processes are not in it.
         bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
+        wanted |= reading.perf && strcmp(s->name, "perf") == 0;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
-        if (s->add(np, job, &error)) return fail_error(s->name, &error);
+        if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
+        netprof_err result = s->add(np, job, &error);
+        if (result == NETPROF_ERR_ARG) return fail_usage("--%s: %s", s->name, safe(error.text));
+        if (result) return fail_error(s->name, &error);
     }
     return EXIT_DONE;
 }
 
-static int open_reading(netprof **np, const char *const *globs, const sources_job *job, bool network, bool node)
+// network: the sources of netprof.h without --sources; NULL: all of them.
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, const char *network, bool node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
@@ -155,7 +167,7 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     char *sources = network_sources(&own), *include = join(reading.include, globs);
     char *exclude = join(reading.exclude, NULL);
     config.root = reading.root;
-    config.sources = network ? sources : "none";
+    config.sources = sources && (!network || strcmp(network, "none") != 0) ? sources : network;
     config.include = include;
     config.exclude = exclude;
     config.fast = reading.fast;
@@ -175,13 +187,34 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
 
 int reading_open(netprof **np, const char *const *globs)
 {
-    static const sources_job nobody;
-    return open_reading(np, globs, &nobody, true, false);
+    static sources_job nobody;
+    nobody.perf = reading_perf();
+    return open_reading(np, globs, &nobody, NULL, false);
 }
 
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
 {
-    return open_reading(np, NULL, job, network, node);
+    return open_reading(np, NULL, job, network ? NULL : "none", node);
+}
+
+static bool has_devices(const netprof_schema *schema, const char *source)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, source) == 0) return true;
+    return false;
+}
+
+int reading_open_ports(netprof **np, const netprof *all)
+{
+    static const sources_job nobody;
+    static const char *const ports[] = {"cxi", "rdma", "netdev"};
+    char names[32] = "";
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        if (!has_devices(netprof_get_schema(all), ports[i])) continue;
+        if (*names) strcat(names, ",");
+        strcat(names, ports[i]);
+    }
+    return open_reading(np, NULL, &nobody, *names ? names : "none", false);
 }
 
 int reading_nothing(const netprof *np)

@@ -5,6 +5,7 @@ load common
 
 commands='list collect diff compare regions run record job convert nccl'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
+[ ! -x "$NETPROF_TEST_BIN/netprof-watch" ] || commands="$commands watch"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -135,6 +136,12 @@ nccl --peak much a
 nccl --parquet a
 nccl --fail-on ever a
 report --nonsense
+watch --nonsense
+watch --interval soon
+watch --window 0
+watch --count -1
+watch --set some
+watch a b
 END
     [ ! -e a.netprof ]
 }
