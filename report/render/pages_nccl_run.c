@@ -77,7 +77,7 @@ static void draw_gap_labels(canvas *c, const run *r, const axes *a)
 {
     for (size_t i = 0; i < r->gap_count; i++) {
         double left, right, text = r->gaps[i].label ? canvas_text_width(c, r->gaps[i].label, TYPE_AXIS) : 0;
-        if (!text || !axes_clip(a, &r->gaps[i], &left, &right) || right - left < text + 12 ||
+        if (!(text > 0) || !axes_clip(a, &r->gaps[i], &left, &right) || right - left < text + 12 ||
             a->box.height < 14)
             continue;
         double middle = (left + right) / 2, base = a->box.y + a->box.height / 2 + 2.3;
