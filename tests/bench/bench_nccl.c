@@ -197,19 +197,24 @@ static void measure(contestant *all, int count, int repeats)
 static void plain_and_packed(const directories *d, const char *netprof, const char *self, const char *library,
                              int repeats)
 {
-    char both[900], cat[900];
+    char both[900], cat[900], pdf[400], charts[400];
     snprintf(both, sizeof both, "ls %s/* | xargs -P 2 -n 16 zcat", d->packed);
     snprintf(cat, sizeof cat, "ls %s/* | xargs -P 2 -n 16 cat", d->plain);
+    snprintf(pdf, sizeof pdf, "%s/report.pdf", d->top);
+    snprintf(charts, sizeof charts, "%s/charts", d->top);
     contestant all[MOST] = {{.name = "netprof nccl", .command = {netprof, "nccl", d->plain, NULL}},
                             {.name = "DuckDB", .command = {NULL}},
                             {.name = "cat, two at a time", .command = {"sh", "-c", cat, NULL}},
                             {.name = "netprof nccl, .gz", .command = {netprof, "nccl", d->packed, NULL}},
-                            {.name = "zcat, two at a time", .command = {"sh", "-c", both, NULL}}};
+                            {.name = "zcat, two at a time", .command = {"sh", "-c", both, NULL}},
+                            {.name = "netprof report", .command = {netprof, "report", d->plain, "-o", pdf, NULL}},
+                            {.name = "netprof report --charts",
+                             .command = {netprof, "report", d->plain, "--charts", charts, NULL}}};
     if (library) {
         const char *command[] = {self, "--run-duckdb", library, d->plain};
         memcpy(all[1].command, command, sizeof command);
     }
-    measure(all, 5, repeats);
+    measure(all, 7, repeats);
     head();
     row(&all[0], &all[1]);
     row(&all[0], &all[2]);
@@ -217,6 +222,12 @@ static void plain_and_packed(const directories *d, const char *netprof, const ch
     row(&all[2], NULL);
     row(&all[3], &all[4]);
     row(&all[4], NULL);
+    row(&all[5], &all[0]);
+    row(&all[6], &all[0]);
+    for (int i = 5; i < 7; i++)
+        if (all[i].count && !all[i].failed)
+            printf("# %s: %.2f s more than netprof nccl\n", all[i].name,
+                   median(all[i].seconds, all[i].count) - median(all[0].seconds, all[0].count));
 }
 
 /* Time for each million records: does it stay the same? */

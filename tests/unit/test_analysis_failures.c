@@ -14,6 +14,8 @@
 #include "difference.h"
 #include "findings.h"
 #include "job_report.h"
+#include "nccl_view.h"
+#include "nccl_generate.h"
 #include "rules.h"
 #include "series.h"
 #include "situation.h"
@@ -487,6 +489,68 @@ static void find_without_memory(void **state)
     rules_free(&built_in);
 }
 
+// ---- what a report of NCCL logs shows: made of logs, and read from a saved result ----
+
+static nccl nccl_logs;
+static nccl_findings nccl_found;
+static char *nccl_saved;
+
+static void tell_view(outcome *o, const nccl_view *v)
+{
+    tell(o, "%s|%zu sentences %zu rows %zu late %zu kinds %zu bins %zu series %zu ranks %zu gone|", v->verdict,
+         v->sentences.count, v->rows.count, v->late.count, v->kinds.count, v->run.count, v->series.count, v->slowest.count,
+         v->gone.count);
+    for (size_t i = 0; i < v->rows.count; i++)
+        tell(o, "%s %s %g;", v->rows.items[i].label, v->rows.items[i].coll, v->rows.items[i].wire_us.p50);
+    for (size_t i = 0; i < v->kinds.count; i++) tell(o, "%zu %zu;", v->kinds.items[i].points.count, v->kinds.items[i].bins.count);
+}
+
+static void view_of_logs(outcome *o)
+{
+    nccl_view v;
+    o->error = nccl_view_make(&v, &nccl_logs, &nccl_found, NULL, NULL, NULL);
+    if (!o->error) tell_view(o, &v);
+    nccl_view_free(&v);
+}
+
+static void view_of_saved(outcome *o)
+{
+    nccl_view v;
+    o->error = nccl_view_parse(&v, nccl_saved, strlen(nccl_saved), NULL);
+    if (!o->error) tell_view(o, &v);
+    nccl_view_free(&v);
+}
+
+static void view_without_memory(void **state)
+{
+    char directory[] = "/tmp/netprof-view-XXXXXX", command[80];
+    const char *path = mkdtemp(directory);
+    nccl_generate_truth truth;
+    nccl_view v;
+    (void)state;
+    assert_non_null(path);
+    const nccl_generate_plan plan = {.directory = path, .packing = "", .side = 2, .gpus = 1, .records = 400, .seed = 3,
+                                     .late_rank = 2, .late_us = 500, .drop = 0.02};
+    assert_int_equal(nccl_generate(&plan, &truth), 0);
+    assert_int_equal(nccl_read(&nccl_logs, &path, 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(nccl_findings_make(&nccl_found, &nccl_logs, NULL, NULL), NETPROF_OK);
+    assert_int_equal(nccl_view_make(&v, &nccl_logs, &nccl_found, NULL, NULL, NULL), NETPROF_OK);
+    json_object *o = json_object_new_object();
+    json_object_object_add(o, "format", json_object_new_string("netprof-nccl"));
+    json_object_object_add(o, "version", json_object_new_int(2));
+    json_object_object_add(o, "view", nccl_view_json(&v));
+    nccl_saved = strdup(json_object_to_json_string(o));
+    json_object_put(o);
+    nccl_view_free(&v);
+    printf("view_of_logs: %ld allocations\n", sweep(view_of_logs) - 1);
+    printf("view_of_saved: %ld allocations\n", sweep(view_of_saved) - 1);
+    free(nccl_saved);
+    nccl_findings_free(&nccl_found);
+    nccl_free(&nccl_logs);
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
 // The built-in tables: thousands of allocations, so only some of them.
 static void built_in_rules_without_memory(void **state)
 {
@@ -566,6 +630,7 @@ int main(void)
         cmocka_unit_test(tabulate_without_memory),
         cmocka_unit_test(read_rules_without_memory), cmocka_unit_test(over_time_without_memory),
         cmocka_unit_test(find_without_memory),
+        cmocka_unit_test(view_without_memory),
         cmocka_unit_test(built_in_rules_without_memory),
     };
     return cmocka_run_group_tests(tests, load, unload);

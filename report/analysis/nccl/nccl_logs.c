@@ -458,7 +458,7 @@ nccl_bin *nccl_bins(const nccl *n, const nccl_series *s, size_t most, size_t *co
 {
     size_t total = s->instance_count, bins = total < most ? total : most;
     nccl_bin *all = calloc(bins + 1, sizeof *all);
-    double *wire = malloc((2 * total + 1) * sizeof *wire), *skew = wire + total;
+    double *wire = malloc((2 * total + 1) * sizeof *wire), *skew = wire ? wire + total : NULL;
     *count = all && wire ? bins : 0;
     for (size_t i = 0; i < *count; i++) {
         size_t begin = total * i / bins, end = total * (i + 1) / bins;
