@@ -4,7 +4,7 @@
 #include "nccl_counters.h"
 #include "nccl_export.h"
 #include "nccl_inputs.h"
-#include "nccl_parquet.h"
+#include "parquet.h"
 #include "nccl_text.h"
 #include "options.h"
 #include "output.h"
@@ -165,14 +165,14 @@ static int save_summary(const nccl *n, size_t i)
     return code;
 }
 
-static int convert_table(nccl_parquet *p, const char *name)
+static int convert_table(parquet_writer *p, const char *name)
 {
     char why[512];
     char *csv = text_format("%s/%s", output, name),
          *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
     char *temporary = text_format("%s.unfinished", done);
     int code = EXIT_DONE;
-    if (nccl_parquet_convert(p, csv, temporary, why, sizeof why))
+    if (parquet_convert(p, csv, temporary, NULL, 0, why, sizeof why))
         code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
     else if (rename(temporary, done))
         code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
@@ -187,13 +187,13 @@ static int save_parquet(const nccl *n)
 {
     char why[512];
     int code = EXIT_DONE;
-    nccl_parquet *p = nccl_parquet_open(why, sizeof why);
+    parquet_writer *p = parquet_open(why, sizeof why);
     if (!p) return fail(EXIT_FILE, "--parquet: %s", safe(why));
     for (int i = 0; i < NCCL_TABLES && !code; i++) {
         const char *name = nccl_table_file((nccl_table)i);
         if (!nccl_table_empty(n, (nccl_table)i) && strstr(name, ".csv")) code = convert_table(p, name);
     }
-    nccl_parquet_close(p);
+    parquet_close(p);
     return code;
 }
 

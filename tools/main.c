@@ -25,7 +25,10 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 // Programs of their own, started as netprof NAME.
 static const struct {
     const char *name, *summary, *needs;
-} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"}};
+} helpers[] = {
+    {"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
+    {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"},
+};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *find_command(const char *name)
