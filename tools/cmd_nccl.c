@@ -4,7 +4,7 @@
 #include "nccl_counters.h"
 #include "nccl_export.h"
 #include "nccl_inputs.h"
-#include "parquet.h"
+#include "nccl_columns.h"
 #include "nccl_text.h"
 #include "options.h"
 #include "output.h"
@@ -172,11 +172,16 @@ static int convert_table(parquet_writer *p, const char *name)
          *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
     char *temporary = text_format("%s.unfinished", done);
     int code = EXIT_DONE;
-    if (parquet_convert(p, csv, temporary, NULL, 0, why, sizeof why))
+    size_t count;
+    parquet_column *columns = nccl_columns(csv, &count);
+    if (!columns)
+        code = fail(EXIT_FILE, "%s: %s", safe(csv), strerror(errno));
+    else if (parquet_convert(p, csv, temporary, columns, count, why, sizeof why))
         code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
     else if (rename(temporary, done))
         code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
     if (code) unlink(temporary);
+    nccl_columns_free(columns, count);
     free(csv);
     free(done);
     free(temporary);

@@ -109,11 +109,10 @@ int parquet_convert(parquet_writer *p, const char *csv, const char *file, const 
     snprintf(text, size, "out of memory");
     if (from && to && list &&
         asprintf(&query,
-                 "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', %s%s%s)) "
-                 "TO '%s' (FORMAT parquet, COMPRESSION zstd)",
-                 from, count ? "auto_detect = false, nullstr = '', allow_quoted_nulls = false, max_line_size = 67108864, "
-                               "columns = {" : "sample_size = -1",
-                 list, count ? "}" : "", to) >= 0) {
+                 "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', "
+                 "auto_detect = false, nullstr = '', allow_quoted_nulls = false, max_line_size = 67108864, "
+                 "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
+                 from, list, to) >= 0) {
         failed = p->query(p->connection, query, &result);
         const char *why = failed ? p->result_error(&result) : "";
         snprintf(text, size, "%s", why ? why : "DuckDB failed");

@@ -14,9 +14,8 @@ typedef struct parquet_column {
 
 // NULL after writing why into `text`. The library is $NETPROF_DUCKDB, else libduckdb.so where libraries are looked for.
 parquet_writer *parquet_open(char *text, size_t size);
-// 0, or -1 after writing why into `text`. The CSV file has a line of names first. With columns (as many as the file has)
-// the types are those, an empty cell is NULL and a quoted empty one an empty text; without (count 0) DuckDB tells the
-// types by the whole file, and empty cells are NULL.
+// 0, or -1 after writing why into `text`. The CSV file (RFC 4180) begins with a line of names; the types are those of the
+// columns, of which there are as many. An empty cell is NULL and a quoted empty one an empty text.
 int parquet_convert(parquet_writer *p, const char *csv, const char *file, const parquet_column *columns, size_t count,
                     char *text, size_t size);
 void parquet_close(parquet_writer *p);

@@ -142,10 +142,30 @@ bool export_wants(const export_sink *sink, export_id id)
     return (export_table_what(id) & sink->o.what) != 0;
 }
 
+// The columns of wide tables end with the files, the sink's later.
+static export_table copy_of(const export_table *table)
+{
+    export_column *columns = must(calloc(table->column_count, sizeof *columns));
+    for (size_t i = 0; i < table->column_count; i++) {
+        const export_column *from = &table->columns[i];
+        columns[i] = (export_column){must(strdup(from->name)), from->type, must(strdup(from->unit))};
+    }
+    return (export_table){table->name, columns, table->column_count};
+}
+
+static void free_copy(const export_table *table)
+{
+    for (size_t i = 0; table->columns && i < table->column_count; i++) {
+        free((char *)(uintptr_t)table->columns[i].name);
+        free((char *)(uintptr_t)table->columns[i].unit);
+    }
+    free((export_column *)(uintptr_t)table->columns);
+}
+
 void export_begin(export_sink *sink, export_id id, const export_table *table)
 {
     if (!export_wants(sink, id) || export_failed(sink) || sink->tables[id].columns) return;
-    sink->tables[id] = *table;
+    sink->tables[id] = copy_of(table);
     sink->o.driver->table(sink->state, id, &sink->tables[id]);
 }
 
@@ -246,6 +266,7 @@ int export_close(export_sink *sink, bool keep)
         code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
         drop(sink);
     }
+    for (int i = 0; i < EXPORT_TABLES; i++) free_copy(&sink->tables[i]);
     free(sink->failure);
     free(sink->work);
     free(sink);

@@ -32,10 +32,15 @@ void put_f64(FILE *to, double value)
     fputs(text, to);
 }
 
-// Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds.
+// Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds. A plain
+// number is none.
 static bool is_formula(const char *text)
 {
-    return *text && strchr("=+-@\t\r", *text);
+    char *end;
+    if (!*text || !strchr("=+-@\t\r", *text)) return false;
+    if (*text != '-' && *text != '+') return true;
+    strtod(text, &end);
+    return end == text || *end;
 }
 
 static void put_text(FILE *to, const char *text, bool guard)
