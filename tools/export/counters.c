@@ -47,7 +47,7 @@ static void put_facts(feed *f, const char *scope, const char *source, const char
 {
     for (size_t i = 0; i < count; i++)
         ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope), cell_text(source),
-            cell_text(device), cell_text(facts[i].key), cell_text(facts[i].value));
+            cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
 }
 
 static void put_run(feed *f)
@@ -90,7 +90,7 @@ static void put_sources(feed *f, const netprof_schema *s)
         if (!is_new(f, text_format("source\x1f%s", x->name))) continue;
         ROW(f, EXPORT_SOURCES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(x->name),
             cell_text(netprof_status_name(x->status)), x->sys_errno ? cell_i64(x->sys_errno) : cell_none(),
-            x->path && *x->path ? cell_text(x->path) : cell_none(), cell_u64(x->device_count));
+            cell_text(x->path), cell_u64(x->device_count));
     }
 }
 

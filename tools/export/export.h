@@ -78,7 +78,8 @@ typedef struct export_cell {
 } export_cell;
 
 export_cell cell_none(void);
-export_cell cell_text(const char *text); // NULL: missing
+export_cell cell_text(const char *text);       // missing where it is NULL or empty: not known
+export_cell cell_exact_text(const char *text); // missing where it is NULL
 export_cell cell_u64(uint64_t value);
 export_cell cell_i64(int64_t value);
 export_cell cell_f64(double value); // missing where it is no finite number

@@ -31,20 +31,15 @@ static export_cell number_or_none(long number)
     return number < 0 ? cell_none() : cell_i64(number);
 }
 
-static export_cell text_or_none(const char *text)
-{
-    return text && *text ? cell_text(text) : cell_none();
-}
-
 static void put_ranks(export_sink *to, const regions *r)
 {
     static const char *const modes[] = {"", "off", "time", "fast", "sampler"};
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *x = &r->ranks[i];
         ROW(to, EXPORT_RANKS, cell_text(x->label), number_or_none(x->number), number_or_none(x->pid),
-            cell_text(r->hosts[x->host].name), cell_text(x->path), text_or_none(x->command),
+            cell_text(r->hosts[x->host].name), cell_text(x->path), cell_text(x->command),
             cell_text((size_t)x->mode < sizeof modes / sizeof *modes ? modes[x->mode] : ""), cell_text(x->clock),
-            text_or_none(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
+            cell_text(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
             x->sweep_ns ? cell_i64(x->sweep_ns) : cell_none(), x->interval_ns ? cell_i64(x->interval_ns) : cell_none(),
             cell_u64(x->threads), cell_u64(x->time_ns), cell_u64(x->calls), cell_u64(x->mismatched), cell_u64(x->dropped),
             x->overhead_ps ? cell_u64(x->overhead_ps) : cell_none(), flag_cell(x->complete));

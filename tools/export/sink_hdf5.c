@@ -36,12 +36,14 @@ typedef struct hdf5_group {
 
 typedef struct hdf5_state {
     export_sink *sink;
+    bool failed; // the library cannot close what it could not write: it is left alone then
     hid_t file, text; // text: the type of strings
     hdf5_group groups[EXPORT_TABLES];
 } hdf5_state;
 
 static bool good(hdf5_state *h, long long result)
 {
+    if (result < 0) h->failed = true;
     if (result < 0) export_fail(h->sink, "the HDF5 library could not write (no space left on the device?)");
     return result >= 0;
 }
@@ -59,6 +61,7 @@ static void *hdf5_open(export_sink *sink, const char *path)
 {
     hdf5_state *h = must(calloc(1, sizeof *h));
     h->sink = sink;
+    H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // what goes wrong is said by export_fail()
     h->text = H5Tcopy(H5T_C_S1);
     H5Tset_size(h->text, H5T_VARIABLE);
@@ -185,8 +188,8 @@ static void empty_buffers(hdf5_state *h, hdf5_group *g)
 {
     for (size_t i = 0; i < g->table->column_count && g->buffered; i++) {
         hdf5_column *c = &g->columns[i];
-        write_block(h, c->data, memory_type(h, c->type), c->buffer, g->rows, g->buffered);
-        if (c->known) write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
+        if (!h->failed) write_block(h, c->data, memory_type(h, c->type), c->buffer, g->rows, g->buffered);
+        if (c->known && !h->failed) write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
         char **texts = c->buffer;
         for (size_t k = 0; c->type == EXPORT_TEXT && k < g->buffered; k++) free(texts[k]);
     }
@@ -246,10 +249,10 @@ static void write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
 static void end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, bool finish)
 {
     char **texts = c->buffer;
-    if (finish && c->type == EXPORT_NAME) write_names(h, g, c);
+    if (finish && !h->failed && c->type == EXPORT_NAME) write_names(h, g, c);
     for (size_t k = 0; texts && c->type == EXPORT_TEXT && k < g->buffered; k++) free(texts[k]);
-    if (c->data >= 0) H5Dclose(c->data);
-    if (c->valid >= 0) H5Dclose(c->valid);
+    if (c->data >= 0 && !h->failed) good(h, H5Dclose(c->data));
+    if (c->valid >= 0 && !h->failed) good(h, H5Dclose(c->valid));
     for (size_t i = 0; i < c->name_count; i++) free(c->names[i]);
     lookup_free(&c->index);
     free(c->names);
@@ -264,13 +267,14 @@ static void hdf5_close(void *state, bool finish)
     for (int i = 0; i < EXPORT_TABLES; i++) {
         hdf5_group *g = &h->groups[i];
         if (!g->columns) continue;
-        if (finish) empty_buffers(h, g);
+        if (finish && !h->failed) empty_buffers(h, g);
         for (size_t k = 0; k < g->table->column_count; k++) end_column(h, g, &g->columns[k], finish);
-        H5Gclose(g->group);
+        if (!h->failed) H5Gclose(g->group);
         free(g->columns);
     }
-    H5Tclose(h->text);
-    if (h->file >= 0 && H5Fclose(h->file) < 0 && finish) good(h, -1);
+    if (!h->failed) good(h, H5Fflush(h->file, H5F_SCOPE_LOCAL));
+    if (!h->failed) good(h, H5Fclose(h->file));
+    if (!h->failed) H5Tclose(h->text);
     free(h);
 }
 

@@ -125,6 +125,11 @@ export_cell cell_none(void)
 
 export_cell cell_text(const char *text)
 {
+    return (export_cell){.known = text && *text, .as.text = text};
+}
+
+export_cell cell_exact_text(const char *text)
+{
     return (export_cell){.known = text != NULL, .as.text = text};
 }
 
