@@ -176,7 +176,7 @@ static int convert_table(parquet_writer *p, const char *name)
     parquet_column *columns = nccl_columns(csv, &count);
     if (!columns)
         code = fail(EXIT_FILE, "%s: %s", safe(csv), strerror(errno));
-    else if (parquet_convert(p, csv, temporary, columns, count, why, sizeof why))
+    else if (parquet_convert(p, csv, true, temporary, columns, count, why, sizeof why))
         code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
     else if (rename(temporary, done))
         code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));

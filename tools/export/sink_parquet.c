@@ -39,7 +39,6 @@ static void parquet_table(void *state, export_id id, const export_table *table)
     free(name);
     p->files[id] = fopen(p->names[id], "wxe");
     if (!p->files[id]) export_fail(p->sink, "%s: %s", safe(p->names[id]), strerror(errno));
-    else put_csv_head(p->files[id], table, false);
 }
 
 static void parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
@@ -60,7 +59,7 @@ static void convert(parquet_state *p, int i)
         columns[k] = (parquet_column){must(strdup(utf8(t->columns[k].name))), types[t->columns[k].type]};
     }
     char *to = export_file_name(p->sink, p->path, t, "parquet");
-    if (parquet_convert(p->duck, p->names[i], to, columns, t->column_count, text, sizeof text))
+    if (parquet_convert(p->duck, p->names[i], false, to, columns, t->column_count, text, sizeof text))
         export_fail(p->sink, "DuckDB: %s", safe(text));
     for (size_t k = 0; k < t->column_count; k++) free((char *)(uintptr_t)columns[k].name);
     free(columns);
