@@ -18,7 +18,8 @@ static const command *const commands[] = {
     &command_record,  //
     &command_regions, //
     &command_convert, //
-    &command_nccl,
+    &command_nccl,    //
+    &command_nsys,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
