@@ -56,7 +56,8 @@ static void print_help(FILE *to)
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
           "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
           "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
-          "regions of a job's code. Without -o the report is report.pdf.\n"
+          "regions of a job's code. An Nsight Systems export (.sqlite) is shown as its tables and over time.\n"
+          "Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -319,6 +320,20 @@ static int report_regions(const char **paths, size_t count, const document_optio
     return code;
 }
 
+// An Nsight Systems export.
+static int report_nsys(const char **paths, size_t count, const document_options *o)
+{
+    nsys n = {0};
+    netprof_error error;
+    if (count > 1) return fail_usage("%s: an Nsight Systems export is reported alone", safe(paths[0]));
+    if (nsys_read(&n, paths[0], NULL, &error)) return fail_error(paths[0], &error);
+    document *doc = pages_nsys(&n, brief, &error);
+    int code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    document_close(doc);
+    nsys_free(&n);
+    return code;
+}
+
 // Healthy runs before the "--", faulty ones behind it.
 static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
                              const document_options *o)
@@ -362,6 +377,7 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+    if (nsys_in_file(paths[0])) return report_nsys(paths, count, &o);
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
 

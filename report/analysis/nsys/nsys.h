@@ -73,6 +73,7 @@ typedef struct nsys_options {
 // _DAMAGED, _NOMEM, _ARG; error->path and ->text tell.
 netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, netprof_error *error);
 void nsys_free(nsys *n);
+bool nsys_in_file(const char *path); // is it an SQLite file at all?
 
 const char *nsys_busy_name(int what);            // "kernels", "NCCL kernels", "memory operations"
 int64_t nsys_bin_begin(const nsys *n, size_t i); // since the profile began; i = bin_count: the end of the last

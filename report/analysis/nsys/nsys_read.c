@@ -253,6 +253,15 @@ void nsys_free(nsys *n)
     *n = (nsys){0};
 }
 
+bool nsys_in_file(const char *path)
+{
+    char head[16] = {0};
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
+    bool found = file && fread(head, 1, sizeof head, file) == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+    if (file) fclose(file);
+    return found;
+}
+
 const char *nsys_busy_name(int what)
 {
     static const char *const names[NSYS_BUSY] = {"kernels", "NCCL kernels", "memory operations"};
