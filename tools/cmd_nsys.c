@@ -172,7 +172,7 @@ static int run(const char **paths, size_t count)
 
 const command command_nsys = {
     .name = "nsys",
-    .summary = "CUDA calls, kernels and copies of an Nsight Systems export, and how busy the GPUs were",
+    .summary = "kernels, copies and CUDA calls of an Nsight Systems export, and how busy the GPUs were",
     .arguments = "FILE.sqlite...",
     .text = "Prints what `nsys stats` prints of a file that `nsys export --type sqlite` made: calls of the CUDA API, kernels,\n"
             "memory operations by time and by size, NVTX ranges and calls of the operating system's libraries, each with its\n"
