@@ -61,6 +61,10 @@ parquet_writer *parquet_open(char *text, size_t size)
     } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
         snprintf(text, size, "DuckDB does not start");
     } else {
+        // A node of many cores need not hold a part of the rows for each.
+        duck_result result = {{NULL}};
+        p->query(p->connection, "SET threads = 4", &result);
+        p->destroy_result(&result);
         return p;
     }
     parquet_close(p);

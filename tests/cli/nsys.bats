@@ -128,6 +128,29 @@ END
     netprof nsys empty.sqlite >/dev/null
 }
 
+@test "a report of it: the tables and the busy GPUs" {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'built without cairo'
+    profile p.sqlite
+    netprof report -o gpu.pdf p.sqlite
+    if command -v pdftotext >/dev/null; then
+        pdftotext -layout gpu.pdf gpu.txt
+        # of two GPUs, one second: 300 + 250 ms of 2000, and 100 of NCCL
+        tr -s '\n ' '  ' <gpu.txt | tr -d '\342\200\257' | grep -q 'ran kernels 27.5 *% of the time, those of NCCL 5 *%'
+        grep -q 'cudaLaunchKernel' gpu.txt
+        grep -q 'gpu-node-7' gpu.txt
+        grep -q '2023-11-14 22:13:21' gpu.txt
+    fi
+    netprof report --list-charts p.sqlite | cut -f1 | tr '\n' ' ' | grep -q '^gpu-busy gpu-busy-lines cuda-api kernels '
+    for paper in a4 letter; do [ "$(netprof report --check-layout --paper $paper p.sqlite)" = '0 faults' ]; done
+    sqlite3 empty.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"
+    netprof report -o empty.html empty.sqlite
+    grep -q 'tells of no work of a GPU' empty.html
+    [ "$(status_of netprof report -o x.pdf p.sqlite p.sqlite)" = 2 ]
+    sqlite3 other.sqlite 'CREATE TABLE t (a)'
+    [ "$(status_of netprof report -o x.pdf other.sqlite)" = 3 ]
+    [ ! -e x.pdf ]
+}
+
 @test "what is no such file is said; the file is never changed" {
     profile p.sqlite
     [ "$(status_of netprof nsys missing.sqlite)" = 3 ]

@@ -3,7 +3,7 @@
 #include "utf8.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +25,14 @@ void put_i64(FILE *to, int64_t value)
 void put_f64(FILE *to, double value)
 {
     char text[40];
+    if (value > -1e15 && value < 1e15 && !(floor(value) < value)) { // whole numbers are many
+        put_i64(to, (int64_t)value);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (!(strtod(text, NULL) < value) && !(strtod(text, NULL) > value)) break;
+        double read = strtod(text, NULL);
+        if (!(read < value) && !(read > value)) break;
     }
     fputs(text, to);
 }
@@ -43,15 +48,28 @@ static bool is_formula(const char *text)
     return end == text || *end;
 }
 
+// How many bytes stand for themselves in every format: ASCII but for controls, quotes and backslashes.
+size_t plain_length(const char *text)
+{
+    const char *c = text;
+    while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\') c++;
+    return (size_t)(c - text);
+}
+
 static void put_text(FILE *to, const char *text, bool guard)
 {
     size_t length;
     bool guarded = guard && is_formula(text);
     bool quote = !*text || *text == ' ' || guarded || strpbrk(text, "\",") != NULL;
-    for (const char *c = text; *c && !quote; c++) quote = (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
+    for (const char *c = text + plain_length(text); *c && !quote; c++) quote = (unsigned char)*c < ' ' || *c == 0x7f;
+    quote = quote || text[strlen(text) - 1] == ' ';
     if (quote) putc('"', to);
     if (guarded) putc('\'', to);
     while (*text) {
+        size_t plain = plain_length(text);
+        fwrite(text, 1, plain, to);
+        text += plain;
+        if (!*text) break;
         if (*text == '"') putc('"', to);
         const char *character = utf8_next(&text, &length);
         fwrite(character, 1, length, to);

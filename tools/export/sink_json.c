@@ -22,7 +22,11 @@ static void put_json(FILE *to, const char *text)
     size_t length;
     putc('"', to);
     while (*text) {
+        size_t plain = plain_length(text);
+        fwrite(text, 1, plain, to);
+        text += plain;
         unsigned char c = (unsigned char)*text;
+        if (!c) break;
         if (c == '"' || c == '\\') putc('\\', to);
         if (c < ' ' || c == 0x7f) {
             fprintf(to, "\\u%04x", c);
