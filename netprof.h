@@ -5818,7 +5818,9 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
    ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their whole names
    ("snmp6/Ip6InReceives"), sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in
    32 bits for each CPU ("softnet/dropped/cpu3"): a sum of them would wrap unseen, so that summing is left to
-   the reader. Every value is found by its name; a column that is not there is absent. All of it is of one
+   the reader; likewise the tables under stat, of which those columns are read that tell of a table being full
+   ("conntrack/drop/cpu0", "arp_cache/table_fulls/cpu0"). Limits come from sys/net: "conntrack/max",
+   "sockstat/TCP_orphan_limit". Every value is found by its name; a column that is not there is absent. All of it is of one
    network namespace, and of no device: no total has it. */
 
 /* One value of such a text. */
@@ -6039,16 +6041,103 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
     return 1;
 }
 
-/* The files. */
+/* ct_cpu_seq_show() in net/netfilter/nf_conntrack_standalone.c, neigh_stat_seq_show() in net/core/neighbour.c: a line of
+   names, then a line of hexadecimal numbers for each possible CPU. The first column is the same in all. */
+static const char *const netprof__table_columns[] = {"drop",          "early_drop",  "insert_failed",
+                                                     "forced_gc_runs", "table_fulls", "unresolved_discards"};
+
+static int netprof__is_table_column(const netprof__cell *cell)
+{
+    size_t i;
+    for (i = 0; i < sizeof netprof__table_columns / sizeof *netprof__table_columns; i++)
+        if (strlen(netprof__table_columns[i]) == cell->name_size &&
+            memcmp(netprof__table_columns[i], cell->name, cell->name_size) == 0)
+            return 1;
+    return 0;
+}
+
+static int netprof__next_table(netprof__cells *c, netprof__cell *cell)
+{
+    const char *word;
+    size_t size;
+    if (!c->line && netprof__line(c, &c->group, &c->names_end)) c->group_size = (size_t)(c->names_end - c->group);
+    for (;;) {
+        if (!netprof__word(&c->values, c->values_end, &word, &size)) {
+            if (!netprof__line(c, &c->values, &c->values_end)) return 0;
+            c->names = c->group;
+            c->cpu = c->line++;
+            c->column = 0;
+            continue;
+        }
+        if (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size)) continue;
+        if (c->column++ ? netprof__is_table_column(cell) : c->line == 1) break;
+    }
+    cell->group = c->group;
+    cell->group_size = 0;
+    cell->cpu = c->column == 1 ? UINT_MAX : c->cpu; /* not of one CPU */
+    cell->key = netprof__mix_text(c->cpu, cell->name, cell->name_size);
+    cell->negative = 0;
+    cell->failed = netprof__parse_hex(word, size, &cell->value);
+    return 1;
+}
+
+/* A limit: numbers in a line. */
+static int netprof__next_limit(netprof__cells *c, netprof__cell *cell, const char *const *names, size_t count)
+{
+    const char *at;
+    size_t size;
+    if (!c->line && !netprof__line(c, &c->values, &c->values_end)) return 0;
+    c->line = 1;
+    while (c->column < count && !names[c->column]) {
+        netprof__word(&c->values, c->values_end, &at, &size);
+        c->column++;
+    }
+    at = c->values;
+    if (c->column == count || !netprof__word(&at, c->values_end, &at, &size)) return 0;
+    cell->group = cell->name = names[c->column++];
+    cell->group_size = 0;
+    cell->name_size = strlen(cell->name);
+    cell->cpu = UINT_MAX;
+    cell->key = c->column;
+    netprof__cell_number(cell, &c->values, c->values_end);
+    return 1;
+}
+
+static int netprof__next_conntrack_max(netprof__cells *c, netprof__cell *cell)
+{
+    static const char *const names[] = {"max"};
+    return netprof__next_limit(c, cell, names, 1);
+}
+
+static int netprof__next_orphans(netprof__cells *c, netprof__cell *cell)
+{
+    static const char *const names[] = {"TCP_orphan_limit"};
+    return netprof__next_limit(c, cell, names, 1);
+}
+
+static int netprof__next_tcp_mem(netprof__cells *c, netprof__cell *cell)
+{
+    static const char *const names[] = {NULL, "TCP_mem_pressure", "TCP_mem_limit"};
+    return netprof__next_limit(c, cell, names, 3);
+}
+
+/* The files; those that follow each other with the same device share it. Settings are of sys/net. */
 static const struct netprof__ip_format {
     const char *file, *device; /* NULL: each group is a device */
     netprof__next_cell next;
-} netprof__ip_formats[] = {{"snmp", NULL, netprof__next_pair},
-                           {"netstat", NULL, netprof__next_pair},
-                           {"snmp6", "snmp6", netprof__next_named},
-                           {"softnet_stat", "softnet", netprof__next_softnet},
-                           {"sockstat", "sockstat", netprof__next_keyed},
-                           {"sockstat6", "sockstat6", netprof__next_keyed}};
+    int setting;
+} netprof__ip_formats[] = {{"snmp", NULL, netprof__next_pair, 0},
+                           {"netstat", NULL, netprof__next_pair, 0},
+                           {"snmp6", "snmp6", netprof__next_named, 0},
+                           {"softnet_stat", "softnet", netprof__next_softnet, 0},
+                           {"sockstat", "sockstat", netprof__next_keyed, 0},
+                           {"ipv4/tcp_max_orphans", "sockstat", netprof__next_orphans, 1},
+                           {"ipv4/tcp_mem", "sockstat", netprof__next_tcp_mem, 1},
+                           {"sockstat6", "sockstat6", netprof__next_keyed, 0},
+                           {"stat/nf_conntrack", "conntrack", netprof__next_table, 0},
+                           {"netfilter/nf_conntrack_max", "conntrack", netprof__next_conntrack_max, 1},
+                           {"stat/arp_cache", "arp_cache", netprof__next_table, 0},
+                           {"stat/ndisc_cache", "ndisc_cache", netprof__next_table, 0}};
 #define NETPROF__IP_FILES (sizeof netprof__ip_formats / sizeof *netprof__ip_formats)
 
 /* What the counters are; the first row that fits. Device NULL: any. */
@@ -6119,10 +6208,20 @@ static const struct netprof__ip_row {
     {"softnet", "received_rps*", "events", NETPROF_KIND_COUNTER, 0},
     {"softnet", "*", "packets", NETPROF_KIND_COUNTER, 0},
     {NULL, "*_mem", "bytes", NETPROF_KIND_GAUGE, 0}, /* sockstat, sockstat6; in pages */
+    {"sockstat", "TCP_mem_*", "bytes", NETPROF_KIND_GAUGE, 0},
     {NULL, "*_memory", "bytes", NETPROF_KIND_GAUGE, 0},
     {NULL, "FRAG*", "queues", NETPROF_KIND_GAUGE, 0},
     {"sockstat", "*", "sockets", NETPROF_KIND_GAUGE, 0},
     {"sockstat6", "*", "sockets", NETPROF_KIND_GAUGE, 0},
+    {"conntrack", "entries", "entries", NETPROF_KIND_GAUGE, 0},
+    {"conntrack", "max", "entries", NETPROF_KIND_GAUGE, 0},
+    {"conntrack", "early_drop/*", "entries", NETPROF_KIND_COUNTER, 0},
+    {"conntrack", "insert_failed/*", "entries", NETPROF_KIND_COUNTER, 0},
+    {"conntrack", "*", "packets", NETPROF_KIND_COUNTER, 0},
+    {NULL, "entries", "entries", NETPROF_KIND_GAUGE, 0}, /* arp_cache, ndisc_cache */
+    {NULL, "unresolved_discards/*", "packets", NETPROF_KIND_COUNTER, 0},
+    {NULL, "table_fulls/*", "events", NETPROF_KIND_COUNTER, 0},
+    {NULL, "forced_gc_runs/*", "events", NETPROF_KIND_COUNTER, 0},
 };
 
 /* Where the values of a file go, in the order in which the file had them last. */
@@ -6145,7 +6244,8 @@ typedef struct netprof__ip_file {
 
 typedef struct netprof__ip {
     netprof *np;
-    char dir[512], netns_path[512], netns[64];
+    char dir[512], settings[512], netns_path[512], netns[64]; /* settings: "" when they would be another namespace's */
+    const char *last; /* the device of the file that was listed before, "" */
     netprof__ip_file files[NETPROF__IP_FILES];
 } netprof__ip;
 
@@ -6156,8 +6256,10 @@ static ssize_t netprof__ip_load(netprof__ip *ip, size_t index)
     char path[600];
     size_t used = 0;
     ssize_t n = 0;
+    const char *dir = netprof__ip_formats[index].setting ? ip->settings : ip->dir;
+    if (!*dir) return -ENOENT;
     if (f->fd < 0) {
-        netprof__below(path, sizeof path, ip->dir, netprof__ip_formats[index].file);
+        netprof__below(path, sizeof path, dir, netprof__ip_formats[index].file);
         do
             f->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
         while (f->fd < 0 && errno == EINTR);
@@ -6194,6 +6296,17 @@ static ssize_t netprof__ip_load_growing(netprof__ip *ip, size_t index)
     }
 }
 
+/* Counted by the CPU, in 32 bits. */
+static int netprof__ip_by_cpu(const netprof__cell *cell, netprof__next_cell next)
+{
+    return (next == netprof__next_softnet || next == netprof__next_table) && cell->cpu != UINT_MAX;
+}
+
+static int netprof__ip_in_pages(const char *name)
+{
+    return netprof__like("*_mem", name) || netprof__like("TCP_mem_*", name);
+}
+
 static void netprof__ip_describe(netprof_counter *c, const char *device)
 {
     const struct netprof__ip_row *row = netprof__ip_rows;
@@ -6201,19 +6314,19 @@ static void netprof__ip_describe(netprof_counter *c, const char *device)
     while (row < end &&
            ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
         row++;
-    c->width = strcmp(device, "softnet") == 0 ? 32 : 64;
+    c->width = strstr(c->name, "/cpu") ? 32 : 64;
     if (row == end) return;
     c->unit = row->unit;
     c->kind = row->kind;
     c->flags = row->flags;
-    if (netprof__like("*_mem", c->name) && sysconf(_SC_PAGESIZE) <= UINT16_MAX)
+    if (netprof__ip_in_pages(c->name) && sysconf(_SC_PAGESIZE) <= UINT16_MAX)
         c->scale = (uint16_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Pages of 64 KiB do not fit the scale: their values are bytes all the same. */
 static uint64_t netprof__ip_factor(const netprof_counter *c)
 {
-    return netprof__like("*_mem", c->name) && !c->scale ? (uint64_t)sysconf(_SC_PAGESIZE) : 1;
+    return netprof__ip_in_pages(c->name) && !c->scale ? (uint64_t)sysconf(_SC_PAGESIZE) : 1;
 }
 
 /* "InSegs" of device Tcp, "TCP_inuse", "dropped/cpu3". */
@@ -6222,7 +6335,7 @@ static void netprof__ip_name(const struct netprof__ip_format *format, const netp
 {
     int m = (int)(cell->group_size < 64 ? cell->group_size : 64),
         n = (int)(cell->name_size < 128 ? cell->name_size : 128);
-    if (format->next == netprof__next_softnet)
+    if (netprof__ip_by_cpu(cell, format->next))
         snprintf(name, size, "%.*s/cpu%u", n, cell->name, cell->cpu);
     else if (format->next == netprof__next_keyed)
         snprintf(name, size, "%.*s_%.*s", m, cell->group, n, cell->name);
@@ -6235,10 +6348,13 @@ static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list,
                                     char *device, size_t size)
 {
     const char *inode = strchr(ip->netns, '[');
+    int more = format->device && strcmp(ip->last, format->device) == 0;
+    ip->last = format->device ? format->device : "";
     if (format->device)
         netprof__copy_text(device, size, format->device);
     else
         snprintf(device, size, "%.*s", (int)(cell->group_size < 64 ? cell->group_size : 64), cell->group);
+    if (more) return;
     netprof_list_device(list, device, inode ? strtoull(inode + 1, NULL, 10) : 0, 0);
     netprof_list_fact(list, "file", format->file);
     if (*ip->netns) netprof_list_fact(list, "netns", ip->netns);
@@ -6320,6 +6436,8 @@ static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
         *process = 0;
         snprintf(ip->dir, sizeof ip->dir, "%s/proc/net", list->root);
     }
+    *ip->settings = 0;
+    if (!*process) snprintf(ip->settings, sizeof ip->settings, "%s/proc/sys/net", list->root);
     snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root,
              *process ? process : "self/");
     netprof__ip_read_netns(ip, ip->netns, sizeof ip->netns);
@@ -6341,6 +6459,7 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
     int found = 0;
     netprof__ip_clear(ip);
     netprof__ip_choose(ip, list);
+    ip->last = "";
     for (i = 0; i < NETPROF__IP_FILES; i++) {
         ssize_t n = netprof__ip_load_growing(ip, i);
         if (n == -ENOMEM || (n > 0 && netprof__ip_list_file(ip, list, i, (size_t)n)))

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strcasecmp
 #include "catalog.h"
+#include "text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 // Made from the .csv files by the build.
 #include "catalog_cxi.inc"
-#include "catalog_cxi_retry.inc"
+#include "catalog_cxi_driver.inc"
 #include "catalog_ethtool.inc"
 #include "catalog_groups.inc"
 #include "catalog_ip.inc"
@@ -23,7 +24,7 @@ static const struct {
     const char *source;
     const char *const *lines;
 } counter_tables[] = {
-    {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_retry_lines}, {"netdev", catalog_netdev_lines},
+    {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_driver_lines}, {"netdev", catalog_netdev_lines},
     {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
     {"tcp", catalog_tcp_lines},   {NULL, catalog_node_lines}, // NULL: the table has a column of sources
 };
@@ -34,6 +35,7 @@ static const struct {
     uint32_t bit;
 } mark_names[] = {
     {"clock_only", CATALOG_CLOCK_ONLY},
+    {"time_of_day", CATALOG_TIME_OF_DAY},
     {"unusable", CATALOG_UNUSABLE},
     {"unreliable", CATALOG_UNRELIABLE},
     {"overcounts", CATALOG_OVERCOUNTS},
@@ -92,28 +94,6 @@ static struct {
 } catalog;
 static pthread_once_t catalog_once = PTHREAD_ONCE_INIT;
 static pthread_once_t order_once = PTHREAD_ONCE_INIT;
-
-bool catalog_glob(const char *pattern, const char *text)
-{
-    const char *star = NULL, *resume = NULL;
-    while (*text) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            resume = text;
-        } else if (*pattern == '?' || *pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star) { // the last '*' takes one more character
-            pattern = star;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
-}
 
 static size_t hash_name(const char *source, const char *name)
 {
@@ -292,7 +272,7 @@ static void load_marks(char **at)
         catalog.marks[catalog.mark_count++] = row;
         for (size_t i = 0; i < catalog.entry_count; i++) {
             catalog_entry *e = &catalog.entries[i];
-            if (strcmp(e->source, row.source) == 0 && catalog_glob(row.pattern, e->name)) mark(e, &row);
+            if (strcmp(e->source, row.source) == 0 && text_like(row.pattern, e->name)) mark(e, &row);
         }
     }
 }
@@ -349,7 +329,7 @@ const catalog_entry *catalog_find(const char *source, const char *counter)
     if (index) return &catalog.entries[index - 1];
     for (size_t i = 0; i < catalog.pattern_count; i++) {
         const catalog_entry *e = catalog.patterns[i];
-        if (strcmp(e->source, source) == 0 && catalog_glob(e->name, counter)) return e;
+        if (strcmp(e->source, source) == 0 && text_like(e->name, counter)) return e;
     }
     return NULL;
 }
@@ -360,7 +340,7 @@ static uint32_t marks_of(const catalog_entry *entry, const char *source, const c
     if (entry && !(marks & CATALOG_PATTERN)) return marks;
     for (size_t i = 0; i < catalog.mark_count; i++) {
         const mark_row *row = &catalog.marks[i];
-        if (strcmp(row->source, source) == 0 && catalog_glob(row->pattern, counter)) marks |= row->bit;
+        if (strcmp(row->source, source) == 0 && text_like(row->pattern, counter)) marks |= row->bit;
     }
     return marks;
 }

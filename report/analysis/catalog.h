@@ -35,6 +35,7 @@
 #define CATALOG_TIME_DRIVEN 0x20000u // grows while the link is up, whatever the traffic: never taken per byte
 #define CATALOG_FAULT       0x40000u // what a fault leaves behind, though its unit and group do not say so
 #define CATALOG_WAITING     0x80000u // what waiting or congestion leaves behind, though its unit does not say so
+#define CATALOG_TIME_OF_DAY 0x100000u // a moment: its difference from another run's means nothing
 #define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {
@@ -93,7 +94,5 @@ int catalog_name_compare(const char *a, const char *b);
 // 0 for a counter that Cassini-1 does not have.
 const char *const *catalog_cassini_1_names(size_t *count);
 size_t catalog_metric_id(const char *name);
-
-bool catalog_glob(const char *pattern, const char *text); // '*' and '?', over the whole text
 
 #endif

@@ -2,6 +2,7 @@
 #include "compare_private.h"
 
 #include "runs.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -64,19 +65,10 @@ void *comparer_grow(comparer *m, void *array, size_t count, size_t size)
 
 void comparer_append(comparer *m, char **text, const char *format, ...)
 {
-    char piece[2048];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(piece, sizeof piece, format, arguments);
+    if (!text_append(text, format, arguments)) m->no_memory = true;
     va_end(arguments);
-    size_t n = *text ? strlen(*text) : 0, more = strlen(piece);
-    char *longer = realloc(*text, n + more + 1);
-    if (!longer) {
-        m->no_memory = true;
-        return;
-    }
-    memcpy(longer + n, piece, more + 1);
-    *text = longer;
 }
 
 static int compare_numbers(const void *a, const void *b)

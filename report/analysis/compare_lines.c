@@ -759,7 +759,6 @@ static void add_gauge(comparer *m, size_t device, size_t run, size_t counter, do
         g.side[side] = comparison_range_of(values, n);
     }
     const comparison_range *h = &g.side[COMPARISON_HEALTHY], *f = &g.side[COMPARISON_FAULTY];
-    if (catalog_glob("link_restarts/time_*", g.name)) return; // times of day: the rule link-flaps counts them
     if (isnan(h->median) || isnan(f->median) || (f->min <= h->max && h->min <= f->max)) return;
     comparison_gauge *list = comparer_grow(m, c->gauges, c->gauge_count, sizeof *list);
     if (!list) return;
@@ -783,6 +782,7 @@ static int compare_gauges(const void *a, const void *b)
 
 void comparer_gauges(comparer *m)
 {
+    static const uint32_t incomparable = CATALOG_CLOCK_ONLY | CATALOG_TIME_OF_DAY | CATALOG_UNUSABLE;
     comparison *c = m->c;
     double *values = calloc(c->run_count + 1, sizeof *values);
     if (!values) m->no_memory = true;
@@ -792,8 +792,7 @@ void comparer_gauges(comparer *m)
         const netprof_schema *schema = c->runs[run]->d.delta->schema;
         const netprof_device *dev = &schema->devices[c->devices[i].places[run]];
         for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)
-            if (is_gauge(&schema->counters[k]) &&
-                !(catalog_marks(dev->source, schema->counters[k].name) & (CATALOG_CLOCK_ONLY | CATALOG_UNUSABLE)))
+            if (is_gauge(&schema->counters[k]) && !(catalog_marks(dev->source, schema->counters[k].name) & incomparable))
                 add_gauge(m, i, run, k, values);
     }
     free(values);

@@ -1,4 +1,5 @@
 #include "evaluate.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ static void match_in_device(const evaluation *e, const expression_node *n, size_
     size_t head = strcspn(n->text, "*?[");
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
         if (strncmp(schema->counters[i].name, n->text, head) == 0 &&
-            expression_like(n->text + head, schema->counters[i].name + head))
+            text_like(n->text + head, schema->counters[i].name + head))
             visit(user, i);
 }
 
@@ -201,7 +202,7 @@ static bool is_meant(const evaluation *e, const expression_node *n, size_t devic
 {
     const netprof_device *dev = device_at(e, device);
     if (e->device == DIFFERENCE_NONE)
-        return evaluation_applies(e, e->rule, device) && (!n->qualifier || expression_like(n->qualifier, dev->name));
+        return evaluation_applies(e, e->rule, device) && (!n->qualifier || text_like(n->qualifier, dev->name));
     if (!n->qualifier) return device == e->device;
     return strcmp(dev->source, n->qualifier) == 0 && evaluation_linked(e, e->device, device);
 }
@@ -344,7 +345,7 @@ static double cassini_line_rate(const char *name)
     } rows[] = {{"*400*", 425e9}, {"*200*", 212.5e9}, {"bj*100*", 103.125e9}, {"BJ*100*", 103.125e9},
                 {"*100*", 106.25e9}, {"*50*", 53.125e9}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (expression_like(rows[i].pattern, name)) return rows[i].bits_per_s;
+        if (text_like(rows[i].pattern, name)) return rows[i].bits_per_s;
     return 0;
 }
 

@@ -102,7 +102,4 @@ typedef struct expression_names {
 bool expression_parse(expression *e, const char *text, const expression_names *names, expression_error *error);
 void expression_free(expression *e);
 
-// A pattern with '*', '?' and ranges [m-n] over the whole text.
-bool expression_like(const char *pattern, const char *text);
-
 #endif

@@ -2,6 +2,7 @@
 #include "findings.h"
 
 #include "evaluate.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -41,20 +42,13 @@ static bool take_lost(char **text)
 __attribute__((format(printf, 2, 3))) static void append(char **text, const char *format, ...)
 {
     if (*text == lost) return;
-    char piece[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(piece, sizeof piece, format, arguments);
-    va_end(arguments);
-    size_t n = *text ? strlen(*text) : 0, more = strlen(piece);
-    char *longer = realloc(*text, n + more + 1);
-    if (!longer) {
+    if (!text_append(text, format, arguments)) {
         free(*text);
         *text = lost;
-        return;
     }
-    memcpy(longer + n, piece, more + 1);
-    *text = longer;
+    va_end(arguments);
 }
 
 // ---- judging ----

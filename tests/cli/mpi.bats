@@ -61,6 +61,26 @@ calls() {
 @test "Open MPI, Fortran with the module mpi" { calls openmpi calls_f90-openmpi 19; }
 @test "Open MPI, Fortran with the module mpi_f08" { calls openmpi calls_f08-openmpi 19; }
 
+@test "Open MPI: a program that starts a child, which is a process with regions of its own" {
+    needs openmpi calls-openmpi
+    mkdir expected
+    netprof run --mpi -o regions -- "$mpirun" -n 2 "$programs/calls-openmpi" expected spawn 2>err || { cat err; false; }
+    grep -q '^  regions of 3 processes' err
+    local parents=0 children=0 file
+    for file in regions/netprof-0-*.netprof; do
+        "$programs/regions_of" "$file" | sort >got
+        if grep -q '^MPI_Comm_spawn 1 0$' got; then
+            rank=${file#regions/netprof-0-}
+            sort "expected/expected.${rank%%-*}" | diff - got
+            parents=$((parents + 1))
+        else
+            printf '%s\n' 'MPI_Comm_disconnect 1 0' 'MPI_Finalize 1 0' 'MPI_Init 1 0' | diff - got
+            children=$((children + 1))
+        fi
+    done
+    [ "$parents $children" = '2 1' ]
+}
+
 @test "one process without a launcher, its MPI bound at load" {
     needs mpich calls_f90-mpich
     mkdir expected

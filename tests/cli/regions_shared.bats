@@ -91,19 +91,32 @@ END
 4 two 1 1'
 }
 
-# Unit $1 into an object, with the flags that follow.
-unit() {
-    local name=$1
-    shift
-    cc "${cflags[@]}" -DNAME="$name" "$@" -c unit.c -o "$name.o"
+# compiled SOURCE OBJECT FLAGS…: each combination once, for all tests.
+compiled() {
+    local kept="$BATS_FILE_TMPDIR/${compiler-cc} $*"
+    [ -e "$kept" ] || "${compiler-cc}" "${cflags[@]}" "${@:3}" -c "$1" -o "$kept"
+    cp "$kept" "$2"
 }
+
+# Unit $1 into an object, with the flags that follow.
+unit() { compiled unit.c "$1.o" "-DNAME=$1" "${@:2}"; }
 
 library() {
     unit "$@" -fPIC
     cc -shared -pthread "$1.o" -o "lib$1.so"
 }
 
-program() { cc "${cflags[@]}" main.c "$@" -Wl,-rpath,"$PWD" -L. -ldl -o program; }
+# program [-DMACRO…] OBJECTS AND LIBRARIES…
+program() {
+    local macros=()
+    while [[ $1 == -D* ]]; do
+        macros+=("$1")
+        shift
+        (($#)) || break
+    done
+    compiled main.c main.o "${macros[@]}"
+    cc -pthread main.o "$@" -Wl,-rpath,"$PWD" -L. -ldl -o program
+}
 
 # One process, one tree, one file.
 expect_one_set() {
@@ -122,7 +135,7 @@ expect_one_set() {
 
 @test "the same with clang's objects" {
     command -v clang >/dev/null || skip "clang is not installed"
-    cc() { clang "$@"; }
+    compiler=clang
     library one
     library two
     program -lone -ltwo

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "text.h"
 
 enum { SENDER, RECEIVER, ROUTER, SPACES };
 static int space[SPACES] = {-1, -1, -1}; // network namespaces
@@ -266,7 +267,7 @@ static bool is_about_loss(const char *counter)
     static const char *const patterns[] = {"*Retrans*",  "*Loss*", "*Lost*", "*Sack*", "*SACK*", "*Timeout*",
                                            "*Recovery*", "*drop*", "*Drop*", "*RTO*",  "*OFO*"};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (catalog_glob(patterns[i], counter)) return true;
+        if (text_like(patterns[i], counter)) return true;
     return false;
 }
 

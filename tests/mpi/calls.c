@@ -324,10 +324,47 @@ static void of_mpi_4(void)
 #endif
 }
 
+static void partitioned(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Request r[2];
+    int last[1] = {4}, flag = 0;
+    CALL(Psend_init, 0, out, 5, 2, MPI_DOUBLE, right, 12, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);
+    CALL(Precv_init, 0, in, 5, 2, MPI_DOUBLE, left, 12, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);
+    for (int i = 0; i < 2; i++) {
+        CALL(Startall, 5 * 2 * 8, 2, r);
+        CALL(Pready, 0, 0, r[0]);
+        CALL(Pready_range, 0, 1, 3, r[0]);
+        CALL(Pready_list, 0, 1, last, r[0]);
+        CALL(Parrived, 0, r[1], 0, &flag);
+        CALL(Waitall, 0, 2, r, MPI_STATUSES_IGNORE);
+    }
+    CALL(Request_free, 0, &r[0]);
+    CALL(Request_free, 0, &r[1]);
+#endif
+}
+
+// The program once more, as a child that says good-bye at once.
+static void spawning(char *program)
+{
+    MPI_Comm child;
+    char *arguments[] = {"child", NULL};
+    CALL(Comm_spawn, 0, program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
+    CALL(Comm_disconnect, 0, &child);
+}
+
+static int be_a_child(void)
+{
+    MPI_Comm parent;
+    if (MPI_Init(NULL, NULL) || MPI_Comm_get_parent(&parent) || MPI_Comm_disconnect(&parent)) return 1;
+    return MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
     int provided;
-    if (argc != 2) return 2;
+    if (argc < 2 || argc > 3) return 2;
+    if (strcmp(argv[1], "child") == 0) return be_a_child();
     CALL(Init_thread, 0, &argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -345,6 +382,8 @@ int main(int argc, char **argv)
     if (provided == MPI_THREAD_MULTIPLE) threads();
     failing();
     of_mpi_4();
+    partitioned();
+    if (argc == 3) spawning(argv[0]);
     CALL(Finalize, 0);
     write_expectations(argv[1]);
     return 0;

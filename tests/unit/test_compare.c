@@ -18,6 +18,7 @@
 #include "compare.h"
 #include "sim.h"
 #include "situation.h"
+#include "text.h"
 #include "tree.h"
 
 static const int64_t SECOND = INT64_C(1000000000);
@@ -784,7 +785,7 @@ static const struct planted {
 static bool is_family(const struct planted *p, const char *counter)
 {
     for (size_t i = 0; i < 6 && p->counters[i]; i++)
-        if (catalog_glob(p->counters[i], counter)) return true;
+        if (text_like(p->counters[i], counter)) return true;
     return false;
 }
 

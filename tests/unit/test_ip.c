@@ -119,6 +119,42 @@ static void trap_variable_columns_of_softnet_stat(void **state)
     netprof_close(np);
 }
 
+/* Of the tables of connections and neighbours only what tells that one is full, and the settings beside it. */
+static void tables_and_their_limits(void **state)
+{
+    netprof *np;
+    netprof_snapshot s;
+    (void)state;
+    tree_write("proc/net/sockstat", "TCP: inuse 35 orphan 3 mem 7\n");
+    tree_write("proc/sys/net/ipv4/tcp_max_orphans", "131072\n");
+    tree_write("proc/sys/net/ipv4/tcp_mem", "287901\t383869\t575802\n");
+    tree_write("proc/net/stat/nf_conntrack", "entries  clashres found drop early_drop\n"
+                                             "0000001f  00000001 00000002 000000ff 00000003\n"
+                                             "0000001f  00000004 00000005 FFFFFFFF 00000006\n");
+    tree_write("proc/sys/net/netfilter/nf_conntrack_max", "262144\n");
+    tree_write("proc/net/stat/arp_cache", "entries  allocs table_fulls\n00000002 00000443 0000000c\n0000000");
+    np = tree_open("ip", NETPROF_HOLD_ALL);
+    s = tree_take(np, NETPROF_SET_ALL);
+    assert_int_equal(tree_device(s.schema, "sockstat")->count, 3 + 1 + 2);
+    assert_int_equal(tree_value(&s, "sockstat", "TCP_orphan"), 3);
+    assert_int_equal(tree_value(&s, "sockstat", "TCP_orphan_limit"), 131072);
+    assert_int_equal(tree_value(&s, "sockstat", "TCP_mem_pressure"), UINT64_C(383869) * (uint64_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(tree_value(&s, "sockstat", "TCP_mem_limit"), UINT64_C(575802) * (uint64_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(tree_device(s.schema, "conntrack")->count, 1 + 2 * 2 + 1);
+    assert_int_equal(tree_value(&s, "conntrack", "entries"), 31);
+    assert_int_equal(tree_value(&s, "conntrack", "max"), 262144);
+    assert_int_equal(tree_value(&s, "conntrack", "drop/cpu0"), 255);
+    assert_int_equal(tree_value(&s, "conntrack", "drop/cpu1"), UINT32_MAX);
+    assert_int_equal(tree_value(&s, "conntrack", "early_drop/cpu1"), 6);
+    assert_int_equal(tree_counter(&s, "conntrack", "early_drop/cpu1")->width, 32);
+    assert_int_equal(tree_counter(&s, "conntrack", "entries")->kind, NETPROF_KIND_GAUGE);
+    assert_int_equal(netprof_find(s.schema, "ip", "conntrack", "found/cpu0"), NETPROF_NONE);
+    assert_int_equal(tree_value(&s, "arp_cache", "table_fulls/cpu0"), 12);
+    assert_int_equal(netprof_find(s.schema, "ip", "arp_cache", "table_fulls/cpu1"), NETPROF_NONE);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 static void trap_wrap_guessing(void **state)
 {
     netprof *np;
@@ -517,6 +553,7 @@ int main(void)
         TREE_TEST(trap_signed),
         TREE_TEST(trap_variable_columns_of_softnet_stat),
         TREE_TEST(trap_variable_columns_of_snmp),
+        TREE_TEST(tables_and_their_limits),
         TREE_TEST(trap_wrap_guessing),
         TREE_TEST(trap_garbage_costs_only_itself),
         TREE_TEST(trap_short_read_buffer),

@@ -9,6 +9,7 @@
 #include "evaluate.h"
 #include "findings.h"
 #include "situation.h"
+#include "text.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -117,13 +118,13 @@ static void refused_formulas(void **state)
 static void patterns(void **state)
 {
     (void)state;
-    assert_true(expression_like("hni_*_paused_[0-7]", "hni_tx_paused_7"));
-    assert_false(expression_like("hni_*_paused_[0-7]", "hni_tx_paused_8"));
-    assert_true(expression_like("rx[0-99]_recover", "rx12_recover"));
-    assert_false(expression_like("rx[0-99]_recover", "rx123_recover"));
-    assert_false(expression_like("rx[0-99]_recover", "rx_recover"));
-    assert_true(expression_like("a?c*", "abc"));
-    assert_false(expression_like("a?c", "ac"));
+    assert_true(text_like("hni_*_paused_[0-7]", "hni_tx_paused_7"));
+    assert_false(text_like("hni_*_paused_[0-7]", "hni_tx_paused_8"));
+    assert_true(text_like("rx[0-99]_recover", "rx12_recover"));
+    assert_false(text_like("rx[0-99]_recover", "rx123_recover"));
+    assert_false(text_like("rx[0-99]_recover", "rx_recover"));
+    assert_true(text_like("a?c*", "abc"));
+    assert_false(text_like("a?c", "ac"));
 }
 
 // ---- every rule at its thresholds ----
@@ -137,6 +138,8 @@ static void patterns(void **state)
 #define BUSY "hni_sts_tx_ok_octets=2500000000 hni_sts_rx_ok_octets=0 " // 1 % of 250e9 bytes
 #define ETH  "@speed_mbps=100000 rx_packets=1000000 tx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000 "
 #define IB   "@rate_bps=100000000000 port_xmit_packets=1000000 port_rcv_packets=1000000 "
+#define TCP_MEM "sockstat/TCP_mem_pressure=500>500 sockstat/TCP_mem_limit=1000>1000 "
+#define TRACKED "conntrack/drop/cpu0=0 conntrack/early_drop/cpu0=0 "
 #define TCP  "Tcp/OutSegs=1000000 Tcp/InSegs=1000000 "
 enum { OK = SEVERITY_OK, INFO, WATCH, WARN, HIGH, CRITICAL };
 
@@ -472,6 +475,21 @@ static const struct row {
     {"tcp-backlog-drop", "TcpExt/TCPBacklogDrop=10", HIGH},
     {"tcp-memory", "TcpExt/TCPMemoryPressures=1 TcpExt/TCPAbortOnMemory=0", WARN},
     {"tcp-memory", "TcpExt/TCPMemoryPressures=0 TcpExt/TCPAbortOnMemory=1", HIGH},
+    {"tcp-memory-full", TCP_MEM "sockstat/TCP_mem=100>500", OK},
+    {"tcp-memory-full", TCP_MEM "sockstat/TCP_mem=900>501", WARN},
+    {"tcp-memory-full", TCP_MEM "sockstat/TCP_mem=100>901", CRITICAL},
+    {"tcp-orphans", "sockstat/TCP_orphan=90>24 sockstat/TCP_orphan_limit=100>100", OK},
+    {"tcp-orphans", "sockstat/TCP_orphan=0>25 sockstat/TCP_orphan_limit=100>100", WARN},
+    {"tcp-orphans", "sockstat/TCP_orphan=0>50 sockstat/TCP_orphan_limit=100>100", CRITICAL},
+    {"conntrack-full", "conntrack/entries=990>749 conntrack/max=1000>1000", OK},
+    {"conntrack-full", "conntrack/entries=1>750 conntrack/max=1000>1000", WATCH},
+    {"conntrack-full", "conntrack/entries=1>900 conntrack/max=1000>1000", WARN},
+    {"conntrack-full", "conntrack/entries=1>950 conntrack/max=1000>1000", CRITICAL},
+    {"conntrack-drop", TRACKED "conntrack/drop/cpu1=0 conntrack/insert_failed/cpu0=0", OK},
+    {"conntrack-drop", TRACKED "conntrack/drop/cpu1=0 conntrack/insert_failed/cpu0=1", WATCH},
+    {"conntrack-drop", TRACKED "conntrack/drop/cpu1=1 conntrack/insert_failed/cpu0=0", HIGH},
+    {"neigh-table-full", "arp_cache/table_fulls/cpu0=0 ndisc_cache/table_fulls/cpu1=0", OK},
+    {"neigh-table-full", "arp_cache/table_fulls/cpu0=0 ndisc_cache/table_fulls/cpu1=1", HIGH},
     {"tcp-listen-overflow", "TcpExt/ListenOverflows=10 TcpExt/ListenDrops=10", WATCH}, // not added
     {"tcp-listen-overflow", "TcpExt/ListenOverflows=10 TcpExt/ListenDrops=11", WARN},
     {"tcp-listen-overflow", "TcpExt/ListenOverflows=51 TcpExt/ListenDrops=51", CRITICAL},

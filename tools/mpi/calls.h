@@ -8,6 +8,7 @@
 #define C_out(word)      void *word
 #define C_count(word)    int word
 #define C_counts(word)   const int *word
+#define C_large(word)    MPI_Count word // in every form of the call
 #define C_displs(word)   const int *word
 #define C_unit(word)     int word
 #define C_type(word)     MPI_Datatype word
@@ -15,6 +16,11 @@
 #define C_int(word)      int word
 #define C_int_p(word)    int *word
 #define C_ints(word)     const int *word
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000 // which lacks a const
+#define C_parts(word) int *word
+#else
+#define C_parts(word) const int *word
+#endif
 #define C_aint(word)     MPI_Aint word
 #define C_aints(word)    const MPI_Aint *word
 #define C_offset(word)   MPI_Offset word
@@ -22,6 +28,7 @@
 #define C_comm_p(word)   MPI_Comm *word
 #define C_group(word)    MPI_Group word
 #define C_info(word)     MPI_Info word
+#define C_infos(word)    const MPI_Info *word
 #define C_op(word)       MPI_Op word
 #define C_win(word)      MPI_Win word
 #define C_win_p(word)    MPI_Win *word
@@ -29,11 +36,14 @@
 #define C_file_p(word)   MPI_File *word
 #define C_message(word)  MPI_Message *word
 #define C_request(word)  MPI_Request *word
+#define C_made(word)     MPI_Request word // a request itself
 #define C_requests(word) MPI_Request *word
 #define C_status(word)   MPI_Status *word
 #define C_given(word)    MPI_Status *word // a status that is looked at
 #define C_statuses(word) MPI_Status *word
 #define C_text(word)     const char *word
+#define C_texts(word)    char **word
+#define C_argvs(word)    char ***word
 #define C_argc(word)     int *word
 #define C_argv(word)     char ***word
 
@@ -46,6 +56,7 @@
 #define F_out(word)      const void *word = word##_f;
 #define F_count(word)    int word = *(const int *)word##_f;
 #define F_counts(word)   const int *word = word##_f;
+#define F_large(word)    MPI_Count word = *(const MPI_Count *)word##_f;
 #define F_type(word)     uintptr_t word = bytes_type_from_fortran(*(const int *)word##_f);
 #define F_types(word)    const void *word = word##_f;
 #define F_int(word)      int word = *(const int *)word##_f;

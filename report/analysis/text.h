@@ -1,0 +1,14 @@
+// Texts that grow, and patterns over them. Thread rule: any, for different texts.
+#ifndef NETPROF_TEXT_H
+#define NETPROF_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+// Puts more behind *text (NULL: an empty one), which is allocated anew. False without memory: *text is as it was.
+bool text_append(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+// Does the pattern match the whole text? '*' any characters, '?' one, [m-n] a decimal number in this range.
+bool text_like(const char *pattern, const char *text);
+
+#endif
