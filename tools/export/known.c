@@ -1,6 +1,7 @@
 #include "known.h"
 
 #include "catalog.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static bool matches(const char *const *globs, const char *source, const char *de
     char *two = text_format("%s/%s", device, counter), *three = text_format("%s/%s", source, two);
     bool found = false;
     for (size_t i = 0; globs[i] && !found; i++)
-        found = catalog_glob(globs[i], device) || catalog_glob(globs[i], two) || catalog_glob(globs[i], three);
+        found = text_like(globs[i], device) || text_like(globs[i], two) || text_like(globs[i], three);
     free(two);
     free(three);
     return found;
