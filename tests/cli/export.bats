@@ -10,29 +10,29 @@ setup() {
     tools=$NETPROF_TEST_TOP/tests/export
 }
 
-# formats: those that can be written and read back here.
-formats() {
-    printf 'csv json '
+# The formats that can be written and read back here.
+setup_file() {
+    formats='csv json'
     if command -v sqlite3 >/dev/null && ! netprof export x --to sqlite -o x 2>&1 | grep -q 'built without'; then
-        printf 'sqlite '
+        formats+=' sqlite'
     fi
     if command -v h5dump >/dev/null && ! netprof export x --to hdf5 -o x 2>&1 | grep -q 'built without'; then
-        printf 'hdf5 '
+        formats+=' hdf5'
     fi
-    [ -z "${NETPROF_DUCKDB-}" ] || printf 'parquet '
+    [ -z "${NETPROF_DUCKDB-}" ] || formats+=' parquet'
+    export formats
 }
 
 # same_in_all ARGUMENT…: exports to every format; what is read back is the same in all, and is in tables.json.
 same_in_all() {
-    local format
-    rm -rf tables.json out.*
-    for format in $(formats); do
+    local format exports=()
+    rm -rf out.*
+    for format in $formats; do
         netprof export "$@" --to "$format" -o "out.$format"
-        "$tools/read_tables" "$format" "out.$format" >"$format.tables"
-        [ -e tables.json ] || cp "$format.tables" tables.json
-        cmp tables.json "$format.tables" || { diff tables.json "$format.tables" | head -n 20; false; }
+        exports+=("$format" "out.$format")
     done
-    [ "$(ls -d out.* | wc -l)" -ge 2 ]
+    [ "${#exports[@]}" -ge 4 ]
+    "$tools/read_tables" "${exports[@]}" >tables.json
 }
 
 # cell TABLE COLUMN ROW: of tables.json.
@@ -161,7 +161,7 @@ END
 }
 
 @test "SQLite: views of rates, totals and the worst counters; exact large numbers" {
-    [[ $(formats) == *sqlite* ]] || skip 'no SQLite'
+    [[ $formats == *sqlite* ]] || skip 'no SQLite'
     make_nic tree cxi0 hni_sts_rx_ok_octets=1000 hni_sts_tx_ok_octets=2000 hni_llr_rx_replay_event=3 big=18446744073709551614
     make_nic tree cxi1 hni_sts_rx_ok_octets=5 hni_sts_tx_ok_octets=6
     netprof collect -q --root tree --sources cxi -o a.netprof
@@ -182,17 +182,18 @@ END
     [ "$(query "SELECT count(*) FROM beyond_int64")" -ge 2 ]
     [ "$(query 'PRAGMA integrity_check')" = ok ]
     # too many columns for SQLite is said, with the way out
-    netprof-sim create node --nics 2 --seed 1 >/dev/null
-    netprof collect -q --root node --sources cxi -o many.netprof
-    [ "$(status_of netprof export many.netprof --wide --to sqlite -o wide.db)" = 3 ]
+    jq -c '.schemas[0].devices[0] |= (.counters = [range(2100) as $i | .counters[0] | .name = "c\($i)"]) | .schemas[0].devices |= .[0:1] |
+        .snapshots[0].devices = [.snapshots[0].devices[0] | .values = ([range(2100) | {"c\(.)": .}] | add) | del(.stamps_ns)]' \
+        <(netprof convert a.netprof - --to json) >many.json
+    [ "$(status_of netprof export many.json --wide --to sqlite -o wide.db)" = 3 ]
     grep -q 'columns, and SQLite can have 2000: choose counters with --include' err
     [ ! -e wide.db ]
-    netprof export many.netprof --wide --include 'cxi1/hni_sts_?x_ok_octets' --to sqlite -o wide.db
-    [ "$(sqlite3 wide.db "SELECT count(*) FROM pragma_table_info('counter_values_wide')")" = 6 ]
+    netprof export many.json --wide --include 'cxi0/c7?' --to sqlite -o wide.db
+    [ "$(sqlite3 wide.db "SELECT count(*) FROM pragma_table_info('counter_values_wide')")" = 14 ]
 }
 
 @test "HDF5: native types, chunks and deflate, units" {
-    [[ $(formats) == *hdf5* ]] || skip 'no HDF5'
+    [[ $formats == *hdf5* ]] || skip 'no HDF5'
     extremes x.json
     netprof export x.json --to hdf5 -o x.h5
     h5dump -p -H -d /counter_values/value x.h5 >out
@@ -206,7 +207,7 @@ END
 
 @test "regions: what netprof regions tells, in every format" {
     mkdir ranks
-    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 ranks
     same_in_all ranks
     netprof regions ranks --csv --min-share 0 >regions.csv
     netprof regions ranks --csv --rank all --min-share 0 >ranks.csv
@@ -234,7 +235,7 @@ for region, buckets in found.items():
     assert sum(calls for _, calls in buckets) == measured[region], region
 assert len(found) == sum(m > 0 for m in measured.values())
 assert len(table("region_findings")) == len(document["findings"]) if "findings" in document else True
-assert len(table("ranks")) == len(document["ranks"]) == 4
+assert len(table("ranks")) == len(document["ranks"]) == 2
 END
     record
     netprof export ranks run.netprof --to json -o both.json
@@ -290,9 +291,10 @@ END
     done
     mkdir small
     mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip 'may not mount a small file system'
-    for format in $(formats); do
+    for format in $formats; do
         status=0
-        netprof export run.netprof --to "$format" -o small/out 2>err || status=$?
+        # HDF5's library itself leaks what it could not write
+        ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 netprof export run.netprof --to "$format" -o small/out 2>err || status=$?
         echo "$format: $status $(cat err)"
         [ "$status" -eq 3 ] || break
         [ -z "$(ls small)" ] || break
