@@ -78,6 +78,9 @@ netprof_err series_take(void *user, const dataset_run *run, size_t index, const 
 netprof_err series_finish(series *s);
 void series_free(series *s);
 
+// Does another device of the schema show the same traffic better?
+bool series_repeats(const netprof_schema *schema, const netprof_device *device);
+
 // Mean rates in columns of the same length from begin to end, weighted by time. A column of which less than half is
 // known is NAN.
 void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,

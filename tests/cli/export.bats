@@ -267,6 +267,22 @@ END
     [ -z "$(find . -name '*.??????' ! -name '*.json' | grep -v netprof)" ]
 }
 
+@test "an interrupt leaves nothing behind" {
+    mkfifo pipe
+    sleep 60 >pipe & # nothing comes, and no end
+    holder=$!
+    netprof export - --to csv -o tables <pipe 2>err &
+    reader=$!
+    for _ in $(seq 200); do ls -d tables.?????? >/dev/null 2>&1 && break || sleep 0.05; done
+    kill -TERM "$reader"
+    status=0
+    wait "$reader" || status=$?
+    kill "$holder"
+    [ "$status" -eq 3 ]
+    [ -s err ]
+    [ -z "$(ls -d tables* 2>/dev/null)" ]
+}
+
 @test "a damaged file gives what can be read, and exit code 1" {
     record
     size=$(wc -c <run.netprof)

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "inputs.h"
 #include "known.h"
+#include "series.h"
 #include "wide.h"
 
 #include <math.h>
@@ -101,7 +102,7 @@ static void put_device(feed *f, const netprof_schema *s, const netprof_device *d
     if ((d->count && !wanted) || !is_new(f, text_format("device\x1f%s\x1f%s", d->source, d->name))) return;
     ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source), cell_text(d->name),
         d->identity ? cell_u64(d->identity) : cell_none(), flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
-        flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(known_repeats(s, d)), cell_u64(d->count));
+        flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(series_repeats(s, d)), cell_u64(d->count));
     put_facts(f, "device", d->source, d->name, d->facts, d->fact_count);
 }
 

@@ -24,18 +24,6 @@ bool known_wanted(const export_options *o, const char *source, const char *devic
     return !o->exclude || !matches(o->exclude, source, device, counter);
 }
 
-bool known_repeats(const netprof_schema *schema, const netprof_device *d)
-{
-    bool netdev = strcmp(d->source, "netdev") == 0, ethtool = strcmp(d->source, "ethtool") == 0;
-    for (size_t i = 0; i < schema->device_count && (netdev || ethtool); i++) {
-        const netprof_device *other = &schema->devices[i];
-        const char *belongs = netprof_fact_of(other->facts, other->fact_count, "netdev");
-        if (strcmp(other->source, "cxi") == 0 && belongs && strcmp(belongs, d->name) == 0) return true;
-        if (ethtool && strcmp(other->source, "netdev") == 0 && strcmp(other->name, d->name) == 0) return true;
-    }
-    return false;
-}
-
 static void know(known_counter *to, const netprof_schema *schema, size_t i, const export_options *o)
 {
     const netprof_counter *c = &schema->counters[i];

@@ -19,8 +19,6 @@ typedef struct known_schema {
 // Nothing happens when it is about this schema already. True when it was not.
 bool known_of(known_schema *k, const netprof_schema *schema, const export_options *options);
 void known_free(known_schema *k);
-// Does another device of the schema show the same traffic better?
-bool known_repeats(const netprof_schema *schema, const netprof_device *device);
 // Is the counter among those that --include and --exclude choose?
 bool known_wanted(const export_options *options, const char *source, const char *device, const char *counter);
 
