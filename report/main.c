@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "findings.h"
 #include "inputs.h"
+#include "main_nccl.h"
 #include "options.h"
 #include "output.h"
 #include "pages.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
+static char *peak, *jobid, *config_path, *compare, *charts;
 static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text;
 
 static const struct poptOption options[] = {
@@ -30,6 +32,11 @@ static const struct poptOption options[] = {
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
     {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
+    {"charts", 0, POPT_ARG_STRING, &charts, 0, "of NCCL logs: every chart as a file, named as NVIDIA's exporter does", "DIR"},
+    {"peak", 0, POPT_ARG_STRING, &peak, 0, "of NCCL logs: peak bus bandwidth, 400 or 'dp*=46,*=400'", "GBs"},
+    {"compare", 0, POPT_ARG_STRING, &compare, 0, "of NCCL logs: what became slower since the job with these", "DIR"},
+    {"jobid", 0, POPT_ARG_STRING, &jobid, 0, "the NCCL logs of this job, below the given directories", "ID"},
+    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root), for --jobid", "FILE"},
     {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
@@ -51,13 +58,15 @@ static void print_help(FILE *to)
     fputs("usage: netprof report [OPTION...] BEFORE AFTER\n"
           "       netprof report [OPTION...] FILE...\n"
           "       netprof report [OPTION...] HEALTHY... -- FAULTY...\n"
+          "       netprof report [OPTION...] LOGS... [RECORDING...]\n"
           "\n"
           "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
           "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
           "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
-          "regions of a job's code. An Nsight Systems export (.sqlite) is shown as its tables and over time.\n"
-          "Without -o the report is report.pdf.\n"
+          "regions of a job's code. Logs of the NCCL Inspector (files, directories, or the nccl.json that netprof nccl -o\n"
+          "saves) become a report about collectives, beside recordings of the same hosts. An Nsight Systems export\n"
+          "(.sqlite) is shown as its tables and over time. Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -71,6 +80,8 @@ static void print_help(FILE *to)
           "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
           "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
           "  netprof report -o regions.pdf ranks\n"
+          "  netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+          "  netprof report --charts charts results/nccl.json\n"
           "  netprof report --chart traffic -o traffic.svg run.netprof\n"
           "\n"
           "Exit codes: 0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
@@ -368,6 +379,33 @@ static int report_comparison(const char **healthy, size_t healthy_count, const c
     return code;
 }
 
+// behind: what stands behind "--", and is compared with what stands before it; NULL without it.
+static int report_nccl(const char **paths, size_t count, const char **behind, size_t behind_count, document_options *o)
+{
+    const char *others[] = {compare};
+    main_nccl_input in = {.paths = paths, .count = count, .before = others, .before_count = compare ? 1 : 0, .peak = peak, .jobid = jobid,
+                          .config = config_path, .charts = charts, .brief = brief};
+    if (compare && behind) return fail_usage("--compare and -- say the same: expected one of them");
+    if (behind) {
+        in.before = paths, in.before_count = count;
+        in.paths = behind, in.count = behind_count;
+    }
+    in.document = !charts || output || list_charts || check_layout;
+    if (!in.document && !format_name) o->format = DOCUMENT_PNG;
+    if (!in.document && o->format == DOCUMENT_HTML) return fail_usage("--charts: a chart alone is SVG, PNG or PDF");
+    return main_nccl(&in, o, draw);
+}
+
+static int check_nccl_only(void)
+{
+    const struct {
+        const char *name, *value;
+    } options_of[] = {{"charts", charts}, {"peak", peak}, {"compare", compare}, {"config", config_path}};
+    for (size_t i = 0; i < sizeof options_of / sizeof *options_of; i++)
+        if (options_of[i].value) return fail_usage("--%s: there are no logs of the NCCL Inspector", options_of[i].name);
+    return EXIT_DONE;
+}
+
 // faulty: what stands behind "--"; NULL without it.
 static int run(const char **paths, size_t count, const char **faulty, size_t faulty_count)
 {
@@ -375,6 +413,10 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale)) return EXIT_USAGE;
     if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
+    if (jobid || main_nccl_recognise(faulty ? faulty : paths, faulty ? faulty_count : count))
+        return report_nccl(paths, count, faulty, faulty_count, &o);
+    int code = check_nccl_only();
+    if (code) return code;
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
     if (nsys_in_file(paths[0])) return report_nsys(paths, count, &o);

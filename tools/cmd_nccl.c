@@ -5,7 +5,9 @@
 #include "nccl_export.h"
 #include "nccl_inputs.h"
 #include "nccl_columns.h"
+#include "nccl_report.h"
 #include "nccl_text.h"
+#include "nccl_view.h"
 #include "options.h"
 #include "output.h"
 
@@ -16,7 +18,7 @@
 #include <unistd.h>
 
 static int as_json, all, quiet, threads, parquet;
-static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, **recordings;
+static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, *report_path, **recordings;
 
 static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0,
@@ -33,6 +35,7 @@ static const struct poptOption options[] = {
      "netprof recordings of these hosts and this time, by commas: shown beside", "FILES"},
     {"parquet", 0, POPT_ARG_NONE, &parquet, 0,
      "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
+    {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report of it: .pdf, .html, .svg or .png", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
      "watch|warn|high|critical"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, every line of the tables", NULL},
@@ -41,80 +44,6 @@ static const struct poptOption options[] = {
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress", NULL},
     POPT_TABLEEND,
 };
-
-// ---- peaks: "400" or "pattern=GB/s,..." ----
-
-typedef struct peak_list {
-    nccl_peak *items;
-    size_t count;
-    char *text;
-} peak_list;
-
-static bool read_peak(peak_list *list, char *item)
-{
-    char *equals = strrchr(item, '='), *end;
-    const char *number = equals ? equals + 1 : item;
-    double gbs = strtod(number, &end);
-    if (equals) *equals = 0;
-    if (end == number || *end || !(gbs > 0) || gbs > 1e9 || (equals && !*item)) return false;
-    list->items[list->count++] = (nccl_peak){equals ? item : "*", gbs};
-    return true;
-}
-
-static int read_peaks(peak_list *list)
-{
-    if (!peak_text) return EXIT_DONE;
-    list->text = must(strdup(peak_text));
-    list->items = must(calloc(strlen(peak_text) + 1, sizeof *list->items));
-    char *rest = list->text, *item;
-    while ((item = strsep(&rest, ",")))
-        if (!read_peak(list, item))
-            return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(peak_text));
-    return EXIT_DONE;
-}
-
-// ---- reading ----
-
-static void show_progress(void *user, uint64_t done, uint64_t total)
-{
-    enum { WIDTH = 30 };
-    int filled = total ? (int)(done * WIDTH / total) : 0;
-    *(bool *)user = true;
-    fprintf(stderr, "\r[%.*s%*s] %3d %% of %s ", filled, "##############################", WIDTH - filled, "",
-            total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
-    fflush(stderr);
-}
-
-// A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
-static void say_problems(const nccl *n)
-{
-    enum { SAID = 10 };
-    size_t said = 0;
-    for (size_t i = 0; i < n->file_count; i++) {
-        const nccl_file *f = &n->files[i];
-        if (!f->error && !f->problem) continue;
-        if (said++ < SAID)
-            warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
-                 f->problem && !f->error ? "; what came before is used" : "");
-    }
-    if (said > SAID) warn("%zu more such files", said - SAID);
-}
-
-static int read_logs(nccl *n, const char *const *paths, size_t count, const peak_list *peaks)
-{
-    netprof_error error;
-    bool shown = false;
-    nccl_options how = {
-        .threads = (size_t)threads, .peaks = peaks->items, .peak_count = peaks->count, .user = &shown};
-    if (!quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
-    netprof_err result = nccl_read(n, paths, count, &how, &error);
-    if (shown) fputs("\r\033[K", stderr);
-    say_problems(n);
-    if (!result) return EXIT_DONE;
-    int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);
-    if (code == EXIT_NOTHING) nccl_no_logs_hint();
-    return code;
-}
 
 // ---- the output directory ----
 
@@ -202,9 +131,8 @@ static int save_parquet(const nccl *n)
     return code;
 }
 
-static int save_json(json_object *o)
+static int save_json(json_object *o, const char *path)
 {
-    char *path = text_format("%s/nccl.json", output);
     whole_file *file = whole_file_open(path);
     const char *text =
         must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -215,7 +143,6 @@ static int save_json(json_object *o)
         code = whole_file_close(file, true);
     }
     json_object_put(o);
-    free(path);
     return code;
 }
 
@@ -236,6 +163,22 @@ static json_object *results_json(const results *r)
     return o;
 }
 
+// What reports are drawn from goes into the saved result only.
+static int save_result(const results *r, const char *path)
+{
+    netprof_error error;
+    nccl_view view = {0};
+    json_object *o = results_json(r);
+    if (nccl_view_make(&view, r->n, &r->findings, r->before ? &r->comparison : NULL, recordings ? &r->counters : NULL,
+                       &error)) {
+        json_object_put(o);
+        return fail_error(NULL, &error);
+    }
+    json_object_object_add(o, "view", must(nccl_view_json(&view)));
+    nccl_view_free(&view);
+    return save_json(o, path);
+}
+
 static int save(const results *r, const nccl_config *config)
 {
     nccl_export_options how = {.jobid = jobid ? jobid : getenv("SLURM_JOB_ID"),
@@ -249,8 +192,31 @@ static int save(const results *r, const nccl_config *config)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
         code = save_summary(n, i);
-    if (!code) code = save_json(results_json(r));
+    char *result = text_format("%s/nccl.json", output);
+    if (!code) code = save_result(r, result);
+    free(result);
     return code || !parquet ? code : save_parquet(n);
+}
+
+// Of the saved result; where none is kept, of one that goes away again.
+static int make_report(const results *r)
+{
+    const char *directory = getenv("TMPDIR");
+    if (output) {
+        char *saved = text_format("%s/nccl.json", output);
+        int code = nccl_report_make(saved, report_path);
+        free(saved);
+        return code;
+    }
+    char *path = text_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
+    int fd = mkstemps(path, (int)strlen(".json"));
+    int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
+    if (fd >= 0) close(fd);
+    if (!code) code = save_result(r, path);
+    if (!code) code = nccl_report_make(path, report_path);
+    if (fd >= 0) unlink(path);
+    free(path);
+    return code;
 }
 
 // ---- all ----
@@ -297,6 +263,7 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
     results r = {.n = n, .before = before};
     int code = compute(&r);
     if (!code && output) code = save(&r, config);
+    if (!code && report_path) code = make_report(&r);
     if (!code) code = print(&r);
     nccl_counters_free(&r.counters);
     series_free(&r.series);
@@ -309,16 +276,16 @@ static int report(const nccl *n, const nccl *before, const nccl_config *config)
 static int analyse(const char *const *paths, size_t count, const nccl_config *config)
 {
     nccl n = {0}, before = {0};
-    peak_list peaks = {NULL, 0, NULL};
+    nccl_peak_list peaks = {NULL, 0, NULL};
+    const nccl_reading how = {.peaks = &peaks, .threads = (size_t)threads, .quiet = quiet};
     const char *others[] = {compare};
-    int code = read_peaks(&peaks);
-    if (!code) code = read_logs(&n, paths, count, &peaks);
-    if (!code && compare) code = read_logs(&before, others, 1, &peaks);
+    int code = nccl_peaks_read(&peaks, peak_text);
+    if (!code) code = nccl_logs_read(&n, paths, count, &how);
+    if (!code && compare) code = nccl_logs_read(&before, others, 1, &how);
     if (!code) code = report(&n, compare ? &before : NULL, config);
     nccl_free(&n);
     nccl_free(&before);
-    free(peaks.items);
-    free(peaks.text);
+    nccl_peaks_free(&peaks);
     return code;
 }
 
@@ -378,6 +345,7 @@ const command command_nccl = {
             "which ranks and hosts were late and what that cost; and what the logs do not hold.",
     .examples = "netprof nccl nccl-inspector-52310\n"
                 "netprof nccl nccl-inspector-52310 --peak 'nvlink-only=450,*=400' -o results\n"
+                "netprof nccl nccl-inspector-52310 --report nccl.pdf\n"
                 "netprof nccl --jobid 52310 --fail-on high\n"
                 "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
     .exits =

@@ -82,6 +82,7 @@ static int check(recording *r, size_t count)
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
     r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0;
     r->job.sources.per_cpu = per_cpu != 0;
+    r->job.sources.perf = reading_perf();
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);
 }
 
@@ -235,14 +236,15 @@ const command command_record = {
     .name = "record",
     .summary = "record what this node does, tick by tick",
     .arguments = "-o FILE",
-    .text = "Reads network, CPU, memory, disks, energy and the job's processes at fixed places in time and appends each\n"
+    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and appends each\n"
             "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
             "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or SIGHUP;\n"
             "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
             "the job is found by itself, and %h and %j name the files apart.",
     .examples = "netprof record -o node.netprof --duration 2s\n"
                 "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
-                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s",
+                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"
+                "netprof record -o flops.netprof --sources perf,gpu,self --perf default,flops --duration 1s",
     .options = options,
     .run = run,
 };

@@ -434,6 +434,7 @@ static int open_all(execution *e)
     sigset_t signals;
     bool recording = output && e->interval_ns;
     e->job.expected = true;
+    e->job.perf = reading_perf();
     // What the command leaves behind when it ends comes to this process: it stays among those that are summed.
     e->job.adopted = recording && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     int code = reading_open_node(&e->np, &e->job, true, recording);

@@ -16,6 +16,7 @@ static const command *const commands[] = {
     &command_compare, //
     &command_run,     //
     &command_record,  //
+    &command_job,     //
     &command_regions, //
     &command_convert, //
     &command_nccl,    //

@@ -1,9 +1,12 @@
 #include "nccl_inputs.h"
 
+#include "output.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // ---- lists ----
 
@@ -174,4 +177,83 @@ void nccl_no_logs_hint(void)
           "  containers with equal host names and process ids overwrite each other's file in a shared "
           "directory\n",
           stderr);
+}
+
+// ---- peaks ----
+
+static bool read_peak(nccl_peak_list *list, char *item)
+{
+    char *equals = strrchr(item, '='), *end;
+    const char *number = equals ? equals + 1 : item;
+    double gbs = strtod(number, &end);
+    if (equals) *equals = 0;
+    if (end == number || *end || !(gbs > 0) || gbs > 1e9 || (equals && !*item)) return false;
+    list->items[list->count++] = (nccl_peak){equals ? item : "*", gbs};
+    return true;
+}
+
+int nccl_peaks_read(nccl_peak_list *list, const char *text)
+{
+    *list = (nccl_peak_list){NULL, 0, NULL};
+    if (!text) return EXIT_DONE;
+    list->text = must(strdup(text));
+    list->items = must(calloc(strlen(text) + 1, sizeof *list->items));
+    char *rest = list->text, *item;
+    while ((item = strsep(&rest, ",")))
+        if (!read_peak(list, item))
+            return fail_usage("--peak: %s: expected GB/s, or PATTERN=GB/s by commas", safe(text));
+    return EXIT_DONE;
+}
+
+void nccl_peaks_free(nccl_peak_list *list)
+{
+    free(list->items);
+    free(list->text);
+    *list = (nccl_peak_list){NULL, 0, NULL};
+}
+
+// ---- reading ----
+
+static void show_progress(void *user, uint64_t done, uint64_t total)
+{
+    enum { WIDTH = 30 };
+    int filled = total ? (int)(done * WIDTH / total) : 0;
+    *(bool *)user = true;
+    fprintf(stderr, "\r[%.*s%*s] %3d %% of %s ", filled, "##############################", WIDTH - filled, "",
+            total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
+    fflush(stderr);
+}
+
+// A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
+static void say_problems(const nccl *n)
+{
+    enum { SAID = 10 };
+    size_t said = 0;
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *f = &n->files[i];
+        if (!f->error && !f->problem) continue;
+        if (said++ < SAID)
+            warn("%s: %s%s", safe(f->path), f->error ? strerror(f->error) : f->problem,
+                 f->problem && !f->error ? "; what came before is used" : "");
+    }
+    if (said > SAID) warn("%zu more such files", said - SAID);
+}
+
+int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_reading *reading)
+{
+    netprof_error error;
+    bool shown = false;
+    nccl_options how = {.threads = reading->threads, .user = &shown};
+    if (reading->peaks) {
+        how.peaks = reading->peaks->items;
+        how.peak_count = reading->peaks->count;
+    }
+    if (!reading->quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
+    netprof_err result = nccl_read(n, paths, count, &how, &error);
+    if (shown) fputs("\r\033[K", stderr);
+    say_problems(n);
+    if (!result) return EXIT_DONE;
+    int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);
+    if (code == EXIT_NOTHING) nccl_no_logs_hint();
+    return code;
 }

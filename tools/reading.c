@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 static struct {
-    char *root, *fast, *set, *hold;
+    char *root, *fast, *set, *hold, *perf;
     char **sources, **include, **exclude;
     int pid, threads, max_fds;
 } reading;
@@ -17,6 +17,8 @@ const struct poptOption reading_options[] = {
     {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
     {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
     {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
+    {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
+     "EVENTS"},
     {"include", 'i', POPT_ARG_ARGV, &reading.include, 0,
      "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
@@ -32,6 +34,11 @@ const struct poptOption set_option[] = {
     {"set", 0, POPT_ARG_STRING, &reading.set, 0, "all counters, or the few that decide most questions", "all|fast"},
     POPT_TABLEEND,
 };
+
+const char *reading_perf(void)
+{
+    return reading.perf;
+}
 
 // Joins two lists with commas; NULL when both are empty.
 static char *join(char *const *a, const char *const *b)
@@ -136,9 +143,12 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
         const sources_entry *s = sources_at(i);
         // Another root is another node, or a saved one: the job's processes are not in it.
         bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
+        wanted |= reading.perf && strcmp(s->name, "perf") == 0;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
-        if (s->add(np, job, &error)) return fail_error(s->name, &error);
+        netprof_err result = s->add(np, job, &error);
+        if (result == NETPROF_ERR_ARG) return fail_usage("--%s: %s", s->name, safe(error.text));
+        if (result) return fail_error(s->name, &error);
     }
     return EXIT_DONE;
 }
@@ -175,7 +185,8 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
 
 int reading_open(netprof **np, const char *const *globs)
 {
-    static const sources_job nobody;
+    static sources_job nobody;
+    nobody.perf = reading_perf();
     return open_reading(np, globs, &nobody, true, false);
 }
 

@@ -5,7 +5,7 @@
 #include "common.h"
 #include "sources/sources.h"
 
-// --root, --pid, --sources, --include, --exclude, --fast-set, --threads, --hold, --max-fds
+// --root, --pid, --sources, --perf, --include, --exclude, --fast-set, --threads, --hold, --max-fds
 
 extern const struct poptOption reading_options[];
 extern const struct poptOption set_option[]; // --set all|fast
@@ -16,6 +16,8 @@ int reading_open(netprof **np, const char *const *globs);
 // The same with the sources of tools/sources/ that --sources names; without --sources all of them when `node`, and
 // the network's when `network`. The job's own sources are left out when `job` holds no process and no group.
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node);
+// The events of --perf, for sources_job.perf; or NULL.
+const char *reading_perf(void);
 // Says that there is nothing to read and, source by source, why. Returns EXIT_NOTHING.
 int reading_nothing(const netprof *np);
 // The set that --set names, or `otherwise` without --set. False after a usage error.

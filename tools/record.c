@@ -39,6 +39,9 @@ static const struct {
     {"rank", {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE", "MV2_COMM_WORLD_RANK"}},
     {"rank_count", {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE"}},
     {"local_rank", {"OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID", "MV2_COMM_WORLD_LOCAL_RANK"}},
+    {"job_user", {"SLURM_JOB_USER", "PBS_O_LOGNAME", "OAR_USER"}},
+    {"job_account", {"SLURM_JOB_ACCOUNT", "PBS_ACCOUNT", "OAR_PROJECT_NAME"}},
+    {"job_partition", {"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE", "OAR_QUEUE"}},
 };
 
 static const char *job_fact(size_t row)

@@ -85,7 +85,7 @@ static struct {
     struct {
         const char *name;
         bool trouble, leading;
-    } units[64];
+    } units[128];
     size_t unit_count;
     mark_row *marks; // the rows with a pattern
     size_t mark_count;

@@ -30,6 +30,13 @@ static const struct {
 static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
 static const char *const classes[] = {"link-down",  "link-errors", "host-loss",   "back-pressure",
                                       "congestion", "transport",   "utilisation", "data"};
+
+int rules_class_rank(const char *class_name)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strcmp(classes[i], class_name) == 0) return (int)i;
+    return -1;
+}
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum column {

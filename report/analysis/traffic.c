@@ -136,7 +136,7 @@ static bool is_ipoib(const netprof_device *port, const char *netdev, const netpr
 }
 
 // A Cassini NIC counts the traffic of its network interface as well; ethtool counts what the link counts.
-static bool counts_the_same(const netprof_device *all, const netprof_device *part)
+bool traffic_counts_the_same(const netprof_device *all, const netprof_device *part)
 {
     const char *netdev = netprof_fact_of(all->facts, all->fact_count, "netdev");
     if (strcmp(all->source, "cxi") == 0 && strcmp(part->source, "cxi") != 0)
@@ -156,7 +156,7 @@ traffic *traffic_make(const difference *d)
         list[i] = traffic_of(d, i);
     for (size_t i = 0; i < schema->device_count; i++)
         for (size_t j = 0; list[i].known && j < schema->device_count; j++)
-            if (counts_the_same(&schema->devices[i], &schema->devices[j])) list[j].repeated = true;
+            if (traffic_counts_the_same(&schema->devices[i], &schema->devices[j])) list[j].repeated = true;
     return list;
 }
 

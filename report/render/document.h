@@ -80,6 +80,12 @@ void document_charts(const document *d, void (*visit)(void *user, const char *na
 // What had to be left out (no gnuplot) is said through warn(), which may be NULL.
 netprof_err document_write(document *d, const char *path, const document_options *o,
                            void (*warn)(void *user, const char *text), netprof_error *error);
+// Single charts, each into a file of its own: PDF, SVG or PNG; o->chart is not looked at.
+typedef struct document_file {
+    const char *chart, *path;
+} document_file;
+netprof_err document_write_charts(document *d, const document_file *files, size_t count, const document_options *o,
+                                  void (*warn)(void *user, const char *text), netprof_error *error);
 size_t document_pages(document *d, document_paper paper); // 0: no memory
 // The layout check over all pages; calls found() with the page's number, 1 for the first.
 size_t document_check(document *d, document_paper paper,

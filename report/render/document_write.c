@@ -240,6 +240,57 @@ static netprof_err write_html(job *j, const char *path)
     return err;
 }
 
+// ---- many single charts ----
+
+static netprof_err write_one(job *j, const char *path)
+{
+    buffer out = {0};
+    canvas_dark(j->pages.pages[0], j->o->theme == DOCUMENT_DARK);
+    if (j->o->format != DOCUMENT_PDF) return write_sheets(j, path);
+    netprof_err err = write_pdf(j, &out) ? file_write(path, out.data, out.size, j->error)
+                                         : fail(j->error, NETPROF_ERR_NOMEM, "cairo could not write the pages");
+    buffer_free(&out);
+    return err;
+}
+
+// So many that one run of gnuplot is worth its start, and none takes long.
+static netprof_err write_batch(const job *like, const document_file *files, size_t count)
+{
+    job j = *like;
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < count; i++) {
+        const chart *x = document_find(j.d, files[i].chart);
+        if (x) pages_chart(&j.pages, x, j.o->paper);
+        else err = fail(j.error, NETPROF_ERR_ARG, "no such chart");
+    }
+    if (!err && (j.pages.failed || !plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user)))
+        err = fail(j.error, NETPROF_ERR_NOMEM, "no memory");
+    for (size_t i = 0; i < count && !err; i++) {
+        job one = j;
+        one.pages = (page_set){.pages = &j.pages.pages[i], .count = 1};
+        err = write_one(&one, files[i].path);
+    }
+    plots_free(&j.plots);
+    pages_free(&j.pages);
+    return err;
+}
+
+netprof_err document_write_charts(document *d, const document_file *files, size_t count, const document_options *o,
+                                  void (*warn)(void *user, const char *text), netprof_error *error)
+{
+    enum { BATCH = 32 };
+    document_options each = *o;
+    each.chart = "";          // no page around it
+    each.progress = NULL;     // of single sheets
+    const job like = {.d = d, .o = &each, .warn = warn, .user = o->user, .error = error};
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < count && !err; i += BATCH) {
+        if (o->progress) o->progress(o->user, "drawing chart", i, count);
+        err = write_batch(&like, files + i, count - i < BATCH ? count - i : BATCH);
+    }
+    return err;
+}
+
 netprof_err document_write(document *d, const char *path, const document_options *o,
                            void (*warn)(void *user, const char *text), netprof_error *error)
 {

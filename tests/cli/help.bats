@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff compare regions run record convert nccl nsys export'
+commands='list collect diff compare regions run record job convert nccl nsys export'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 
 setup() {
@@ -43,6 +43,7 @@ setup() {
     done
     mkdir kept # an example may write before.netprof anew: then it is the later one
     cp before.netprof after.netprof before.json after.json kept
+    printf '%s train\n' "$(date +%s)" >job.phases
     printf '#!/bin/sh\nexit 0\n' >mpirun
     chmod +x mpirun
     PATH=$PWD:$PATH

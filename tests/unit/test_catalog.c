@@ -222,6 +222,9 @@ static void trouble_is_in_the_tables(void **state)
         {"rdma", "port_xmit_wait", "ticks", false},
         {"tcp", "total_retrans", "segments", true},
         {"ip", "InReceives", "packets", false},
+        {"gpu", "ecc_uncorrected", "errors", true},
+        {"gpu", "ecc_corrected", "errors", false}, // repaired
+        {"gpu", "throttled_power", "us", false},
         {"mine", "broken", "errors", true}, // a source that the catalog does not know
         {"mine", "broken", "", false},
         {"mine", "broken", "oddities", false},
@@ -233,7 +236,7 @@ static void trouble_is_in_the_tables(void **state)
     const catalog_group *g;
     for (size_t i = 0; (g = catalog_group_at(i)); i++)
         groups += g->trouble;
-    assert_int_equal(groups, 12);
+    assert_int_equal(groups, 13);
     assert_true(catalog_marks("cxi", "a_new_cor_err_cntr") & CATALOG_HARMLESS);
     assert_int_equal(catalog_marks("mine", "broken"), 0);
     assert_true(strstr(found("cxi", "lpe_mem_cor_err_cntr")->note, "3325") != NULL); // the erratum says more

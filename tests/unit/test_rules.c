@@ -132,6 +132,8 @@ static void patterns(void **state)
 #define BOND        "@kind=bond carrier=1>1 peer:@master=dev0 peer2:@master=dev0 "
 #define LINKS(a, b) "peer:rx_bytes=" #a " peer:tx_bytes=0 peer2:rx_bytes=" #b " peer2:tx_bytes=0"
 #define PORT        "@hca_type=MT4123 state=4>4 "
+#define GPU_BUSY   "busy_time=1000000 seen_time=10000000 "
+#define GPU_LOADED "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 "
 // The node's own line; each case says the rest.
 #define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
 #define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
@@ -591,6 +593,64 @@ static const struct row {
     {"softirq-hot", "softirq=7999999 idle=2000001 peer:user=4000000 peer:idle=6000000 peer:iowait=0", OK},
     {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0", OK}, // all are busy
     {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0", OK}, // the whole node
+    {"gpu-ecc", "ecc_uncorrected=0", OK},
+    {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
+    {"gpu-rows-failed", "rows_failed=0>0", OK},
+    {"gpu-rows-failed", "rows_failed=1>1", CRITICAL}, // long ago, and still so
+    {"gpu-rows-uncorrected", "rows_remapped_uncorrected=511>511", OK},
+    {"gpu-rows-uncorrected", "rows_remapped_uncorrected=511>512", CRITICAL},
+    {"gpu-rows-pending", "rows_pending=0>0", OK},
+    {"gpu-rows-pending", "rows_pending=0>1", HIGH},
+    {"gpu-nvlink-down", "@model=A nvlinks_up=18>18 peer:@model=A peer:nvlinks_up=18>18", OK},
+    {"gpu-nvlink-down", "@model=A nvlinks_up=18>17 peer:@model=A peer:nvlinks_up=18>18", HIGH},
+    {"gpu-nvlink-down", "@model=A nvlinks_up=4>4 peer:@model=B peer:nvlinks_up=18>18", OK}, // another model
+    {"gpu-nvlink-crc", "nvlink_crc_errors=0", OK},
+    {"gpu-nvlink-crc", "nvlink_crc_errors=999", WARN},
+    {"gpu-nvlink-crc", "nvlink_crc_errors=1000", HIGH}, // 100 a second
+    {"gpu-nvlink-recovery", "nvlink_replays=0 nvlink_recoveries=0", OK},
+    {"gpu-nvlink-recovery", "nvlink_replays=0 nvlink_recoveries=1", HIGH},
+    // 16 lanes of the fifth generation: 30.72 a minute, 5.12 in ten seconds
+    {"gpu-pcie-replay", "pcie_replays=5 pcie_generation_max=5>5 pcie_width_max=16>16", OK},
+    {"gpu-pcie-replay", "pcie_replays=6 pcie_generation_max=5>5 pcie_width_max=16>16", WARN},
+    {"gpu-pcie-replay", "pcie_replays=52 pcie_generation_max=5>5 pcie_width_max=16>16", HIGH},
+    {"gpu-pcie-replay", "pcie_replays=2 pcie_generation_max=4>4 pcie_width_max=16>16", OK}, // 2.56
+    {"gpu-pcie-replay", "pcie_replays=3 pcie_generation_max=4>4 pcie_width_max=16>16", WARN},
+    {"gpu-pcie-width", "pcie_width=16>16 pcie_width_max=16>16", OK},
+    {"gpu-pcie-width", "pcie_width=16>8 pcie_width_max=16>16", HIGH},
+    {"gpu-pcie-width", "pcie_width=0>0 pcie_width_max=0>0", OK}, // a GPU without PCIe
+    {"gpu-pcie-generation", "busy=0>10 pcie_generation=1>4 pcie_generation_max=5>5", WARN},
+    {"gpu-pcie-generation", "busy=0>10 pcie_generation=1>5 pcie_generation_max=5>5", OK},
+    {"gpu-pcie-generation", "busy=0>9 pcie_generation=1>1 pcie_generation_max=5>5", OK}, // it sleeps
+    {"gpu-throttle-hardware", GPU_BUSY "reason_hardware=0", OK},
+    {"gpu-throttle-hardware", GPU_BUSY "reason_hardware=1", HIGH},
+    {"gpu-throttle-hardware", "busy_time=999999 seen_time=10000000 reason_hardware=1", OK}, // hardly used
+    {"gpu-throttle-thermal", GPU_BUSY "reason_thermal=0", OK},
+    {"gpu-throttle-thermal", GPU_BUSY "reason_thermal=99999", WATCH},
+    {"gpu-throttle-thermal", GPU_BUSY "reason_thermal=100000", WARN},
+    {"gpu-power-cap", GPU_BUSY "reason_power_cap=999999", OK},
+    {"gpu-power-cap", GPU_BUSY "reason_power_cap=1000000", INFO},
+    {"gpu-clock-drop", GPU_LOADED "loaded_cycles=14000000000", OK}, // 1400 MHz
+    {"gpu-clock-drop", GPU_LOADED "loaded_cycles=13990000000", WATCH},
+    {"gpu-clock-drop", "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=1 loaded_cycles=13990000000", HIGH},
+    {"gpu-clock-drop", "loaded_time=9999999 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 loaded_cycles=1", OK},
+    {"gpu-idle", "@job=yes seen_time=300000000 busy_time=75000000", OK},
+    {"gpu-idle", "@job=yes seen_time=300000000 busy_time=74999999", WATCH},
+    {"gpu-idle", "@job=yes seen_time=300000000 busy_time=44999999", WARN},
+    {"gpu-idle", "job_time=1 seen_time=300000000 busy_time=0", WARN},
+    {"gpu-idle", "@job=no job_time=0 seen_time=300000000 busy_time=0", OK}, // somebody else's
+    {"gpu-idle", "seen_time=300000000 busy_time=0", OK},                    // nobody's
+    {"gpu-idle", "@job=yes seen_time=299999999 busy_time=0", OK},           // too short to tell
+    {"gpu-memory-full", "memory_peak=0>899 memory_total=1000>1000", OK},
+    {"gpu-memory-full", "memory_peak=0>900 memory_total=1000>1000", INFO},
+    {"gpu-memory-full", "memory_peak=0>980 memory_total=1000>1000", WATCH},
+    {"perf-ipc", "instructions=1000000000 cycles=1000000000", OK},
+    {"perf-ipc", "instructions=999999999 cycles=1000000000", INFO},
+    {"perf-ipc", "instructions=499999999 cycles=1000000000", WATCH},
+    {"perf-ipc", "instructions=1 cycles=999999999", OK}, // too little to judge
+    {"perf-multiplexed", "group1_time_enabled=500000000 group1_time_running=500000000 group2_time_enabled=500000000 "
+                         "group2_time_running=450000000", OK}, // 95 %
+    {"perf-multiplexed", "group1_time_enabled=1000000000 group1_time_running=949999999", INFO},
+    {"perf-multiplexed", "group1_time_enabled=1000000000 group1_time_running=99999999", WATCH},
     {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>1", OK},
     {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>0", WARN},
     {"eth-bond-degraded", BOND "peer:carrier=0>0 peer2:carrier=1>0", HIGH},

@@ -164,6 +164,11 @@ bool emit_fast_only(const emit *e)
     return e->sweep && e->sweep->set == NETPROF_SET_FAST;
 }
 
+bool emit_lists(const emit *e)
+{
+    return e->list != NULL;
+}
+
 const char *emit_root(const emit *e)
 {
     return e->root ? e->root : "";

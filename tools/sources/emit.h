@@ -25,6 +25,8 @@ void emit_failed(emit *e, const char *name, const emit_shape *shape, int sys_err
 void emit_stamped(emit *e, const char *name, const emit_shape *shape, uint64_t value, int64_t stamp_ns);
 // Only the fast set is asked for: what holds no fast counter may be left out of this walk.
 bool emit_fast_only(const emit *e);
+// This walk is discovery: facts are kept. In all others they need not be worked out.
+bool emit_lists(const emit *e);
 const char *emit_root(const emit *e); // "" or the root without its last '/'
 // Why there is nothing (discovery only).
 void emit_state(emit *e, netprof_status status, int sys_errno, const char *path);

@@ -13,6 +13,8 @@ static const sources_entry entries[] = {
     {"pressure", "time in which tasks waited for CPU, memory or I/O", false, sources_add_pressure},
     {"energy", "energy by RAPL", false, sources_add_energy},
     {"hwmon", "temperatures, power and fans", false, sources_add_hwmon},
+    {"perf", "performance events of the job or the node", false, sources_add_perf},
+    {"gpu", "GPUs: use, memory, energy, clocks, throttling, links, errors", false, sources_add_gpu},
     {"self", "what recording costs", false, sources_add_self},
 };
 

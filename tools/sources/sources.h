@@ -17,6 +17,7 @@ typedef struct sources_job {
     pid_t stranger;     // ... but for this one (0: none)
     const char *cgroup; // path of a control group below its mount, or NULL: that of the first pid
     bool per_cpu;       // a device for each CPU
+    const char *perf;   // performance events and groups, by commas; NULL: the usual ones
 } sources_job;
 
 typedef struct sources_entry {

@@ -358,7 +358,7 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
                 *paths = json_object_new_array();
     json_object *pairs = json_object_new_array();
     add_text(o, "format", "netprof-nccl");
-    add(o, "version", json_object_new_int(1));
+    add(o, "version", json_object_new_int(NCCL_JSON_VERSION));
     add(o, "logs", logs_json(n));
     add(o, "problems", problems_json(n));
     if (findings) add(o, "findings", nccl_findings_json(findings));

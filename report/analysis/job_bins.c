@@ -1,0 +1,186 @@
+#include "job_report_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Finer than anything that is sampled; coarser than any number of bins of all times that int64_t nanoseconds hold.
+enum { FINEST = 14, COARSEST = 55 };
+
+job_bins *job_bins_make(void)
+{
+    job_bins *b = calloc(1, sizeof *b);
+    if (b) b->shift = FINEST;
+    if (b) b->owners = 1;
+    return b;
+}
+
+void job_bins_free(job_bins *b)
+{
+    if (!b || --b->owners) return;
+    free(b->items);
+    free(b->skipped);
+    free(b);
+}
+
+// behind_s: how far the one begins behind the other.
+static void join(job_bin *to, const job_bin *from, double behind_s)
+{
+    if (!(from->known_s > 0)) return;
+    bool first = !(to->known_s > 0);
+    float left = (float)(from->from_s + behind_s), right = (float)(from->to_s + behind_s);
+    to->from_s = first ? left : fminf(to->from_s, left);
+    to->to_s = first ? right : fmaxf(to->to_s, right);
+    to->low = first ? from->low : fminf(to->low, from->low);
+    to->high = first ? from->high : fmaxf(to->high, from->high);
+    to->known_s += from->known_s;
+    to->integral += from->integral;
+}
+
+static double width_of(const job_bins *b)
+{
+    return (double)((int64_t)1 << b->shift) * 1e-9;
+}
+
+// Two neighbours become one.
+static void halve(job_bins *b)
+{
+    int64_t first = b->first >> 1;
+    size_t count = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        int64_t at = b->first + (int64_t)i;
+        size_t to = (size_t)((at >> 1) - first);
+        job_bin item = b->items[i];
+        if (to == count) b->items[count++] = (job_bin){0};
+        join(&b->items[to], &item, at & 1 ? width_of(b) : 0);
+    }
+    b->first = first;
+    b->count = count;
+    b->shift++;
+}
+
+void job_bins_coarsen(job_bins *b, unsigned shift)
+{
+    while (b->shift < shift && b->shift < COARSEST) halve(b);
+}
+
+// So that bins from..to are there, whatever their width by then.
+static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
+{
+    for (;;) {
+        int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
+        if (b->count && b->first < from) from = b->first;
+        if (b->count && b->first + (int64_t)b->count - 1 > to) to = b->first + (int64_t)b->count - 1;
+        size_t count = (size_t)(to - from + 1);
+        if (count > JOB_BINS && b->shift < COARSEST) {
+            halve(b);
+            continue;
+        }
+        if (count > JOB_BINS) return true; // beyond any clock: left out
+        if (count > b->room) {
+            size_t room = count < 32 ? 32 : count * 2 < JOB_BINS ? count * 2 : JOB_BINS;
+            job_bin *longer = realloc(b->items, room * sizeof *longer);
+            if (!longer) return false;
+            b->items = longer;
+            b->room = room;
+        }
+        size_t before = b->count ? (size_t)(b->first - from) : 0;
+        memmove(b->items + before, b->items, b->count * sizeof *b->items);
+        memset(b->items, 0, before * sizeof *b->items);
+        memset(b->items + before + b->count, 0, (count - before - b->count) * sizeof *b->items);
+        b->first = from;
+        b->count = count;
+        return true;
+    }
+}
+
+bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
+{
+    if (to_ns <= from_ns) return true;
+    // The first step tells how fine bins are worth their room.
+    while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4) b->shift++;
+    if (!reach(b, from_ns, to_ns)) return false;
+    b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
+    for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
+        int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
+        if (i < b->first || i >= b->first + (int64_t)b->count) continue;
+        double begin = (double)((left > from_ns ? left : from_ns) - left) * 1e-9;
+        double end = (double)((right < to_ns ? right : to_ns) - left) * 1e-9, part = end - begin;
+        job_bin one = {(float)part, (float)(value * part), (float)low, (float)high, (float)begin, (float)end};
+        join(&b->items[i - b->first], &one, 0);
+    }
+    return true;
+}
+
+static void join_skipped(job_bins *b)
+{
+    size_t nearest = 0;
+    for (size_t i = 0; i + 1 < b->skipped_count; i++)
+        if (b->skipped[i + 1].from_ns - b->skipped[i].to_ns < b->skipped[nearest + 1].from_ns - b->skipped[nearest].to_ns)
+            nearest = i;
+    b->skipped[nearest].to_ns = b->skipped[nearest + 1].to_ns;
+    b->skipped[nearest].amount += b->skipped[nearest + 1].amount;
+    b->skipped_count--;
+    memmove(&b->skipped[nearest + 1], &b->skipped[nearest + 2], (b->skipped_count - nearest - 1) * sizeof *b->skipped);
+}
+
+bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
+{
+    if (!b->skipped && !(b->skipped = calloc(JOB_SKIPPED + 1, sizeof *b->skipped))) return false;
+    b->skipped[b->skipped_count++] = (job_skipped){from_ns, to_ns, amount};
+    if (b->skipped_count > JOB_SKIPPED) join_skipped(b);
+    return true;
+}
+
+job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
+{
+    job_span span = {.low = NAN, .high = NAN};
+    if (!b || !b->count || to_ns <= from_ns) return span;
+    int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
+    if (from < b->first) from = b->first;
+    if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;
+    for (int64_t i = from; i <= to; i++) {
+        const job_bin *x = &b->items[i - b->first];
+        double left = (double)(from_ns - (i << b->shift)) * 1e-9, right = (double)(to_ns - (i << b->shift)) * 1e-9;
+        double length = (double)x->to_s - (double)x->from_s;
+        if (!(x->known_s > 0) || !(length > 0)) continue;
+        double part = (fmin(right, (double)x->to_s) - fmax(left, (double)x->from_s)) / length;
+        if (!(part > 0)) continue;
+        span.integral += x->integral * part;
+        span.known_s += x->known_s * part;
+        span.low = fmin(span.low, x->low);
+        span.high = fmax(span.high, x->high);
+    }
+    return span;
+}
+
+// Bins of one width, each with the sum of both; a bin that only one knows is not known.
+bool job_bins_join(job_bins *b, const job_bins *from)
+{
+    bool first = !b->count;
+    job_bins copy = *from;
+    if (!from->count) return true;
+    if (!(copy.items = malloc(from->count * sizeof *copy.items))) return false;
+    memcpy(copy.items, from->items, from->count * sizeof *copy.items);
+    job_bins_coarsen(b, copy.shift);
+    job_bins_coarsen(&copy, b->shift);
+    bool good = !first || reach(b, copy.first << copy.shift, (copy.first + (int64_t)copy.count) << copy.shift);
+    for (size_t i = 0; i < b->count && good; i++) {
+        int64_t k = b->first + (int64_t)i - copy.first;
+        const job_bin *x = k >= 0 && k < (int64_t)copy.count ? &copy.items[k] : NULL;
+        job_bin *to = &b->items[i];
+        if (!x || !(x->known_s > 0) || (!first && !(to->known_s > 0))) {
+            *to = (job_bin){0};
+            continue;
+        }
+        float known = first ? x->known_s : fminf(to->known_s, x->known_s);
+        float mean = x->integral / x->known_s + (first ? 0 : to->integral / to->known_s);
+        *to = (job_bin){known, mean * known, (first ? 0 : to->low) + x->low, (first ? 0 : to->high) + x->high,
+                        first ? x->from_s : fmaxf(to->from_s, x->from_s), first ? x->to_s : fminf(to->to_s, x->to_s)};
+    }
+    for (size_t i = 0; i < copy.skipped_count && good; i++)
+        good = job_bins_skip(b, copy.skipped[i].from_ns, copy.skipped[i].to_ns, copy.skipped[i].amount);
+    b->integral = 0;
+    for (size_t i = 0; i < b->count; i++) b->integral += b->items[i].integral;
+    free(copy.items);
+    return good;
+}

@@ -1,0 +1,750 @@
+// What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile;
+// and what only the whole job over time can tell.
+#include "job_report_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- words ----
+
+static const char *share_text(char *text, size_t size, double share)
+{
+    return rules_format(text, size, "%", share);
+}
+
+// "336 GiB".
+static const char *memory_text(char *text, size_t size, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
+    snprintf(text, size, "%.*f %s", unit && fabs(bytes) < 9.995 ? 2 : unit && fabs(bytes) < 99.95 ? 1 : 0, bytes, units[unit]);
+    return text;
+}
+
+static const char *nodes_text(char *text, size_t size, const char *first, size_t count)
+{
+    if (count <= 1) snprintf(text, size, "%s", first);
+    else if (count == 2) snprintf(text, size, "%s and another node", first);
+    else snprintf(text, size, "%s and %zu other nodes", first, count - 1);
+    return text;
+}
+
+// ---- findings ----
+
+static const job_finding blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS, .value = NAN,
+                                  .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN, .gpu_ratio = NAN,
+                                  .power_ratio = NAN, .lost_s = NAN};
+
+// Takes the texts; NULL without memory.
+static job_finding *add_finding(job_report *r, job_finding x)
+{
+    const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
+    char *texts[4] = {0};
+    bool good = x.claim && x.title;
+    for (size_t i = 0; i < 4; i++) good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
+    if (good && job_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
+        x.rule = texts[0];
+        x.advice = texts[1];
+        x.origin = texts[2];
+        x.unit = texts[3];
+        r->findings[r->finding_count] = x;
+        if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
+        return &r->findings[r->finding_count++];
+    }
+    for (size_t i = 0; i < 4; i++) free(texts[i]);
+    free(x.claim);
+    free(x.title);
+    return NULL;
+}
+
+// ---- the rules, node by node ----
+
+void job_node_finding_free(job_node_finding *x)
+{
+    char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
+}
+
+// The events that a finding is about.
+static void mark_events(job_report *r, const findings *f, const finding *x)
+{
+    for (size_t k = 0; k < x->evidence_count; k++) {
+        if (x->evidence[k].counter == DIFFERENCE_NONE) continue;
+        const netprof_schema *schema = f->d->delta->schema;
+        const char *source = schema->devices[schema->counters[x->evidence[k].counter].device].source;
+        for (size_t i = 0; i < r->event_count; i++) {
+            job_event *e = &r->events[i];
+            if (strcmp(e->counter, x->evidence[k].name) != 0 || strcmp(e->source, source) != 0) continue;
+            if (x->severity > e->severity) e->severity = x->severity;
+        }
+    }
+}
+
+static bool keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
+{
+    job_reader *reader = r->reader;
+    char value[48];
+    bool of_device = x->device != DIFFERENCE_NONE;
+    if (!job_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
+    job_node_finding *to = &reader->found[reader->found_count++];
+    *to = (job_node_finding){.node = node, .severity = x->severity, .class_rank = x->rule->class_rank, .value = x->value,
+                             .threshold = x->threshold->value};
+    to->rule = strdup(x->rule->name);
+    to->device = strdup(of_device ? finding_device(f, x) : "");
+    to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
+    to->claim = strdup(x->claim);
+    to->advice = strdup(x->rule->advice);
+    to->origin = strdup(x->threshold->origin);
+    to->unit = strdup(x->rule->unit);
+    to->value_text = strdup(finding_value_text(x, value, sizeof value));
+    mark_events(r, f, x);
+    return to->rule && to->device && to->source && to->claim && to->advice && to->origin && to->unit && to->value_text;
+}
+
+// False: no memory.
+bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error)
+{
+    difference d = {0};
+    findings f = {0};
+    netprof_error own;
+    bool good = true;
+    netprof_err err = difference_of_dataset(&d, set, true, &own);
+    if (!err) err = findings_make(&f, &d, r->reader->options->rules, &own);
+    if (err == NETPROF_ERR_NOMEM) good = false;
+    else if (err) job_warn(r, set->runs[0].path, "%s", own.text);
+    for (size_t i = 0; i < f.count && good; i++)
+        if (f.items[i].severity >= SEVERITY_WATCH) good = keep_finding(r, node, &f, &f.items[i]);
+    r->reader->judged += f.judged;
+    r->reader->unknown += f.unknown_count;
+    findings_free(&f);
+    difference_free(&d);
+    if (!good && error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return good;
+}
+
+static size_t find_device(const job_report *r, const job_node_finding *x)
+{
+    const job_node *node = &r->nodes[x->node];
+    for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
+        if (strcmp(r->devices[i].name, x->device) == 0 && strcmp(r->devices[i].source, x->source) == 0) return i;
+    return JOB_NONE;
+}
+
+// The same rule on other nodes is one finding: of the worst.
+static bool fold(job_report *r, size_t first)
+{
+    job_node_finding *all = r->reader->found, *x = &all[first];
+    size_t nodes = 0, places = 0, last = JOB_NONE;
+    if (!x->rule) return true;
+    const job_node_finding *worst = x;
+    for (size_t i = first; i < r->reader->found_count; i++) {
+        if (!all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
+        if (all[i].severity > worst->severity) worst = &all[i];
+        if (all[i].severity > r->nodes[all[i].node].severity) r->nodes[all[i].node].severity = all[i].severity;
+        nodes += all[i].node != last;
+        last = all[i].node;
+        places++;
+    }
+    char who[300], more[64] = "";
+    if (places > nodes && *worst->device) snprintf(more, sizeof more, " and %zu more", places - 1);
+    bool several = nodes > 1;
+    nodes_text(who, sizeof who, r->nodes[worst->node].name, nodes);
+    job_finding made = blank;
+    made.severity = worst->severity;
+    made.class_rank = worst->class_rank;
+    made.rule = worst->rule;
+    made.advice = worst->advice;
+    made.origin = worst->origin;
+    made.unit = worst->unit;
+    made.value = worst->value;
+    made.threshold = worst->threshold;
+    made.node = worst->node;
+    made.device = find_device(r, worst);
+    made.nodes = nodes;
+    made.to_s = r->end_s;
+    bool device = *worst->device != 0;
+    made.claim = job_text("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
+                          several ? "" : more, worst->claim);
+    made.title = job_text("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", worst->device, worst->claim);
+    for (size_t i = r->reader->found_count; i-- > first;) {
+        if (i == first || !all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
+        if (&all[i] == worst) continue;
+        job_node_finding_free(&all[i]);
+        all[i] = (job_node_finding){.node = all[i].node};
+    }
+    bool good = add_finding(r, made) != NULL;
+    if (worst != x) {
+        job_node_finding *other = &all[worst - all];
+        job_node_finding_free(other);
+        *other = (job_node_finding){0};
+    }
+    return good;
+}
+
+// Does an incident tell of the same pauses?
+static bool told_by_incident(const job_report *r, const job_node_finding *x)
+{
+    static const char *const pauses[] = {"egress-paused", "eth-pause-rx", "ib-xmit-wait"};
+    bool pause = false;
+    for (size_t i = 0; i < sizeof pauses / sizeof *pauses && x->rule; i++) pause |= strcmp(x->rule, pauses[i]) == 0;
+    for (size_t i = 0; i < r->finding_count && pause; i++)
+        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x)) return true;
+    return false;
+}
+
+static bool fold_all(job_report *r)
+{
+    bool good = true;
+    for (size_t i = 0; i < r->reader->found_count; i++) {
+        job_node_finding *x = &r->reader->found[i];
+        if (!told_by_incident(r, x)) continue;
+        job_node_finding_free(x);
+        *x = (job_node_finding){.node = x->node};
+    }
+    for (size_t i = 0; i < r->reader->found_count && good; i++) good = fold(r, i);
+    return good;
+}
+
+// ---- incidents ----
+
+// The stretch to compare an incident with: its phase, else so long before and behind.
+typedef struct around {
+    double from_s, to_s;
+    size_t span; // or JOB_NONE
+} around;
+
+static around around_of(const job_report *r, double from_s, double to_s)
+{
+    double middle = (from_s + to_s) / 2, length = to_s - from_s;
+    for (size_t i = 0; i < r->span_count; i++)
+        if (r->spans[i].from_s <= middle && r->spans[i].to_s >= middle)
+            return (around){r->spans[i].from_s, r->spans[i].to_s, i};
+    return (around){fmax(0, from_s - length), fmin(r->end_s, to_s + length), JOB_NONE};
+}
+
+// Mean over the nodes (or of one) within the stretch but outside the incident.
+static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+{
+    double sum = 0, known = 0;
+    // A bin at the edge holds some of both.
+    const double parts[2][2] = {{a->from_s, from_s - r->bin_s}, {to_s + r->bin_s, a->to_s}};
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        if (!lane || (node != JOB_ALL_NODES && node != i)) continue;
+        for (size_t p = 0; p < 2; p++) {
+            if (!(parts[p][1] > parts[p][0])) continue;
+            job_span x = job_bins_span(lane->bins, job_ns_of(r, parts[p][0]), job_ns_of(r, parts[p][1]));
+            sum += x.integral;
+            known += x.known_s;
+        }
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
+static double ratio_of(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+{
+    double before = mean_around(r, meter, node, a, from_s, to_s), then = job_mean_between(r, meter, node, from_s, to_s);
+    return before > 0 ? then / before : NAN;
+}
+
+static size_t nodes_slowed(const job_report *r, const around *a, double from_s, double to_s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->node_count; i++) count += ratio_of(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
+    return count;
+}
+
+// The most that any other device of this meter had in that time.
+static double others_at_most(const job_report *r, const job_episode *e, const bool *absorbed, size_t *others)
+{
+    double most = NAN;
+    *others = 0;
+    for (size_t i = 0; i < r->device_count; i++) {
+        const job_lane *lane = r->devices[i].lanes[e->meter];
+        if (!lane || i == e->device || absorbed[i]) continue;
+        job_span x = job_bins_span(lane->bins, e->from_ns, e->to_ns);
+        if (x.known_s > 0) most = fmax(most, x.integral / x.known_s);
+        ++*others;
+    }
+    return most;
+}
+
+static char *paused_claim(const job_report *r, const job_episode *e, const bool *absorbed, size_t also)
+{
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    char begin[32], end[32], share[32], rest[32], retries[64] = "", more[96] = "", others[96] = "";
+    size_t count;
+    double most = others_at_most(r, e, absorbed, &count);
+    if (e->retries >= 1) {
+        char number[32];
+        snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", e->retries));
+    }
+    if (also) snprintf(more, sizeof more, " and %zu more", also);
+    if (count && !isnan(most))
+        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
+                 count == 1 ? "" : "s", share_text(rest, sizeof rest, most));
+    return job_text("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
+                    job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
+                    r->devices[e->device].label, more, share_text(share, sizeof share, e->mean), retries, others);
+}
+
+static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
+{
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    char begin[32], end[32], length[32], clock[64] = "", more[64] = "", share[32];
+    job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
+    if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
+    if (also) snprintf(more, sizeof more, " and %zu more", also);
+    return job_text("%s-%s: %s %s%s slowed by heat or power for %s%s, %s of the time",
+                    job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                    r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                    job_length_text(length, sizeof length, to - from), clock, share_text(share, sizeof share, e->mean));
+}
+
+static char *incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
+{
+    char length[32];
+    const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
+    job_length_text(length, sizeof length, length_s);
+    if (e->meter == JOB_PAUSED && slowed == r->node_count && slowed > 1)
+        return job_text("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
+    if (e->meter == JOB_PAUSED && slowed > 1)
+        return job_text("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
+    return job_text("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or power", length);
+}
+
+static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
+{
+    const job_watch_row *x = job_watch_of(e->meter);
+    job_finding made = blank;
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    around a = around_of(r, from, to);
+    bool pause = e->meter == JOB_PAUSED;
+    made.severity = x->severity;
+    made.class_rank = rules_class_rank(x->class_name);
+    made.rule = (char *)(uintptr_t)x->rule;
+    made.advice = (char *)(uintptr_t)x->advice;
+    made.origin = (char *)(uintptr_t)x->origin;
+    made.unit = (char *)(uintptr_t) "of the time";
+    made.node = r->devices[e->device].node;
+    made.device = e->device;
+    made.nodes = nodes;
+    made.meter = e->meter;
+    made.value = e->mean;
+    made.threshold = x->limit;
+    made.from_s = from;
+    made.to_s = to;
+    made.incident = true;
+    made.sent_ratio = ratio_of(r, JOB_SENT, JOB_ALL_NODES, &a, from, to);
+    made.cpu_ratio = ratio_of(r, JOB_CPU, JOB_ALL_NODES, &a, from, to);
+    made.gpu_ratio = ratio_of(r, JOB_GPU_BUSY, JOB_ALL_NODES, &a, from, to);
+    made.power_ratio = ratio_of(r, JOB_POWER, JOB_ALL_NODES, &a, from, to);
+    if (!isnan(made.sent_ratio)) made.lost_s = fmax(0, 1 - made.sent_ratio) * (to - from);
+    made.claim = pause ? paused_claim(r, e, absorbed, also) : throttled_claim(r, e, also);
+    made.title = incident_title(r, e, pause ? nodes_slowed(r, &a, from, to) : 0, to - from);
+    return add_finding(r, made) != NULL;
+}
+
+static int by_harm(const void *a, const void *b)
+{
+    const job_episode *x = a, *y = b;
+    double p = x->mean * (double)(x->to_ns - x->from_ns), q = y->mean * (double)(y->to_ns - y->from_ns);
+    if (p > q || p < q) return p > q ? -1 : 1;
+    if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static bool overlap(const job_episode *x, const job_episode *y)
+{
+    int64_t from = x->from_ns > y->from_ns ? x->from_ns : y->from_ns, to = x->to_ns < y->to_ns ? x->to_ns : y->to_ns;
+    return x->meter == y->meter && (to - from) * 2 > y->to_ns - y->from_ns;
+}
+
+// The worst first; those of other devices in the same time are part of it.
+static bool add_incidents(job_report *r)
+{
+    enum { SHOWN = 16 };
+    job_reader *reader = r->reader;
+    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed), *done = calloc(reader->episode_count + 1, sizeof *done);
+    bool *seen = calloc(r->node_count + 1, sizeof *seen);
+    bool good = absorbed && done && seen;
+    if (reader->episode_count) qsort(reader->episodes, reader->episode_count, sizeof *reader->episodes, by_harm);
+    for (size_t i = 0, shown = 0; i < reader->episode_count && good && shown < SHOWN; i++) {
+        size_t also = 0, nodes = 1;
+        if (done[i]) continue;
+        memset(absorbed, 0, r->device_count * sizeof *absorbed);
+        memset(seen, 0, r->node_count * sizeof *seen);
+        seen[r->devices[reader->episodes[i].device].node] = true;
+        for (size_t k = i + 1; k < reader->episode_count; k++) {
+            size_t device = reader->episodes[k].device, node = r->devices[device].node;
+            if (done[k] || !overlap(&reader->episodes[i], &reader->episodes[k])) continue;
+            done[k] = true;
+            also += device != reader->episodes[i].device && !absorbed[device];
+            absorbed[device] = true;
+            nodes += !seen[node];
+            seen[node] = true;
+        }
+        good = add_incident(r, &reader->episodes[i], absorbed, also, nodes);
+        shown++;
+    }
+    free(absorbed);
+    free(done);
+    free(seen);
+    return good;
+}
+
+// ---- what the whole job over time tells ----
+
+typedef struct limit {
+    const char *rule, *class_name;
+    double info, watch, warn; // NAN: none
+    double least_s;
+    const char *origin, *advice;
+} limit;
+
+enum { CPU_LOW, GPU_IDLE, MEMORY_PEAK, MEMORY_GROWTH, IMBALANCE, POWER_CAP, SAMPLES_MISSING };
+static const limit limits[] = {
+    [CPU_LOW] = {"cpu-low", "utilisation", 0.80, 0.65, NAN, 300, "jobstats (Princeton)",
+                 "Fewer CPUs or nodes, or more ranks and threads; look for waiting: I/O, one rank, the network"},
+    [GPU_IDLE] = {"gpu-idle", "utilisation", NAN, 0.25, 0.15, 300, "jobstats (Princeton)",
+                  "Look what the GPUs wait for: input, the CPU, communication"},
+    [MEMORY_PEAK] = {"mem-peak", "utilisation", NAN, 0.90, 0.98, 0, "node exporter mixin; netdata",
+                     "A step more and the kernel kills processes: more memory or fewer ranks a node"},
+    [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60, "own: a straight line reaches the limit in 2 h",
+                       "Look for a leak or for buffers that grow with the steps"},
+    [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
+                   "Look at how work is divided, and whether this node is slower"},
+    [POWER_CAP] = {"power-cap", "back-pressure", 0.95, NAN, NAN, 10, "own",
+                   "The GPUs run at their power limit: normal at full load; a higher limit is the site's to give"},
+    [SAMPLES_MISSING] = {"samples-missing", "data", 0.01, 0.10, NAN, 0, "own",
+                         "See why the recorder did not run or was late; figures over these times are not known"},
+};
+
+static severity judge_low(const limit *l, double value)
+{
+    if (value < l->warn) return SEVERITY_WARN;
+    if (value < l->watch) return SEVERITY_WATCH;
+    return value < l->info ? SEVERITY_INFO : SEVERITY_OK;
+}
+
+static severity judge_high(const limit *l, double value)
+{
+    if (value >= l->warn) return SEVERITY_WARN;
+    if (value >= l->watch) return SEVERITY_WATCH;
+    return value >= l->info ? SEVERITY_INFO : SEVERITY_OK;
+}
+
+static job_finding of_limit(const job_report *r, const limit *l, severity s, double value, const char *unit)
+{
+    job_finding x = blank;
+    x.severity = s;
+    x.class_rank = rules_class_rank(l->class_name);
+    x.rule = (char *)(uintptr_t)l->rule;
+    x.advice = (char *)(uintptr_t)l->advice;
+    x.origin = (char *)(uintptr_t)l->origin;
+    x.unit = (char *)(uintptr_t)unit;
+    x.value = value;
+    x.threshold = s == SEVERITY_WARN ? l->warn : s == SEVERITY_WATCH ? l->watch : l->info;
+    x.to_s = r->end_s;
+    return x;
+}
+
+static const job_use *use_of(const job_report *r, job_meter meter)
+{
+    for (size_t i = 0; i < r->use_count; i++)
+        if (r->uses[i].meter == meter) return &r->uses[i];
+    return NULL;
+}
+
+static bool find_cpu_low(job_report *r)
+{
+    const job_use *use = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY);
+    const limit *l = &limits[CPU_LOW];
+    if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return true;
+    double value = use->mean / use->capacity;
+    severity s = judge_low(l, value);
+    // Where GPUs work, CPUs may wait for them.
+    if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, l, s, value, "of the CPUs");
+    share_text(share, sizeof share, value);
+    x.meter = JOB_CPU;
+    x.nodes = use->nodes;
+    x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
+    x.claim = job_text("the job used %.3g of %.3g CPUs a node in the mean (%s)", use->mean, use->capacity, share);
+    x.title = job_text("The job used %s of its CPUs", share);
+    return add_finding(r, x) != NULL;
+}
+
+static bool find_gpu_idle(job_report *r)
+{
+    const job_use *use = use_of(r, JOB_GPU_BUSY);
+    const limit *l = &limits[GPU_IDLE];
+    severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, l, s, use->mean, "of the time");
+    share_text(share, sizeof share, use->mean);
+    x.meter = JOB_GPU_BUSY;
+    x.nodes = use->nodes;
+    x.claim = job_text("the GPUs were busy %s of the time in the mean", share);
+    x.title = job_text("The GPUs were busy %s of the time", share);
+    return add_finding(r, x) != NULL;
+}
+
+static bool find_memory_peak(job_report *r)
+{
+    double most = 0;
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[JOB_MEMORY];
+        double share = lane && lane->capacity > 0 ? lane->high / lane->capacity : NAN;
+        count += judge_high(&limits[MEMORY_PEAK], share) > 0;
+        if (share > most) most = share, worst = i;
+    }
+    severity s = judge_high(&limits[MEMORY_PEAK], most);
+    if (!s || worst == JOB_NONE) return true;
+    char peak[32], limit_text[32], who[300], share[32];
+    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
+    x.meter = JOB_MEMORY;
+    x.node = worst;
+    x.nodes = count;
+    nodes_text(who, sizeof who, r->nodes[worst].name, count);
+    memory_text(peak, sizeof peak, lane->high);
+    memory_text(limit_text, sizeof limit_text, lane->capacity);
+    x.claim = job_text("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
+    x.title = job_text("%s: memory reached %s of its limit", r->nodes[worst].name, share);
+    return add_finding(r, x) != NULL;
+}
+
+// Straight line through the second half of a lane, by least squares.
+typedef struct line {
+    double slope, r2, from_s, to_s, end;
+    size_t points;
+} line;
+
+static line fit(const job_report *r, const job_lane *lane, double from_s, double to_s)
+{
+    enum { POINTS = 64 };
+    job_column columns[POINTS];
+    double n = 0, st = 0, sv = 0, stt = 0, stv = 0, svv = 0;
+    line l = {.from_s = from_s, .to_s = to_s, .end = lane->last};
+    job_lane_columns(r, lane, from_s, to_s, columns, POINTS);
+    for (size_t i = 0; i < POINTS; i++) {
+        double t = ((double)i + 0.5) / POINTS * (to_s - from_s), v = columns[i].mean;
+        if (isnan(v)) continue;
+        n++, st += t, sv += v, stt += t * t, stv += t * v, svv += v * v;
+        l.points++;
+    }
+    double a = n * stt - st * st, b = n * stv - st * sv, c = n * svv - sv * sv;
+    if (l.points < 8 || !(a > 0)) return l;
+    l.slope = b / a;
+    l.r2 = c > 0 ? b * b / (a * c) : 0;
+    return l;
+}
+
+static double time_to_full(const job_report *r, size_t node, line *l)
+{
+    const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
+    if (!lane || !(lane->capacity > 0) || isnan(lane->last)) return NAN;
+    double to = r->nodes[node].end_s, from = (r->nodes[node].begin_s + to) / 2;
+    if (to - from < limits[MEMORY_GROWTH].least_s / 2) return NAN;
+    *l = fit(r, lane, from, to);
+    // Noise and caches are no growth: a hundredth of the limit at least, and nearly straight.
+    bool grows = l->r2 >= 0.9 && l->slope * (to - from) >= 0.01 * lane->capacity;
+    return grows ? fmax(0, lane->capacity - lane->last) / l->slope : NAN;
+}
+
+static bool find_memory_growth(job_report *r)
+{
+    double soonest = INFINITY;
+    line of = {0};
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        line l;
+        double full = time_to_full(r, i, &l);
+        count += judge_low(&limits[MEMORY_GROWTH], full) > 0;
+        if (full < soonest) soonest = full, worst = i, of = l;
+    }
+    severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
+    if (!s || worst == JOB_NONE) return true;
+    char rate[32], end[32], limit_text[32], full[32], who[300];
+    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
+    x.meter = JOB_MEMORY;
+    x.node = worst;
+    x.nodes = count;
+    x.from_s = of.from_s;
+    nodes_text(who, sizeof who, r->nodes[worst].name, count);
+    memory_text(rate, sizeof rate, of.slope * 60);
+    memory_text(end, sizeof end, lane->last);
+    memory_text(limit_text, sizeof limit_text, lane->capacity);
+    job_length_text(full, sizeof full, soonest);
+    x.claim = job_text("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
+    x.title = job_text("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
+    return add_finding(r, x) != NULL;
+}
+
+// The node farthest below the median.
+static bool find_imbalance(job_report *r, job_meter meter)
+{
+    double *means = calloc(r->node_count + 1, sizeof *means);
+    double least = INFINITY;
+    size_t n = 0, low = JOB_NONE;
+    if (!means) return false;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        if (!lane || isnan(lane->mean)) continue;
+        if (lane->mean < least) least = lane->mean, low = i;
+        means[n++] = lane->mean;
+    }
+    double middle = job_median(means, n);
+    if (n == 2) middle = means[1]; // sorted: of two the larger
+    free(means);
+    const job_use *use = use_of(r, meter);
+    bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
+    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s ? judge_low(&limits[IMBALANCE], least / middle) : SEVERITY_OK;
+    if (!s || low == JOB_NONE) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
+    x.meter = meter;
+    x.node = low;
+    x.nodes = 1;
+    share_text(share, sizeof share, least / middle);
+    x.claim = job_text("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
+                       n == 2 ? "the other" : "the median");
+    x.title = job_text("%s did less than the other nodes", r->nodes[low].name);
+    return add_finding(r, x) != NULL;
+}
+
+static bool find_power_cap(job_report *r)
+{
+    const job_use *use = use_of(r, JOB_POWER_GPU);
+    double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
+    severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
+    x.meter = JOB_POWER_GPU;
+    x.nodes = use->nodes;
+    share_text(share, sizeof share, value);
+    x.claim = job_text("the GPUs drew %s of their power limit in the mean", share);
+    x.title = job_text("The GPUs ran at their power limit");
+    return add_finding(r, x) != NULL;
+}
+
+static bool find_missing(job_report *r)
+{
+    double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
+    severity s = r->expected > r->samples + 1 ? judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
+    size_t most = JOB_NONE;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_node *node = &r->nodes[i];
+        x.nodes += node->expected > node->samples;
+        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples) most = i;
+    }
+    x.node = most;
+    share_text(share, sizeof share, value);
+    x.claim = job_text("%llu of %llu samples are missing (%s), most of them of %s",
+                       (unsigned long long)(r->expected - r->samples), (unsigned long long)r->expected, share,
+                       r->nodes[most].name);
+    x.title = job_text("%s of the samples are missing", share);
+    return add_finding(r, x) != NULL;
+}
+
+// ---- events ----
+
+static bool is_background(const job_report *r, size_t event)
+{
+    double low = INFINITY, high = 0;
+    size_t count = 0, all = 0;
+    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+        const job_trouble *t = &r->reader->troubles[i];
+        if (t->event != event) continue;
+        low = fmin(low, t->sum);
+        high = fmax(high, t->sum);
+        count++;
+    }
+    for (size_t i = 0; i < r->device_count; i++)
+        all += strcmp(r->devices[i].source, r->events[event].source) == 0 && r->devices[i].lanes[JOB_SENT];
+    return count >= 3 && count >= all && high <= 2 * low;
+}
+
+static int by_event(const void *a, const void *b)
+{
+    const job_event *x = a, *y = b;
+    if (!(x->sum > 0) != !(y->sum > 0)) return x->sum > 0 ? -1 : 1;
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (x->background != y->background) return y->background ? -1 : 1;
+    int order = x->devices < y->devices ? -1 : x->devices > y->devices;
+    if (!order) order = strcmp(x->source, y->source);
+    return order ? order : strcmp(x->counter, y->counter);
+}
+
+static void finish_events(job_report *r)
+{
+    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+        const job_trouble *t = &r->reader->troubles[i];
+        job_event *e = &r->events[t->event];
+        e->devices++;
+        if (t->sum > e->worst_sum) e->worst_sum = t->sum, e->worst = t->device;
+    }
+    for (size_t i = 0; i < r->event_count; i++) r->events[i].background = is_background(r, i);
+    if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, by_event);
+    r->reader->trouble_count = 0; // its indexes are no more
+}
+
+// ---- all ----
+
+static int by_weight(const void *a, const void *b)
+{
+    const job_finding *x = a, *y = b;
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (x->incident != y->incident) return x->incident ? -1 : 1; // says when
+    if (x->class_rank != y->class_rank) return x->class_rank < y->class_rank ? -1 : 1;
+    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0, q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
+    if (p > q || p < q) return p > q ? -1 : 1;
+    int order = strcmp(x->rule, y->rule);
+    return order ? order : strcmp(x->claim, y->claim);
+}
+
+// An incident is a row of the phases, too.
+static bool add_incident_phases(job_report *r)
+{
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const job_finding *x = &r->findings[i];
+        if (!x->incident) continue;
+        around a = around_of(r, x->from_s, x->to_s);
+        size_t within = a.span == JOB_NONE ? JOB_NONE : r->spans[a.span].phase;
+        const char *what = x->meter == JOB_PAUSED ? "paused" : "slowed";
+        if (!job_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
+        job_phase *p = &r->phases[r->phase_count];
+        *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
+        p->name = job_text("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",
+                           r->nodes[x->node].name, what);
+        if (!p->name) return false;
+        r->phase_count++;
+        job_fill_phase(r, p, &(job_phase_span){0, x->from_s, x->to_s}, 1);
+        p->energy_j = p->meters[JOB_POWER].amount;
+    }
+    return true;
+}
+
+bool job_make_findings(job_report *r)
+{
+    bool good = add_incidents(r) && fold_all(r) && find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) &&
+                find_memory_growth(r) && find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) &&
+                find_imbalance(r, JOB_SENT) && find_power_cap(r) && find_missing(r);
+    if (!good) return false;
+    finish_events(r);
+    if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);
+    r->severity = r->finding_count ? r->findings[0].severity : SEVERITY_OK;
+    return add_incident_phases(r);
+}

@@ -1,0 +1,381 @@
+#include "job_report_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WARNINGS = 1000 };
+
+// ---- lists and text ----
+
+bool job_grow(void *list, size_t count, size_t *room, size_t size)
+{
+    void **place = list;
+    if (count < *room) return true;
+    size_t larger = *room ? 2 * *room : 16;
+    void *grown = realloc(*place, larger * size);
+    if (!grown) return false;
+    *place = grown;
+    *room = larger;
+    return true;
+}
+
+bool job_grow_one(void *list, size_t count, size_t size)
+{
+    size_t room = count && (count & (count - 1)) ? count + 1 : count;
+    return job_grow(list, count, &room, size);
+}
+
+char *job_text(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = size >= 0 ? malloc((size_t)size + 1) : NULL;
+    if (!text) return NULL;
+    va_start(arguments, format);
+    vsnprintf(text, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void job_warn(job_report *r, const char *path, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (r->warning_count >= WARNINGS || !job_grow_one(&r->warnings, r->warning_count, sizeof *r->warnings)) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    job_warning *to = &r->warnings[r->warning_count];
+    *to = (job_warning){strdup(path ? path : ""), strdup(text)};
+    if (to->path && to->text) {
+        r->warning_count++;
+        return;
+    }
+    free(to->path);
+    free(to->text);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+// ---- which files ----
+
+typedef struct path_list {
+    char **items;
+    size_t count, room;
+} path_list;
+
+static void free_paths(path_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) free(list->items[i]);
+    free(list->items);
+    *list = (path_list){0};
+}
+
+static bool add_path(path_list *list, char *path)
+{
+    if (path && job_grow(&list->items, list->count, &list->room, sizeof *list->items)) {
+        list->items[list->count++] = path;
+        return true;
+    }
+    free(path);
+    return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Files of a directory, in byte order.
+static bool add_directory(path_list *list, const char *path)
+{
+    DIR *d = opendir(path);
+    size_t first = list->count;
+    bool good = d != NULL;
+    for (struct dirent *x; good && (x = readdir(d));)
+        if (*x->d_name != '.' && (ends_with(x->d_name, ".netprof") || ends_with(x->d_name, ".phases")))
+            good = add_path(list, job_text("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
+    if (d) closedir(d);
+    if (list->count > first) qsort(list->items + first, list->count - first, sizeof *list->items, by_text);
+    return good;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool list_paths(job_report *r, path_list *list, const char *const *paths, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        if (!is_directory(paths[i])) {
+            good = add_path(list, strdup(paths[i]));
+        } else if (!add_directory(list, paths[i])) {
+            job_warn(r, paths[i], "%s", strerror(errno));
+            r->damaged = true;
+        }
+    }
+    return good;
+}
+
+// ---- one file ----
+
+static void take_warnings(job_report *r, const dataset *set)
+{
+    for (size_t i = 0; i < set->warning_count; i++) {
+        const dataset_warning *w = &set->warnings[i];
+        if (w->line) job_warn(r, w->path, "line %llu: %s", (unsigned long long)w->line, w->text);
+        else job_warn(r, w->path, "byte %llu: %s", (unsigned long long)w->offset, w->text);
+    }
+}
+
+static void refuse(job_report *r, const char *path, netprof_err code, const char *text)
+{
+    netprof_error *first = &r->reader->first;
+    if (!first->code) {
+        *first = (netprof_error){.code = code};
+        snprintf(first->path, sizeof first->path, "%s", path);
+        snprintf(first->text, sizeof first->text, "%s", text);
+    }
+    job_warn(r, path, "%s", text);
+    r->damaged = true;
+}
+
+static netprof_err use_run(job_report *r, const dataset *set, netprof_error *error)
+{
+    const dataset_run *run = &set->runs[0];
+    size_t node = r->reader->run ? job_run_node(r) : JOB_NONE;
+    netprof_err err = job_run_end(r, run);
+    if (err) return err;
+    if (!run->complete) r->damaged = true;
+    if (run->snapshot_count < 2 || node == JOB_NONE) {
+        refuse(r, run->path, NETPROF_ERR_FORMAT, run->snapshot_count ? "holds one snapshot; a recording is needed"
+                                                                     : "holds differences; a recording is needed");
+        return NETPROF_OK;
+    }
+    r->files++;
+    if (!job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
+    return r->reader->options->rules && !job_judge_node(r, node, set, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+static netprof_err read_recording(job_report *r, const char *path, netprof_error *error)
+{
+    dataset set = {0};
+    netprof_error own = {.code = NETPROF_OK};
+    dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
+    int has_regions = regions_in_file(path);
+    netprof_err err = NETPROF_OK;
+    job_reader *reader = r->reader;
+    if (has_regions && (!job_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *)) ||
+                        !(reader->region_paths[reader->region_count] = strdup(path))))
+        return NETPROF_ERR_NOMEM;
+    reader->region_count += has_regions != 0;
+    netprof_err failed = dataset_read(&set, path, &how, &own);
+    if (failed == NETPROF_ERR_NOMEM) {
+        err = failed;
+    } else if (failed) {
+        job_run_free(r);
+        if (!has_regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
+    } else {
+        take_warnings(r, &set);
+        err = use_run(r, &set, error);
+    }
+    dataset_free(&set);
+    return err;
+}
+
+// ---- all ----
+
+static void free_reader(job_report *r)
+{
+    job_reader *reader = r->reader;
+    if (!reader) return;
+    job_run_free(r);
+    for (size_t i = 0; i < r->node_count && reader->nodes; i++) {
+        job_node_reader *node = &reader->nodes[i];
+        for (int m = 0; m < JOB_METERS; m++)
+            for (int s = 0; s < JOB_SCOPES; s++) job_lane_free(node->lanes[m][s]);
+        free(node->runs);
+    }
+    for (size_t i = 0; i < reader->found_count; i++) job_node_finding_free(&reader->found[i]);
+    for (size_t i = 0; i < reader->mark_count; i++) free(reader->marks[i].name);
+    for (size_t i = 0; i < reader->region_count; i++) free(reader->region_paths[i]);
+    free(reader->nodes);
+    free(reader->episodes);
+    free(reader->found);
+    free(reader->troubles);
+    free(reader->marks);
+    free(reader->region_paths);
+    job_known_free(reader->known);
+    free(reader);
+    r->reader = NULL;
+}
+
+static void free_nodes(job_report *r)
+{
+    for (size_t i = 0; i < r->node_count; i++) {
+        free(r->nodes[i].name);
+        free(r->nodes[i].host);
+        free(r->nodes[i].system);
+        free(r->nodes[i].gaps);
+    }
+    for (size_t i = 0; i < r->device_count; i++) {
+        for (int m = 0; m < JOB_METERS; m++) job_lane_free(r->devices[i].lanes[m]);
+        free(r->devices[i].source);
+        free(r->devices[i].name);
+        free(r->devices[i].label);
+    }
+    free(r->nodes);
+    free(r->devices);
+}
+
+static void free_findings(job_report *r)
+{
+    for (size_t i = 0; i < r->finding_count; i++) {
+        job_finding *x = &r->findings[i];
+        char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
+    }
+    for (size_t i = 0; i < r->note_count; i++) free(r->notes[i].text);
+    free(r->findings);
+    free(r->notes);
+}
+
+void job_report_free(job_report *r)
+{
+    if (!r) return;
+    free_reader(r);
+    free_nodes(r);
+    free_findings(r);
+    for (size_t i = 0; i < r->fact_count; i++) free(r->facts[i].text);
+    for (size_t i = 0; i < r->phase_count; i++) free(r->phases[i].name);
+    for (size_t i = 0; i < r->event_count; i++) {
+        free(r->events[i].source);
+        free(r->events[i].counter);
+        free(r->events[i].unit);
+        job_bins_free(r->events[i].bins);
+    }
+    for (size_t i = 0; i < r->warning_count; i++) {
+        free(r->warnings[i].path);
+        free(r->warnings[i].text);
+    }
+    free(r->facts);
+    free(r->phases);
+    free(r->spans);
+    free(r->ranks);
+    free(r->events);
+    free(r->warnings);
+    free(r->title);
+    free(r->clock_text);
+    regions_free(&r->regions);
+    *r = (job_report){0};
+}
+
+static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, const char *path, const char *text)
+{
+    if (error) {
+        *error = (netprof_error){.code = code};
+        snprintf(error->path, sizeof error->path, "%s", path);
+        snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    job_report_free(r);
+    return code;
+}
+
+static netprof_err read_all(job_report *r, const path_list *list, netprof_error *error)
+{
+    const job_report_options *options = r->reader->options;
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < list->count && !err; i++) {
+        if (options->progress) options->progress(options->progress_user, i, list->count);
+        if (ends_with(list->items[i], ".phases")) err = job_read_phases(r, list->items[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+        else err = read_recording(r, list->items[i], error);
+    }
+    if (options->phases && !err) err = job_read_phases(r, options->phases) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    if (options->progress && !err) options->progress(options->progress_user, list->count, list->count);
+    return err;
+}
+
+static bool finish(job_report *r)
+{
+    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_findings(r) &&
+           job_make_notes(r);
+}
+
+netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
+                            netprof_error *error)
+{
+    static const job_report_options defaults = {0};
+    path_list list = {0};
+    if (!options) options = &defaults;
+    if (r->reader || r->node_count || !count || options->end_zero) {
+        if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
+        return NETPROF_ERR_ARG;
+    }
+    if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
+        return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
+    r->reader->options = options;
+    r->clocks_aligned = options->clock != NULL;
+    netprof_err err = list_paths(r, &list, paths, count) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    if (!err) err = read_all(r, &list, error);
+    free_paths(&list);
+    if (!err && !r->files) {
+        netprof_error first = r->reader->first;
+        if (!first.code) snprintf(first.text, sizeof first.text, "holds no recording");
+        return fail(r, error, NETPROF_ERR_FORMAT, *first.path ? first.path : paths[0], first.text);
+    }
+    if (!err && !finish(r)) err = NETPROF_ERR_NOMEM;
+    r->reader->options = NULL; // the caller's
+    return err ? fail(r, error, err, "", "no memory") : NETPROF_OK;
+}
+
+// ---- is it a job? ----
+
+static netprof_err look(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
+{
+    static const char *const sources[] = {"process", "cgroup", "cpu", "memory", "energy", "gpu", "perf"};
+    bool *found = user;
+    (void)run;
+    for (size_t d = 0; d < snapshot->schema->device_count && !*found; d++)
+        for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+            *found |= strcmp(snapshot->schema->devices[d].source, sources[i]) == 0;
+    // Two snapshots are enough to know; an error ends the reading.
+    if (!*found || index) return NETPROF_ERR_LIMIT;
+    return NETPROF_OK;
+}
+
+static bool is_of_job(const char *path)
+{
+    dataset set = {0};
+    bool found = false;
+    dataset_options how = {.ends_only = 1, .each = look, .user = &found};
+    netprof_err err = dataset_read(&set, path, &how, NULL);
+    bool two = err == NETPROF_ERR_LIMIT || (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
+    dataset_free(&set);
+    return found && two;
+}
+
+bool job_report_wants(const char *const *paths, size_t count)
+{
+    job_report none = {0};
+    path_list list = {0};
+    bool wanted = false;
+    list_paths(&none, &list, paths, count);
+    for (size_t i = 0; i < list.count && !wanted; i++)
+        if (!ends_with(list.items[i], ".phases")) wanted = is_of_job(list.items[i]);
+    free_paths(&list);
+    job_report_free(&none);
+    return wanted;
+}

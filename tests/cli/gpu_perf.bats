@@ -1,0 +1,79 @@
+# GPUs by a made library of NVIDIA, and performance events.
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+with_gpu() {
+    mkdir -p library
+    ln -sf "$NETPROF_TEST_BUILD/tests/libfake-nvml.so" library/libnvidia-ml.so.1
+    [ -e library/libnvidia-ml.so.1 ] || skip "no made library (tests/libfake-nvml.so)"
+    LD_LIBRARY_PATH=$PWD/library "$@"
+}
+
+counter() { # FILE DEVICE COUNTER: the value of its last snapshot, "null" where there is none
+    jq -r --arg d "$2" --arg c "$3" '[.counters[] | select(.device == $d and .counter == $c)][0].value' "$1"
+}
+
+@test "list: a GPU with its values, facts and what it cannot tell" {
+    with_gpu netprof list --sources gpu --counters --json >all.json
+    [ "$(jq -r '.sources[] | select(.source == "gpu") | .state' all.json)" = ok ]
+    [ "$(counter all.json gpu0 busy)" = 42 ]
+    [ "$(counter all.json gpu0 memory_used)" = 250000 ]
+    [ "$(counter all.json gpu0 energy)" = 7000 ] # of 7 mJ
+    [ "$(counter all.json gpu0 temperature)" = 61000 ]
+    [ "$(jq -r '.devices[0].facts | "\(.vendor) \(.pci) \(.driver)"' all.json)" = "NVIDIA 0000:41:00.0 550.54.15" ]
+    # Every counter is explained.
+    [ "$(jq '[.counters[] | select(.description == "")] | length' all.json)" = 0 ]
+}
+
+@test "list: no GPU is said so" {
+    [ "$(status_of env LD_LIBRARY_PATH="$PWD" netprof list --sources gpu --root "$PWD" --json)" = 4 ]
+    [ "$(jq -r '.sources[] | select(.source == "gpu") | .state' out)" = absent ]
+}
+
+@test "record: GPUs beside the rest, and the findings on them" {
+    export CUDA_VISIBLE_DEVICES=0
+    with_gpu netprof run -t 50ms --sources gpu,self -o g.netprof -- sleep 0.3
+    netprof convert g.netprof g.json
+    [ "$(jq '.snapshots | length' g.json)" -ge 3 ]
+    netprof diff g.netprof --json >d.json
+    seen=$(jq '[.. | objects | select(.counter? == "seen_time")][0].delta' d.json)
+    busy=$(jq '[.. | objects | select(.counter? == "busy_time")][0].delta' d.json)
+    [ "$seen" -ge 200000 ]
+    # 42 % of it, each reading cut down to a microsecond
+    [ "$busy" -le $((seen * 42 / 100 + 1)) ]
+    [ "$busy" -ge $((seen * 42 / 100 - 100)) ]
+}
+
+@test "perf: a wrong event is named, exit code 2" {
+    [ "$(status_of netprof list --perf cycles,cykles)" = 2 ]
+    grep -q 'cykles: no such event or group' err
+    [ "$(status_of netprof record -o x.netprof --perf 'cpu/')" = 2 ]
+    [ ! -e x.netprof ]
+}
+
+@test "perf: another root holds no events" {
+    [ "$(status_of netprof list --sources perf --root "$PWD" --json)" = 4 ]
+    [ "$(jq -r '.sources[] | select(.source == "perf") | "\(.state): \(.path)"' out)" = "absent: another root holds no events" ]
+}
+
+@test "perf: what is not there or not allowed has no number" {
+    netprof list --sources perf --counters --json >all.json || true
+    [ "$(jq '[.counters[] | select(.status != "ok" and .value != null)] | length' all.json)" = 0 ]
+    [ "$(jq '[.counters[] | select(.description == "")] | length' all.json)" = 0 ]
+}
+
+@test "perf: the CPU time of a command from its first instruction" {
+    netprof run --sources process --perf task_clock,minor_faults -t 20ms -o t.netprof -- \
+        sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; sh -c :' 2>err
+    netprof convert t.netprof t.json
+    netprof diff t.netprof --json >d.json
+    clock=$(jq '[.. | objects | select(.counter? == "task_clock")][0].delta' d.json)
+    [ "$clock" != null ] || skip "no events here"
+    used_us=$(jq '.facts | (.user_cpu_us | tonumber) + (.system_cpu_us | tonumber)' t.json)
+    # The kernel's account begins at fork() and goes on to the last moment.
+    [ $((clock / 1000)) -le $((used_us + 1000)) ]
+    [ $((clock / 1000)) -ge $((used_us - used_us / 4 - 5000)) ]
+}

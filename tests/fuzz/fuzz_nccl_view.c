@@ -1,0 +1,81 @@
+/* A saved result of netprof nccl: whatever is in it, it is refused, or read so that writing and reading it again gives the
+   same; and a report can be laid out of it. */
+// ctest: render
+#include "nccl_export.h"
+#include "nccl_view.h"
+#include "pages_nccl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool condition, const char *what)
+{
+    if (condition) return;
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
+
+static char *saved(const nccl_view *v)
+{
+    json_object *o = json_object_new_object();
+    json_object_object_add(o, "format", json_object_new_string("netprof-nccl"));
+    json_object_object_add(o, "version", json_object_new_int(NCCL_JSON_VERSION));
+    json_object_object_add(o, "view", nccl_view_json(v));
+    char *text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+    json_object_put(o);
+    expect(text != NULL, "no memory");
+    return text;
+}
+
+/* Layout only: no gnuplot. */
+static void draw(const nccl_view *v)
+{
+    pages_nccl_file *files;
+    size_t count;
+    document *doc = pages_nccl(v, false, NULL);
+    expect(doc && document_pages(doc, PAPER_A4) > 0, "no pages");
+    document_close(doc);
+    doc = pages_nccl_charts(v, &files, &count, NULL);
+    expect(doc != NULL, "no charts");
+    for (size_t i = 0; i < count; i++) {
+        expect(!strstr(files[i].path, "..") && files[i].path[0] != '/', "a path that leads elsewhere");
+        for (const char *c = files[i].path; *c; c++)
+            expect(*c >= ' ' && *c < 127 && !strchr("\"'\\*?<>|&;$`", *c),
+                   "a character that has no business in a file's name");
+        for (size_t k = 0; k < i; k++)
+            expect(strcmp(files[k].path, files[i].path) != 0, "two charts in one file");
+    }
+    free(files);
+    document_close(doc);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    nccl_view v, w;
+    netprof_error error = {.text = ""};
+    char *text = malloc(size + 1); /* json-c wants no end, but a byte behind it */
+    if (!text || size > 64 << 10) {
+        free(text);
+        return 0;
+    }
+    if (size) memcpy(text, data, size);
+    text[size] = 0;
+    if (nccl_view_parse(&v, text, size, &error)) {
+        expect(!v.memory && *error.text, "refused without a word, or with something left behind");
+    } else {
+        char *first = saved(&v);
+        expect(nccl_view_parse(&w, first, strlen(first), NULL) == NETPROF_OK, "what was written is refused");
+        char *second = saved(&w);
+        expect(strcmp(first, second) == 0, "there and back is not the same");
+        draw(&w);
+        free(first);
+        free(second);
+        nccl_view_free(&v);
+        nccl_view_free(&w);
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,432 @@
+// GPUs of all makers under the same names: NVIDIA by its library, AMD and Intel by sysfs.
+//
+// Use, clocks and throttling are told by the drivers as states of the moment. So that a pair of readings tells of the
+// time between them, what was read is also added up over the time since the last reading: busy_time, loaded_cycles,
+// reason_power_cap and the like are as sharp as readings are frequent.
+#define _GNU_SOURCE
+#include "gpu.h"
+#include "private.h"
+#include "shapes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOADED_PERCENT = 80 };
+
+static int64_t monotonic_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+int64_t (*gpu_clock_us)(void) = monotonic_us;
+
+static const struct {
+    const char *name;
+    emit_shape shape;
+} rows[GPU_VALUES] = {
+    [GPU_BUSY] = {"busy", SHAPE("percent", GAUGE, 0)},
+    [GPU_MEMORY_BUSY] = {"memory_busy", SHAPE("percent", GAUGE, 0)},
+    [GPU_MEMORY_USED] = {"memory_used", SHAPE("bytes", GAUGE, 0)},
+    [GPU_MEMORY_TOTAL] = {"memory_total", SHAPE("bytes", GAUGE, 0)},
+    [GPU_ENERGY] = {"energy", SHAPE("uJ", COUNTER, 0)},
+    [GPU_POWER] = {"power", SHAPE("uW", GAUGE, 0)},
+    [GPU_POWER_LIMIT] = {"power_limit", SHAPE("uW", GAUGE, 0)},
+    [GPU_POWER_LIMIT_SET] = {"power_limit_set", SHAPE("uW", GAUGE, 0)},
+    [GPU_TEMPERATURE] = {"temperature", SHAPE("mC", GAUGE, NETPROF_SIGNED)},
+    [GPU_MEMORY_TEMPERATURE] = {"memory_temperature", SHAPE("mC", GAUGE, NETPROF_SIGNED)},
+    [GPU_HOTSPOT_TEMPERATURE] = {"hotspot_temperature", SHAPE("mC", GAUGE, NETPROF_SIGNED)},
+    [GPU_FAN] = {"fan", SHAPE("percent", GAUGE, 0)},
+    [GPU_CLOCK] = {"clock", SHAPE("MHz", GAUGE, 0)},
+    [GPU_CLOCK_MAX] = {"clock_max", SHAPE("MHz", GAUGE, 0)},
+    [GPU_MEMORY_CLOCK] = {"memory_clock", SHAPE("MHz", GAUGE, 0)},
+    [GPU_MEMORY_CLOCK_MAX] = {"memory_clock_max", SHAPE("MHz", GAUGE, 0)},
+    [GPU_THROTTLE_REASONS] = {"throttle_reasons", SHAPE("", STATE, 0)},
+    [GPU_THROTTLED_POWER] = {"throttled_power", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_THERMAL] = {"throttled_thermal", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_SYNC_BOOST] = {"throttled_sync_boost", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_BOARD_LIMIT] = {"throttled_board_limit", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_RELIABILITY] = {"throttled_reliability", SHAPE("us", COUNTER, 0)},
+    [GPU_PCIE_RX] = {"pcie_rx", SHAPE("bytes", COUNTER, 0)},
+    [GPU_PCIE_TX] = {"pcie_tx", SHAPE("bytes", COUNTER, 0)},
+    [GPU_PCIE_REPLAYS] = {"pcie_replays", SHAPE("retries", COUNTER, 0)},
+    [GPU_PCIE_GENERATION] = {"pcie_generation", SHAPE("PCIe generation", GAUGE, 0)},
+    [GPU_PCIE_GENERATION_MAX] = {"pcie_generation_max", SHAPE("PCIe generation", GAUGE, 0)},
+    [GPU_PCIE_WIDTH] = {"pcie_width", SHAPE("lanes", GAUGE, 0)},
+    [GPU_PCIE_WIDTH_MAX] = {"pcie_width_max", SHAPE("lanes", GAUGE, 0)},
+    [GPU_ECC_CORRECTED] = {"ecc_corrected", SHAPE("errors", COUNTER, 0)},
+    [GPU_ECC_UNCORRECTED] = {"ecc_uncorrected", SHAPE("errors", COUNTER, 0)},
+    [GPU_ROWS_CORRECTED] = {"rows_remapped_corrected", SHAPE("rows", GAUGE, 0)},
+    [GPU_ROWS_UNCORRECTED] = {"rows_remapped_uncorrected", SHAPE("rows", GAUGE, 0)},
+    [GPU_ROWS_PENDING] = {"rows_pending", SHAPE("", STATE, 0)},
+    [GPU_ROWS_FAILED] = {"rows_failed", SHAPE("", STATE, 0)},
+    [GPU_NVLINKS_UP] = {"nvlinks_up", SHAPE("links", GAUGE, 0)},
+    [GPU_NVLINK_CRC_ERRORS] = {"nvlink_crc_errors", SHAPE("errors", COUNTER, 0)},
+    [GPU_NVLINK_REPLAYS] = {"nvlink_replays", SHAPE("retries", COUNTER, 0)},
+    [GPU_NVLINK_RECOVERIES] = {"nvlink_recoveries", SHAPE("errors", COUNTER, 0)},
+    [GPU_RC6_TIME] = {"rc6_time", SHAPE("us", COUNTER, 0)},
+    [GPU_IDLE_TIME] = {"idle_time", SHAPE("us", COUNTER, 0)},
+    [GPU_PROCESSES] = {"processes", SHAPE("processes", GAUGE, 0)},
+    [GPU_JOB_PROCESSES] = {"job_processes", SHAPE("processes", GAUGE, 0)},
+    [GPU_JOB_MEMORY] = {"job_memory", SHAPE("bytes", GAUGE, 0)},
+    [GPU_JOB_BUSY] = {"job_busy", SHAPE("percent", GAUGE, 0)},
+};
+
+typedef struct gpu_state {
+    gpu_list list;
+    gpu_nvml *nvml;
+    bool open;
+} gpu_state;
+
+// ---- what readers use ----
+
+gpu *gpu_new(gpu_list *list)
+{
+    gpu **longer = realloc(list->items, (list->count + 1) * sizeof(gpu *)), *g = calloc(1, sizeof *g);
+    if (longer) list->items = longer;
+    if (!longer || !g) {
+        free(g);
+        return NULL;
+    }
+    list->items[list->count++] = g;
+    return g;
+}
+
+void gpu_set(gpu *g, gpu_value_id id, int error, uint64_t value)
+{
+    g->values[id].told = true;
+    g->values[id].error = error;
+    g->values[id].value = error ? 0 : value;
+}
+
+static bool in_group(const emit *e, const char *group, pid_t pid)
+{
+    emit_file list = {.fd = -1};
+    char path[64], *line;
+    int error;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)pid);
+    for (char *at = emit_file_read(&list, e, path, &error); at && (line = emit_line(&at));) {
+        char *own = strchr(line, ':'); // "N:controllers:path"
+        own = own ? strchr(own + 1, ':') : NULL;
+        size_t n = strlen(group);
+        if (own && strncmp(own + 1, group, n) == 0 && (!own[1 + n] || own[1 + n] == '/')) found = true;
+    }
+    emit_file_close(&list);
+    return found;
+}
+
+static pid_t parent_of(const emit *e, pid_t pid)
+{
+    char text[1024], *at;
+    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/stat", (long)pid) || !(at = strrchr(text, ')')))
+        return 0;
+    return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
+}
+
+bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid)
+{
+    if (job->cgroup && in_group(e, job->cgroup, pid)) return true;
+    for (int steps = 0; pid > 1 && steps < 64; steps++, pid = parent_of(e, pid))
+        for (size_t i = 0; i < job->pid_count; i++)
+            if (job->pids[i] == pid) return true;
+    return false;
+}
+
+// ---- whose GPU it is ----
+
+// Does a list of CUDA_VISIBLE_DEVICES and its like name the GPU? Numbers count what the reader of the list sees.
+static bool is_named(const char *list, const gpu *g, size_t number)
+{
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        char *end;
+        unsigned long value = strtoul(at, &end, 10);
+        if (n && (end == at + n || *end == '.') && *at >= '0' && *at <= '9') { // "1.0": a part of number 1
+            if (value == number) return true;
+        } else if (n > 4 && strncmp(at, g->uuid, n) == 0) { // a beginning of the UUID is enough
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_numbers(const char *list)
+{
+    return *list >= '0' && *list <= '9';
+}
+
+static const struct {
+    const char *name, *vendor;
+} variables[] = {{"CUDA_VISIBLE_DEVICES", "NVIDIA"},
+                 {"ROCR_VISIBLE_DEVICES", "AMD"},
+                 {"HIP_VISIBLE_DEVICES", "AMD"},
+                 {"ZE_AFFINITY_MASK", "Intel"}};
+
+// A variable of a process's environment; NULL. The text is in f.
+static const char *variable_of(emit_file *f, const emit *e, pid_t pid, const char *name)
+{
+    char path[64];
+    int error;
+    size_t n = strlen(name);
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
+    const char *text = emit_file_read(f, e, path, &error);
+    // A text with zeros inside: its end is where two follow each other.
+    for (const char *at = text; at && *at; at += strlen(at) + 1)
+        if (strncmp(at, name, n) == 0 && at[n] == '=') return at + n + 1;
+    return NULL;
+}
+
+static bool same_group(const emit *e, pid_t pid)
+{
+    emit_file own = {.fd = -1}, other = {.fd = -1};
+    char path[64];
+    int error;
+    snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)pid);
+    const char *a = emit_file_read(&own, e, "/proc/self/cgroup", &error),
+               *b = emit_file_read(&other, e, path, &error);
+    bool same = a && b && strcmp(a, b) == 0;
+    emit_file_close(&own);
+    emit_file_close(&other);
+    return same;
+}
+
+// The place among its maker's GPUs; a part has that of its whole.
+static size_t number_of(const gpu_list *list, const gpu *g)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const gpu *other = list->items[i];
+        count += !other->part && strcmp(other->vendor, g->vendor) == 0;
+        if (other == g) break;
+    }
+    return count ? count - 1 : 0;
+}
+
+// Programs count GPUs of several models with the fastest first: numbers say nothing then.
+static bool is_mixed(const gpu_list *list, const char *vendor)
+{
+    const gpu *first = NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const gpu *g = list->items[i];
+        if (g->part || strcmp(g->vendor, vendor) != 0) continue;
+        if (first && strcmp(first->model, g->model) != 0) return true;
+        if (!first) first = g;
+    }
+    return false;
+}
+
+// By the variable that gives GPUs to programs: "yes", "no", or NULL where it does not say. Numbers in it count the
+// GPUs that its process may see, so they are believed only of one that sees the same ones as this process.
+static const char *of_job(const emit *e, const gpu_list *all, const gpu *g, const char *variable)
+{
+    const sources_job *job = all->job;
+    const char *verdict = NULL, *own = job->expected && !job->pid_count ? getenv(variable) : NULL;
+    size_t number = number_of(all, g);
+    bool mixed = is_mixed(all, g->vendor);
+    if (own) return has_numbers(own) && mixed ? NULL : is_named(own, g, number) ? "yes" : "no";
+    for (size_t i = 0; i < job->pid_count; i++) {
+        emit_file environment = {.fd = -1};
+        const char *list = variable_of(&environment, e, job->pids[i], variable);
+        bool said = list != NULL,
+             believed = list && (!has_numbers(list) || (!mixed && same_group(e, job->pids[i])));
+        bool named = believed && is_named(list, g, number);
+        emit_file_close(&environment);
+        if (named) return "yes";
+        if (said && !believed) return NULL;
+        if (believed) verdict = "no";
+    }
+    return verdict;
+}
+
+static void tell_job(gpu_state *s, emit *e, const gpu *g)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        if (strcmp(variables[i].vendor, g->vendor) != 0) continue;
+        const char *verdict = of_job(e, &s->list, g, variables[i].name);
+        if (!verdict) continue;
+        emit_fact(e, "job", verdict);
+        emit_fact(e, "job_by", variables[i].name);
+        return;
+    }
+    const gpu_value *holding = &g->values[GPU_JOB_PROCESSES];
+    if (!holding->told || holding->error || !holding->value) return;
+    emit_fact(e, "job", "yes");
+    emit_fact(e, "job_by", "process");
+}
+
+// ---- what readings add up to ----
+
+static bool is_known(const gpu *g, gpu_value_id id)
+{
+    return g->values[id].told && !g->values[id].error;
+}
+
+// Engines account for themselves; the busiest one stands for the GPU.
+static void add_engines(gpu *g, uint64_t passed_us)
+{
+    uint64_t most = 0;
+    int error;
+    if (!g->engines.event_count) return;
+    perf_counting_read(&g->engines, false);
+    if (!perf_counting_works(&g->engines, &error)) {
+        gpu_set(g, GPU_BUSY, error, 0);
+        return;
+    }
+    for (size_t i = 0; i < g->engines.event_count; i++)
+        if (!g->engines.events[i].error && g->engines.events[i].total > most)
+            most = g->engines.events[i].total;
+    uint64_t busy_us = (most - g->engine_ns) / 1000;
+    if (passed_us && busy_us > passed_us) busy_us = passed_us;
+    gpu_set(g, GPU_BUSY, passed_us ? 0 : ENODATA,
+            passed_us ? (100 * busy_us + passed_us / 2) / passed_us : 0);
+    g->engine_ns = most;
+    g->busy_us += passed_us ? busy_us : 0;
+}
+
+static void add_up(gpu *g, uint64_t passed_us)
+{
+    static const unsigned reasons[GPU_REASONS] = {GPU_REASON_POWER, GPU_REASON_THERMAL, GPU_REASON_HARDWARE};
+    add_engines(g, passed_us);
+    if (is_known(g, GPU_BUSY)) {
+        uint64_t busy = g->values[GPU_BUSY].value;
+        g->seen_us += passed_us;
+        if (!g->engines.event_count) g->busy_us += busy * passed_us / 100;
+        if (busy >= LOADED_PERCENT && is_known(g, GPU_CLOCK)) {
+            g->loaded_us += passed_us;
+            g->loaded_cycles += passed_us * g->values[GPU_CLOCK].value; // MHz times microseconds
+        }
+    }
+    for (size_t i = 0; i < GPU_REASONS; i++)
+        if (is_known(g, GPU_THROTTLE_REASONS) && g->reasons & reasons[i]) g->reason_us[i] += passed_us;
+    if (is_known(g, GPU_JOB_PROCESSES) && g->values[GPU_JOB_PROCESSES].value) g->job_us += passed_us;
+    if (is_known(g, GPU_MEMORY_USED) && g->values[GPU_MEMORY_USED].value > g->memory_peak)
+        g->memory_peak = g->values[GPU_MEMORY_USED].value;
+}
+
+static void tell_sums(const gpu *g, emit *e)
+{
+    static const emit_shape time = SHAPE("us", COUNTER, 0), cycles = SHAPE("GPU cycles", COUNTER, 0),
+                            bytes = SHAPE("bytes", GAUGE, 0);
+    static const char *const reasons[GPU_REASONS] = {"reason_power_cap", "reason_thermal", "reason_hardware"};
+    if (g->values[GPU_BUSY].told) {
+        emit_value(e, "busy_time", &time, g->busy_us);
+        emit_value(e, "seen_time", &time, g->seen_us);
+        if (g->values[GPU_CLOCK].told) {
+            emit_value(e, "loaded_time", &time, g->loaded_us);
+            emit_value(e, "loaded_cycles", &cycles, g->loaded_cycles);
+        }
+    }
+    if (g->values[GPU_MEMORY_USED].told && (g->memory_peak || is_known(g, GPU_MEMORY_USED)))
+        emit_value(e, "memory_peak", &bytes, g->memory_peak);
+    else if (g->values[GPU_MEMORY_USED].told)
+        emit_failed(e, "memory_peak", &bytes, g->values[GPU_MEMORY_USED].error);
+    if (g->values[GPU_JOB_PROCESSES].told) emit_value(e, "job_time", &time, g->job_us);
+    for (size_t i = 0; i < GPU_REASONS && g->values[GPU_THROTTLE_REASONS].told; i++)
+        emit_value(e, reasons[i], &time, g->reason_us[i]);
+}
+
+// ---- telling ----
+
+static void tell_value(emit *e, const char *name, const emit_shape *shape, const gpu_value *v)
+{
+    emit_shape own = *shape;
+    if (!v->told) return;
+    if (v->width) own.width = v->width;
+    if (v->error)
+        emit_failed(e, name, &own, v->error);
+    else
+        emit_value(e, name, &own, v->value);
+}
+
+static void tell_links(const gpu *g, emit *e)
+{
+    static const emit_shape bytes = SHAPE("bytes", COUNTER, 0), up = SHAPE("", STATE, 0);
+    for (size_t i = 0; i < g->link_count; i++) {
+        const gpu_link *l = &g->links[i];
+        const struct {
+            const char *name;
+            const gpu_value *value;
+            const emit_shape *shape;
+        } parts[] = {{"up", &l->up, &up}, {"rx_bytes", &l->rx, &bytes}, {"tx_bytes", &l->tx, &bytes}};
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            char name[48];
+            snprintf(name, sizeof name, "nvlink%u_%s", l->number, parts[k].name);
+            tell_value(e, name, parts[k].shape, parts[k].value);
+        }
+    }
+}
+
+static void tell_facts(gpu_state *s, emit *e, gpu *g)
+{
+    emit_fact(e, "vendor", g->vendor);
+    emit_fact(e, "model", g->model);
+    g->facts(g, e);
+    emit_fact(e, "uuid", g->uuid);
+    emit_fact(e, "pci", g->pci);
+    tell_job(s, e, g);
+}
+
+static void tell_gpu(gpu_state *s, emit *e, gpu *g)
+{
+    int64_t now = gpu_clock_us();
+    memset(g->values, 0, sizeof g->values);
+    g->read(g, e);
+    add_up(g, g->last_us ? (uint64_t)(now - g->last_us) : 0);
+    g->last_us = now;
+    emit_device(e, g->name, g->part ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
+    if (emit_lists(e)) tell_facts(s, e, g);
+    for (size_t i = 0; i < GPU_VALUES; i++)
+        tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
+    tell_sums(g, e);
+    tell_links(g, e);
+    if (g->engines.event_count) perf_counting_tell(&g->engines, e);
+}
+
+static void open_all(gpu_state *s, const emit *e)
+{
+    s->open = true;
+    // A saved tree is another node: this node's library knows nothing of it.
+    if (!*emit_root(e)) s->nvml = gpu_nvml_open(&s->list);
+    gpu_drm_open(&s->list, e);
+}
+
+static void walk(void *state, emit *e)
+{
+    gpu_state *s = state;
+    if (emit_fast_only(e)) return; // drivers take milliseconds
+    if (!s->open) open_all(s, e);
+    for (size_t i = 0; i < s->list.count; i++) {
+        tell_gpu(s, e, s->list.items[i]);
+    }
+    if (s->list.error)
+        emit_state(e, netprof_status_of_errno(s->list.error), s->list.error, s->list.text);
+    else if (!s->list.count)
+        emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/class/drm");
+}
+
+static void close_gpu(void *state)
+{
+    gpu_state *s = state;
+    for (size_t i = 0; i < s->list.count; i++) {
+        gpu *g = s->list.items[i];
+        if (g->close) g->close(g);
+        perf_counting_close(&g->engines);
+        free(g->links);
+        free(g->own);
+        free(g);
+    }
+    free(s->list.items);
+    gpu_nvml_close(s->nvml);
+}
+
+netprof_err sources_add_gpu(netprof *np, const sources_job *job, netprof_error *error)
+{
+    static const emit_source source = {"gpu", sizeof(gpu_state), walk, close_gpu};
+    gpu_state state = {.list = {.job = job}};
+    return emit_add(np, &source, &state, error);
+}

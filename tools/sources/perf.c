@@ -1,0 +1,324 @@
+// Performance events of the job's processes, or of the whole node where there is no job, and of memory controllers.
+//
+// Each event is opened once and inherited by what a thread starts later, so a process that ends leaves its counts
+// behind, and nothing is opened anew while the job runs. A command that is started here is counted from its first
+// instruction on. Of processes that run already, each thread is opened; a thread that starts in just that moment may
+// be missed. Processes that join the job from elsewhere (a job step) are opened when they are listed.
+#define _GNU_SOURCE
+#include "perf.h"
+#include "private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+typedef struct uncore_unit {
+    char pmu[PERF_NAME];
+    perf_counting counting;
+    bool denied;
+} uncore_unit;
+
+typedef struct perf_state {
+    const sources_job *job;
+    char *list; // what is asked for, or NULL
+    perf_counting counting;
+    uncore_unit *units;
+    size_t unit_count;
+    pid_t *known;                           // processes that are counted: opened, or children of such
+    size_t known_count, known_room, listed; // listed: of the job's when it was looked at last
+    char notes[256], paranoid[32];
+    int trouble; // errno: a thread of the job is not counted
+    bool open;
+} perf_state;
+
+// ---- processes ----
+
+static bool is_known(const perf_state *s, size_t from, pid_t pid)
+{
+    for (size_t i = from; i < s->known_count; i++)
+        if (s->known[i] == pid) return true;
+    return false;
+}
+
+static bool know(perf_state *s, pid_t pid)
+{
+    if (s->known_count == s->known_room) {
+        size_t room = s->known_room ? 2 * s->known_room : 64;
+        pid_t *longer = realloc(s->known, room * sizeof *longer);
+        if (!longer) return false;
+        s->known = longer;
+        s->known_room = room;
+    }
+    s->known[s->known_count++] = pid;
+    return true;
+}
+
+static pid_t parent_of(const emit *e, pid_t pid)
+{
+    char text[1024], *at;
+    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/stat", (long)pid) || !(at = strrchr(text, ')')))
+        return 0;
+    return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
+}
+
+typedef struct thread_visit {
+    perf_state *s;
+    pid_t pid;
+} thread_visit;
+
+static void found_thread(void *user, const char *name)
+{
+    perf_state *s = ((thread_visit *)user)->s;
+    pid_t tid = (pid_t)strtol(name, NULL, 10);
+    int error = tid > 0 ? perf_counting_add(&s->counting, tid, -1, false) : 0;
+    if (error && error != ESRCH) s->trouble = error;
+}
+
+static void open_threads(perf_state *s, const emit *e, pid_t pid)
+{
+    thread_visit visit = {s, pid};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    emit_directory(e, path, found_thread, &visit);
+}
+
+typedef struct family {
+    perf_state *s;
+    const emit *e;
+    size_t from; // the known ones from here on are the parents
+    size_t found;
+} family;
+
+static void found_process(void *user, const char *name)
+{
+    family *f = user;
+    pid_t pid = (pid_t)strtol(name, NULL, 10);
+    if (pid <= 0 || pid == getpid() || is_known(f->s, 0, pid) ||
+        !is_known(f->s, f->from, parent_of(f->e, pid)))
+        return;
+    f->found++;
+    if (!know(f->s, pid)) f->s->trouble = ENOMEM;
+}
+
+// All that descends from processes that are known, generation by generation.
+static void know_family(perf_state *s, const emit *e, size_t from)
+{
+    family f = {s, e, from, 1};
+    while (f.found && !s->trouble) {
+        f.found = 0;
+        emit_directory(e, "/proc", found_process, &f);
+    }
+}
+
+// Processes that the job has got since the last look. A child of one that is counted is counted by inheritance; all
+// are listed before the first is opened, so that a child which starts meanwhile is not counted twice.
+static void open_new(perf_state *s, const emit *e)
+{
+    if (s->listed == s->job->pid_count) return;
+    s->listed = s->job->pid_count;
+    if (s->known_count) know_family(s, e, 0);
+    size_t from = s->known_count;
+    for (size_t i = 0; i < s->job->pid_count; i++)
+        if (!is_known(s, 0, s->job->pids[i]) && !know(s, s->job->pids[i])) s->trouble = ENOMEM;
+    if (from == s->known_count) return;
+    know_family(s, e, from);
+    for (size_t i = from; i < s->known_count; i++)
+        open_threads(s, e, s->known[i]);
+}
+
+// ---- opening ----
+
+// CPUs of a list like "0-3,8".
+static void open_cpus(perf_counting *c, char *list)
+{
+    for (char *range; (range = strsep(&list, ","));) {
+        char *end;
+        if (*range < '0' || *range > '9') continue;
+        long low = strtol(range, &end, 10), high = *end == '-' ? strtol(end + 1, NULL, 10) : low;
+        for (; low <= high; low++)
+            perf_counting_add(c, -1, (int)low, false);
+    }
+}
+
+// A CPU's clock of tasks runs on while the CPU is idle: of a node it says nothing.
+static void drop_clocks(perf_counting *c)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->event_count; i++) {
+        const struct perf_event_attr *a = &c->events[i].attr;
+        bool clock = a->type == PERF_TYPE_SOFTWARE &&
+                     (a->config == PERF_COUNT_SW_TASK_CLOCK || a->config == PERF_COUNT_SW_CPU_CLOCK);
+        if (!clock) c->events[kept++] = c->events[i];
+    }
+    c->event_count = kept;
+}
+
+static void open_node(perf_state *s, const emit *e)
+{
+    char list[1024];
+    drop_clocks(&s->counting);
+    if (!emit_read_line(e, list, sizeof list, "/sys/devices/system/cpu/online"))
+        snprintf(list, sizeof list, "0");
+    open_cpus(&s->counting, list);
+}
+
+static void found_uncore(void *user, const char *pmu, const perf_event *event)
+{
+    perf_state *s = user;
+    uncore_unit *u = s->unit_count ? &s->units[s->unit_count - 1] : NULL;
+    if (!u || strcmp(u->pmu, pmu) != 0) {
+        uncore_unit *longer = realloc(s->units, (s->unit_count + 1) * sizeof *longer);
+        if (!longer || strlen(pmu) >= sizeof u->pmu) return;
+        s->units = longer;
+        u = &s->units[s->unit_count++];
+        *u = (uncore_unit){0};
+        snprintf(u->pmu, sizeof u->pmu, "%s", pmu);
+    }
+    perf_counting *c = &u->counting;
+    perf_event *longer = realloc(c->events, (c->event_count + 1) * sizeof *longer);
+    if (!longer) return;
+    c->events = longer;
+    c->events[c->event_count++] = *event;
+}
+
+// Their mask names one CPU for each socket; the counts of all are one device.
+static void open_uncore(perf_state *s, const emit *e)
+{
+    perf_uncore(e, found_uncore, s);
+    for (size_t i = 0; i < s->unit_count; i++) {
+        uncore_unit *u = &s->units[i];
+        char list[256];
+        int error;
+        if (!emit_read_line(e, list, sizeof list, "/sys/bus/event_source/devices/%s/cpumask", u->pmu))
+            snprintf(list, sizeof list, "0");
+        open_cpus(&u->counting, list);
+        u->denied = !perf_counting_works(&u->counting, &error) && (error == EACCES || error == EPERM);
+    }
+}
+
+static void open_all(perf_state *s, const emit *e)
+{
+    perf_events events;
+    char text[128];
+    if (!emit_read_line(e, s->paranoid, sizeof s->paranoid, PARANOID))
+        snprintf(s->paranoid, sizeof s->paranoid, "unknown");
+    s->open = true;
+    if (!perf_choose(&events, e, s->list, text, sizeof text)) {
+        free(events.items);
+        return;
+    }
+    snprintf(s->notes, sizeof s->notes, "%s", events.notes);
+    s->counting.events = events.items;
+    s->counting.event_count = events.count;
+    if (s->job->expected && events.count) { // what this thread starts from now on, from its first instruction
+        int error = perf_counting_add(&s->counting, 0, -1, true);
+        if (error) s->trouble = error;
+        know(s, getpid());
+    } else if (!s->job->pid_count && events.count) {
+        open_node(s, e);
+    }
+    if (events.uncore) open_uncore(s, e);
+}
+
+// ---- telling ----
+
+static void tell_facts(emit *e, const perf_state *s)
+{
+    emit_fact(e, "microarchitecture", perf_microarchitecture());
+    emit_fact(e, "perf_event_paranoid", s->paranoid);
+    emit_fact(e, "not_known", s->notes);
+    perf_counting_facts(&s->counting, e);
+    for (size_t i = 0; i < s->unit_count; i++)
+        if (s->units[i].denied)
+            emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
+}
+
+static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
+{
+    emit_device(e, name, flags);
+    if (emit_lists(e)) tell_facts(e, s);
+    perf_counting_tell(&s->counting, e);
+}
+
+static void tell_unit(emit *e, uncore_unit *u)
+{
+    if (u->denied) return; // told by a fact, instead of some twenty devices without a value
+    emit_device(e, u->pmu, NETPROF_DEVICE_PHYSICAL);
+    if (emit_lists(e)) perf_counting_facts(&u->counting, e);
+    perf_counting_tell(&u->counting, e);
+}
+
+// Nothing at all is counted: why.
+static void tell_state(emit *e, const perf_state *s)
+{
+    char text[160];
+    int error;
+    bool works = perf_counting_works(&s->counting, &error);
+    for (size_t i = 0; i < s->unit_count; i++)
+        works |= !s->units[i].denied;
+    if (works || (s->counting.event_count && !s->counting.target_count && !error))
+        return; // the job is yet to come
+    if (error == EACCES || error == EPERM)
+        snprintf(text, sizeof text, PARANOID " is %s", s->paranoid);
+    else
+        snprintf(text, sizeof text, "%.150s", *s->notes ? s->notes : "perf_event_open");
+    emit_state(e, error ? netprof_status_of_errno(error) : NETPROF_STATUS_ABSENT, error, text);
+}
+
+// A part of the job is not in the sums: no number then.
+static void spoil(perf_state *s)
+{
+    for (size_t i = 0; i < s->counting.event_count && s->trouble; i++)
+        if (!s->counting.events[i].error) s->counting.events[i].error = s->trouble;
+}
+
+static void walk(void *state, emit *e)
+{
+    perf_state *s = state;
+    bool job = s->job->pid_count || s->job->expected;
+    if (*emit_root(e) && perf_calls == &perf_kernel) {
+        emit_state(e, NETPROF_STATUS_ABSENT, 0, "another root holds no events");
+        return;
+    }
+    if (!s->open) open_all(s, e);
+    if (s->counting.event_count && job) open_new(s, e);
+    spoil(s);
+    perf_counting_read(&s->counting, emit_fast_only(e));
+    if (s->counting.event_count)
+        tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
+    for (size_t i = 0; i < s->unit_count; i++) {
+        if (!emit_fast_only(e)) perf_counting_read(&s->units[i].counting, false);
+        tell_unit(e, &s->units[i]);
+    }
+    tell_state(e, s);
+}
+
+static void close_perf(void *state)
+{
+    perf_state *s = state;
+    perf_counting_close(&s->counting);
+    for (size_t i = 0; i < s->unit_count; i++)
+        perf_counting_close(&s->units[i].counting);
+    free(s->units);
+    free(s->known);
+    free(s->list);
+}
+
+netprof_err sources_add_perf(netprof *np, const sources_job *job, netprof_error *error)
+{
+    static const emit_source source = {"perf", sizeof(perf_state), walk, close_perf};
+    perf_state state = {.job = job};
+    char text[160];
+    if (job->perf && !perf_check(job->perf, text, sizeof text)) {
+        if (error) {
+            *error = (netprof_error){.code = NETPROF_ERR_ARG};
+            snprintf(error->text, sizeof error->text, "%s", text);
+        }
+        return NETPROF_ERR_ARG;
+    }
+    state.list = job->perf ? strdup(job->perf) : NULL;
+    return emit_add(np, &source, &state, error);
+}
