@@ -103,8 +103,8 @@ static char *column_list(const parquet_column *columns, size_t count)
     return NULL;
 }
 
-int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
-                    size_t count, char *text, size_t size)
+int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file,
+                    const parquet_column *columns, size_t count, char *text, size_t size)
 {
     duck_result result = {{NULL}};
     char *from = quoted(csv), *to = quoted(file), *list = column_list(columns, count), *query = NULL;
@@ -113,7 +113,8 @@ int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *f
     if (from && to && list &&
         asprintf(&query,
                  "COPY (SELECT * FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
-                 "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, max_line_size = 67108864, "
+                 "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, "
+                 "max_line_size = 67108864, "
                  "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
                  from, head ? "true" : "false", list, to) >= 0) {
         failed = p->query(p->connection, query, &result);

@@ -43,12 +43,12 @@ static export_cell flag_cell(bool flag)
 
 // ---- what is there: files, facts, devices, counters ----
 
-static void put_facts(feed *f, const char *scope, const char *source, const char *device, const netprof_fact *facts,
-                      size_t count)
+static void put_facts(feed *f, const char *scope, const char *source, const char *device,
+                      const netprof_fact *facts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope), cell_text(source),
-            cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
+        ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope),
+            cell_text(source), cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
 }
 
 static void put_run(feed *f)
@@ -76,7 +76,8 @@ static bool is_new(feed *f, char *key)
 
 static void forget_told(feed *f)
 {
-    for (size_t i = 0; i < f->told_count; i++) free(f->told_keys[i]);
+    for (size_t i = 0; i < f->told_count; i++)
+        free(f->told_keys[i]);
     free(f->told_keys);
     lookup_free(&f->told);
     f->told = (lookup){0};
@@ -98,21 +99,26 @@ static void put_sources(feed *f, const netprof_schema *s)
 static void put_device(feed *f, const netprof_schema *s, const netprof_device *d)
 {
     size_t wanted = 0;
-    for (uint32_t i = 0; i < d->count; i++) wanted += f->known.counters[d->first + i].wanted;
+    for (uint32_t i = 0; i < d->count; i++)
+        wanted += f->known.counters[d->first + i].wanted;
     if ((d->count && !wanted) || !is_new(f, text_format("device\x1f%s\x1f%s", d->source, d->name))) return;
-    ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source), cell_text(d->name),
-        d->identity ? cell_u64(d->identity) : cell_none(), flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
-        flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(series_repeats(s, d)), cell_u64(d->count));
+    ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source),
+        cell_text(d->name), d->identity ? cell_u64(d->identity) : cell_none(),
+        flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL), flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL),
+        flag_cell(series_repeats(s, d)), cell_u64(d->count));
     put_facts(f, "device", d->source, d->name, d->facts, d->fact_count);
 }
 
 static void put_counter(feed *f, const netprof_counter *c, const known_counter *k)
 {
-    if (!k->wanted || !is_new(f, text_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name))) return;
-    ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source), cell_text(k->device),
-        cell_text(k->name), cell_text(k->unit), cell_text(k->kind), c->width ? cell_u64(c->width) : cell_none(),
-        flag_cell(k->is_signed), flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
-        cell_u64(c->scale ? c->scale : 1), cell_text(k->role), flag_cell(k->trouble), cell_text(k->description));
+    if (!k->wanted || !is_new(f, text_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name)))
+        return;
+    ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source),
+        cell_text(k->device), cell_text(k->name), cell_text(k->unit), cell_text(k->kind),
+        c->width ? cell_u64(c->width) : cell_none(), flag_cell(k->is_signed),
+        flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
+        cell_u64(c->scale ? c->scale : 1), cell_text(k->role), flag_cell(k->trouble),
+        cell_text(k->description));
 }
 
 // Looks a schema up, once, and writes what is new in it.
@@ -122,8 +128,10 @@ static void meet_schema(feed *f, const netprof_schema *s)
     if (f->o->wide) wide_assign(&f->wide, &f->known);
     if (is_new(f, must(strdup("node")))) put_facts(f, "node", NULL, NULL, s->facts, s->fact_count);
     put_sources(f, s);
-    for (size_t i = 0; i < s->device_count; i++) put_device(f, s, &s->devices[i]);
-    for (size_t i = 0; i < s->counter_count; i++) put_counter(f, &s->counters[i], &f->known.counters[i]);
+    for (size_t i = 0; i < s->device_count; i++)
+        put_device(f, s, &s->devices[i]);
+    for (size_t i = 0; i < s->counter_count; i++)
+        put_counter(f, &s->counters[i], &f->known.counters[i]);
 }
 
 // ---- snapshots ----
@@ -159,17 +167,19 @@ static void put_values(feed *f, const netprof_snapshot *s)
         const known_counter *k = &f->known.counters[i];
         bool there = has_value(s->status[i]);
         if (!k->wanted || s->status[i] == NETPROF_STATUS_SKIPPED) continue;
-        ROW(f, EXPORT_VALUES, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(time_of(s, i)),
-            cell_text(k->source), cell_text(k->device), cell_text(k->name),
-            number_cell(there, k->is_signed, false, s->values[i]), number_cell(there, k->is_signed, true, s->values[i]),
-            cell_text(k->unit), cell_text(k->kind), cell_text(netprof_status_name((netprof_status)s->status[i])),
+        ROW(f, EXPORT_VALUES, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
+            cell_time(time_of(s, i)), cell_text(k->source), cell_text(k->device), cell_text(k->name),
+            number_cell(there, k->is_signed, false, s->values[i]),
+            number_cell(there, k->is_signed, true, s->values[i]), cell_text(k->unit), cell_text(k->kind),
+            cell_text(netprof_status_name((netprof_status)s->status[i])),
             s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
     }
 }
 
 static export_cell *blank_cells(feed *f, const wide_side *side)
 {
-    for (size_t i = 0; i < side->table.column_count; i++) f->cells[i] = cell_none();
+    for (size_t i = 0; i < side->table.column_count; i++)
+        f->cells[i] = cell_none();
     f->cells[0] = cell_u64(f->in->run);
     f->cells[1] = cell_text(f->in->host);
     return f->cells;
@@ -177,8 +187,9 @@ static export_cell *blank_cells(feed *f, const wide_side *side)
 
 static void put_missing(feed *f, const netprof_snapshot *s, size_t i, size_t column)
 {
-    ROW(f, EXPORT_MISSING, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
-        cell_text(f->wide.values.columns[column].name), cell_text(netprof_status_name((netprof_status)s->status[i])),
+    ROW(f, EXPORT_MISSING, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
+        cell_time(s->wall_ns), cell_text(f->wide.values.columns[column].name),
+        cell_text(netprof_status_name((netprof_status)s->status[i])),
         s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
 }
 
@@ -190,7 +201,8 @@ static void put_values_wide(feed *f, const netprof_snapshot *s)
     for (size_t i = 0; i < s->schema->counter_count; i++) {
         const known_counter *k = &f->known.counters[i];
         if (k->column == (size_t)-1 || s->status[i] == NETPROF_STATUS_SKIPPED) continue;
-        if (has_value(s->status[i])) cells[k->column] = k->is_signed ? signed_cell(s->values[i]) : cell_u64(s->values[i]);
+        if (has_value(s->status[i]))
+            cells[k->column] = k->is_signed ? signed_cell(s->values[i]) : cell_u64(s->values[i]);
         if (s->status[i] != NETPROF_STATUS_OK) put_missing(f, s, i, k->column);
     }
     export_row(f->to, EXPORT_VALUES_WIDE, cells);
@@ -222,9 +234,10 @@ static void put_rate(feed *f, const netprof_delta *d, size_t i, const known_coun
     bool there = has_difference(flag);
     ROW(f, EXPORT_RATES, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->wall_begin_ns),
         cell_time(d->wall_end_ns), cell_text(k->source), cell_text(k->device), cell_text(k->name),
-        number_cell(there, k->is_signed, false, d->values[i]), number_cell(there, k->is_signed, true, d->values[i]),
-        cell_f64(rate_of(d, i, k->is_signed)), d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(),
-        cell_text(k->unit), cell_text(k->kind), cell_text(netprof_flag_name((netprof_flag)flag)), flag_cell(is_bound(flag)));
+        number_cell(there, k->is_signed, false, d->values[i]),
+        number_cell(there, k->is_signed, true, d->values[i]), cell_f64(rate_of(d, i, k->is_signed)),
+        d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(), cell_text(k->unit),
+        cell_text(k->kind), cell_text(netprof_flag_name((netprof_flag)flag)), flag_cell(is_bound(flag)));
 }
 
 static void put_rates(feed *f, const netprof_delta *d, const known_schema *known, const size_t *places)
@@ -260,16 +273,16 @@ static void take_snapshot(void *user, const netprof_snapshot *s)
     netprof_error error;
     f->snapshot++;
     meet_schema(f, s->schema);
-    ROW(f, EXPORT_SNAPSHOTS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
-        cell_time(s->begin_ns), cell_time(s->end_ns), cell_text(s->set == NETPROF_SET_FAST ? "fast" : "all"),
-        cell_u64(s->not_ok));
+    ROW(f, EXPORT_SNAPSHOTS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
+        cell_time(s->wall_ns), cell_time(s->begin_ns), cell_time(s->end_ns),
+        cell_text(s->set == NETPROF_SET_FAST ? "fast" : "all"), cell_u64(s->not_ok));
     if (export_wants(f->to, EXPORT_VALUES)) put_values(f, s);
     if (export_wants(f->to, EXPORT_VALUES_WIDE) || export_wants(f->to, EXPORT_MISSING)) put_values_wide(f, s);
     if (!export_wants(f->to, EXPORT_RATES) && !export_wants(f->to, EXPORT_RATES_WIDE)) return;
     if (held_take(&f->held, s, take_difference, f, &error) && !f->backwards) {
         f->backwards = true;
-        warn("%s: snapshot %llu: %s; differences begin anew there", safe(f->in->path), (unsigned long long)f->snapshot,
-             error_text(&error));
+        warn("%s: snapshot %llu: %s; differences begin anew there", safe(f->in->path),
+             (unsigned long long)f->snapshot, error_text(&error));
     }
 }
 
@@ -291,15 +304,16 @@ static void put_finding(feed *f, const difference *d, const finding *x)
 {
     f->finding++;
     ROW(f, EXPORT_FINDINGS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
-        cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns), cell_text(severity_name(x->severity)),
-        cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(x->rule->source),
-        cell_text(device_name(d, x->device)), cell_f64(x->value), cell_text(x->rule->unit), cell_text(x->claim),
-        cell_text(x->rule->advice), cell_text(x->explained_by), cell_u64(x->peers),
-        x->peers ? cell_f64(x->peers_min) : cell_none(), x->peers ? cell_f64(x->peers_max) : cell_none());
+        cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns),
+        cell_text(severity_name(x->severity)), cell_text(x->rule->name), cell_text(x->rule->class_name),
+        cell_text(x->rule->source), cell_text(device_name(d, x->device)), cell_f64(x->value),
+        cell_text(x->rule->unit), cell_text(x->claim), cell_text(x->rule->advice), cell_text(x->explained_by),
+        cell_u64(x->peers), x->peers ? cell_f64(x->peers_min) : cell_none(),
+        x->peers ? cell_f64(x->peers_max) : cell_none());
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
-        ROW(f, EXPORT_EVIDENCE, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding), cell_text(e->name),
-            cell_text(e->unit), flag_cell(e->gauge), cell_f64(e->number),
+        ROW(f, EXPORT_EVIDENCE, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
+            cell_text(e->name), cell_text(e->unit), flag_cell(e->gauge), cell_f64(e->number),
             e->counter == DIFFERENCE_NONE ? cell_none() : cell_u64(e->value));
     }
 }
@@ -312,7 +326,8 @@ static int put_findings(feed *f, const difference *d, const rules *set)
     ROW(f, EXPORT_VERDICTS, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->delta->wall_begin_ns),
         cell_time(d->delta->wall_end_ns), cell_text(severity_name(all.severity)), cell_text(all.verdict),
         cell_u64(all.judged), cell_u64(all.unknown_count));
-    for (size_t i = 0; i < all.count; i++) put_finding(f, d, &all.items[i]);
+    for (size_t i = 0; i < all.count; i++)
+        put_finding(f, d, &all.items[i]);
     findings_free(&all);
     return EXIT_DONE;
 }
@@ -342,7 +357,8 @@ static void judge_delta(void *user, const netprof_delta *delta)
     difference d = {0};
     netprof_error error;
     if (j->code) return;
-    j->code = difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error) : put_findings(j->f, &d, j->set);
+    j->code = difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error)
+                                                     : put_findings(j->f, &d, j->set);
     difference_free(&d);
 }
 
@@ -363,7 +379,8 @@ static int export_findings(feed *f, struct export_input *files, size_t count)
             if (pair) code = judge(f, &open->first, &f->in->first, &set);
             open = pair ? NULL : f->in;
         }
-        if (!code && f->in->deltas) code = input_walk(f->in, &(input_visitor){.user = &j, .delta = judge_delta});
+        if (!code && f->in->deltas)
+            code = input_walk(f->in, &(input_visitor){.user = &j, .delta = judge_delta});
         if (!code) code = j.code;
     }
     rules_free(&set);
@@ -377,8 +394,14 @@ static void survey_schema(feed *f, const netprof_schema *s)
     if (known_of(&f->known, s, f->o)) wide_add(&f->wide, &f->known);
 }
 
-static void survey_snapshot(void *user, const netprof_snapshot *s) { survey_schema(user, s->schema); }
-static void survey_delta(void *user, const netprof_delta *d) { survey_schema(user, d->schema); }
+static void survey_snapshot(void *user, const netprof_snapshot *s)
+{
+    survey_schema(user, s->schema);
+}
+static void survey_delta(void *user, const netprof_delta *d)
+{
+    survey_schema(user, d->schema);
+}
 
 // The wide tables' columns must be known before their first row.
 static int survey(feed *f, struct export_input *files, size_t count)
@@ -428,7 +451,8 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
 static void begin_tables(export_sink *sink, unsigned what)
 {
     for (int i = 0; i < EXPORT_FIXED; i++)
-        if (export_table_what((export_id)i) & what) export_begin(sink, (export_id)i, export_table_of((export_id)i));
+        if (export_table_what((export_id)i) & what)
+            export_begin(sink, (export_id)i, export_table_of((export_id)i));
 }
 
 int export_files(export_sink *sink, const char **paths, size_t count)
@@ -460,9 +484,11 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         damaged = true;
         code = EXIT_DONE;
     }
-    if (!code && !(kept && f.o->what & ~(unsigned)WHAT_REGIONS) && !(region_count && f.o->what & WHAT_REGIONS))
+    if (!code && !(kept && f.o->what & ~(unsigned)WHAT_REGIONS) &&
+        !(region_count && f.o->what & WHAT_REGIONS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
-    for (size_t i = 0; i < kept; i++) input_close(&files[i]);
+    for (size_t i = 0; i < kept; i++)
+        input_close(&files[i]);
     held_free(&f.held);
     known_free(&f.known);
     forget_told(&f);

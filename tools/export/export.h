@@ -91,8 +91,8 @@ typedef struct export_sink export_sink;
 
 typedef struct export_driver {
     const char *name;
-    bool directory; // a file for each table, unless only one is wanted
-    bool stream;    // can write to the standard output
+    bool directory;      // a file for each table, unless only one is wanted
+    bool stream;         // can write to the standard output
     const char *missing; // what this program was built without, or NULL
     // Writing to `path`. Failures go to export_fail(), and nothing is called after one but close.
     void *(*open)(export_sink *sink, const char *path);
@@ -107,11 +107,11 @@ extern const export_driver export_csv, export_json, export_sqlite, export_hdf5, 
 
 typedef struct export_options {
     const export_driver *driver;
-    const char *path;    // "-": the standard output
-    const char *only;    // the name of the only table, or NULL
-    unsigned what;       // WHAT_...
+    const char *path; // "-": the standard output
+    const char *only; // the name of the only table, or NULL
+    unsigned what;    // WHAT_...
     bool wide;
-    bool plain;          // CSV: texts as they are, also where a spreadsheet takes them for formulas
+    bool plain; // CSV: texts as they are, also where a spreadsheet takes them for formulas
     const char **include, **exclude; // globs, NULL-terminated or NULL
     const char *rules, *names;
 } export_options;
@@ -128,13 +128,14 @@ void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
 // Gives the output its name, or drops it. Returns an exit code after saying what went wrong.
 int export_close(export_sink *sink, bool keep);
 // "DIRECTORY/TABLE.ENDING" within a path that is a directory, else the path itself. free() it.
-char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending);
+char *export_file_name(const export_sink *sink, const char *path, const export_table *table,
+                       const char *ending);
 
 // ---- texts of numbers, for the drivers that write text ----
 
 void put_u64(FILE *to, uint64_t value);
 void put_i64(FILE *to, int64_t value);
-void put_f64(FILE *to, double value); // the shortest text that reads back as the same number
+void put_f64(FILE *to, double value);  // the shortest text that reads back as the same number
 size_t plain_length(const char *text); // bytes at its beginning that need no escape in any format
 // A CSV line. Missing is an empty cell, an empty text is "". guard: see export_options.plain.
 void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, bool guard);

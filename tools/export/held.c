@@ -16,7 +16,8 @@ static bool same_device(const netprof_device *a, const netprof_device *b)
 static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
 {
     size_t *places = must(malloc((from->counter_count + 1) * sizeof *places)), near = 0;
-    for (size_t i = 0; i < from->counter_count; i++) places[i] = from == to ? i : NOWHERE;
+    for (size_t i = 0; i < from->counter_count; i++)
+        places[i] = from == to ? i : NOWHERE;
     for (size_t d = 0; d < from->device_count && from != to; d++) {
         const netprof_device *mine = &from->devices[d], *other = NULL;
         for (size_t k = 0; k < to->device_count && !other; k++) {
@@ -26,7 +27,8 @@ static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
         for (size_t i = 0, last = 0; other && i < mine->count; i++) {
             for (size_t k = 0; k < other->count; k++) {
                 size_t at = (last + k) % other->count;
-                if (strcmp(from->counters[mine->first + i].name, to->counters[other->first + at].name) != 0) continue;
+                if (strcmp(from->counters[mine->first + i].name, to->counters[other->first + at].name) != 0)
+                    continue;
                 places[mine->first + i] = other->first + at;
                 last = at + 1;
                 break;
@@ -55,7 +57,8 @@ static void follow_schema(held *h, const netprof_schema *schema)
     if (h->schema == schema) return;
     held_snapshot **latest = must(calloc(schema->counter_count + 1, sizeof *latest));
     size_t *places = h->schema ? places_in(schema, h->schema) : NULL;
-    for (size_t i = 0; i < h->count; i++) h->items[i]->waiting = 0;
+    for (size_t i = 0; i < h->count; i++)
+        h->items[i]->waiting = 0;
     for (size_t i = 0; places && i < schema->counter_count; i++) {
         if (places[i] == NOWHERE || !h->latest[places[i]]) continue;
         latest[i] = h->latest[places[i]];
@@ -70,8 +73,8 @@ static void follow_schema(held *h, const netprof_schema *schema)
     drop_unused(h);
 }
 
-static netprof_err visit_one(held *h, const held_snapshot *from, const netprof_snapshot *s, held_visit visit, void *user,
-                             netprof_error *error)
+static netprof_err visit_one(held *h, const held_snapshot *from, const netprof_snapshot *s, held_visit visit,
+                             void *user, netprof_error *error)
 {
     netprof_delta delta = NETPROF_ZERO;
     netprof_err err = netprof_diff(&from->s, s, NULL, &delta, error);
@@ -91,9 +94,11 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
 {
     netprof_err err = NETPROF_OK;
     follow_schema(h, s->schema);
-    for (size_t i = 0; i < h->count && !err; i++) err = visit_one(h, h->items[i], s, visit, user, error);
+    for (size_t i = 0; i < h->count && !err; i++)
+        err = visit_one(h, h->items[i], s, visit, user, error);
     if (err) { // another boot, or the clock went back: it begins anew
-        for (size_t i = 0; i < h->count; i++) h->items[i]->waiting = 0;
+        for (size_t i = 0; i < h->count; i++)
+            h->items[i]->waiting = 0;
         memset(h->latest, 0, s->schema->counter_count * sizeof *h->latest);
         drop_unused(h);
     }
@@ -113,7 +118,8 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
 
 void held_free(held *h)
 {
-    for (size_t i = 0; i < h->count; i++) h->items[i]->waiting = 0;
+    for (size_t i = 0; i < h->count; i++)
+        h->items[i]->waiting = 0;
     drop_unused(h);
     netprof_schema_release(h->schema);
     free(h->items);

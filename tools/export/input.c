@@ -18,9 +18,12 @@ static bool stopped(const input_visitor *v)
 
 static void walk_kept(const dataset_run *run, const input_visitor *v)
 {
-    for (size_t i = 0; v->fact && i < run->fact_count && !stopped(v); i++) v->fact(v->user, &run->facts[i]);
-    for (size_t i = 0; v->snapshot && i < run->snapshot_count && !stopped(v); i++) v->snapshot(v->user, &run->snapshots[i]);
-    for (size_t i = 0; v->delta && i < run->delta_count && !stopped(v); i++) v->delta(v->user, &run->deltas[i]);
+    for (size_t i = 0; v->fact && i < run->fact_count && !stopped(v); i++)
+        v->fact(v->user, &run->facts[i]);
+    for (size_t i = 0; v->snapshot && i < run->snapshot_count && !stopped(v); i++)
+        v->snapshot(v->user, &run->snapshots[i]);
+    for (size_t i = 0; v->delta && i < run->delta_count && !stopped(v); i++)
+        v->delta(v->user, &run->deltas[i]);
 }
 
 typedef struct file_state {
@@ -108,7 +111,8 @@ static bool is_netprof_file(const char *path)
 {
     char head[16];
     struct stat st;
-    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode)) return false; // a pipe is read once only
+    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
+        return false; // a pipe is read once only
     FILE *file = fopen(path, "rbe");
     size_t n = file ? fread(head, 1, sizeof head, file) : 0;
     if (file) fclose(file);
@@ -153,7 +157,8 @@ static int look(struct export_input *in, const input_visitor *v, const char *nam
 int input_open(struct export_input *in, const char *path, const char *names)
 {
     struct stat st;
-    const input_visitor v = {.user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
+    const input_visitor v = {
+        .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
     *in = (struct export_input){.path = path, .complete = true};
     if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         in->is_regions = true;

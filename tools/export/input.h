@@ -7,12 +7,12 @@
 struct export_input {
     const char *path;
     dataset_format format;
-    dataset set;     // what is not .netprof on a disk is read once and kept
+    dataset set; // what is not .netprof on a disk is read once and kept
     bool kept;
-    bool complete;   // no damage, and ended by its writer
-    bool is_regions; // the file holds regions and no counters; or it is a directory
-    uint64_t run;    // its number, 1 for the first file of counters
-    char *host;      // "" unknown
+    bool complete;            // no damage, and ended by its writer
+    bool is_regions;          // the file holds regions and no counters; or it is a directory
+    uint64_t run;             // its number, 1 for the first file of counters
+    char *host;               // "" unknown
     int64_t begin_ns, end_ns; // CLOCK_REALTIME of the first and the last snapshot
     uint64_t snapshots, deltas;
     netprof_fact *facts; // of the run

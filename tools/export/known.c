@@ -38,7 +38,8 @@ static void know(known_counter *to, const netprof_schema *schema, size_t i, cons
     to->description = entry && *entry->description ? entry->description : NULL;
     to->is_signed = c->flags & NETPROF_SIGNED;
     to->role = marks & CATALOG_RX_BYTES ? "bytes received" : marks & CATALOG_TX_BYTES ? "bytes sent" : NULL;
-    to->trouble = catalog_is_trouble(d->source, c->name, to->unit) && !(marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE));
+    to->trouble =
+        catalog_is_trouble(d->source, c->name, to->unit) && !(marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE));
     to->wanted = known_wanted(o, d->source, d->name, c->name);
     to->column = to->rate_column = (size_t)-1;
 }
@@ -50,7 +51,8 @@ bool known_of(known_schema *k, const netprof_schema *schema, const export_option
     netprof_schema_retain(schema);
     k->schema = schema;
     k->counters = must(calloc(schema->counter_count + 1, sizeof *k->counters));
-    for (size_t i = 0; i < schema->counter_count; i++) know(&k->counters[i], schema, i, options);
+    for (size_t i = 0; i < schema->counter_count; i++)
+        know(&k->counters[i], schema, i, options);
     return true;
 }
 

@@ -14,16 +14,20 @@ static char **include, **exclude;
 
 static const struct poptOption options[] = {
     {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", "csv|json|sqlite|hdf5|parquet"},
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "the file; with CSV and Parquet a directory with a file for each table",
-     "OUT"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0,
+     "the file; with CSV and Parquet a directory with a file for each table", "OUT"},
     {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
      "snapshots|series|regions|findings|all"},
     {"wide", 0, POPT_ARG_NONE, &wide, 0, "a row for each time, a column for each counter", NULL},
-    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file", "NAME"},
-    {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
+    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file",
+     "NAME"},
+    {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
+     "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &exclude, 0, "but not those like these", "GLOBS"},
-    {"plain", 0, POPT_ARG_NONE, &plain, 0, "CSV: texts as they are, also those that a spreadsheet takes for formulas", NULL},
-    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
+    {"plain", 0, POPT_ARG_NONE, &plain, 0,
+     "CSV: texts as they are, also those that a spreadsheet takes for formulas", NULL},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check",
+     "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     POPT_TABLEEND,
 };
@@ -40,9 +44,12 @@ static void print_help(FILE *to)
 {
     fputs("usage: netprof export [OPTION...] FILE|DIR...\n"
           "\n"
-          "Turns what netprof saved into tables for other programs: values and rates of counters over time, devices and\n"
-          "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof wrote; of DIR the\n"
-          "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), never zero.\n"
+          "Turns what netprof saved into tables for other programs: values and rates of counters over time, "
+          "devices and\n"
+          "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof "
+          "wrote; of DIR the\n"
+          "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), "
+          "never zero.\n"
           "The tables and their columns are described in netprof-export(1).\n"
           "\n"
           "Options:\n",
@@ -63,7 +70,8 @@ static void print_help(FILE *to)
     fputs("  netprof export ranks --to hdf5 -o regions.h5\n", to);
 #endif
     fputs("\n"
-          "Exit codes: 0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
+          "Exit codes: 0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not "
+          "be read\n"
           "or written, or a format's library is missing.\n",
           to);
 }
@@ -96,12 +104,17 @@ static bool find_what(unsigned *what)
     static const struct {
         const char *name;
         unsigned bit;
-    } rows[] = {{"snapshots", WHAT_SNAPSHOTS}, {"series", WHAT_SERIES}, {"regions", WHAT_REGIONS},
-                {"findings", WHAT_FINDINGS},   {"all", WHAT_ALL}};
+    } rows[] = {{"snapshots", WHAT_SNAPSHOTS},
+                {"series", WHAT_SERIES},
+                {"regions", WHAT_REGIONS},
+                {"findings", WHAT_FINDINGS},
+                {"all", WHAT_ALL}};
     *what = what_text ? 0 : WHAT_ALL;
     for (const char *at = what_text; at;) {
         size_t n = strcspn(at, ","), i = 0;
-        while (i < sizeof rows / sizeof *rows && !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0)) i++;
+        while (i < sizeof rows / sizeof *rows &&
+               !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0))
+            i++;
         if (i == sizeof rows / sizeof *rows) {
             fail_usage("--what: %s: expected snapshots, series, regions, findings or all", safe(what_text));
             return false;
@@ -116,7 +129,8 @@ static int check_table(const export_options *o)
 {
     const char *known[EXPORT_TABLES + 1] = {NULL};
     if (!table_name) return EXIT_DONE;
-    for (int i = 0; i < EXPORT_TABLES; i++) known[i] = export_table_name((export_id)i);
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        known[i] = export_table_name((export_id)i);
     for (int i = 0; i < EXPORT_TABLES; i++) {
         if (strcmp(known[i], table_name) != 0) continue;
         bool wide_table = i >= EXPORT_FIXED;
@@ -127,8 +141,8 @@ static int check_table(const export_options *o)
         return fail_usage("--table: %s is no table of --what %s", table_name, safe(what_text));
     }
     const char *near = nearest(table_name, known);
-    return fail_usage("--table: %s: no such table%s%s%s", safe(table_name), near ? "; did you mean '" : "", near ? near : "",
-                      near ? "'?" : "");
+    return fail_usage("--table: %s: no such table%s%s%s", safe(table_name), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
 }
 
 static int check_options(export_options *o, size_t count)
@@ -136,7 +150,8 @@ static int check_options(export_options *o, size_t count)
     if (!count) return fail_usage("expected FILE...");
     if (!format_name) return fail_usage("expected --to csv, json, sqlite, hdf5 or parquet");
     o->driver = export_driver_named(format_name);
-    if (!o->driver) return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
+    if (!o->driver)
+        return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
     if (!output) return fail_usage("expected -o OUT");
     if (!find_what(&o->what)) return EXIT_USAGE;
     o->path = output;
@@ -153,7 +168,8 @@ static int check_options(export_options *o, size_t count)
     if (strcmp(output, "-") == 0 && o->driver->directory && !table_name)
         return fail_usage("-o -: CSV is a file for each table: choose one with --table");
     if (o->driver->missing)
-        return fail(EXIT_FILE, "--to %s: this netprof-export was built without %s", o->driver->name, o->driver->missing);
+        return fail(EXIT_FILE, "--to %s: this netprof-export was built without %s", o->driver->name,
+                    o->driver->missing);
     return EXIT_DONE;
 }
 
@@ -180,7 +196,8 @@ int main(int argc, char **argv)
 {
     output_init();
     message_command("export", NULL);
-    poptContext context = must(poptGetContext("netprof-export", argc, (const char **)(uintptr_t)argv, all_options, 0));
+    poptContext context =
+        must(poptGetContext("netprof-export", argc, (const char **)(uintptr_t)argv, all_options, 0));
     int result = poptGetNextOpt(context), code = EXIT_DONE;
     if (help) {
         print_help(stdout);
@@ -196,7 +213,8 @@ int main(int argc, char **argv)
     } else {
         const char **arguments = poptGetArgs(context);
         size_t count = 0;
-        while (arguments && arguments[count]) count++;
+        while (arguments && arguments[count])
+            count++;
         code = run(arguments, count);
     }
     poptFreeContext(context);

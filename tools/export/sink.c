@@ -14,9 +14,9 @@
 
 struct export_sink {
     export_options o;
-    bool directory;                 // the output is one
-    char *work;                     // the temporary name; NULL: the standard output
-    void *state;                    // the driver's
+    bool directory;                     // the output is one
+    char *work;                         // the temporary name; NULL: the standard output
+    void *state;                        // the driver's
     export_table tables[EXPORT_TABLES]; // columns are NULL where nothing has begun
     char *failure;
 };
@@ -30,7 +30,8 @@ static void interrupt(int number)
 
 // ---- opening ----
 
-static const export_driver *const drivers[] = {&export_csv, &export_json, &export_sqlite, &export_hdf5, &export_parquet};
+static const export_driver *const drivers[] = {&export_csv, &export_json, &export_sqlite, &export_hdf5,
+                                               &export_parquet};
 
 const export_driver *export_driver_named(const char *name)
 {
@@ -45,7 +46,8 @@ static bool is_ours(const char *name, const char *ending)
     size_t n = strlen(name), e = strlen(ending);
     for (int i = 0; i < EXPORT_TABLES; i++) {
         const char *table = export_table_name((export_id)i);
-        if (n == strlen(table) + 1 + e && strncmp(name, table, n - e - 1) == 0 && strcmp(name + n - e, ending) == 0)
+        if (n == strlen(table) + 1 + e && strncmp(name, table, n - e - 1) == 0 &&
+            strcmp(name + n - e, ending) == 0)
             return true;
     }
     return false;
@@ -74,7 +76,8 @@ static bool make_work(export_sink *s)
     mode_t mask = umask(0);
     umask(mask);
     size_t n = strlen(s->o.path);
-    while (n > 1 && s->o.path[n - 1] == '/') n--;
+    while (n > 1 && s->o.path[n - 1] == '/')
+        n--;
     s->work = text_format("%.*s.XXXXXX", (int)n, s->o.path);
     if (s->directory) {
         if (mkdtemp(s->work)) return chmod(s->work, 0777 & ~mask) == 0 || true;
@@ -126,7 +129,8 @@ const export_options *export_options_of(const export_sink *sink)
     return &sink->o;
 }
 
-char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending)
+char *export_file_name(const export_sink *sink, const char *path, const export_table *table,
+                       const char *ending)
 {
     return sink->directory ? text_format("%s/%s.%s", path, table->name, ending) : must(strdup(path));
 }
@@ -197,7 +201,8 @@ static void remove_directory(const char *path)
 {
     DIR *listing = opendir(path);
     for (struct dirent *e; listing && (e = readdir(listing));) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(listing), e->d_name, 0);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(listing), e->d_name, 0);
     }
     if (listing) closedir(listing);
     rmdir(path);
@@ -249,8 +254,10 @@ static int place(export_sink *s)
 
 static void drop(const export_sink *s)
 {
-    if (s->directory) remove_directory(s->work);
-    else unlink(s->work);
+    if (s->directory)
+        remove_directory(s->work);
+    else
+        unlink(s->work);
 }
 
 int export_close(export_sink *sink, bool keep)
@@ -266,7 +273,8 @@ int export_close(export_sink *sink, bool keep)
         code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
         drop(sink);
     }
-    for (int i = 0; i < EXPORT_TABLES; i++) free_copy(&sink->tables[i]);
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        free_copy(&sink->tables[i]);
     free(sink->failure);
     free(sink->work);
     free(sink);

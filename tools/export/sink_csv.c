@@ -11,7 +11,8 @@ void put_u64(FILE *to, uint64_t value)
 {
     char digits[20];
     size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + value % 10);
+    do
+        digits[--at] = (char)('0' + value % 10);
     while (value /= 10);
     fwrite(digits + at, 1, sizeof digits - at, to);
 }
@@ -37,8 +38,8 @@ void put_f64(FILE *to, double value)
     fputs(text, to);
 }
 
-// Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds. A plain
-// number is none.
+// Spreadsheets take a cell that begins with one of these for a formula, and would run what a hostile name holds. A
+// plain number is none.
 static bool is_formula(const char *text)
 {
     char *end;
@@ -52,7 +53,8 @@ static bool is_formula(const char *text)
 size_t plain_length(const char *text)
 {
     const char *c = text;
-    while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\') c++;
+    while (*c >= ' ' && *c < 0x7f && *c != '"' && *c != '\\')
+        c++;
     return (size_t)(c - text);
 }
 
@@ -61,7 +63,8 @@ static void put_text(FILE *to, const char *text, bool guard)
     size_t length;
     bool guarded = guard && is_formula(text);
     bool quote = !*text || *text == ' ' || guarded || strpbrk(text, "\",") != NULL;
-    for (const char *c = text + plain_length(text); *c && !quote; c++) quote = (unsigned char)*c < ' ' || *c == 0x7f;
+    for (const char *c = text + plain_length(text); *c && !quote; c++)
+        quote = (unsigned char)*c < ' ' || *c == 0x7f;
     quote = quote || text[strlen(text) - 1] == ' ';
     if (quote) putc('"', to);
     if (guarded) putc('\'', to);
@@ -126,8 +129,10 @@ static void csv_table(void *state, export_id id, const export_table *table)
     csv_state *c = state;
     char *name = export_file_name(c->sink, c->path, table, "csv");
     c->files[id] = strcmp(c->path, "-") == 0 ? stdout : fopen(name, "we");
-    if (!c->files[id]) export_fail(c->sink, "%s: %s", safe(name), strerror(errno));
-    else put_csv_head(c->files[id], table, !export_options_of(c->sink)->plain);
+    if (!c->files[id])
+        export_fail(c->sink, "%s: %s", safe(name), strerror(errno));
+    else
+        put_csv_head(c->files[id], table, !export_options_of(c->sink)->plain);
     free(name);
 }
 
@@ -150,5 +155,10 @@ static void csv_close(void *state, bool finish)
     free(c);
 }
 
-const export_driver export_csv = {.name = "csv", .directory = true, .stream = true, .open = csv_open, .table = csv_table,
-                                  .row = csv_row, .close = csv_close};
+const export_driver export_csv = {.name = "csv",
+                                  .directory = true,
+                                  .stream = true,
+                                  .open = csv_open,
+                                  .table = csv_table,
+                                  .row = csv_row,
+                                  .close = csv_close};

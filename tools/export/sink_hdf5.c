@@ -30,13 +30,13 @@ typedef struct hdf5_group {
     const export_table *table;
     hid_t group;
     hdf5_column *columns;
-    hsize_t rows;    // written
+    hsize_t rows; // written
     size_t buffered, room;
 } hdf5_group;
 
 typedef struct hdf5_state {
     export_sink *sink;
-    bool failed; // the library cannot close what it could not write: it is left alone then
+    bool failed;      // the library cannot close what it could not write: it is left alone then
     hid_t file, text; // text: the type of strings
     hdf5_group groups[EXPORT_TABLES];
 } hdf5_state;
@@ -50,7 +50,8 @@ static bool good(hdf5_state *h, long long result)
 
 static void add_text(hdf5_state *h, hid_t object, const char *name, const char *text)
 {
-    hid_t space = H5Screate(H5S_SCALAR), attribute = H5Acreate2(object, name, h->text, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate(H5S_SCALAR),
+          attribute = H5Acreate2(object, name, h->text, space, H5P_DEFAULT, H5P_DEFAULT);
     const char *safe_text = utf8(text);
     if (good(h, attribute)) good(h, H5Awrite(attribute, h->text, &safe_text));
     if (attribute >= 0) H5Aclose(attribute);
@@ -108,7 +109,8 @@ static size_t cell_size(export_type type)
 static hid_t make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t type, size_t chunk)
 {
     hsize_t none = 0, any = H5S_UNLIMITED, rows = chunk;
-    hid_t space = H5Screate_simple(1, &none, &any), how = H5Pcreate(H5P_DATASET_CREATE), access = H5Pcreate(H5P_DATASET_ACCESS);
+    hid_t space = H5Screate_simple(1, &none, &any), how = H5Pcreate(H5P_DATASET_CREATE),
+          access = H5Pcreate(H5P_DATASET_ACCESS);
     H5Pset_chunk(how, 1, &rows);
     if (H5Tis_variable_str(type) <= 0) {
         H5Pset_shuffle(how);
@@ -189,9 +191,11 @@ static void empty_buffers(hdf5_state *h, hdf5_group *g)
     for (size_t i = 0; i < g->table->column_count && g->buffered; i++) {
         hdf5_column *c = &g->columns[i];
         if (!h->failed) write_block(h, c->data, memory_type(h, c->type), c->buffer, g->rows, g->buffered);
-        if (c->known && !h->failed) write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
+        if (c->known && !h->failed)
+            write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
         char **texts = c->buffer;
-        for (size_t k = 0; c->type == EXPORT_TEXT && k < g->buffered; k++) free(texts[k]);
+        for (size_t k = 0; c->type == EXPORT_TEXT && k < g->buffered; k++)
+            free(texts[k]);
     }
     g->rows += g->buffered;
     g->buffered = 0;
@@ -226,7 +230,8 @@ static void hdf5_row(void *state, export_id id, const export_table *table, const
 {
     hdf5_state *h = state;
     hdf5_group *g = &h->groups[id];
-    for (size_t i = 0; i < table->column_count; i++) put_cell(&g->columns[i], g->buffered, &cells[i]);
+    for (size_t i = 0; i < table->column_count; i++)
+        put_cell(&g->columns[i], g->buffered, &cells[i]);
     if (++g->buffered == g->room) empty_buffers(h, g);
 }
 
@@ -238,10 +243,12 @@ static void write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
     char *link = text_format("%s.names", c->link);
     hid_t names = make_dataset(h, g->group, link, h->text, CHUNK);
     char **texts = must(calloc(c->name_count + 1, sizeof *texts));
-    for (size_t i = 0; i < c->name_count; i++) texts[i] = must(strdup(utf8(c->names[i])));
+    for (size_t i = 0; i < c->name_count; i++)
+        texts[i] = must(strdup(utf8(c->names[i])));
     if (names >= 0 && c->name_count) write_block(h, names, h->text, texts, 0, c->name_count);
     if (names >= 0) H5Dclose(names);
-    for (size_t i = 0; i < c->name_count; i++) free(texts[i]);
+    for (size_t i = 0; i < c->name_count; i++)
+        free(texts[i]);
     free(texts);
     free(link);
 }
@@ -250,10 +257,12 @@ static void end_column(hdf5_state *h, hdf5_group *g, hdf5_column *c, bool finish
 {
     char **texts = c->buffer;
     if (finish && !h->failed && c->type == EXPORT_NAME) write_names(h, g, c);
-    for (size_t k = 0; texts && c->type == EXPORT_TEXT && k < g->buffered; k++) free(texts[k]);
+    for (size_t k = 0; texts && c->type == EXPORT_TEXT && k < g->buffered; k++)
+        free(texts[k]);
     if (c->data >= 0 && !h->failed) good(h, H5Dclose(c->data));
     if (c->valid >= 0 && !h->failed) good(h, H5Dclose(c->valid));
-    for (size_t i = 0; i < c->name_count; i++) free(c->names[i]);
+    for (size_t i = 0; i < c->name_count; i++)
+        free(c->names[i]);
     lookup_free(&c->index);
     free(c->names);
     free(c->buffer);
@@ -268,7 +277,8 @@ static void hdf5_close(void *state, bool finish)
         hdf5_group *g = &h->groups[i];
         if (!g->columns) continue;
         if (finish && !h->failed) empty_buffers(h, g);
-        for (size_t k = 0; k < g->table->column_count; k++) end_column(h, g, &g->columns[k], finish);
+        for (size_t k = 0; k < g->table->column_count; k++)
+            end_column(h, g, &g->columns[k], finish);
         if (!h->failed) H5Gclose(g->group);
         free(g->columns);
     }
@@ -278,8 +288,8 @@ static void hdf5_close(void *state, bool finish)
     free(h);
 }
 
-const export_driver export_hdf5 = {.name = "hdf5", .open = hdf5_open, .table = hdf5_table, .row = hdf5_row,
-                                   .close = hdf5_close};
+const export_driver export_hdf5 = {
+    .name = "hdf5", .open = hdf5_open, .table = hdf5_table, .row = hdf5_row, .close = hdf5_close};
 #else
 const export_driver export_hdf5 = {.name = "hdf5", .missing = "HDF5 (libhdf5-dev)"};
 #endif

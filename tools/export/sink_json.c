@@ -95,8 +95,11 @@ static void json_row(void *state, export_id id, const export_table *table, const
 
 static void put_columns(FILE *to, const export_table *table)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "text", [EXPORT_NAME] = "text", [EXPORT_U64] = "uint64",
-                                        [EXPORT_I64] = "int64", [EXPORT_F64] = "float64"};
+    static const char *const types[] = {[EXPORT_TEXT] = "text",
+                                        [EXPORT_NAME] = "text",
+                                        [EXPORT_U64] = "uint64",
+                                        [EXPORT_I64] = "int64",
+                                        [EXPORT_F64] = "float64"};
     fputs("{\"columns\":[", to);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ",{\"name\":" : "{\"name\":", to);
@@ -121,7 +124,8 @@ static bool append(FILE *to, FILE *part)
 static bool put_document(json_state *j, FILE *to)
 {
     bool good = true, first = true;
-    fprintf(to, "{\"format\":\"netprof-export\",\"version\":1,\"netprof\":\"%s\",\"tables\":{", netprof_version());
+    fprintf(to, "{\"format\":\"netprof-export\",\"version\":1,\"netprof\":\"%s\",\"tables\":{",
+            netprof_version());
     for (int i = 0; i < EXPORT_TABLES && good; i++) {
         if (!j->parts[i]) continue;
         fputs(first ? "\n" : ",\n", to);
@@ -149,5 +153,9 @@ static void json_close(void *state, bool finish)
     free(j);
 }
 
-const export_driver export_json = {.name = "json", .stream = true, .open = json_open, .table = json_table,
-                                   .row = json_row, .close = json_close};
+const export_driver export_json = {.name = "json",
+                                   .stream = true,
+                                   .open = json_open,
+                                   .table = json_table,
+                                   .row = json_row,
+                                   .close = json_close};

@@ -50,8 +50,11 @@ static void parquet_row(void *state, export_id id, const export_table *table, co
 
 static void convert(parquet_state *p, int i)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR", [EXPORT_NAME] = "VARCHAR", [EXPORT_U64] = "UBIGINT",
-                                        [EXPORT_I64] = "BIGINT", [EXPORT_F64] = "DOUBLE"};
+    static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR",
+                                        [EXPORT_NAME] = "VARCHAR",
+                                        [EXPORT_U64] = "UBIGINT",
+                                        [EXPORT_I64] = "BIGINT",
+                                        [EXPORT_F64] = "DOUBLE"};
     const export_table *t = p->tables[i];
     char text[512];
     parquet_column *columns = must(calloc(t->column_count, sizeof *columns));
@@ -61,7 +64,8 @@ static void convert(parquet_state *p, int i)
     char *to = export_file_name(p->sink, p->path, t, "parquet");
     if (parquet_convert(p->duck, p->names[i], false, to, columns, t->column_count, text, sizeof text))
         export_fail(p->sink, "DuckDB: %s", safe(text));
-    for (size_t k = 0; k < t->column_count; k++) free((char *)(uintptr_t)columns[k].name);
+    for (size_t k = 0; k < t->column_count; k++)
+        free((char *)(uintptr_t)columns[k].name);
     free(columns);
     free(to);
 }
@@ -80,5 +84,9 @@ static void parquet_sink_close(void *state, bool finish)
     free(p);
 }
 
-const export_driver export_parquet = {.name = "parquet", .directory = true, .open = parquet_sink_open,
-                                      .table = parquet_table, .row = parquet_row, .close = parquet_sink_close};
+const export_driver export_parquet = {.name = "parquet",
+                                      .directory = true,
+                                      .open = parquet_sink_open,
+                                      .table = parquet_table,
+                                      .row = parquet_row,
+                                      .close = parquet_sink_close};

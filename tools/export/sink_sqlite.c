@@ -28,43 +28,53 @@ static const struct {
     size_t count;
     const char *sql;
 } extras[] = {
-    {{EXPORT_VALUES}, 1,
+    {{EXPORT_VALUES},
+     1,
      "CREATE INDEX counter_values_by_counter ON counter_values(counter, device, time_ns);"
      "CREATE INDEX counter_values_by_time ON counter_values(run, time_ns);"
      // Every value as its exact decimal text.
-     "CREATE VIEW counter_values_exact AS SELECT v.*, coalesce(CAST(v.value AS TEXT), CAST(v.signed_value AS TEXT),"
+     "CREATE VIEW counter_values_exact AS SELECT v.*, coalesce(CAST(v.value AS TEXT), CAST(v.signed_value AS "
+     "TEXT),"
      " printf('%llu', b.bits)) AS value_text FROM counter_values v LEFT JOIN beyond_int64 b"
      " ON b.table_name = 'counter_values' AND b.row = v.rowid AND b.column_name = 'value'"
      " AND v.value IS NULL AND v.status IN ('ok', 'saturated');"},
-    {{EXPORT_RATES}, 1,
+    {{EXPORT_RATES},
+     1,
      "CREATE INDEX counter_rates_by_counter ON counter_rates(counter, device, to_ns);"
      "CREATE INDEX counter_rates_by_time ON counter_rates(run, to_ns);"},
     {{EXPORT_COUNTERS}, 1, "CREATE INDEX counters_by_name ON counters(run, source, device, counter);"},
     {{EXPORT_REGION_RANKS}, 1, "CREATE INDEX region_ranks_by_region ON region_ranks(region, rank);"},
-    {{EXPORT_REGION_COUNTERS}, 1, "CREATE INDEX region_counters_by_region ON region_counters(region, counter);"},
+    {{EXPORT_REGION_COUNTERS},
+     1,
+     "CREATE INDEX region_counters_by_region ON region_counters(region, counter);"},
     {{EXPORT_FINDINGS}, 1, "CREATE INDEX findings_by_rule ON findings(rule, severity);"},
-    {{EXPORT_RATES, EXPORT_COUNTERS}, 2,
+    {{EXPORT_RATES, EXPORT_COUNTERS},
+     2,
      // The counters that count a device's bytes, each way; NULL: not known in that interval.
      "CREATE VIEW device_rates AS SELECT r.run, r.host, r.source, r.device, r.from_ns, r.to_ns,"
      " max(CASE c.role WHEN 'bytes received' THEN r.rate_per_s END) AS received_bytes_per_s,"
-     " max(CASE c.role WHEN 'bytes sent' THEN r.rate_per_s END) AS sent_bytes_per_s, max(r.lower_bound) AS lower_bound"
+     " max(CASE c.role WHEN 'bytes sent' THEN r.rate_per_s END) AS sent_bytes_per_s, max(r.lower_bound) AS "
+     "lower_bound"
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
      " AND c.counter = r.counter WHERE c.role IS NOT NULL"
      " GROUP BY r.run, r.host, r.source, r.device, r.from_ns, r.to_ns;"
      // What tells of trouble and grew, unit by unit: counters of different units are not to be ranked together.
-     "CREATE VIEW worst_counters AS SELECT c.unit, r.host, r.source, r.device, r.counter, sum(r.difference) AS total,"
+     "CREATE VIEW worst_counters AS SELECT c.unit, r.host, r.source, r.device, r.counter, sum(r.difference) "
+     "AS total,"
      " max(r.rate_per_s) AS largest_rate_per_s, max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
      " AND c.counter = r.counter WHERE c.trouble = 1"
      " GROUP BY c.unit, r.host, r.source, r.device, r.counter HAVING total > 0 ORDER BY c.unit, total DESC;"},
-    {{EXPORT_RATES, EXPORT_COUNTERS, EXPORT_DEVICES}, 3,
+    {{EXPORT_RATES, EXPORT_COUNTERS, EXPORT_DEVICES},
+     3,
      // Each byte once: of the physical devices, those whose traffic no other device of the host shows.
      "CREATE VIEW host_totals AS SELECT r.host, min(r.from_ns) AS from_ns, max(r.to_ns) AS to_ns,"
      " sum(CASE c.role WHEN 'bytes received' THEN r.difference END) AS bytes_received,"
      " sum(CASE c.role WHEN 'bytes sent' THEN r.difference END) AS bytes_sent,"
      " max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
-     " AND c.counter = r.counter JOIN devices d ON d.run = r.run AND d.source = r.source AND d.device = r.device"
+     " AND c.counter = r.counter JOIN devices d ON d.run = r.run AND d.source = r.source AND d.device = "
+     "r.device"
      " WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.host;"},
 };
 
@@ -97,7 +107,8 @@ static void *sqlite_open(export_sink *sink, const char *path)
     sqlite_state *q = must(calloc(1, sizeof *q));
     q->sink = sink;
     if (!check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))) return q;
-    if (execute(q, setting_up) && execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
+    if (execute(q, setting_up) &&
+        execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
         (void)(prepare(q, &q->beyond, "INSERT INTO beyond_int64 VALUES(?,?,?,?)") &&
                prepare(q, &q->columns, "INSERT INTO columns VALUES(?,?,?,?)"));
     return q;
@@ -105,18 +116,25 @@ static void *sqlite_open(export_sink *sink, const char *path)
 
 static const char *type_of(export_type type)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "TEXT", [EXPORT_NAME] = "TEXT", [EXPORT_U64] = "INTEGER",
-                                        [EXPORT_I64] = "INTEGER", [EXPORT_F64] = "REAL"};
+    static const char *const types[] = {[EXPORT_TEXT] = "TEXT",
+                                        [EXPORT_NAME] = "TEXT",
+                                        [EXPORT_U64] = "INTEGER",
+                                        [EXPORT_I64] = "INTEGER",
+                                        [EXPORT_F64] = "REAL"};
     return types[type];
 }
 
 static void describe(sqlite_state *q, const export_table *table, size_t i)
 {
-    static const char *const types[] = {[EXPORT_TEXT] = "text", [EXPORT_NAME] = "text", [EXPORT_U64] = "uint64",
-                                        [EXPORT_I64] = "int64", [EXPORT_F64] = "float64"};
+    static const char *const types[] = {[EXPORT_TEXT] = "text",
+                                        [EXPORT_NAME] = "text",
+                                        [EXPORT_U64] = "uint64",
+                                        [EXPORT_I64] = "int64",
+                                        [EXPORT_F64] = "float64"};
     const char *const texts[] = {table->name, utf8(table->columns[i].name), types[table->columns[i].type],
                                  table->columns[i].unit};
-    for (int k = 0; k < 4; k++) sqlite3_bind_text(q->columns, k + 1, utf8(texts[k]), -1, SQLITE_TRANSIENT);
+    for (int k = 0; k < 4; k++)
+        sqlite3_bind_text(q->columns, k + 1, utf8(texts[k]), -1, SQLITE_TRANSIENT);
     step(q, q->columns);
 }
 
@@ -127,8 +145,11 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
     size_t create_size, insert_size;
     int limit = sqlite3_limit(q->db, SQLITE_LIMIT_COLUMN, -1);
     if (table->column_count > (size_t)limit) {
-        export_fail(q->sink, "the wide table has %zu columns, and SQLite can have %d: choose counters with --include, or "
-                             "leave --wide out", table->column_count, limit);
+        export_fail(
+            q->sink,
+            "the wide table has %zu columns, and SQLite can have %d: choose counters with --include, or "
+            "leave --wide out",
+            table->column_count, limit);
         return;
     }
     FILE *c = must(open_memstream(&create, &create_size)), *n = must(open_memstream(&insert, &insert_size));
@@ -136,7 +157,8 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
     fprintf(n, "INSERT INTO \"%s\" VALUES(", table->name);
     for (size_t i = 0; i < table->column_count; i++) {
         fputs(i ? ",\"" : "\"", c);
-        for (const char *t = utf8(table->columns[i].name); *t; t++) fprintf(c, "%.*s", *t == '"' ? 2 : 1, *t == '"' ? "\"\"" : t);
+        for (const char *t = utf8(table->columns[i].name); *t; t++)
+            fprintf(c, "%.*s", *t == '"' ? 2 : 1, *t == '"' ? "\"\"" : t);
         fprintf(c, "\" %s", type_of(table->columns[i].type));
         fputs(i ? ",?" : "?", n);
         describe(q, table, i);
@@ -199,7 +221,8 @@ static void make_extras(sqlite_state *q)
 {
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++) {
         bool all = true;
-        for (size_t k = 0; k < extras[i].count; k++) all = all && q->rows[extras[i].needs[k]];
+        for (size_t k = 0; k < extras[i].count; k++)
+            all = all && q->rows[extras[i].needs[k]];
         if (all && !execute(q, extras[i].sql)) return;
     }
 }
@@ -209,15 +232,16 @@ static void sqlite_close(void *state, bool finish)
     sqlite_state *q = state;
     if (finish) make_extras(q);
     if (finish && !export_failed(q->sink)) execute(q, "COMMIT; ANALYZE;");
-    for (int i = 0; i < EXPORT_TABLES; i++) sqlite3_finalize(q->rows[i]);
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        sqlite3_finalize(q->rows[i]);
     sqlite3_finalize(q->beyond);
     sqlite3_finalize(q->columns);
     if (sqlite3_close(q->db) && finish) export_fail(q->sink, "SQLite: %s", sqlite3_errmsg(q->db));
     free(q);
 }
 
-const export_driver export_sqlite = {.name = "sqlite", .open = sqlite_open, .table = sqlite_table, .row = sqlite_row,
-                                     .close = sqlite_close};
+const export_driver export_sqlite = {
+    .name = "sqlite", .open = sqlite_open, .table = sqlite_table, .row = sqlite_row, .close = sqlite_close};
 #else
 const export_driver export_sqlite = {.name = "sqlite", .missing = "sqlite3 (libsqlite3-dev)"};
 #endif

@@ -14,7 +14,8 @@ static char *keep(wide_side *side, char *text)
 static char *in_small_letters(const char *text)
 {
     char *copy = must(strdup(text));
-    for (char *c = copy; *c; c++) *c = (char)tolower((unsigned char)*c);
+    for (char *c = copy; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
     return copy;
 }
 
@@ -47,15 +48,20 @@ static size_t add_column(wide_side *side, char *name, export_type type, const ch
 static void begin(wide_side *side, export_id id, const export_column *first, size_t count)
 {
     side->table.name = export_table_name(id);
-    for (size_t i = 0; i < count; i++) add_column(side, must(strdup(first[i].name)), first[i].type, first[i].unit);
+    for (size_t i = 0; i < count; i++)
+        add_column(side, must(strdup(first[i].name)), first[i].type, first[i].unit);
     side->first = count;
 }
 
 void wide_begin(wide *w)
 {
-    static const export_column values[] = {{"run", EXPORT_U64, ""}, {"host", EXPORT_NAME, ""}, {"snapshot", EXPORT_U64, ""},
+    static const export_column values[] = {{"run", EXPORT_U64, ""},
+                                           {"host", EXPORT_NAME, ""},
+                                           {"snapshot", EXPORT_U64, ""},
                                            {"time_ns", EXPORT_I64, "ns"}};
-    static const export_column rates[] = {{"run", EXPORT_U64, ""}, {"host", EXPORT_NAME, ""}, {"from_ns", EXPORT_I64, "ns"},
+    static const export_column rates[] = {{"run", EXPORT_U64, ""},
+                                          {"host", EXPORT_NAME, ""},
+                                          {"from_ns", EXPORT_I64, "ns"},
                                           {"to_ns", EXPORT_I64, "ns"}};
     begin(&w->values, EXPORT_VALUES_WIDE, values, sizeof values / sizeof *values);
     begin(&w->rates, EXPORT_RATES_WIDE, rates, sizeof rates / sizeof *rates);
@@ -69,8 +75,8 @@ static char *key_of(const known_counter *c)
 static char *column_name(const known_counter *c, const char *per)
 {
     bool unit = *c->unit || *per;
-    return text_format("%s/%s/%s%s%s%s%s", c->source, c->device, c->name, unit ? " [" : "", *c->unit || !unit ? c->unit : "1",
-                       per, unit ? "]" : "");
+    return text_format("%s/%s/%s%s%s%s%s", c->source, c->device, c->name, unit ? " [" : "",
+                       *c->unit || !unit ? c->unit : "1", per, unit ? "]" : "");
 }
 
 static void add_counter(wide *w, const known_counter *c, uint8_t kind)
@@ -111,7 +117,8 @@ void wide_assign(const wide *w, known_schema *k)
 
 static void free_side(wide_side *side)
 {
-    for (size_t i = 0; i < side->memory_count; i++) free(side->memory[i]);
+    for (size_t i = 0; i < side->memory_count; i++)
+        free(side->memory[i]);
     lookup_free(&side->taken);
     free(side->memory);
     free(side->columns);

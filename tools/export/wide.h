@@ -15,14 +15,14 @@ typedef struct wide_side {
 
 typedef struct wide {
     wide_side values, rates;
-    lookup index; // "source/device/counter" -> number of the counter
+    lookup index;                         // "source/device/counter" -> number of the counter
     size_t *value_columns, *rate_columns; // by number
     size_t count;
 } wide;
 
 // Start from {0}; wide_free() at the end.
 void wide_begin(wide *w);
-void wide_add(wide *w, known_schema *k);        // a schema's counters, which get their columns
+void wide_add(wide *w, known_schema *k);          // a schema's counters, which get their columns
 void wide_assign(const wide *w, known_schema *k); // the columns of counters that were added before
 void wide_free(wide *w);
 

@@ -7,14 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const text_columns[] = {
-    "algo",   "algo_proto",   "coll",     "collective",    "comm_id",  "comm_name",          "comm_type", "communicator",
-    "direction", "file",      "gpu",      "host",          "hostname", "id",                 "last_arrival_host",
-    "last_arrival_ranks",     "meaning",  "message_size",  "metric",   "node",               "p2p",       "p2p_operation",
-    "packing", "problem",     "proto",    "slurm_job_id",  "timing",   "version"};
+static const char *const text_columns[] = {"algo",
+                                           "algo_proto",
+                                           "coll",
+                                           "collective",
+                                           "comm_id",
+                                           "comm_name",
+                                           "comm_type",
+                                           "communicator",
+                                           "direction",
+                                           "file",
+                                           "gpu",
+                                           "host",
+                                           "hostname",
+                                           "id",
+                                           "last_arrival_host",
+                                           "last_arrival_ranks",
+                                           "meaning",
+                                           "message_size",
+                                           "metric",
+                                           "node",
+                                           "p2p",
+                                           "p2p_operation",
+                                           "packing",
+                                           "problem",
+                                           "proto",
+                                           "slurm_job_id",
+                                           "timing",
+                                           "version"};
 
 enum { UNSIGNED = 0, SIGNED, REAL, TEXT };
-static const char *const types[] = {[UNSIGNED] = "UBIGINT", [SIGNED] = "BIGINT", [REAL] = "DOUBLE", [TEXT] = "VARCHAR"};
+static const char *const types[] = {
+    [UNSIGNED] = "UBIGINT", [SIGNED] = "BIGINT", [REAL] = "DOUBLE", [TEXT] = "VARCHAR"};
 
 typedef struct scan {
     FILE *from;
@@ -70,7 +94,8 @@ static int type_of_cell(const char *text)
     size_t digits = strspn(text, "0123456789");
     if (!*text || (!text[digits] && digits < 20)) return UNSIGNED; // an empty cell is none
     if (!text[digits] && digits == 20 && strcmp(text, "18446744073709551615") <= 0) return UNSIGNED;
-    if (*text == '-' && strlen(text) < 20 && text[1] && !text[1 + strspn(text + 1, "0123456789")]) return SIGNED;
+    if (*text == '-' && strlen(text) < 20 && text[1] && !text[1 + strspn(text + 1, "0123456789")])
+        return SIGNED;
     strtod(text, &end);
     return *end || strpbrk(text, "xXnN") ? TEXT : REAL;
 }
@@ -117,7 +142,8 @@ parquet_column *nccl_columns(const char *csv, size_t *count)
         filled[i] = true;
     }
     // What is empty all over could be anything.
-    for (size_t i = 0; filled && i < *count; i++) columns[i].type = types[!filled[i] && kinds[i] != TEXT ? REAL : kinds[i]];
+    for (size_t i = 0; filled && i < *count; i++)
+        columns[i].type = types[!filled[i] && kinds[i] != TEXT ? REAL : kinds[i]];
     if (columns && (!filled || s.failed)) {
         nccl_columns_free(columns, *count);
         columns = NULL;
@@ -131,6 +157,7 @@ parquet_column *nccl_columns(const char *csv, size_t *count)
 
 void nccl_columns_free(parquet_column *columns, size_t count)
 {
-    for (size_t i = 0; columns && i < count; i++) free((char *)(uintptr_t)columns[i].name);
+    for (size_t i = 0; columns && i < count; i++)
+        free((char *)(uintptr_t)columns[i].name);
     free(columns);
 }

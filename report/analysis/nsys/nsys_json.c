@@ -56,7 +56,8 @@ static json_object *table_json(const nsys_table *t)
     json_put_exact(o, "count", t->count);
     add_quantity(o, "total", t->unit, exact_json(t->total));
     json_put_exact(o, "left_out", t->left_out);
-    for (size_t i = 0; i < t->row_count; i++) json_object_array_add(rows, row_json(t, &t->rows[i]));
+    for (size_t i = 0; i < t->row_count; i++)
+        json_object_array_add(rows, row_json(t, &t->rows[i]));
     add(o, "rows", rows);
     return o;
 }
@@ -69,7 +70,8 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
     for (int what = 0; what < NSYS_BUSY; what++) {
         json_object *busy = json_object_new_object(), *list = json_object_new_array();
         json_put_exact(busy, "busy_ns", gpu->busy_ns[what]);
-        for (size_t i = 0; i < n->bin_count; i++) json_object_array_add(list, number_json(gpu->busy[what][i]));
+        for (size_t i = 0; i < n->bin_count; i++)
+            json_object_array_add(list, number_json(gpu->busy[what][i]));
         add(busy, "shares", list);
         add(o, keys[what], busy);
     }
@@ -78,14 +80,17 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
 
 static json_object *busy_json(const nsys *n)
 {
-    json_object *o = json_object_new_object(), *begins = json_object_new_array(), *gpus = json_object_new_array();
+    json_object *o = json_object_new_object(), *begins = json_object_new_array(),
+                *gpus = json_object_new_array();
     bool wall = n->session_ns > 0;
     add(o, "clock", json_object_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
     for (size_t i = 0; i < n->bin_count; i++)
-        json_object_array_add(begins, json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
+        json_object_array_add(begins,
+                              json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
     add(o, "bin_begins_ns", begins);
     add(o, "end_ns", n->bin_count ? json_object_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
-    for (size_t i = 0; i < n->gpu_count; i++) json_object_array_add(gpus, gpu_json(n, &n->gpus[i]));
+    for (size_t i = 0; i < n->gpu_count; i++)
+        json_object_array_add(gpus, gpu_json(n, &n->gpus[i]));
     add(o, "gpus", gpus);
     return o;
 }

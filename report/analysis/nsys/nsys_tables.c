@@ -97,7 +97,8 @@ bool nsys_gather_end(nsys_gather *g, nsys_table *table)
     }
     if (table->rows) qsort(table->rows, table->row_count, sizeof *table->rows, by_total);
     for (size_t i = 0; table->rows && i < table->row_count; i++)
-        table->rows[i].share = table->total ? (double)table->rows[i].total / (double)table->total : (double)NAN;
+        table->rows[i].share =
+            table->total ? (double)table->rows[i].total / (double)table->total : (double)NAN;
     nsys_gather_free(g);
     return table->rows != NULL;
 }
@@ -118,7 +119,8 @@ void nsys_gather_free(nsys_gather *g)
 bool nsys_spans_add(nsys_spans **gpus, size_t *count, int64_t device, int what, nsys_span span)
 {
     size_t i = 0;
-    while (i < *count && (*gpus)[i].device != device) i++;
+    while (i < *count && (*gpus)[i].device != device)
+        i++;
     if (i == *count) {
         nsys_spans *larger = realloc(*gpus, (*count + 1) * sizeof *larger);
         if (!larger) return false;
@@ -155,7 +157,8 @@ int64_t nsys_bin_begin(const nsys *n, size_t i)
 
 static void add_span(const nsys *n, double *bins, nsys_span s)
 {
-    double length = bin_length(n), begin = (double)(s.begin - n->begin_ns), end = (double)(s.end - n->begin_ns);
+    double length = bin_length(n), begin = (double)(s.begin - n->begin_ns),
+           end = (double)(s.end - n->begin_ns);
     if (!(length > 0)) return;
     size_t first = (size_t)(begin / length);
     for (size_t i = first; i < n->bin_count && (double)i * length < end; i++) {
@@ -177,7 +180,8 @@ static void join_spans(const nsys *n, nsys_gpu *gpu, int what, nsys_span *items,
         gpu->busy_ns[what] += (uint64_t)(joined.end - joined.begin);
         add_span(n, gpu->busy[what], joined);
     }
-    for (size_t i = 0; i < n->bin_count; i++) gpu->busy[what][i] = fmin(gpu->busy[what][i], 1);
+    for (size_t i = 0; i < n->bin_count; i++)
+        gpu->busy[what][i] = fmin(gpu->busy[what][i], 1);
 }
 
 bool nsys_spans_end(nsys *n, nsys_spans *gpus, size_t count, size_t bins)
@@ -209,6 +213,7 @@ bool nsys_spans_end(nsys *n, nsys_spans *gpus, size_t count, size_t bins)
 void nsys_spans_free(nsys_spans *gpus, size_t count)
 {
     for (size_t g = 0; g < count; g++)
-        for (int what = 0; what < NSYS_BUSY; what++) free(gpus[g].items[what]);
+        for (int what = 0; what < NSYS_BUSY; what++)
+            free(gpus[g].items[what]);
     free(gpus);
 }
