@@ -355,7 +355,9 @@ typedef enum netprof_item_type {
     NETPROF_ITEM_SNAPSHOT,
     NETPROF_ITEM_DELTA,
     NETPROF_ITEM_REGIONS,
-    NETPROF_ITEM_DAMAGE /* bytes that are lost: offset, size, text */
+    NETPROF_ITEM_DAMAGE, /* bytes that are lost: offset, size, text */
+    NETPROF_ITEM_FILE    /* another file begins, put behind the one before; `complete` tells whether that one was
+                            closed properly. What follows is a run of its own: other facts, other schemas */
 } netprof_item_type;
 
 /* What a reader delivers, borrowed until the next call. Copy a snapshot with netprof_snapshot_copy(). */
@@ -367,7 +369,7 @@ typedef struct netprof_item {
     const netprof_delta *delta;
     const struct netprof_regions *regions;
     const char *text; /* DAMAGE: what is lost, in words */
-    int complete;
+    int complete;     /* END, FILE */
 } netprof_item;
 
 /* ---- 5 functions ----
@@ -8078,7 +8080,8 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
             Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
             place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
-            put together with cat are read one after the other.
+            put together (with cat, or netprof merge) are read one after the other, each with its own facts, schemas,
+            keys and END.
    "FACT" = text key, text value: about the run (command, job, exit status).
    "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
             fact    text key, text value
@@ -10089,6 +10092,23 @@ static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, s
     return NETPROF_OK;
 }
 
+/* A header behind the first one. */
+static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
+{
+    netprof__forget_schemas(r);
+    r->memory = r->owned ? r->size : 0;
+    if (netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION)
+        return netprof__item_damage(r, item, 16, "another file begins here, written by a later netprof");
+    item->type = NETPROF_ITEM_FILE;
+    item->offset = r->at;
+    item->size = 16;
+    item->complete = r->ended;
+    r->ended = 0;
+    r->chunks = 0;
+    r->at += 16;
+    return NETPROF_OK;
+}
+
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
     if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
@@ -10098,10 +10118,7 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         size_t size = netprof__chunk_at(r, r->at);
         netprof__cursor c;
         const char *wrong;
-        if (!size && netprof__is_header(r, r->at)) {
-            netprof__forget_schemas(r);
-            return netprof__item_damage(r, item, 16, "another file begins here, put behind this one");
-        }
+        if (!size && netprof__is_header(r, r->at)) return netprof__item_file(r, item);
         if (!size)
             return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
         type = netprof__chunk_type(r->data + r->at);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,9 +63,10 @@ static void print_help(FILE *to)
           "or a file with both ends of a run; any file that netprof or net_prof wrote. Snapshots in between (netprof run\n"
           "--interval) are shown over time, and the files of several hosts together on one time axis. With -- between\n"
           "them, the runs before it are compared with those behind it. Region files, or a directory of them, are the\n"
-          "regions of a job's code. Logs of the NCCL Inspector (files, directories, or the nccl.json that netprof nccl -o\n"
-          "saves) become a report about collectives, beside recordings of the same hosts. An Nsight Systems export\n"
-          "(.sqlite) is shown as its tables and over time. Without -o the report is report.pdf.\n"
+          "regions of a job's code; a directory of recordings, or a file of netprof merge, is what it holds. Logs of the\n"
+          "NCCL Inspector (files, directories, or the nccl.json that netprof nccl -o saves) become a report about\n"
+          "collectives, beside recordings of the same hosts. An Nsight Systems export (.sqlite) is shown as its tables\n"
+          "and over time. Without -o the report is report.pdf.\n"
           "\n"
           "Options:\n",
           to);
@@ -239,8 +239,8 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
     difference d = {0};
     netprof_error error;
     int code = EXIT_DONE;
-    bool over_time = count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
-    if (count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
+    bool over_time = set->run_count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
+    if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
         code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
     if (!code && difference_of_dataset(&d, set, force, &error))
         code = error.code == NETPROF_ERR_MISMATCH
@@ -255,7 +255,7 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
 }
 
 // The files of several hosts, on one time axis.
-static int report_hosts(const dataset *set, const series *s, const char **paths, const document_options *o)
+static int report_hosts(const dataset *set, const series *s, const clocks *c, const document_options *o)
 {
     rules all = {0};
     netprof_error error;
@@ -263,9 +263,10 @@ static int report_hosts(const dataset *set, const series *s, const char **paths,
     int code = inputs_rules(&all, rules_path);
     for (size_t i = 0; i < s->run_count && !code; i++)
         if (s->runs[i].snapshots < 2)
-            code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(paths[i]));
+            code = fail(EXIT_FILE, "%s: holds one snapshot; of several files each must hold two or more", safe(s->runs[i].path));
     if (!code) {
-        const pages_series_input in = {.set = set, .series = s, .rules = &all, .brief = brief, .progress = say_progress};
+        const pages_series_input in = {.set = set, .series = s, .rules = &all, .brief = brief, .progress = say_progress,
+                                       .clocks = c->text};
         doc = pages_series(&in, &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
@@ -275,9 +276,9 @@ static int report_hosts(const dataset *set, const series *s, const char **paths,
 }
 
 // Two files are before and after, unless each holds a run of its own.
-static bool is_of_hosts(const series *s, size_t count)
+static bool is_of_hosts(const dataset *set, const series *s)
 {
-    return count > 2 || (count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
+    return set->run_count > 2 || (set->run_count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
                          strcmp(s->runs[0].host, s->runs[1].host) != 0);
 }
 
@@ -287,20 +288,26 @@ static int report(const char **paths, size_t count, const document_options *o)
     series s = {0};
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
     int code = inputs_read(&set, paths, count, &how);
+    clocks c = {0};
+    if (!code && clocks_of_dataset(&c, &set)) code = fail(EXIT_FILE, "no memory");
+    if (!code) series_align(&s, &set, &c);
     if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
-    if (!code) code = is_of_hosts(&s, count) ? report_hosts(&set, &s, paths, o) : report_ends(&set, &s, paths, count, o);
+    if (!code) code = is_of_hosts(&set, &s) ? report_hosts(&set, &s, &c, o) : report_ends(&set, &s, paths, count, o);
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
+    clocks_free(&c);
     series_free(&s);
     dataset_free(&set);
     return code;
 }
 
-// A directory, or a file that holds regions.
+// A file that holds regions, or a directory unless all that it holds are readings.
 static bool is_of_regions(const char *const *paths, size_t count)
 {
-    struct stat st;
-    for (size_t i = 0; i < count; i++)
-        if (!(stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode)) && !regions_in_file(paths[i])) return false;
+    for (size_t i = 0; i < count; i++) {
+        bool directory = inputs_is_directory(paths[i]);
+        if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
+        if (!directory && !regions_in_file(paths[i])) return false;
+    }
     return count > 0;
 }
 

@@ -339,26 +339,13 @@ static int check_runs(const dataset *set)
     return code;
 }
 
-static bool holds_a_run(const dataset_run *run)
-{
-    return run->snapshot_count > 1 || run->delta_count == 1;
-}
-
-// Two files are one run, from the first of the one to the last of the other, unless each is a run of another node.
-static bool are_one_run(const dataset *set)
-{
-    if (set->run_count > 2) return false;
-    return set->run_count < 2 || !holds_a_run(&set->runs[0]) || !holds_a_run(&set->runs[1]) ||
-           strcmp(set->runs[0].host, set->runs[1].host) == 0;
-}
-
 static int check_files(const char **paths, size_t count)
 {
     dataset set = {0};
     difference d = {0};
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
-    if (!code && !are_one_run(&set)) {
+    if (!code && !inputs_are_one_run(&set)) {
         code = check_runs(&set);
         dataset_free(&set);
         return code;

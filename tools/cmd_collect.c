@@ -31,7 +31,7 @@ typedef struct collection {
     int64_t interval_ns;
     int taken;
     netprof_snapshot snapshot; // the last
-    ticker clock;
+    schedule clock;
 } collection;
 
 static int take_one(collection *c)
@@ -51,7 +51,9 @@ static bool start_clock(collection *c)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    return ticker_open(&c->clock, wanted == 1 ? 0 : c->interval_ns, &signals);
+    if (!schedule_open(&c->clock, &signals)) return false;
+    if (wanted != 1) schedule_add(&c->clock, c->interval_ns, schedule_now());
+    return true;
 }
 
 // Until there are enough, or a signal ends it. Whatever came until then is kept.
@@ -59,7 +61,7 @@ static int take_all(collection *c)
 {
     struct signalfd_siginfo info;
     int code = take_one(c);
-    while (!code && (!wanted || c->taken < wanted) && ticker_wait(&c->clock, &info) == 0) code = take_one(c);
+    while (!code && (!wanted || c->taken < wanted) && schedule_wait(&c->clock, &info) >= 0) code = take_one(c);
     if (!code && c->taken < wanted) {
         warn("interrupted: %d of %d snapshots", c->taken, wanted);
         code = EXIT_WORTH_FAILING;
@@ -76,7 +78,7 @@ static void say_done(const collection *c)
         snprintf(unreadable, sizeof unreadable, ", %u without a value", (unsigned)c->snapshot.not_ok);
     for (size_t i = 0; i < schema->counter_count; i++)
         asked += c->snapshot.status[i] != NETPROF_STATUS_SKIPPED;
-    if (c->clock.missed) warn("%llu ticks were missed", (unsigned long long)c->clock.missed);
+    if (c->clock.rows[0].missed) warn("%llu ticks were missed", (unsigned long long)c->clock.rows[0].missed);
     if (quiet || (!isatty(STDERR_FILENO) && !c->snapshot.not_ok)) return;
     warn("%s: %d snapshot%s, %zu counters of %zu devices%s, read in %s", safe(recorder_path(c->to)), c->taken,
          c->taken == 1 ? "" : "s", asked, schema->device_count, unreadable,
@@ -102,7 +104,7 @@ static int collect(collection *c)
     int code = take_all(c);
     if (c->taken) say_done(c);
     if (c->interval_ns && wanted != 1) recorder_number(c->to, "interval_ns", c->interval_ns);
-    if (c->clock.missed) recorder_number(c->to, "missed_ticks", (int64_t)c->clock.missed);
+    if (c->clock.rows[0].missed) recorder_number(c->to, "missed_ticks", (int64_t)c->clock.rows[0].missed);
     int closed = recorder_close(c->to, c->taken > 0);
     return code > EXIT_WORTH_FAILING || !closed ? code : closed;
 }
@@ -116,7 +118,7 @@ static int run(const char **arguments, size_t count)
     code = reading_open(&c.np, NULL);
     if (code == EXIT_NOTHING) code = reading_nothing(c.np);
     else if (!code) code = collect(&c);
-    ticker_close(&c.clock);
+    schedule_close(&c.clock);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
     return code ? code : output_close();

@@ -4,7 +4,7 @@
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
-#include "reading.h"
+#include "runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +62,60 @@ static int choose(diff_view *view)
     return choose_groups(&view->groups);
 }
 
-// The two ends: the first snapshot of the first file, the last of the last.
-static int compare(diff_view *view, const char **paths, size_t count)
+static void print_one(const diff_view *view)
 {
-    dataset_options how = {.names = names, .ends_only = 1};
-    int code = inputs_read(view->set, paths, count, &how);
-    return code ? code : inputs_compare(view->difference, view->set, force);
+    if (as_json) json_print(stdout, diff_json(view));
+    else if (as_csv) diff_print_csv(view);
+    else diff_print_text(view);
+}
+
+// Runs of several nodes, one after the other.
+static void print_nodes(const diff_view *how, const run_list *list)
+{
+    json_object *o = as_json ? json_document("diffs") : NULL, *hosts = as_json ? json_object_new_array() : NULL;
+    for (size_t i = 0; i < list->count; i++) {
+        const node_run *run = list->items[i];
+        dataset_run ends[] = {*run->first, *run->last}; // borrowed
+        dataset set = {.runs = ends, .run_count = run->first == run->last ? 1 : 2};
+        diff_view view = *how;
+        view.set = &set;
+        view.difference = &list->items[i]->d;
+        view.host = run->first->host;
+        view.untitled = i > 0;
+        if (as_json) {
+            json_object *one = diff_json(&view);
+            json_object_object_del(one, "format");
+            json_object_object_del(one, "version");
+            json_text(one, "files", run->label);
+            json_object_array_add(hosts, one);
+            continue;
+        }
+        if (!as_csv) heading(stdout, "---- %s (%s)", *view.host ? safe(view.host) : "unnamed host", safe(run->label));
+        print_one(&view);
+    }
+    if (!as_json) return;
+    json_object_object_add(o, "hosts", hosts);
+    json_print(stdout, o);
+}
+
+static int diff_nodes(const diff_view *view)
+{
+    run_list list = {0};
+    netprof_error error;
+    if (runs_of_dataset(&list, view->set, force, &error))
+        return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+    print_nodes(view, &list);
+    runs_free(&list);
+    return EXIT_DONE;
+}
+
+// The two ends: the first snapshot of the first file, the last of the last.
+static int diff_ends(diff_view *view)
+{
+    int code = inputs_compare(view->difference, view->set, force);
+    if (!code) print_one(view);
+    difference_free(view->difference);
+    return code;
 }
 
 static int run(const char **paths, size_t count)
@@ -75,21 +123,18 @@ static int run(const char **paths, size_t count)
     dataset set = {0};
     difference d = {0};
     diff_view view = {.set = &set, .difference = &d};
+    dataset_options how = {.names = names, .ends_only = 1};
     if (groups && groups[0] && strcmp(groups[0], "list") == 0) {
         list_groups();
         return output_close();
     }
-    if (count < 1 || count > 2) return fail_usage("expected BEFORE and AFTER, or one file with both");
+    if (count < 1 || count > 2)
+        return fail_usage("expected BEFORE and AFTER, or one file with both");
     int code = choose(&view);
-    if (!code) code = compare(&view, paths, count);
-    if (!code) {
-        if (as_json) diff_print_json(&view);
-        else if (as_csv) diff_print_csv(&view);
-        else diff_print_text(&view);
-        code = output_close();
-        if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
-    }
-    difference_free(&d);
+    if (!code) code = inputs_read(&set, paths, count, &how);
+    if (!code) code = inputs_are_one_run(&set) || (force && count == 2) ? diff_ends(&view) : diff_nodes(&view);
+    if (!code) code = output_close();
+    if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
     dataset_free(&set);
     return code;
 }
@@ -98,10 +143,11 @@ const command command_diff = {
     .name = "diff",
     .alias = "summarize",
     .summary = "tell what happened between two snapshots",
-    .arguments = "BEFORE [AFTER]",
+    .arguments = "BEFORE [AFTER] | DIR",
     .text = "Compares two snapshots: traffic and troubles of each device, the counters that changed most (never one unit\n"
             "against another), groups, gauges, balance, and how good the data are. One file with several snapshots is\n"
-            "compared from its first to its last. Reads .netprof, netprof's JSON, net_prof's JSON and net_prof's text.",
+            "compared from its first to its last. Reads .netprof, netprof's JSON, net_prof's JSON and net_prof's text.\n"
+            "Of several nodes (a file of netprof merge, or a directory) each is compared for itself.",
     .examples = "netprof diff before.netprof after.netprof\n"
                 "netprof diff run.netprof --top 10\n"
                 "netprof diff before.json after.json --group NetTraffic\n"

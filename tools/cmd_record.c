@@ -12,16 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup;
-static int per_cpu, quiet;
+static int per_cpu, quiet, background;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %h host, %j job, %r rank, %p process", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process", "FILE"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
-    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the network's fast set so often beside it", "TIME"},
+    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
     {"stop-file", 0, POPT_ARG_STRING, &stop_file, 0, "end when this file appears or changes", "FILE"},
     {"job", 'j', POPT_ARG_STRING, &job_text, 0, "whose processes: process numbers by commas, or the scheduler's (auto)",
@@ -30,6 +31,7 @@ static const struct poptOption options[] = {
     {"per-cpu", 0, POPT_ARG_NONE, &per_cpu, 0, "each CPU for itself, too", NULL},
     {"checkpoint", 0, POPT_ARG_STRING, &checkpoint_text, 0, "force the file to the disk so often (60s)", "TIME"},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
+    {"background", 0, POPT_ARG_NONE, &background, 0, "return when the recording has begun; it goes on by itself", NULL},
     {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no line of state on a terminal", NULL},
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
@@ -49,11 +51,10 @@ typedef struct recording {
     int64_t interval_ns, fast_ns, duration_ns, checkpoint_ns;
     track tracks[TRACKS];
     size_t track_count;
-    schedule_row rows[TRACKS + 1]; // and the checkpoint's
+    schedule clock; // a row for each track, then the checkpoint's
     netprof_set set;
     job job;
     recorder *to;
-    ticker clock; // its signals only
     struct stat stop; // of the stop file at the start
     bool stop_existed;
     int64_t begin_ns;
@@ -118,9 +119,8 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
 {
     track *t = &r->tracks[r->track_count];
     t->set = set;
-    t->row = &r->rows[r->track_count];
-    t->row->interval_ns = interval_ns;
-    int code = reading_open_node(&t->np, &r->job.sources, true, node);
+    t->row = schedule_add(&r->clock, interval_ns, 0);
+    int code = node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
     return code ? code : add_own_counters(t, device);
@@ -137,10 +137,10 @@ static void show(recording *r)
 {
     if (quiet || !isatty(STDERR_FILENO)) return;
     uint64_t missed = 0;
-    for (size_t i = 0; i < r->track_count; i++) missed += r->rows[i].missed;
+    for (size_t i = 0; i < r->track_count; i++) missed += r->tracks[i].row->missed;
     double elapsed = (double)(schedule_now() - r->begin_ns) / 1e9;
     fprintf(stderr, "\r\033[Knetprof: recording %s, %.0f s, %llu readings, %llu missed", safe(recorder_path(r->to)), elapsed,
-            (unsigned long long)r->rows[SLOW].taken, (unsigned long long)missed);
+            (unsigned long long)r->tracks[SLOW].row->taken, (unsigned long long)missed);
     fflush(stderr);
     r->shown = true;
 }
@@ -157,22 +157,23 @@ static bool is_stopped(const recording *r)
 
 static void loop(recording *r)
 {
-    int64_t until = r->duration_ns ? r->begin_ns + r->duration_ns : 0;
     struct signalfd_siginfo info;
     while (!r->end) {
-        int event = schedule_wait(r->rows, r->track_count + 1, r->clock.signals, until, &info);
-        if (event == -2) {
+        int event = schedule_wait(&r->clock, &info);
+        if (event == SCHEDULE_END) {
             r->end = "duration";
-        } else if (event == -1) {
+        } else if (event == SCHEDULE_SIGNAL) {
             r->end = info.ssi_signo == SIGUSR1 ? NULL : "signal";
             if (!r->end) recorder_sync(r->to);
         } else if ((size_t)event == r->track_count) {
             recorder_sync(r->to);
+            if (recorder_failed(r->to)) r->end = "file";
         } else {
             take(r, &r->tracks[event], r->tracks[event].set);
-            if (event != SLOW) continue;
+            if (event != SLOW && !recorder_failed(r->to)) continue;
             show(r);
-            if (is_stopped(r)) r->end = "stop file";
+            if (recorder_failed(r->to)) r->end = "file";
+            else if (is_stopped(r)) r->end = "stop file";
             else if (job_ended(&r->job)) r->end = "job";
         }
     }
@@ -182,48 +183,90 @@ static void begin(recording *r)
 {
     r->begin_ns = schedule_now();
     for (size_t i = 0; i < r->track_count; i++) {
-        r->rows[i].next_ns = r->begin_ns + r->rows[i].interval_ns;
+        r->tracks[i].row->next_ns += r->begin_ns;
         take(r, &r->tracks[i], r->tracks[i].set);
     }
-    r->rows[r->track_count].interval_ns = r->checkpoint_ns;
-    r->rows[r->track_count].next_ns = r->begin_ns + r->checkpoint_ns;
+    schedule_add(&r->clock, r->checkpoint_ns, r->begin_ns);
+    if (r->duration_ns) r->clock.until_ns = r->begin_ns + r->duration_ns;
 }
 
 static int open_all(recording *r)
 {
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     sigset_t signals;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    if (!schedule_open(&r->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     int code = open_track(r, r->interval_ns, r->set, true, "recorder");
     if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
     if (code) return code;
     r->to = recorder_open(output, true);
     if (!r->to) return EXIT_FILE;
-    sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
     recorder_job(r->to);
+    recorder_clock(r->to, "clock");
     job_facts(&r->job, r->to);
     recorder_number(r->to, "interval_ns", r->interval_ns);
     if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
-    if (ticker_open(&r->clock, 0, &signals)) return EXIT_DONE;
-    return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+    return EXIT_DONE;
+}
+
+// ---- in the background ----
+
+enum { GO_ON = -1 };
+
+// What a prologue starts must neither be of its process group, which ends with it, nor hold its standard streams. In the
+// new process GO_ON, and *told is where to say that the recording has begun; in the old one an exit code, when it has.
+static int detach(int *told)
+{
+    int ends[2], status = 0;
+    char begun;
+    if (pipe2(ends, O_CLOEXEC)) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    close(ends[child == 0 ? 0 : 1]);
+    if (child == 0) {
+        setsid();
+        *told = ends[1];
+        return GO_ON;
+    }
+    ssize_t n;
+    do n = read(ends[0], &begun, 1);
+    while (n < 0 && errno == EINTR);
+    close(ends[0]);
+    if (n == 1) return EXIT_DONE;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
+}
+
+static void tell_begun(int told)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3 && nothing >= 0; fd++) dup2(nothing, fd);
+    if (nothing > 2) close(nothing);
+    if (write(told, "", 1) != 1) errno = 0; // nobody waits any more: it goes on all the same
+    close(told);
 }
 
 static int run(const char **arguments, size_t count)
 {
     recording r = {0};
     (void)arguments;
-    int code = check(&r, count);
+    int told = -1, code = background ? detach(&told) : GO_ON;
+    if (code != GO_ON) return code;
+    code = check(&r, count);
     if (!code) code = open_all(&r);
     if (!code) {
         begin(&r);
+        if (told >= 0) tell_begun(told);
         loop(&r);
         // The slow track ends the file as it began it: the two make a pair of everything.
         for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
+        recorder_clock(r.to, "clock_end");
         if (r.shown) fputc('\n', stderr);
     }
     int closed = recorder_close(r.to, !code);
-    ticker_close(&r.clock);
+    schedule_close(&r.clock);
     for (size_t i = 0; i < r.track_count; i++) {
         netprof_snapshot_free(&r.tracks[i].snapshot);
         netprof_close(r.tracks[i].np);
@@ -240,7 +283,7 @@ const command command_record = {
             "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
             "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or SIGHUP;\n"
             "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
-            "the job is found by itself, and %h and %j name the files apart.",
+            "the job is found by itself, and %n and %j name the files apart; netprof merge joins them.",
     .examples = "netprof record -o node.netprof --duration 2s\n"
                 "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
                 "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"

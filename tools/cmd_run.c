@@ -52,7 +52,7 @@ typedef struct execution {
     recorder *to;
     netprof_snapshot before, after, between;
     uint64_t series; // snapshots in between
-    ticker clock;
+    schedule clock;
     witness witness;
     pid_t child;
     int status; // as wait4() gives it
@@ -65,6 +65,12 @@ static int64_t now_ns(clockid_t clock)
     struct timespec t;
     clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Ticks that passed while nobody could read; none without --interval.
+static uint64_t missed(const execution *e)
+{
+    return e->clock.rows[0].missed;
 }
 
 static void take(execution *e, netprof_snapshot *s, netprof_set set)
@@ -142,12 +148,11 @@ static void watch(execution *e)
 {
     struct signalfd_siginfo info;
     for (;;) {
-        int event = ticker_wait(&e->clock, &info);
-        if (event == 0) {
+        if (schedule_wait(&e->clock, &info) != SCHEDULE_SIGNAL) {
             take(e, &e->between, e->set);
             e->series++;
             reap_adopted(e);
-        } else if (event != SIGCHLD) {
+        } else if (info.ssi_signo != SIGCHLD) {
             pass_on(e, &info);
         } else if (has_ended(e->child)) {
             // While it still waits to be reaped the kernel tells all that it and its children used.
@@ -183,7 +188,7 @@ static void keep_facts(const execution *e)
     recorder_number(e->to, "max_rss_kib", e->use.ru_maxrss);
     if (!e->interval_ns) return;
     recorder_number(e->to, "interval_ns", e->interval_ns);
-    recorder_number(e->to, "missed_ticks", (int64_t)e->clock.missed);
+    recorder_number(e->to, "missed_ticks", (int64_t)missed(e));
 }
 
 // ---- the summary ----
@@ -349,7 +354,7 @@ static void summary_json(FILE *to, const execution *e, const difference *d)
     json_text(o, "output", e->to ? recorder_path(e->to) : NULL);
     if (as_mpi) json_object_object_add(o, "mpi", mpi_run_json(&e->mpi));
     json_object_object_add(o, "snapshots_between", json_u64(e->series));
-    json_object_object_add(o, "missed_ticks", json_u64(e->clock.missed));
+    json_object_object_add(o, "missed_ticks", json_u64(missed(e)));
     if (d->delta) summary_network_json(o, d);
     json_print(to, o);
 }
@@ -453,8 +458,8 @@ static int open_all(execution *e)
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
     take(e, &e->before, NETPROF_SET_ALL);
-    if (!ticker_open(&e->clock, e->to ? e->interval_ns : 0, &signals))
-        return fail(EXIT_FILE, "no timer: %s", strerror(errno));
+    if (!schedule_open(&e->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+    if (e->to && e->interval_ns) schedule_add(&e->clock, e->interval_ns, schedule_now());
     witness_start(&e->witness, &signals);
     e->job.stranger = e->witness.process;
     return EXIT_DONE;
@@ -485,7 +490,7 @@ static int run(const char **arguments, size_t count)
     if (e.temporary) unlink(e.temporary);
     free(e.temporary);
     free(kept);
-    ticker_close(&e.clock);
+    schedule_close(&e.clock);
     netprof_snapshot_free(&e.before);
     netprof_snapshot_free(&e.after);
     netprof_snapshot_free(&e.between);

@@ -41,6 +41,7 @@ extern const command command_check;
 extern const command command_compare;
 extern const command command_run;
 extern const command command_record;
+extern const command command_merge;
 extern const command command_job;
 extern const command command_regions;
 extern const command command_convert;

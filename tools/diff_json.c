@@ -275,7 +275,7 @@ static json_object *warnings_json(const dataset *set)
     return list;
 }
 
-void diff_print_json(const diff_view *view)
+json_object *diff_json(const diff_view *view)
 {
     const difference *d = view->difference;
     const dataset *set = view->set;
@@ -301,5 +301,5 @@ void diff_print_json(const diff_view *view)
     add(o, "flagged", selected_json(view, (difference_query){.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK,
                                                             .flags = ~plain, .unchanged = true}));
     add(o, "warnings", warnings_json(set));
-    json_print(stdout, o);
+    return o;
 }

@@ -65,11 +65,15 @@ void diff_print_csv(const diff_view *view)
                               .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups, .unchanged = view->all,
                               .top = view->top_given ? view->top : 0};
     size_t count, *rows = must(difference_select(d, &query, &count));
-    csv_line(stdout, titles, sizeof titles / sizeof *titles);
+    if (!view->untitled) {
+        if (view->host) csv_cell(stdout, "host");
+        csv_line(stdout, titles, sizeof titles / sizeof *titles);
+    }
     for (size_t k = 0; k < count; k++) {
         size_t i = rows[k];
         const netprof_counter *c = &delta->schema->counters[i];
         const difference_row *row = &d->rows[i];
+        if (view->host) csv_cell(stdout, view->host);
         csv_cell(stdout, delta->schema->devices[c->device].name);
         csv_cell(stdout, delta->schema->devices[c->device].source);
         csv_cell(stdout, c->name);

@@ -5,16 +5,20 @@
 #include "dataset.h"
 #include "difference.h"
 
+#include <json-c/json.h>
+
 typedef struct diff_view {
     dataset *set;
     difference *difference;
     size_t top; // of each unit, or of each device when raw; 0: all
     bool top_given, raw, all;
     uint64_t groups; // bits; 0: whatever group
+    const char *host; // CSV of several nodes: a first column; else NULL
+    bool untitled;    // CSV: without the line of titles
 } diff_view;
 
 void diff_print_text(const diff_view *view);
-void diff_print_json(const diff_view *view);
+json_object *diff_json(const diff_view *view);
 void diff_print_csv(const diff_view *view);
 
 // ---- what the three share ----

@@ -4,10 +4,20 @@
 
 #include "dataset.h"
 #include "difference.h"
+#include "parts.h"
 #include "rules.h"
 
-// Reads the files. Returns an exit code after saying what is wrong: EXIT_DONE also when parts are missing.
+// Reads the files, and of directories every *.netprof in them (not those below) by their names. What cannot be used of a
+// directory is a warning. Returns an exit code after saying what is wrong: EXIT_DONE also when parts are missing.
 int inputs_read(dataset *set, const char *const *paths, size_t count, const dataset_options *options);
+// The *.netprof of a directory by name; free with inputs_list_free(). NULL after saying why.
+char **inputs_list(const char *directory, size_t *count);
+void inputs_list_free(char **list, size_t count);
+bool inputs_is_directory(const char *path);
+// What a file, or the files of a directory, hold: PARTS_... of parts.h.
+unsigned inputs_hold(const char *path);
+// Is it one run, from the first of its runs to the last? Else each is a run of a node of its own.
+bool inputs_are_one_run(const dataset *set);
 // From the first snapshot of the first to the last of the last. Returns an exit code, after saying what stands against
 // it: one snapshot only, different hosts or boots, the wrong order.
 int inputs_compare(difference *d, const dataset *set, bool force);

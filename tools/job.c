@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "job.h"
 
+#include "membership.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -23,6 +26,7 @@ static const struct {
 };
 
 enum { SCHEDULERS = sizeof schedulers / sizeof *schedulers, ASK_SECONDS = 5 };
+#define YOUNG_NS INT64_C(3000000000) // first looks at a process, within which it may still become another program
 
 // ---- one process ----
 
@@ -47,8 +51,15 @@ static char *read_process(pid_t pid, const char *file, size_t *size)
     return text;
 }
 
-// Start time and parent; false when there is no such process, or it has ended and only waits to be reaped.
-static bool look(pid_t pid, uint64_t *start, pid_t *parent)
+static uint32_t hash_name(const char *from, const char *to)
+{
+    uint32_t hash = 2166136261u; // FNV-1a
+    for (; from < to; from++) hash = (hash ^ (unsigned char)*from) * 16777619u;
+    return hash;
+}
+
+// Start time, parent and, where it is asked for, the hash of the program's name; false when there is no such process, or it has ended and only waits to be reaped.
+static bool look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
 {
     size_t size;
     char *text = read_process(pid, "stat", &size), *end = text ? strrchr(text, ')') : NULL;
@@ -57,6 +68,7 @@ static bool look(pid_t pid, uint64_t *start, pid_t *parent)
     unsigned long long begin = 0;
     bool found = end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
                                &state, &above, &begin) == 3;
+    if (found && name) *name = hash_name(text, end);
     free(text);
     *start = begin;
     *parent = (pid_t)above;
@@ -74,7 +86,12 @@ static bool is_marked(const job *j, pid_t pid)
 {
     size_t size;
     char *text = read_process(pid, "environ", &size);
-    bool marked = text && has_mark(text, size, j->mark) && (!j->node_mark || has_mark(text, size, j->node_mark));
+    bool named = text && has_mark(text, size, j->mark);
+    bool marked = named && (!j->node_mark || has_mark(text, size, j->node_mark));
+    free(text);
+    // One that was started past the scheduler's environment (by ssh, say) may still be in the job's control group.
+    if (named || !(text = read_process(pid, "cgroup", &size))) return marked;
+    marked = membership_in_cgroup(j->scheduler, strchr(j->mark, '=') + 1, text);
     free(text);
     return marked;
 }
@@ -90,16 +107,27 @@ static void add_pid(job *j, pid_t pid)
     j->sources.pids = j->pids;
 }
 
-static job_process *find_seen(job *j, pid_t pid, uint64_t start)
+// A process that a daemon forked has the daemon's environment until it starts the job's program: one that is not of the
+// job is looked at again while it is young, and when its program changes.
+static job_process *look_again(const job *j, job_process *x, uint32_t name)
+{
+    bool young = schedule_now() - x->looked_ns < YOUNG_NS;
+    if (!x->member && (young || x->name != name)) x->member = is_marked(j, x->pid);
+    x->name = name;
+    x->there = true;
+    return x;
+}
+
+static job_process *find_seen(job *j, pid_t pid, uint64_t start, uint32_t name)
 {
     for (size_t i = 0; i < j->seen_count; i++) {
         if (j->seen[i].pid != pid) continue;
-        if (j->seen[i].start == start) return &j->seen[i];
+        if (j->seen[i].start == start) return look_again(j, &j->seen[i], name);
         j->seen[i] = j->seen[--j->seen_count]; // the number belongs to another process by now
         break;
     }
     j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
-    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid)};
+    j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid), name, schedule_now(), true};
     return &j->seen[j->seen_count++];
 }
 
@@ -109,7 +137,7 @@ static bool is_above_us(pid_t pid)
     uint64_t start;
     for (int steps = 0; at > 1 && steps < 64; steps++) {
         if (at == pid) return true;
-        if (!look(at, &start, &at)) return false;
+        if (!look(at, &start, &at, NULL)) return false;
     }
     return false;
 }
@@ -131,15 +159,19 @@ static size_t scan_processes(job *j)
     DIR *proc = opendir("/proc");
     size_t working = 0;
     if (!proc) return 0;
+    for (size_t i = 0; i < j->seen_count; i++) j->seen[i].there = false;
     for (struct dirent *x; (x = readdir(proc));) {
         pid_t pid = (pid_t)strtol(x->d_name, NULL, 10), parent;
         uint64_t start;
-        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent)) continue;
-        if (!find_seen(j, pid, start)->member) continue;
+        uint32_t name;
+        if (pid <= 0 || pid == getpid() || !look(pid, &start, &parent, &name)) continue;
+        if (!find_seen(j, pid, start, name)->member) continue;
         add_pid(j, pid);
         working += !is_launcher(pid);
     }
     closedir(proc);
+    for (size_t i = j->seen_count; i-- > 0;)
+        if (!j->seen[i].there) j->seen[i] = j->seen[--j->seen_count];
     return working;
 }
 
@@ -198,6 +230,7 @@ static int find_scheduled(job *j, const char *what)
         if (!j->mark) return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
         j->scheduler = schedulers[i].name;
         j->node_mark = mark_of(schedulers[i].node);
+        j->sources.expected = j->sources.elsewhere = true; // a prologue comes before the first of them
         scan_processes(j);
         if (!j->sources.pid_count && i == 0) ask_slurm(j);
         return EXIT_DONE;
@@ -216,13 +249,13 @@ static int find_numbers(job *j, const char *what)
         pid_t parent;
         if (end == word || *end || pid <= 0)
             code = fail_usage("--job: %s: expected auto, slurm, pbs, oar, none or process numbers", safe(what));
-        else if (!look((pid_t)pid, &start, &parent))
+        else if (!look((pid_t)pid, &start, &parent, NULL))
             code = fail(EXIT_NOTHING, "--job: %ld: no such process", pid);
         else
             add_pid(j, (pid_t)pid);
         if (code) break;
         j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
-        j->seen[j->seen_count++] = (job_process){(pid_t)pid, start, true};
+        j->seen[j->seen_count++] = (job_process){.pid = (pid_t)pid, .start = start, .member = true};
     }
     free(list);
     return code;
@@ -247,7 +280,7 @@ bool job_ended(job *j)
     pid_t parent;
     if (!j->scheduler) {
         for (size_t i = 0; i < j->seen_count; i++)
-            if (look(j->seen[i].pid, &start, &parent) && start == j->seen[i].start) return false;
+            if (look(j->seen[i].pid, &start, &parent, NULL) && start == j->seen[i].start) return false;
         return j->seen_count > 0;
     }
     int64_t now = schedule_now();
@@ -266,6 +299,31 @@ static const struct {
     {"pod_namespace", {"POD_NAMESPACE", "MY_POD_NAMESPACE"}},
     {"pod_uid", {"POD_UID", "MY_POD_UID"}},
 };
+
+static bool tell_place(recorder *to, size_t row)
+{
+    for (const char *const *name = places[row].variables; *name; name++)
+        if (getenv(*name) && *getenv(*name)) return recorder_fact(to, places[row].key, getenv(*name)), true;
+    return false;
+}
+
+// Pods of one name come one after another: with its node and its start a pod is known. It began with its first process.
+static void tell_pod_start(recorder *to)
+{
+    size_t size;
+    uint64_t start;
+    pid_t parent;
+    struct timespec since_boot, wall;
+    char *text = read_process(1, "cgroup", &size), *uid = text ? membership_pod_uid(text) : NULL;
+    if (!getenv("POD_UID") && !getenv("MY_POD_UID") && uid) recorder_fact(to, "pod_uid", uid);
+    if (look(1, &start, &parent, NULL) && clock_gettime(CLOCK_BOOTTIME, &since_boot) == 0 &&
+        clock_gettime(CLOCK_REALTIME, &wall) == 0) {
+        int64_t booted = (int64_t)wall.tv_sec - (int64_t)since_boot.tv_sec;
+        recorder_number(to, "pod_start_s", booted + (int64_t)(start / (uint64_t)sysconf(_SC_CLK_TCK)));
+    }
+    free(uid);
+    free(text);
+}
 
 // The longest run of 32 or more hexadecimal digits in the path of our control group: a container's number.
 static void tell_container(recorder *to)
@@ -286,39 +344,44 @@ static void tell_container(recorder *to)
     free(text);
 }
 
-// How many nodes the job has, by the node file of PBS or OAR; a file that is not on this node is no trouble.
+// The job's nodes by the node file of PBS or OAR, and what this one is called in it. On other nodes than the first the
+// file is often missing, or nobody's to read: then the recordings' job number joins them all the same.
 static void tell_nodes(recorder *to)
 {
     static const char *const variables[] = {"PBS_NODEFILE", "OAR_NODEFILE", "OAR_FILE_NODES"};
-    char line[512], *all = NULL;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables && !all; i++) {
-        FILE *file = getenv(variables[i]) ? fopen(getenv(variables[i]), "re") : NULL;
-        while (file && fgets(line, sizeof line, file)) {
-            line[strcspn(line, "\r\n")] = 0;
-            char *key = text_format(",%s,", line), *in = text_format(",%s,", all ? all : "");
-            if (*line && !strstr(in, key)) { // a node stands there once for each of its slots
-                char *longer = all ? text_format("%s,%s", all, line) : must(strdup(line));
-                free(all);
-                all = longer;
-            }
-            free(key);
-            free(in);
-        }
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *path = getenv(variables[i]);
+        char host[256] = "", *all, *why = NULL;
+        size_t count = 0;
+        if (!path || !*path) continue;
+        FILE *file = fopen(path, "re");
+        all = file ? membership_nodes(file, &count) : NULL;
+        if (!all) why = text_format("%s: %s: %s", variables[i], path, file ? "names no node" : strerror(errno));
         if (file) fclose(file);
+        if (why) recorder_fact(to, "job_nodes_unknown", why);
+        free(why);
+        if (!all) continue;
+        recorder_fact(to, "job_nodes", all);
+        recorder_number(to, "job_node_count", (int64_t)count);
+        gethostname(host, sizeof host - 1);
+        for (char *at = all, *name; (name = strsep(&at, ","));)
+            if (membership_same_node(name, host)) recorder_fact(to, "node", name);
+        free(all);
+        return;
     }
-    if (all) recorder_fact(to, "job_nodes", all);
-    free(all);
 }
 
 void job_facts(const job *j, recorder *to)
 {
+    char host[256] = "";
     if (j->scheduler) recorder_fact(to, "scheduler", j->scheduler);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        for (size_t k = 0; places[i].variables[k]; k++)
-            if (getenv(places[i].variables[k])) {
-                recorder_fact(to, places[i].key, getenv(places[i].variables[k]));
-                break;
-            }
+    gethostname(host, sizeof host - 1);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        bool told = tell_place(to, i), pod = strcmp(places[i].key, "pod") == 0;
+        // Kubernetes gives a pod's processes its name as their host name.
+        if (pod && !told && getenv("KUBERNETES_SERVICE_HOST")) recorder_fact(to, "pod", host);
+        if (pod && (told || getenv("KUBERNETES_SERVICE_HOST"))) tell_pod_start(to);
+    }
     tell_container(to);
     tell_nodes(to);
 }

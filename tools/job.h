@@ -16,6 +16,9 @@ typedef struct job_process {
     pid_t pid;
     uint64_t start; // ticks since boot
     bool member;
+    uint32_t name;     // of its program when it was looked at
+    int64_t looked_ns; // when that was first
+    bool there;        // at the last look around
 } job_process;
 
 // Start from {0}; job_free() at the end.

@@ -89,6 +89,21 @@ static void print_folded(FILE *to, const char *text, size_t indent)
     putc('\n', to);
 }
 
+// Text of the report, safe on this terminal.
+static const char *shown_text(const char *text)
+{
+    static const char apostrophe[] = "\xE2\x80\x99";
+    if (output_utf8() || !strstr(text, apostrophe)) return safe(text);
+    char *plain = must(strdup(text)), *at;
+    while ((at = strstr(plain, apostrophe))) {
+        *at = '\'';
+        memmove(at + 1, at + 3, strlen(at + 3) + 1);
+    }
+    const char *made = safe(plain);
+    free(plain);
+    return made;
+}
+
 // ---- the verdict ----
 
 static const char *severity_colour(severity s)
@@ -147,7 +162,7 @@ static void print_notes(FILE *to, const job_report *job)
     putc('\n', to);
     for (size_t i = 0; i < job->note_count; i++) {
         print_severity(to, job->notes[i].severity);
-        print_folded(to, safe(job->notes[i].text), 10);
+        print_folded(to, shown_text(job->notes[i].text), 10);
     }
 }
 
@@ -231,6 +246,33 @@ static void print_phases(FILE *to, const job_report *job, bool all)
     if (!all && job->phase_count > SHOWN) fprintf(to, "and %zu more phases (--all)\n", job->phase_count - SHOWN);
 }
 
+// Where the ranks' time went by their regions: the largest own times.
+static void print_regions(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"REGION", 0}, {"RANKS", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"TIME PER RANK", COLUMN_RIGHT},
+                                     {"OWN SHARE", COLUMN_RIGHT}};
+    const regions *x = &job->regions;
+    bool *done = must(calloc(x->node_count + 1, sizeof *done));
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t row = 0; row < x->node_count && (all || row < SHOWN); row++) {
+        size_t most = REGIONS_NONE;
+        for (size_t i = 0; i < x->node_count; i++)
+            if (!done[i] && (most == REGIONS_NONE || x->nodes[i].own_share > x->nodes[most].own_share)) most = i;
+        done[most] = true;
+        char *path = must(regions_path(x, most));
+        table_cell(t, PLAIN, path);
+        free(path);
+        table_cell(t, PLAIN, number_exact(x->nodes[most].cell_count));
+        table_cell(t, PLAIN, number_exact(x->nodes[most].sums.calls));
+        table_cell(t, PLAIN, number_seconds(x->nodes[most].mean_ns * 1e-9));
+        table_cell(t, PLAIN, number_share(x->nodes[most].own_share));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+    free(done);
+}
+
 static const char *lane_text(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
@@ -286,11 +328,12 @@ static void print_foot(FILE *to, const job_report *job)
 
 void job_print(FILE *to, const job_report *job, bool all)
 {
-    print_folded(to, safe(job->title), 0);
+    print_folded(to, shown_text(job->title), 0);
     print_job(to, job);
     print_notes(to, job);
     print_use(to, job);
     print_phases(to, job, all);
+    print_regions(to, job, all);
     if (all) print_nodes(to, job);
     if (all) print_findings(to, job);
     print_foot(to, job);

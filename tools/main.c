@@ -16,6 +16,7 @@ static const command *const commands[] = {
     &command_compare, //
     &command_run,     //
     &command_record,  //
+    &command_merge,   //
     &command_job,     //
     &command_regions, //
     &command_convert, //
@@ -27,10 +28,9 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 // Programs of their own, started as netprof NAME.
 static const struct {
     const char *name, *summary, *needs;
-} helpers[] = {
-    {"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
-    {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"},
-};
+} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
+             {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
+             {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *find_command(const char *name)

@@ -146,6 +146,7 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
         wanted |= reading.perf && strcmp(s->name, "perf") == 0;
         if (!wanted || (s->job && reading.root)) continue;
         if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
+        if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
         netprof_err result = s->add(np, job, &error);
         if (result == NETPROF_ERR_ARG) return fail_usage("--%s: %s", s->name, safe(error.text));
         if (result) return fail_error(s->name, &error);
@@ -153,7 +154,8 @@ static int add_node_sources(netprof *np, const char *named, const sources_job *j
     return EXIT_DONE;
 }
 
-static int open_reading(netprof **np, const char *const *globs, const sources_job *job, bool network, bool node)
+// network: the sources of netprof.h without --sources; NULL: all of them.
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, const char *network, bool node)
 {
     netprof_config config = NETPROF_ZERO;
     netprof_error error;
@@ -165,7 +167,7 @@ static int open_reading(netprof **np, const char *const *globs, const sources_jo
     char *sources = network_sources(&own), *include = join(reading.include, globs);
     char *exclude = join(reading.exclude, NULL);
     config.root = reading.root;
-    config.sources = network ? sources : "none";
+    config.sources = sources && (!network || strcmp(network, "none") != 0) ? sources : network;
     config.include = include;
     config.exclude = exclude;
     config.fast = reading.fast;
@@ -187,12 +189,32 @@ int reading_open(netprof **np, const char *const *globs)
 {
     static sources_job nobody;
     nobody.perf = reading_perf();
-    return open_reading(np, globs, &nobody, true, false);
+    return open_reading(np, globs, &nobody, NULL, false);
 }
 
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
 {
-    return open_reading(np, NULL, job, network, node);
+    return open_reading(np, NULL, job, network ? NULL : "none", node);
+}
+
+static bool has_devices(const netprof_schema *schema, const char *source)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, source) == 0) return true;
+    return false;
+}
+
+int reading_open_ports(netprof **np, const netprof *all)
+{
+    static const sources_job nobody;
+    static const char *const ports[] = {"cxi", "rdma", "netdev"};
+    char names[32] = "";
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        if (!has_devices(netprof_get_schema(all), ports[i])) continue;
+        if (*names) strcat(names, ",");
+        strcat(names, ports[i]);
+    }
+    return open_reading(np, NULL, &nobody, *names ? names : "none", false);
 }
 
 int reading_nothing(const netprof *np)

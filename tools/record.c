@@ -8,7 +8,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
+#include <sys/stat.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ struct recorder {
     netprof_error error; // the first; later calls do nothing
     netprof_writer *writer;
     bool live;
+    struct stat opened; // the live file
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -59,6 +61,27 @@ void recorder_job(recorder *r)
         if (job_fact(i)) recorder_fact(r, job_facts[i].key, job_fact(i));
 }
 
+static void clock_fact(recorder *r, const char *when, const char *what, const char *value)
+{
+    char *key = text_format("%s_%s", when, what);
+    recorder_fact(r, key, value);
+    free(key);
+}
+
+// adjtimex(2) with modes 0 only reads, and needs no rights.
+void recorder_clock(recorder *r, const char *when)
+{
+    struct timex t = {.modes = 0};
+    int state = adjtimex(&t);
+    if (!r || state < 0) return;
+    bool good = state != TIME_ERROR && !(t.status & STA_UNSYNC);
+    clock_fact(r, when, "synchronised", good ? "yes" : "no");
+    clock_fact(r, when, "max_error_us", number_signed(t.maxerror));
+    clock_fact(r, when, "estimated_error_us", number_signed(t.esterror));
+    clock_fact(r, when, "offset_ns", number_signed(t.status & STA_NANO ? t.offset : t.offset * 1000));
+    clock_fact(r, when, "frequency_ppb", number_signed((int64_t)t.freq * 1000 / 65536)); // ppm with 16 binary places
+}
+
 char *shell_line(const char *const *words)
 {
     size_t size = 1;
@@ -91,10 +114,12 @@ static char *expand_path(const char *pattern)
     size_t size;
     FILE *to = must(open_memstream(&path, &size));
     gethostname(host, sizeof host - 1);
+    const char *node = getenv("SLURMD_NODENAME");
     for (; *pattern; pattern++) {
         const char *job = job_fact(0), *rank = job_fact(5);
         char after = *pattern == '%' ? pattern[1] : 0;
         if (after == 'h') put_value(to, host);
+        else if (after == 'n') put_value(to, node && *node ? node : host);
         else if (after == 'j') put_value(to, job ? job : "nojob");
         else if (after == 'r') put_value(to, rank ? rank : "0");
         else if (after == 'p') fprintf(to, "%ld", (long)getpid());
@@ -121,7 +146,11 @@ recorder *recorder_open(const char *path, bool live)
     r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
     r->live = live;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
-    if (r->is_json || !netprof_writer_open(&r->writer, r->path, live, &r->error)) return r;
+    if (r->is_json) return r;
+    if (!netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+        if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
+        return r;
+    }
     fail_error(r->path, &r->error);
     free(r->path);
     free(r);
@@ -161,13 +190,29 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
     if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
 }
 
+// What grows must still be there under its name: what is written elsewhere is lost.
+static bool is_there(recorder *r)
+{
+    struct stat now;
+    if (!r->live || r->is_json || r->error.code) return true;
+    if (stat(r->path, &now) == 0 && now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev) return true;
+    r->error = (netprof_error){.code = NETPROF_ERR_IO};
+    snprintf(r->error.text, sizeof r->error.text, "the file was removed or replaced while it grew: its readings are lost");
+    return false;
+}
+
 void recorder_sync(recorder *r)
 {
-    if (!r || !r->live || r->is_json) return;
+    if (!r || !r->live || r->is_json || !is_there(r)) return;
     int fd = open(r->path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     fdatasync(fd);
     close(fd);
+}
+
+bool recorder_failed(const recorder *r)
+{
+    return r && r->error.code;
 }
 
 static int write_json(recorder *r)
@@ -186,9 +231,10 @@ int recorder_close(recorder *r, bool keep)
     int code = EXIT_DONE;
     if (!r) return code;
     if (r->writer) {
+        bool ours = is_there(r);
         netprof_error error = {.code = NETPROF_OK};
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
-        if (r->live && !keep) unlink(r->path);
+        if (r->live && !keep && ours) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {
         code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);
@@ -205,47 +251,6 @@ int recorder_close(recorder *r, bool keep)
     return code;
 }
 
-// ---- ticker ----
-
-bool ticker_open(ticker *t, int64_t interval_ns, const sigset_t *signals)
-{
-    *t = (ticker){.timer = -1, .open = true};
-    sigprocmask(SIG_BLOCK, signals, &t->old_mask);
-    t->signals = signalfd(-1, signals, SFD_CLOEXEC);
-    if (t->signals < 0) return false;
-    if (!interval_ns) return true;
-    struct timespec now;
-    struct itimerspec when = {.it_interval = {interval_ns / 1000000000, interval_ns % 1000000000}};
-    t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t first = (int64_t)now.tv_nsec + interval_ns % 1000000000;
-    when.it_value.tv_sec = now.tv_sec + interval_ns / 1000000000 + first / 1000000000;
-    when.it_value.tv_nsec = first % 1000000000;
-    return t->timer >= 0 && timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0;
-}
-
-int ticker_wait(ticker *t, struct signalfd_siginfo *info)
-{
-    for (;;) {
-        struct pollfd fds[2] = {{.fd = t->signals, .events = POLLIN}, {.fd = t->timer, .events = POLLIN}};
-        uint64_t ticks;
-        if (poll(fds, 2, -1) < 0 && errno != EINTR) return SIGCHLD; // cannot happen; then look after the child
-        if (fds[0].revents && read(t->signals, info, sizeof *info) == (ssize_t)sizeof *info)
-            return (int)info->ssi_signo;
-        if (fds[1].revents && read(t->timer, &ticks, sizeof ticks) == (ssize_t)sizeof ticks) {
-            t->missed += ticks - 1;
-            return 0;
-        }
-    }
-}
-
-void ticker_close(ticker *t)
-{
-    if (!t->open) return;
-    if (t->timer >= 0) close(t->timer);
-    if (t->signals >= 0) close(t->signals);
-}
-
 // ---- schedule ----
 
 int64_t schedule_now(void)
@@ -253,6 +258,21 @@ int64_t schedule_now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool schedule_open(schedule *s, const sigset_t *signals)
+{
+    *s = (schedule){.input = -1, .open = true};
+    sigprocmask(SIG_BLOCK, signals, &s->old_mask);
+    s->signals = signalfd(-1, signals, SFD_CLOEXEC);
+    return s->signals >= 0;
+}
+
+schedule_row *schedule_add(schedule *s, int64_t interval_ns, int64_t begin_ns)
+{
+    schedule_row *row = &s->rows[s->count++];
+    *row = (schedule_row){.interval_ns = interval_ns, .next_ns = begin_ns + interval_ns};
+    return row;
 }
 
 // The row is read now: its next place in time is the first one ahead.
@@ -266,25 +286,42 @@ static void row_due(schedule_row *r, int64_t now)
     r->next_ns += (behind + 1) * r->interval_ns;
 }
 
-int schedule_wait(schedule_row *rows, size_t count, int signals, int64_t until_ns, struct signalfd_siginfo *info)
+// The next row, or s->count for the end; *wake: when.
+static size_t next_row(const schedule *s, int64_t *wake)
+{
+    size_t first = s->count;
+    *wake = s->until_ns ? s->until_ns : INT64_MAX;
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->rows[i].next_ns >= *wake) continue;
+        *wake = s->rows[i].next_ns;
+        first = i;
+    }
+    return first;
+}
+
+int schedule_wait(schedule *s, struct signalfd_siginfo *info)
 {
     for (;;) {
-        struct pollfd fd = {.fd = signals, .events = POLLIN};
-        int64_t now = schedule_now(), wake = until_ns ? until_ns : INT64_MAX;
-        size_t first = count;
-        for (size_t i = 0; i < count; i++) {
-            if (rows[i].next_ns >= wake) continue;
-            wake = rows[i].next_ns;
-            first = i;
+        struct pollfd fds[2] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->input, .events = POLLIN}};
+        int64_t now = schedule_now(), wake;
+        size_t row = next_row(s, &wake);
+        struct timespec wait = {0};
+        if (wake > now) wait = (struct timespec){(wake - now) / 1000000000, (wake - now) % 1000000000};
+        int ready = ppoll(fds, 2, wake == INT64_MAX ? NULL : &wait, NULL);
+        // A signal comes before a tick that is due: however long readings take, they can be ended.
+        if (ready > 0 && fds[0].revents && read(s->signals, info, sizeof *info) == (ssize_t)sizeof *info)
+            return SCHEDULE_SIGNAL;
+        if (wake <= schedule_now()) {
+            if (row == s->count) return SCHEDULE_END;
+            row_due(&s->rows[row], schedule_now());
+            return (int)row;
         }
-        if (wake <= now) {
-            if (first == count) return -2;
-            row_due(&rows[first], now);
-            return (int)first;
-        }
-        struct timespec wait = {(wake - now) / 1000000000, (wake - now) % 1000000000};
-        if (ppoll(&fd, 1, wake == INT64_MAX ? NULL : &wait, NULL) > 0 &&
-            read(signals, info, sizeof *info) == (ssize_t)sizeof *info)
-            return -1;
+        if (ready > 0 && fds[1].revents) return SCHEDULE_INPUT;
     }
+}
+
+void schedule_close(schedule *s)
+{
+    if (s->open && s->signals >= 0) close(s->signals);
+    s->open = false;
 }

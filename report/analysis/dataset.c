@@ -2,6 +2,7 @@
 #include "dataset_private.h"
 
 #include "catalog.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    dataset_warning warning = {strdup(in->path), line, offset, strdup(text)};
+    dataset_warning warning = {strdup(in->path), line, line ? 0 : in->base + offset, strdup(text)};
     if (set->warning_count < MAX_WARNINGS && warning.path && warning.text &&
         grow(&set->warnings, set->warning_count, sizeof warning)) {
         set->warnings[set->warning_count++] = warning;
@@ -235,6 +236,17 @@ const char *dataset_fact(const dataset_run *run, const char *key)
     return value || !schema ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
 }
 
+const char *dataset_node(const dataset_run *run, const netprof_schema *schema)
+{
+    static const char *const keys[] = {"pod", "node", "host"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *name = dataset_fact(run, keys[i]);
+        if (!name && schema) name = netprof_fact_of(schema->facts, schema->fact_count, keys[i]);
+        if (name && *name) return name;
+    }
+    return "";
+}
+
 // ---- .netprof ----
 
 static netprof_err take_item(dataset_input *in, const netprof_item *item)
@@ -248,6 +260,7 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
         return err ? err : dataset_add_snapshot(in, &snapshot);
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
     case NETPROF_ITEM_REGIONS: return NETPROF_OK; // no part of a data set of counters
+    case NETPROF_ITEM_FILE: return NETPROF_OK;    // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;
         dataset_warn(in, 0, item->offset, "%s (%llu bytes)", item->text ? item->text : "damaged",
@@ -285,13 +298,6 @@ static netprof_err read_netprof(dataset_input *in)
 
 // ---- any file ----
 
-// The first bytes of every version (netprof.h, 7.16); a header has 16.
-static bool is_netprof(const void *data, size_t size)
-{
-    static const unsigned char magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', '\r', '\n'};
-    return size >= 16 && memcmp(data, magic, sizeof magic) == 0;
-}
-
 // "123@456": what a telemetry file begins with.
 static bool is_stamped(const char *text, size_t size)
 {
@@ -304,7 +310,7 @@ static bool is_stamped(const char *text, size_t size)
 dataset_format dataset_recognise(const void *data, size_t size)
 {
     const char *text = data;
-    if (is_netprof(data, size)) return DATASET_NETPROF;
+    if (parts_is_header(data, size)) return DATASET_NETPROF;
     while (size && strchr(" \t\r\n", *text) && *text)
         text++, size--;
     if (is_stamped(text, size)) return DATASET_NET_PROF_TEXT;
@@ -396,8 +402,7 @@ static netprof_err add_run(dataset_input *in)
             snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
         return err;
     }
-    const char *host = dataset_fact(&in->run, "host");
-    in->run.host = host ? host : "";
+    in->run.host = dataset_node(&in->run, NULL);
     set->runs[set->run_count++] = in->run;
     return NETPROF_OK;
 }
@@ -414,26 +419,95 @@ static netprof_err begin(dataset_input *in, dataset *set, const char *path, cons
     return NETPROF_OK;
 }
 
+// ---- files put together ----
+
+// Adds a part; what is wrong with one part of several is a warning, and the others are there.
+static netprof_err add_part(dataset_input *of, const char *data, size_t size, uint64_t base, size_t part, size_t count)
+{
+    netprof_error wrong = {.code = NETPROF_OK};
+    dataset_input in = *of;
+    in.data = data;
+    in.size = size;
+    in.base = base;
+    in.run = (dataset_run){.part = count > 1 ? part + 1 : 0, .parts = count};
+    in.room = in.options->max_bytes ? in.options->max_bytes : DEFAULT_MAX_BYTES;
+    if (count > 1) in.error = &wrong;
+    netprof_err err = add_run(&in);
+    if (!err || count == 1) return err;
+    if (err == NETPROF_ERR_PARSE && parts_data_hold_regions(data, size)) return NETPROF_OK; // they have readers of their own
+    if (err != NETPROF_ERR_NOMEM && err != NETPROF_ERR_IO)
+        dataset_warn(&in, 0, 0, "this part of the file cannot be used: %s", wrong.text);
+    else if (of->error)
+        *of->error = wrong;
+    return err == NETPROF_ERR_NOMEM || err == NETPROF_ERR_IO ? err : NETPROF_OK;
+}
+
+static netprof_err none_of(dataset_input *in, size_t before)
+{
+    if (in->set->run_count > before) return NETPROF_OK;
+    return dataset_fail(in, NETPROF_ERR_PARSE, 0, "nothing usable in this %s file", dataset_format_name(DATASET_NETPROF));
+}
+
+static netprof_err add_memory(dataset_input *in, const char *data, size_t size)
+{
+    size_t count = 0, before = in->set->run_count;
+    netprof_err err = NETPROF_OK;
+    if (!parts_is_header(data, size) || (count = parts_count(data, size)) == 1) return add_part(in, data, size, 0, 0, 1);
+    for (size_t i = 0, at = 0, next; i < count && !err; i++, at = next) {
+        next = parts_next(data, size, at + 1);
+        err = add_part(in, data + at, next - at, at, i, count);
+    }
+    return err ? err : none_of(in, before);
+}
+
+// Part by part: no more than one of them is in memory.
+static netprof_err add_parts(dataset_input *in, const parts *p)
+{
+    uint64_t most = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
+    size_t before = in->set->run_count;
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < p->count && !err; i++) {
+        netprof_error wrong;
+        char *data;
+        size_t size;
+        err = parts_load(p, i, most, &data, &size, &wrong);
+        if (err == NETPROF_ERR_LIMIT && p->count > 1) {
+            in->base = p->at[i];
+            dataset_warn(in, 0, 0, "this part of the file was left out: %s", wrong.text);
+            err = NETPROF_OK;
+            continue;
+        }
+        if (err) return dataset_fail(in, err, 0, "%s", wrong.text);
+        err = add_part(in, data, size, p->at[i], i, p->count);
+        free(data);
+    }
+    return err || p->count == 1 ? err : none_of(in, before);
+}
+
 netprof_err dataset_read_memory(dataset *set, const char *name, const void *data, size_t size,
                                 const dataset_options *options, netprof_error *error)
 {
     dataset_input in;
     netprof_err err = begin(&in, set, name, options, error);
-    if (err) return err;
-    in.data = data;
-    in.size = size;
-    return add_run(&in);
+    return err ? err : add_memory(&in, data, size);
 }
 
 netprof_err dataset_read(dataset *set, const char *path, const dataset_options *options, netprof_error *error)
 {
     dataset_input in;
     char *data;
+    size_t size;
+    parts p = {0};
     netprof_err err = begin(&in, set, path, options, error);
-    if (!err) err = dataset_slurp(&in, path, &data, &in.size);
     if (err) return err;
-    in.data = data;
-    err = add_run(&in);
+    if (strcmp(path, "-") != 0 && !parts_open(&p, path, NULL)) {
+        err = add_parts(&in, &p);
+        parts_close(&p);
+        return err;
+    }
+    err = dataset_slurp(&in, path, &data, &size);
+    if (err) return err;
+    err = add_memory(&in, data, size);
     free(data);
     return err;
 }

@@ -2,7 +2,8 @@
 //
 // A file is recognised by its content: .netprof, netprof's JSON, net_prof's JSON, or net_prof's raw text
 // (lines "value@seconds.nanoseconds"). What is wrong with a file becomes a warning with its place, and
-// everything that can be read is there; a file of which nothing can be used is an error.
+// everything that can be read is there; a file of which nothing can be used is an error. Files that were put together
+// (.netprof, parts.h) are one run each.
 //
 // Thread rule: one thread at a time per data set.
 #ifndef NETPROF_DATASET_H
@@ -27,11 +28,12 @@ typedef struct dataset_warning {
     char *text;
 } dataset_warning;
 
-// What one file holds. Arrays are the data set's; they end with the data set.
+// What one file, or one part of it, holds. Arrays are the data set's; they end with the data set.
 typedef struct dataset_run {
     char *path;
+    size_t part, parts;  // of files put together: which of how many; 0 of 1 otherwise
     dataset_format format;
-    const char *host;    // the node's name, "" when the file does not tell
+    const char *host;    // the node's name (dataset_node()), "" when the file does not tell
     bool complete;       // false: the file is cut or damaged, see the warnings
     uint64_t skipped;    // snapshots that were left out (dataset_options.ends_only)
     netprof_fact *facts; // of the run
@@ -59,11 +61,11 @@ typedef struct dataset_options {
     // of the file until then. An error ends the reading.
     netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
     void *user;
-    uint64_t max_bytes; // of one file, and of the snapshots kept of it; 0: 1 GiB
+    uint64_t max_bytes; // of one file (or part of it), and of the snapshots kept of it; 0: 1 GiB
     uint64_t end_zero;
 } dataset_options;
 
-// Adds what the file holds as one more run; "-" is the standard input. Errors leave the data set as it was,
+// Adds what the file holds as one more run, of files put together as one each; "-" is the standard input. Errors leave the data set as it was,
 // but for warnings: _IO, _FORMAT (not a kind of file that is known), _PARSE (known, but nothing usable in
 // it), _LIMIT, _VERSION, _NOMEM; error->path and error->text tell, and error->offset is the line in a text
 // file.
@@ -80,5 +82,8 @@ const char *dataset_format_name(dataset_format format); // ".netprof", "netprof 
 
 // A fact of the run, or else of its first schema; NULL when there is none.
 const char *dataset_fact(const dataset_run *run, const char *key);
+// What the run's node is called: its pod, else the name that the scheduler gave the node (several may be on one host),
+// else its host name. schema: of a snapshot that is not in the run yet; may be NULL. "" when the file does not tell.
+const char *dataset_node(const dataset_run *run, const netprof_schema *schema);
 
 #endif

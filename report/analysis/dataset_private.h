@@ -11,6 +11,7 @@ typedef struct dataset_input {
     const char *path;
     const char *data;
     size_t size;
+    uint64_t base; // where the data begin in the file
     const dataset_options *options;
     uint64_t room; // bytes of snapshots that may still be kept
     netprof_error *error;

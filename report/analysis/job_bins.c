@@ -135,6 +135,8 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     job_span span = {.low = NAN, .high = NAN};
     if (!b || !b->count || to_ns <= from_ns) return span;
+    from_ns -= b->offset_ns;
+    to_ns -= b->offset_ns;
     int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
     if (from < b->first) from = b->first;
     if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;

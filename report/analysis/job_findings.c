@@ -297,7 +297,7 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
-    return job_text("%s-%s: %s %s%s slowed by heat or power for %s%s, %s of the time",
+    return job_text("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
                     job_length_text(length, sizeof length, to - from), clock, share_text(share, sizeof share, e->mean));
@@ -312,7 +312,7 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
         return job_text("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
     if (e->meter == JOB_PAUSED && slowed > 1)
         return job_text("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
-    return job_text("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or power", length);
+    return job_text("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
 static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
@@ -479,10 +479,21 @@ static bool find_cpu_low(job_report *r)
     return add_finding(r, x) != NULL;
 }
 
+// Known to be, both ways.
+static bool network_idles(const job_report *r)
+{
+    const job_use *ways[] = {use_of(r, JOB_SENT), use_of(r, JOB_RECEIVED)}, *paused = use_of(r, JOB_PAUSED);
+    for (size_t i = 0; i < 2; i++)
+        if (!ways[i] || !(ways[i]->mean < 0.1 * ways[i]->capacity)) return false;
+    return !paused || paused->high < 0.01;
+}
+
 static bool find_gpu_idle(job_report *r)
 {
     const job_use *use = use_of(r, JOB_GPU_BUSY);
     const limit *l = &limits[GPU_IDLE];
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (strcmp(r->findings[i].rule, l->rule) == 0) return true; // said of single GPUs
     severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
     if (!s) return true;
     char share[32];
@@ -490,7 +501,8 @@ static bool find_gpu_idle(job_report *r)
     share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
-    x.claim = job_text("the GPUs were busy %s of the time in the mean", share);
+    x.claim = job_text("the GPUs were busy %s of the time in the mean%s", share,
+                       network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
     x.title = job_text("The GPUs were busy %s of the time", share);
     return add_finding(r, x) != NULL;
 }

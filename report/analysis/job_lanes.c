@@ -69,6 +69,9 @@ static bool sort_nodes(job_report *r)
                 reorder(r->reader->nodes, sizeof *r->reader->nodes, keys, r->node_count, places);
     for (size_t i = 0; good && i < r->device_count; i++) r->devices[i].node = places[r->devices[i].node];
     for (size_t i = 0; good && i < r->reader->found_count; i++) r->reader->found[i].node = places[r->reader->found[i].node];
+    for (size_t i = 0; good && i < r->reader->run_count; i++) r->reader->runs[i].node = places[r->reader->runs[i].node];
+    for (size_t i = 0; good && i < r->event_count; i++)
+        for (size_t k = 0; k < r->events[i].lane_count; k++) r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
     free(keys);
     free(places);
     return good;
@@ -119,6 +122,82 @@ static bool name_devices(job_report *r)
         }
     }
     return true;
+}
+
+// ---- clocks ----
+
+static void move_bins(job_bins *b, int64_t by_ns)
+{
+    if (b) b->offset_ns = by_ns;
+}
+
+// All that was read of a node moves on the axis.
+static void move_node(job_report *r, size_t index, int64_t by_ns)
+{
+    job_node_reader *more = &r->reader->nodes[index];
+    job_node *node = &r->nodes[index];
+    for (int m = 0; m < JOB_METERS; m++)
+        for (int s = 0; s < JOB_SCOPES; s++)
+            if (more->lanes[m][s]) move_bins(more->lanes[m][s]->bins, by_ns);
+    for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            if (r->devices[i].lanes[m]) move_bins(r->devices[i].lanes[m]->bins, by_ns);
+    for (size_t i = 0; i < more->run_count; i++)
+        if (more->runs[i][1]) more->runs[i][0] += by_ns, more->runs[i][1] += by_ns;
+    for (size_t i = 0; i < node->gap_count; i++) {
+        node->gaps[i].from_s += (double)by_ns * 1e-9;
+        node->gaps[i].to_s += (double)by_ns * 1e-9;
+    }
+    for (size_t i = 0; i < r->reader->episode_count; i++) {
+        job_episode *e = &r->reader->episodes[i];
+        if (r->devices[e->device].node == index) e->from_ns += by_ns, e->to_ns += by_ns;
+    }
+    for (size_t i = 0; i < r->event_count; i++)
+        for (size_t k = 0; k < r->events[i].lane_count; k++)
+            if (r->events[i].lanes[k].node == index) move_bins(r->events[i].lanes[k].bins, by_ns);
+}
+
+static bool take_shifts(job_report *r, const double *shift_s, const double *uncertainty_s)
+{
+    bool *done = calloc(r->node_count + 1, sizeof *done);
+    if (!done) return false;
+    for (size_t i = 0; i < r->reader->run_count; i++) {
+        job_node *node = &r->nodes[r->reader->runs[i].node];
+        bool known = done[r->reader->runs[i].node];
+        node->uncertainty_s = known && !(uncertainty_s[i] > node->uncertainty_s) ? node->uncertainty_s : uncertainty_s[i];
+        if (known) continue;
+        done[r->reader->runs[i].node] = true;
+        node->shift_s = isfinite(shift_s[i]) && fabs(shift_s[i]) < 1e9 ? shift_s[i] : 0;
+        move_node(r, r->reader->runs[i].node, (int64_t)llround(node->shift_s * 1e9));
+    }
+    free(done);
+    return true;
+}
+
+// Behind the order of nodes and devices, before anything is put on the axis. False: no memory.
+bool job_align(job_report *r)
+{
+    const job_report_options *options = r->reader->options;
+    size_t count = r->reader->run_count;
+    r->clocks_aligned = false;
+    if (!options->clock) return true;
+    job_clock_run *runs = calloc(count + 1, sizeof *runs);
+    double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
+    bool good = runs && shift && uncertainty;
+    for (size_t i = 0; i < count && good; i++) {
+        const job_run *x = &r->reader->runs[i];
+        runs[i] = (job_clock_run){r->nodes[x->node].name, x->path, x->boot_id, x->wall_ns, x->mono_ns,
+                                  x->end_wall_ns, x->end_mono_ns, x->facts, x->fact_count};
+        uncertainty[i] = NAN;
+    }
+    if (good && options->clock(options->clock_user, runs, count, shift, uncertainty)) {
+        r->clocks_aligned = true;
+        good = take_shifts(r, shift, uncertainty);
+    }
+    free(runs);
+    free(shift);
+    free(uncertainty);
+    return good;
 }
 
 // ---- time ----
@@ -238,16 +317,16 @@ static void scale(job_lane *lane, double by)
     lane->total *= by;
 }
 
-// The same lane under another meter; it shares the bins.
-static job_lane *share(job_report *r, size_t node, job_meter meter, job_scope scope, const job_lane *from)
+// The same lane under another meter; it shares the bins. False: no memory.
+static bool share(job_report *r, size_t node, job_meter meter, const job_lane *from)
 {
-    job_lane **place = &r->reader->nodes[node].lanes[meter][scope];
-    if (!tells(from) || *place) return *place;
-    if (!(*place = malloc(sizeof **place))) return NULL;
+    job_lane **place = &r->reader->nodes[node].lanes[meter][JOB_SCOPE_NODE];
+    if (!tells(from) || *place) return true;
+    if (!(*place = malloc(sizeof **place))) return false;
     **place = *from;
     (*place)->meter = meter;
     from->bins->owners++;
-    return *place;
+    return true;
 }
 
 static void choose(job_report *r, size_t index, job_meter meter)
@@ -257,7 +336,9 @@ static void choose(job_report *r, size_t index, job_meter meter)
     job_node_reader *more = &r->reader->nodes[index];
     bool limited = meter == JOB_MEMORY && more->memory_limit > 0 && !(more->memory_limit >= more->memory_total) &&
                    tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    bool tried = false; // else it was read once at most: not in the fast set
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        tried |= more->lanes[meter][order[i]] != NULL;
         if (more->state[meter][order[i]] > node->state[meter]) node->state[meter] = more->state[meter][order[i]];
         if (node->lanes[meter] || !tells(more->lanes[meter][order[i]])) continue;
         if (limited && order[i] == JOB_SCOPE_JOB) continue;
@@ -266,7 +347,7 @@ static void choose(job_report *r, size_t index, job_meter meter)
     }
     if (meter == JOB_POWER && node->lanes[meter]) node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
     if (node->lanes[meter]) node->state[meter] = JOB_KNOWN;
-    else if (node->state[meter] == JOB_KNOWN) node->state[meter] = JOB_UNREADABLE;
+    else if (node->state[meter] == JOB_KNOWN) node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
 }
 
 // Without a meter of the whole node: what the parts draw together.
@@ -295,6 +376,7 @@ static bool add_power(job_report *r, size_t index)
         sum->low = fmin(sum->low, x->low);
         sum->high = fmax(sum->high, x->high);
     }
+    sum->bins->offset_ns = (int64_t)llround(node->shift_s * 1e9);
     r->reader->nodes[index].lanes[JOB_POWER][JOB_SCOPE_NONE] = sum;
     node->lanes[JOB_POWER] = sum;
     node->state[JOB_POWER] = JOB_KNOWN;
@@ -368,8 +450,9 @@ static bool finish_node(job_report *r, size_t index)
         job_lane_free(wait);
         more->lanes[JOB_IO_WAIT][JOB_SCOPE_NODE] = NULL;
     }
-    share(r, index, JOB_CPU, JOB_SCOPE_NODE, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]);
-    share(r, index, JOB_MEMORY, JOB_SCOPE_NODE, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]);
+    if (!share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]) ||
+        !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
+        return false;
     for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
     if (!add_power(r, index)) return false;
     for (int m = 0; m < JOB_METERS; m++) {
@@ -402,7 +485,7 @@ static void align_bins(job_report *r)
 bool job_finish_lanes(job_report *r)
 {
     r->interval_s = NAN;
-    bool good = sort_nodes(r) && sort_devices(r);
+    bool good = sort_nodes(r) && sort_devices(r) && job_align(r);
     if (!good) return false;
     find_ends(r);
     close_devices(r);
@@ -446,6 +529,8 @@ double job_lane_amount(const job_report *r, const job_lane *lane, double from_s,
     if (!lane || isnan(lane->total)) return NAN;
     int64_t from = job_ns_of(r, from_s), to = job_ns_of(r, to_s);
     double amount = job_bins_span(lane->bins, from, to).integral;
+    from -= lane->bins->offset_ns;
+    to -= lane->bins->offset_ns;
     for (size_t i = 0; i < lane->bins->skipped_count; i++) {
         const job_skipped *x = &lane->bins->skipped[i];
         int64_t left = x->from_ns > from ? x->from_ns : from, right = x->to_ns < to ? x->to_ns : to;
@@ -512,7 +597,10 @@ void job_event_columns(const job_report *r, const job_event *event, double from_
         bool watched = false;
         for (size_t i = 0; i < r->node_count && !watched; i++)
             watched = r->nodes[i].begin_s < right && r->nodes[i].end_s > left;
-        columns[c] = watched ? job_bins_span(event->bins, job_ns_of(r, left), job_ns_of(r, right)).integral : NAN;
+        double sum = 0;
+        for (size_t i = 0; i < event->lane_count; i++)
+            sum += job_bins_span(event->lanes[i].bins, job_ns_of(r, left), job_ns_of(r, right)).integral;
+        columns[c] = watched ? sum : NAN;
     }
 }
 

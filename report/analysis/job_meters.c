@@ -96,7 +96,10 @@ static const job_source_row rows[] = {
     {"gpu", "*", "busy", JOB_GPU_BUSY, NODE, JOB_LEVEL, JOB_SUM, 0.01, true},
     {"gpu", "*", "memory_used", JOB_GPU_MEMORY, NODE, JOB_LEVEL, JOB_SUM, 1, true},
     {"gpu", "*", "clock", JOB_GPU_CLOCK, NODE, JOB_LEVEL, JOB_SUM, 1e6, true},
-    {"gpu", "*", "throttled_*", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    // Not throttled_power: the power limit holds every GPU at full load.
+    {"gpu", "*", "throttled_thermal", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    {"gpu", "*", "reason_thermal", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
+    {"gpu", "*", "reason_hardware", JOB_GPU_THROTTLED, NODE, JOB_RATE, JOB_MOST, 0, true},
     {"perf", "job", "instructions", JOB_INSTRUCTIONS, JOB, JOB_RATE, JOB_SUM, 1, false},
     {"perf", "job", "cycles", JOB_CYCLES, JOB, JOB_RATE, JOB_SUM, 1, false},
     {"perf", "*", "instructions", JOB_INSTRUCTIONS, NODE, JOB_RATE, JOB_SUM, 1, false},

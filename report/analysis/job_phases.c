@@ -31,6 +31,18 @@ static bool parse_time(const char *text, size_t size, int64_t *ns, size_t *used)
     return true;
 }
 
+// Up to a 0, if there is one; the text need not end with one.
+static char *copy_name(const char *name, size_t size)
+{
+    const char *end = memchr(name, 0, size);
+    size_t length = end ? (size_t)(end - name) : size;
+    char *copy = malloc(length + 1);
+    if (!copy) return NULL;
+    memcpy(copy, name, length);
+    copy[length] = 0;
+    return copy;
+}
+
 // False: no memory.
 static bool add_mark(job_report *r, int64_t at_ns, const char *name, size_t size)
 {
@@ -39,7 +51,7 @@ static bool add_mark(job_report *r, int64_t at_ns, const char *name, size_t size
     if (size > NAME_BYTES) size = NAME_BYTES;
     if (!job_grow(&reader->marks, reader->mark_count, &reader->mark_room, sizeof *reader->marks)) return false;
     job_mark *to = &reader->marks[reader->mark_count];
-    *to = (job_mark){at_ns, end ? NULL : strndup(name, size)};
+    *to = (job_mark){at_ns, end ? NULL : copy_name(name, size)};
     if (!end && !to->name) return false;
     reader->mark_count++;
     return true;

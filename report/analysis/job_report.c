@@ -96,18 +96,19 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Files of a directory, in byte order.
-static bool add_directory(path_list *list, const char *path)
+// Files of a directory, in byte order. _IO: errno tells.
+static netprof_err add_directory(path_list *list, const char *path)
 {
     DIR *d = opendir(path);
     size_t first = list->count;
     bool good = d != NULL;
+    if (!d) return NETPROF_ERR_IO;
     for (struct dirent *x; good && (x = readdir(d));)
         if (*x->d_name != '.' && (ends_with(x->d_name, ".netprof") || ends_with(x->d_name, ".phases")))
             good = add_path(list, job_text("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
-    if (d) closedir(d);
+    closedir(d);
     if (list->count > first) qsort(list->items + first, list->count - first, sizeof *list->items, by_text);
-    return good;
+    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
 static bool is_directory(const char *path)
@@ -120,12 +121,13 @@ static bool list_paths(job_report *r, path_list *list, const char *const *paths,
 {
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
-        if (!is_directory(paths[i])) {
-            good = add_path(list, strdup(paths[i]));
-        } else if (!add_directory(list, paths[i])) {
-            job_warn(r, paths[i], "%s", strerror(errno));
-            r->damaged = true;
-        }
+        netprof_err err = NETPROF_OK;
+        if (is_directory(paths[i])) err = add_directory(list, paths[i]);
+        else good = add_path(list, strdup(paths[i]));
+        good &= err != NETPROF_ERR_NOMEM;
+        if (err != NETPROF_ERR_IO) continue;
+        job_warn(r, paths[i], "%s", strerror(errno));
+        r->damaged = true;
     }
     return good;
 }
@@ -153,21 +155,44 @@ static void refuse(job_report *r, const char *path, netprof_err code, const char
     r->damaged = true;
 }
 
-static netprof_err use_run(job_report *r, const dataset *set, netprof_error *error)
+// What its clock said of itself.
+static bool keep_clock(job_run *to, const dataset_run *run)
 {
-    const dataset_run *run = &set->runs[0];
-    size_t node = r->reader->run ? job_run_node(r) : JOB_NONE;
-    netprof_err err = job_run_end(r, run);
-    if (err) return err;
-    if (!run->complete) r->damaged = true;
-    if (run->snapshot_count < 2 || node == JOB_NONE) {
-        refuse(r, run->path, NETPROF_ERR_FORMAT, run->snapshot_count ? "holds one snapshot; a recording is needed"
-                                                                     : "holds differences; a recording is needed");
+    for (size_t i = 0; i < run->fact_count; i++) {
+        if (strncmp(run->facts[i].key, "clock_", 6) != 0) continue;
+        if (!job_grow_one(&to->facts, to->fact_count, sizeof *to->facts)) return false;
+        netprof_fact *fact = &to->facts[to->fact_count++];
+        *fact = (netprof_fact){strdup(run->facts[i].key), strdup(run->facts[i].value)};
+        if (!fact->key || !fact->value) return false;
+    }
+    return true;
+}
+
+static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
+{
+    const dataset one = {.runs = run, .run_count = 1};
+    r->nodes[own->node].complete &= run->complete;
+    r->damaged |= !run->complete;
+    if (run->snapshot_count < 2) {
+        refuse(r, run->path, NETPROF_ERR_FORMAT, "holds one snapshot; a recording is needed");
         return NETPROF_OK;
     }
     r->files++;
-    if (!job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
-    return r->reader->options->rules && !job_judge_node(r, node, set, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
+    if (!keep_clock(own, run) || !job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
+    return r->reader->options->rules && !job_judge_node(r, own->node, &one, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+// Runs with snapshots stand in the order in which their snapshots came.
+static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
+{
+    netprof_err err = job_run_end(r);
+    size_t at = r->reader->file;
+    for (size_t i = 0; i < set->run_count && !err; i++) {
+        dataset_run *run = &set->runs[i];
+        if (!run->snapshot_count) refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
+        else if (at < r->reader->run_count) err = use_run(r, run, &r->reader->runs[at++], error);
+    }
+    return err;
 }
 
 static netprof_err read_recording(job_report *r, const char *path, netprof_error *error)
@@ -175,6 +200,8 @@ static netprof_err read_recording(job_report *r, const char *path, netprof_error
     dataset set = {0};
     netprof_error own = {.code = NETPROF_OK};
     dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
+    if (!how.max_bytes) how.max_bytes = UINT64_C(4) << 30; // a day of all counters of a large node
+    r->reader->file = r->reader->run_count;
     int has_regions = regions_in_file(path);
     netprof_err err = NETPROF_OK;
     job_reader *reader = r->reader;
@@ -190,7 +217,7 @@ static netprof_err read_recording(job_report *r, const char *path, netprof_error
         if (!has_regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
     } else {
         take_warnings(r, &set);
-        err = use_run(r, &set, error);
+        err = use_runs(r, &set, error);
     }
     dataset_free(&set);
     return err;
@@ -211,6 +238,16 @@ static void free_reader(job_report *r)
     }
     for (size_t i = 0; i < reader->found_count; i++) job_node_finding_free(&reader->found[i]);
     for (size_t i = 0; i < reader->mark_count; i++) free(reader->marks[i].name);
+    for (size_t i = 0; i < reader->run_count; i++) {
+        for (size_t k = 0; k < reader->runs[i].fact_count; k++) {
+            free((char *)(uintptr_t)reader->runs[i].facts[k].key);
+            free((char *)(uintptr_t)reader->runs[i].facts[k].value);
+        }
+        free(reader->runs[i].facts);
+        free(reader->runs[i].path);
+        free(reader->runs[i].boot_id);
+    }
+    free(reader->runs);
     for (size_t i = 0; i < reader->region_count; i++) free(reader->region_paths[i]);
     free(reader->nodes);
     free(reader->episodes);
@@ -265,7 +302,8 @@ void job_report_free(job_report *r)
         free(r->events[i].source);
         free(r->events[i].counter);
         free(r->events[i].unit);
-        job_bins_free(r->events[i].bins);
+        for (size_t k = 0; k < r->events[i].lane_count; k++) job_bins_free(r->events[i].lanes[k].bins);
+        free(r->events[i].lanes);
     }
     for (size_t i = 0; i < r->warning_count; i++) {
         free(r->warnings[i].path);
@@ -327,7 +365,6 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
         return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
     r->reader->options = options;
-    r->clocks_aligned = options->clock != NULL;
     netprof_err err = list_paths(r, &list, paths, count) ? NETPROF_OK : NETPROF_ERR_NOMEM;
     if (!err) err = read_all(r, &list, error);
     free_paths(&list);

@@ -75,7 +75,7 @@ typedef enum job_meter {
     JOB_POWER_DRAM,    // W, where it is a domain of its own
     JOB_POWER_GPU,     // W; lanes of GPUs too; capacity: their limits
     JOB_GPU_CLOCK,     // Hz; of a node: mean; capacity: the highest
-    JOB_GPU_THROTTLED, // share of the time that heat or power slowed a GPU, 0..1; of a node: the most slowed
+    JOB_GPU_THROTTLED, // share of the time that heat or the hardware slowed a GPU, 0..1; of a node: the most slowed
     JOB_METERS
 } job_meter;
 
@@ -258,7 +258,8 @@ typedef struct job_event {
     double worst_sum;
     bool background;     // moved alike on all of them: no fault of one
     severity severity;   // of the findings about it
-    struct job_bins *bins; // private; amounts of all nodes
+    struct job_event_lane *lanes; // private; amounts of each node
+    size_t lane_count;
 } job_event;
 
 // One sentence of the verdict box.
@@ -316,17 +317,27 @@ typedef struct job_report {
     struct job_reader *reader; // private
 } job_report;
 
-// How far a run's wall clock is from the axis' clock. Return false when it is not known: then shift is 0.
-typedef bool (*job_clock)(void *user, const dataset_run *run, double *shift_s, double *uncertainty_s);
+// What is known of the clocks of a file, or a part of it: one instant by both clocks, and a later one. 0: unknown.
+typedef struct job_clock_run {
+    const char *node, *path;
+    const char *boot_id; // "" unknown
+    int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
+    const netprof_fact *facts; // those that begin with "clock_"
+    size_t fact_count;
+} job_clock_run;
+
+// How far the wall clocks of all runs are from the axis' clock: seconds to add, and how far each may still be off (NAN:
+// not known). A node has one clock: that of its first run. Return false: nothing is known, clocks stay as they are.
+typedef bool (*job_clock)(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s);
 
 // All zero = defaults.
 typedef struct job_report_options {
     const rules *rules;   // for the network's and the node's findings; NULL: only those of the job itself
     const char *phases;   // file of phases: lines "TIME NAME", TIME in seconds since 1970 (date +%s.%N); a phase ends where
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
-    job_clock clock;      // NULL: wall clocks as they are
+    job_clock clock;      // asked once, behind the last file; NULL: wall clocks as they are
     void *clock_user;
-    uint64_t max_bytes;   // of one file; 0: 1 GiB
+    uint64_t max_bytes;   // of one file; 0: 4 GiB
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
     void *progress_user;

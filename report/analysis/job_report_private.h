@@ -40,7 +40,8 @@ typedef struct job_bins {
     job_bin *items;
     job_skipped *skipped;
     size_t skipped_count;
-    double integral; // of all that was added, more exact than the items'
+    double integral;   // of all that was added, more exact than the items'
+    int64_t offset_ns; // of the clock: what was added at t is at t + offset_ns on the axis
     unsigned owners; // lanes
 } job_bins;
 
@@ -126,6 +127,21 @@ typedef struct job_trouble {
     double sum;
 } job_trouble;
 
+// Amounts of an event on one node; its own bins, for each node has its clock.
+typedef struct job_event_lane {
+    size_t node;
+    job_bins *bins;
+} job_event_lane;
+
+// What was read of one run, until all are.
+typedef struct job_run {
+    size_t node;
+    int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
+    char *path, *boot_id;
+    netprof_fact *facts; // of its clock
+    size_t fact_count;
+} job_run;
+
 typedef struct job_mark {
     int64_t at_ns;
     char *name; // NULL: an end
@@ -152,6 +168,8 @@ typedef struct job_reader {
     job_trouble *troubles;
     size_t trouble_count, trouble_room;
     size_t event_room;
+    job_run *runs; // all that were read; those from `file` on are of the file at hand
+    size_t run_count, run_room, file;
     job_mark *marks;
     size_t mark_count, mark_room;
     char **region_paths;
@@ -168,17 +186,17 @@ void job_known_free(struct job_known *known);
 void job_node_finding_free(job_node_finding *x);
 bool job_read_phases(job_report *r, const char *path); // false: no memory; what is wrong is a warning
 bool job_parse_phases(job_report *r, const char *path, const char *text, size_t size);
-size_t job_run_node(const job_report *r); // of the file at hand
 // dataset_options.each; user is the job_report.
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
-// Behind the file's last snapshot.
-netprof_err job_run_end(job_report *r, const dataset_run *run);
+// Behind the last snapshot of a run: at the next one's first, and at the end of the file.
+netprof_err job_run_end(job_report *r);
 void job_run_free(job_report *r);
 job_lane *job_lane_make(job_meter meter, size_t node, size_t device);
 void job_lane_free(job_lane *lane);
 
 // ---- behind the last file, in this order ----
 
+bool job_align(job_report *r);
 bool job_finish_lanes(job_report *r);
 bool job_make_facts(job_report *r, const dataset_run *run); // of one file, as it is read
 bool job_make_phases(job_report *r);

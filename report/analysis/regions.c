@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "regions_private.h"
 
+#include "parts.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -175,6 +177,7 @@ typedef struct regions_damage {
 
 // One file while it is read: everything before its first regions happens out of turn.
 typedef struct regions_file {
+    uint64_t base; // where the part at hand begins
     regions_reading_job *job;
     size_t number;
     const char *path;
@@ -183,7 +186,8 @@ typedef struct regions_file {
     regions_damage *damages;
     size_t damage_count, damage_room;
     size_t processes;
-    bool in_turn, behind_regions;
+    size_t first_rank; // in turn: of the part at hand
+    bool in_turn, useless;
 } regions_file;
 
 static void wait_for_turn(regions_file *f)
@@ -195,6 +199,7 @@ static void wait_for_turn(regions_file *f)
         pthread_cond_wait(&job->turned, &job->lock);
     pthread_mutex_unlock(&job->lock);
     f->in_turn = true;
+    f->first_rank = job->r->rank_count;
 }
 
 // Only in turn: nobody else looks at the regions.
@@ -213,7 +218,7 @@ static netprof_err add_damage(regions_file *f, uint64_t offset, const char *text
     regions_damage *list = regions_grow(f->damages, f->damage_count, &f->damage_room, sizeof *list);
     if (!list) return NETPROF_ERR_NOMEM;
     f->damages = list;
-    list[f->damage_count].offset = offset;
+    list[f->damage_count].offset = f->base + offset;
     snprintf(list[f->damage_count++].text, sizeof list->text, "%s", text);
     f->origin.damaged = true;
     return NETPROF_OK;
@@ -227,7 +232,6 @@ static netprof_err take_regions(regions_file *f, const netprof_regions *from, ne
     netprof_err failed = f->job->failed ? NETPROF_OK : regions_join(f->job->r, &part, &f->origin, error);
     regions_part_free(&part);
     f->processes++;
-    f->behind_regions = true;
     return failed;
 }
 
@@ -235,8 +239,6 @@ static netprof_err take_item(regions_file *f, const netprof_item *item, netprof_
 {
     switch (item->type) {
     case NETPROF_ITEM_FACT:
-        if (f->behind_regions) forget_facts(&f->origin); // files that were put together: the next one begins
-        f->behind_regions = false;
         return remember_fact(&f->origin, item->fact) ? NETPROF_OK : NETPROF_ERR_NOMEM;
     case NETPROF_ITEM_REGIONS: return take_regions(f, item->regions, error);
     case NETPROF_ITEM_DAMAGE: return add_damage(f, item->offset, item->text);
@@ -255,7 +257,7 @@ static netprof_err note_end(regions_file *f, const netprof_item *item)
 static void mark_damaged(regions_file *f)
 {
     regions *r = f->job->r;
-    for (size_t i = r->rank_count; i > 0 && strcmp(r->ranks[i - 1].path, f->path) == 0; i--)
+    for (size_t i = r->rank_count; i > f->first_rank && strcmp(r->ranks[i - 1].path, f->path) == 0; i--)
         r->ranks[i - 1].complete = false;
 }
 
@@ -279,38 +281,64 @@ static void cannot_use(regions_file *f, const netprof_error *error)
     regions *r = f->job->r;
     const char *text = *error->text ? error->text : netprof_strerror(error->code);
     wait_for_turn(f);
+    f->useless = true;
     regions_warn(r, f->path, error->offset, "%s", error->sys_errno ? strerror(error->sys_errno) : text);
     r->damaged = true;
 }
 
-static bool too_large(const regions_file *f, uint64_t *most)
+// One of the files in it, or all of it.
+static netprof_err read_part(regions_file *f, const parts *all, size_t part, uint64_t most, netprof_error *error)
 {
-    struct stat st;
-    *most = f->job->options->max_bytes ? f->job->options->max_bytes : UINT64_C(1) << 30;
-    return stat(f->path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > *most;
+    netprof_error wrong = {.code = NETPROF_OK};
+    netprof_limits limits = {.max_memory = most};
+    char *data = NULL;
+    size_t size;
+    f->base = all->at[part];
+    f->origin.damaged = false;
+    forget_facts(&f->origin);
+    if (f->in_turn) f->first_rank = f->job->r->rank_count;
+    netprof_err failed = parts_load(all, part, most, &data, &size, &wrong);
+    if (!failed) failed = netprof_reader_open_memory(&f->reader, data, size, &limits, &wrong);
+    if (!failed) {
+        failed = read_items(f, error);
+    } else if (failed != NETPROF_ERR_NOMEM) {
+        wrong.offset += f->base;
+        cannot_use(f, &wrong);
+        failed = NETPROF_OK;
+    }
+    netprof_reader_close(f->reader);
+    f->reader = NULL;
+    free(data);
+    return failed;
+}
+
+// A recording that lies among the regions of a directory.
+static bool is_recording(const regions_file *f)
+{
+    return !f->job->paths->asked_for[f->number] && parts_hold(f->path) == PARTS_SNAPSHOTS;
 }
 
 static netprof_err read_file(regions_file *f, netprof_error *error)
 {
+    uint64_t most = f->job->options->max_bytes ? f->job->options->max_bytes : UINT64_C(1) << 30;
     netprof_error wrong = {.code = NETPROF_OK};
-    netprof_err failed = NETPROF_OK;
-    uint64_t most;
-    if (too_large(f, &most)) {
-        regions_fail(&wrong, NETPROF_ERR_LIMIT, f->path, "larger than %llu bytes", (unsigned long long)most);
+    parts all = {0};
+    bool recording = is_recording(f), damaged = false;
+    netprof_err failed = recording ? NETPROF_OK : parts_open(&all, f->path, &wrong);
+    if (failed && failed != NETPROF_ERR_NOMEM) {
         cannot_use(f, &wrong);
         return NETPROF_OK;
     }
-    netprof_limits limits = {.max_memory = most};
-    if (!netprof_reader_open(&f->reader, f->path, &limits, &wrong))
-        failed = read_items(f, error);
-    else if (wrong.code == NETPROF_ERR_NOMEM)
-        failed = NETPROF_ERR_NOMEM;
-    else
-        cannot_use(f, &wrong);
-    if (!failed && f->reader && !f->processes && !f->origin.damaged) {
+    for (size_t i = 0; i < all.count && !failed; i++) {
+        failed = read_part(f, &all, i, most, error);
+        damaged |= f->origin.damaged;
+    }
+    if (!failed && !f->useless && !f->processes && !damaged) {
+        wait_for_turn(f);
         f->job->r->files_without++;
         if (f->job->paths->asked_for[f->number]) regions_warn(f->job->r, f->path, 0, "holds no regions");
     }
+    parts_close(&all);
     return failed;
 }
 
@@ -328,7 +356,6 @@ static void do_file(regions_reading_job *job, size_t number)
     netprof_error error = {.code = NETPROF_OK};
     f.origin.path = f.path;
     netprof_err failed = read_file(&f, &error);
-    netprof_reader_close(f.reader);
     forget_facts(&f.origin);
     free(f.origin.facts);
     free(f.damages);

@@ -434,8 +434,7 @@ netprof_err series_take(void *user, const dataset_run *run, size_t index, const 
     if (r->schema != snapshot->schema || !index) err = follow(s, snapshot->schema);
     series_run *to = &s->runs[s->run_count - 1];
     if (!to->host) {
-        const char *host = netprof_fact_of(snapshot->schema->facts, snapshot->schema->fact_count, "host");
-        to->host = strdup(host ? host : "");
+        to->host = strdup(dataset_node(run, snapshot->schema));
         if (!to->host) return NETPROF_ERR_NOMEM;
     }
     if (!err) err = cut_down(r, snapshot, &r->cut);
@@ -503,6 +502,43 @@ static void choose(series *s, series_run *run)
     }
 }
 
+void series_align(series *s, const dataset *set, const clocks *c)
+{
+    size_t next = 0; // runs without snapshots are in the data set only
+    for (size_t i = 0; i < set->run_count && i < c->count && next < s->run_count; i++) {
+        if (!set->runs[i].snapshot_count) continue;
+        series_run *run = &s->runs[next++];
+        run->moved_s = absolute(c->runs[i].offset_ns);
+        run->moved_at_s = absolute(c->runs[i].wall_ns);
+        run->drift = c->runs[i].drift;
+    }
+}
+
+static double moved(const series_run *run, double at_s)
+{
+    return at_s + run->moved_s + run->drift * (at_s - run->moved_at_s);
+}
+
+static void align(series *s)
+{
+    for (size_t i = 0; i < s->run_count; i++) {
+        series_run *run = &s->runs[i];
+        for (size_t k = 0; k < run->time_count; k++) run->times[k] = moved(run, run->times[k]);
+    }
+    for (size_t i = 0; i < s->device_count; i++) {
+        series_device *d = &s->devices[i];
+        for (size_t k = 0; k < d->count; k++) {
+            d->steps[k].from_s = moved(&s->runs[d->run], d->steps[k].from_s);
+            d->steps[k].to_s = moved(&s->runs[d->run], d->steps[k].to_s);
+        }
+    }
+    for (size_t i = 0; i < s->event_count; i++) {
+        const series_run *run = &s->runs[s->devices[s->events[i].device].run];
+        s->events[i].from_s = moved(run, s->events[i].from_s);
+        s->events[i].to_s = moved(run, s->events[i].to_s);
+    }
+}
+
 // From seconds since the epoch to seconds since the first snapshot of all.
 static void shift(series *s, double begin)
 {
@@ -549,6 +585,7 @@ netprof_err series_finish(series *s)
 {
     double begin = INFINITY;
     netprof_err err = NETPROF_OK;
+    align(s);
     for (size_t i = 0; i < s->run_count; i++)
         if (s->runs[i].time_count) begin = fmin(begin, s->runs[i].times[0]);
     free_reader(s);

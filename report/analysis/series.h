@@ -8,6 +8,7 @@
 #ifndef NETPROF_SERIES_H
 #define NETPROF_SERIES_H
 
+#include "clocks.h"
 #include "dataset.h"
 
 enum { SERIES_IN = 0, SERIES_OUT = 1 };
@@ -55,6 +56,7 @@ typedef struct series_run {
     double longest_s, sweep_s;               // longest step and sweep
     size_t gaps, resets, backwards, unknown; // unknown: byte counters of chosen devices without a rate
     size_t first_device, device_count;
+    double moved_s, drift, moved_at_s; // private: what series_align() adds to its times
 } series_run;
 
 // Start from {0}; series_free() at the end.
@@ -74,6 +76,8 @@ typedef struct series {
 
 // dataset_options.each, with the series as its user.
 netprof_err series_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
+// Before series_finish(): puts the runs of the data set on the axis of the reference clock.
+void series_align(series *s, const dataset *set, const clocks *c);
 // Behind the last file: finds gaps, puts all on one time axis, chooses devices.
 netprof_err series_finish(series *s);
 void series_free(series *s);

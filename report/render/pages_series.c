@@ -760,6 +760,7 @@ document *pages_series(const pages_series_input *in, netprof_error *error)
             add_rest(&v, doc);
             add_findings(&x, &v, doc);
         }
+        if (in->clocks && *in->clocks) document_note(doc, arena_text(v.memory, in->clocks));
         good = !x.failed && !v.failed && !arena_failed(v.memory);
     }
     free(x.items);

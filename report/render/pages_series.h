@@ -11,6 +11,7 @@ typedef struct pages_series_input {
     const series *series; // finished
     const rules *rules;
     bool brief; // only the first page
+    const char *clocks; // how the hosts' clocks stand to one another (clocks.h); NULL or "": nothing to say
     void (*progress)(void *user, const char *what, size_t done, size_t of); // may be NULL
     void *user;
 } pages_series_input;

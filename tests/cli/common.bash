@@ -9,7 +9,7 @@ export LC_ALL=C.UTF-8
 unset NO_COLOR NETPROF_ROOT NETPROF_SOURCES NETPROF_INCLUDE NETPROF_EXCLUDE
 # What this machine's job environment says is no part of the tests.
 for name in $(compgen -e); do
-    case $name in SLURM_* | PBS_* | LSB_* | PMI_* | PMIX_* | OMPI_* | PALS_*) unset "$name" ;; esac
+    case $name in SLURM_* | SLURMD_* | OAR_* | POD_* | KUBERNETES_* | PBS_* | LSB_* | PMI_* | PMIX_* | OMPI_* | PALS_*) unset "$name" ;; esac
 done
 
 # DuckDB's library, where tools/bootstrap could get it.

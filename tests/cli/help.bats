@@ -5,6 +5,7 @@ load common
 
 commands='list collect diff compare regions run record job convert nccl nsys export'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
+[ ! -x "$NETPROF_TEST_BIN/netprof-watch" ] || commands="$commands watch"
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -141,6 +142,12 @@ nsys --json --csv a
 export a --to csv
 export a --to xls -o b
 report --nonsense
+watch --nonsense
+watch --interval soon
+watch --window 0
+watch --count -1
+watch --set some
+watch a b
 END
     [ ! -e a.netprof ]
 }

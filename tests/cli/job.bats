@@ -95,6 +95,19 @@ END
     [[ $output == *"not compared"* ]]
 }
 
+@test "job: regions that lie beside the recordings" {
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 .
+    netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
+    run --separate-stderr netprof job . --json
+    [ "$status" -eq 0 ]
+    # The same figures as of the regions alone.
+    netprof regions netprof-*.netprof --json >regions.json
+    [ "$(jq -c '[.regions[].path]' <<<"$output")" = "$(jq -c '[.regions[].path]' regions.json)" ]
+    [ "$(jq '.regions[0].ranks' <<<"$output")" -eq 4 ]
+    run netprof job .
+    [[ $output == *"main/step/compute"* ]]
+}
+
 @test "job: the same input gives the same output" {
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.3
     netprof job r.netprof --json >one

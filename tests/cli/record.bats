@@ -100,3 +100,24 @@ load common
     [ "$all" -gt $((own * 12 / 10)) ]
     [ "$all" -lt $((own * 2)) ]
 }
+
+@test "record --background: returns when the recording has begun, and it goes on in a session of its own" {
+    cd "$BATS_TEST_TMPDIR"
+    run --separate-stderr netprof record --background -o r.netprof --interval 50ms --duration 20s --job none \
+        --sources cpu --stop-file stop
+    [ "$status" -eq 0 ]
+    [ -z "$stderr$output" ]
+    [ -s r.netprof ] # its first reading is there
+    touch stop
+    for i in $(seq 100); do
+        netprof convert r.netprof r.json 2>/dev/null && break
+        sleep 0.1
+    done
+    [ "$(jq -r .facts.ended_by r.json)" = "stop file" ]
+    # What is wrong is said by the one who waits.
+    run netprof record --background -o missing/r.netprof --duration 1s --job none
+    [ "$status" -eq 3 ]
+    [[ $output == *missing* ]]
+    run netprof record --background -o r.netprof --interval soon
+    [ "$status" -eq 2 ]
+}

@@ -54,7 +54,7 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
     static const char *const times[] = {"cpu_user", "cpu_system", NULL}, *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL};
     static const char *const group[] = {"memory_current", "memory_limit", "memory_file_inactive", NULL};
     static const char *const cpu[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", NULL};
-    static const char *const memory[] = {"MemTotal", "MemAvailable", NULL};
+    static const char *const memory[] = {"MemTotal", "MemAvailable", "SwapTotal", "SwapFree", NULL};
     if (s->parts & NODE_PROCESS) {
         netprof_build_source(list, "process");
         netprof_list_device(list, "job", 0, NETPROF_DEVICE_VIRTUAL);
@@ -81,6 +81,8 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         netprof_build_source(list, "memory");
         netprof_list_device(list, "memory", 0, NETPROF_DEVICE_PHYSICAL);
         cluster_counters(list, memory, "bytes", NETPROF_KIND_GAUGE, 64);
+        cluster_counter(list, "pswpin", "pages", NETPROF_KIND_COUNTER, 64);
+        cluster_counter(list, "pswpout", "pages", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_ENERGY) {
         netprof_build_source(list, "energy");

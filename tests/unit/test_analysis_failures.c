@@ -13,6 +13,7 @@
 #include "dataset.h"
 #include "difference.h"
 #include "findings.h"
+#include "job_report.h"
 #include "rules.h"
 #include "series.h"
 #include "situation.h"
@@ -376,6 +377,69 @@ static void over_time(outcome *o)
 }
 
 static rules built_in;
+static char job_directory[64];
+
+// Two nodes, of which one has two files, and phases.
+static void make_job(void)
+{
+    char path[128];
+    snprintf(job_directory, sizeof job_directory, "/tmp/netprof-job-XXXXXX");
+    assert_non_null(mkdtemp(job_directory));
+    for (int i = 0; i < 3; i++) {
+        netprof_snapshot both[2] = {node.before, node.after};
+        for (int k = 0; k < 2; k++) both[k].wall_ns += i == 2 ? INT64_C(3600000000000) : 0;
+        netprof_writer *w;
+        snprintf(path, sizeof path, "%s/%d.netprof", job_directory, i);
+        assert_int_equal(netprof_writer_open(&w, path, 0, NULL), NETPROF_OK);
+        netprof_write_fact(w, "node", i == 1 ? "n2" : "n1", NULL);
+        netprof_write_fact(w, "job_id", "17", NULL);
+        for (int k = 0; k < 2; k++) assert_int_equal(netprof_write_snapshot(w, &both[k], NULL), NETPROF_OK);
+        assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
+    }
+    snprintf(path, sizeof path, "%s/x.phases", job_directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%lld init\n%lld.5 train\n", (long long)(node.before.wall_ns / 1000000000),
+            (long long)(node.before.wall_ns / 1000000000));
+    fclose(file);
+}
+
+static void remove_job(void)
+{
+    static const char *const names[] = {"0.netprof", "1.netprof", "2.netprof", "x.phases"};
+    char path[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", job_directory, names[i]);
+        unlink(path);
+    }
+    rmdir(job_directory);
+}
+
+static bool know_clocks(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s)
+{
+    (void)user;
+    (void)runs;
+    for (size_t i = 0; i < count; i++) shift_s[i] = 0.25, uncertainty_s[i] = 0.001;
+    return true;
+}
+
+static void report_job(outcome *o)
+{
+    job_report job = {0};
+    netprof_error error = {0};
+    const char *paths[] = {job_directory};
+    const job_report_options how = {.rules = &built_in, .clock = know_clocks};
+    o->error = job_report_read(&job, paths, 1, &how, &error);
+    if (o->error) assert_int_equal(error.code, o->error);
+    if (!o->error) tell(o, "%s\n%zu nodes, %g s\n", job.title, job.node_count, job.end_s);
+    for (size_t i = 0; i < job.use_count; i++) tell(o, "%d %g %g\n", job.uses[i].meter, job.uses[i].mean, job.uses[i].total);
+    for (size_t i = 0; i < job.finding_count; i++) tell(o, "%s: %s\n", job.findings[i].rule, job.findings[i].claim);
+    for (size_t i = 0; i < job.note_count; i++) tell(o, "%s\n", job.notes[i].text);
+    for (size_t i = 0; i < job.phase_count; i++) tell(o, "%s %g\n", job.phases[i].name, job.phases[i].time_s);
+    for (size_t i = 0; i < job.event_count; i++) tell(o, "%s %g\n", job.events[i].counter, job.events[i].sum);
+    for (size_t i = 0; i < job.fact_count; i++) tell(o, "%s\n", job.facts[i].text);
+    job_report_free(&job);
+}
 
 static void find(outcome *o)
 {
@@ -416,6 +480,10 @@ static void find_without_memory(void **state)
     (void)state;
     assert_int_equal(rules_builtin(&built_in, NULL), NETPROF_OK);
     printf("find: %ld allocations\n", sweep(find) - 1);
+    make_job();
+    long allocations = sweep(report_job) - 1;
+    remove_job();
+    printf("report_job: %ld allocations\n", allocations);
     rules_free(&built_in);
 }
 

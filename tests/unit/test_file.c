@@ -114,6 +114,7 @@ struct thing {
     netprof_snapshot snapshot;
     netprof_delta delta; // same arrays, of its own
     char text[200];
+    int complete; // of a file before another
 };
 
 struct things {
@@ -189,6 +190,7 @@ static struct things read_items(netprof_reader *reader)
             assert_int_equal(netprof_snapshot_copy(&thing->snapshot, item.snapshot, NULL), NETPROF_OK);
             break;
         case NETPROF_ITEM_DELTA: copy_delta(&thing->delta, item.delta); break;
+        case NETPROF_ITEM_FILE: thing->complete = item.complete; break;
         default:
             assert_int_equal(item.type, NETPROF_ITEM_DAMAGE);
             assert_true(strlen(item.text) > 5);
@@ -667,10 +669,9 @@ static void what_a_damaged_key_costs(void **state)
     netprof_snapshot_free(&s);
 }
 
-// cat a.netprof b.netprof: the header between them is damage; what follows is read by its own schemas.
-static void two_files_in_a_row(void **state)
+// cat a.netprof b.netprof: each is read by its own schemas, and whether the first was closed is told between them.
+static void check_two_files(int cut)
 {
-    (void)state;
     static const struct row rows[] = {{"s", "d", "a", 0, 64, 1, 0, 1}, {"s", "d", "b", 0, 64, 1, 0, 1}};
     static const struct row others[] = {{"s", "e", "x", 0, 64, 1, 0, 1}, {"s", "e", "y", 0, 64, 1, 0, 1}};
     struct sink file = {0};
@@ -681,20 +682,36 @@ static void two_files_in_a_row(void **state)
         things_add(i ? &b : &a, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
     }
     write_things(&a, &file);
+    if (cut) file.size -= 5; // of the chunk END
+    size_t first = file.size;
     write_things(&b, &file);
     struct things got = read_data(file.data, file.size, NULL);
-    size_t seen = 0;
-    for (size_t i = 0; i < got.count; i++) {
-        if (got.all[i].type != NETPROF_ITEM_SNAPSHOT) continue;
-        assert_same(thing_difference(&got.all[i], seen ? &b.all[0] : &a.all[0], 0, NULL));
-        seen++;
-    }
-    assert_int_equal(seen, 2);
-    assert_true(got.damages > 0);
+    size_t at = cut ? 2 : 1; // the snapshot, what is left of END, the file
+    assert_int_equal(got.count, at + 2);
+    assert_same(thing_difference(&got.all[0], &a.all[0], 0, NULL));
+    assert_int_equal(got.all[at].type, NETPROF_ITEM_FILE);
+    assert_int_equal(got.all[at].offset, first);
+    assert_int_equal(got.all[at].complete, !cut);
+    assert_same(thing_difference(&got.all[at + 1], &b.all[0], 0, NULL));
+    assert_int_equal(got.damages, cut);
+    assert_int_equal(got.complete, 1);
+    things_free(&got);
+    // A second file of a later version is lost, and said so.
+    file.data[first + 8] = 99;
+    got = read_data(file.data, file.size, NULL);
+    assert_int_equal(got.damages, cut + 1);
+    assert_int_equal(got.complete, 0);
     things_free(&got);
     things_free(&a);
     things_free(&b);
     sink_free(&file);
+}
+
+static void two_files_in_a_row(void **state)
+{
+    (void)state;
+    check_two_files(0);
+    check_two_files(1);
 }
 
 static void unknown_chunks_are_skipped(void **state)

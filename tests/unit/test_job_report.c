@@ -468,6 +468,58 @@ static void limits_of_a_control_group(void **state)
     rules_free(&set);
 }
 
+// Old pages that stay in a full swap space cost nothing; on another node they move.
+static void swap_that_is_full(void **state)
+{
+    (void)state;
+    rules set = {0};
+    for (int n = 1; n <= 2; n++) {
+        node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
+                                 &(node_shape){.parts = NODE_MEMORY, .interval_s = 1});
+        node_set(&f, "memory", "SwapTotal", 100e6);
+        node_set(&f, "memory", "SwapFree", 5e6);
+        for (int t = 0; t <= 10; t++) {
+            node_take(&f, t);
+            if (n == 2) node_add(&f, "memory", "pswpout", 50);
+        }
+        node_close(&f);
+    }
+    job_report job = report_with_rules(&set);
+    const job_finding *x = finding_of(&job, "swap-full");
+    assert_non_null(x);
+    assert_int_equal(x->severity, SEVERITY_HIGH);
+    assert_int_equal(x->nodes, 1); // info is no finding of the job
+    assert_string_equal(job.nodes[x->node].name, "n2");
+    expect_close(x->value, 0.95, 1e-9);
+    assert_int_equal(job.nodes[0].severity, SEVERITY_OK);
+    job_report_free(&job);
+    rules_free(&set);
+}
+
+// GPUs that wait while the network is idle, too, are not bound by it.
+static void idle_gpus(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_RECORDER, .interval_s = 10, .gpus = 1});
+    for (int t = 0; t <= 400; t += 10) {
+        node_set(&f, "gpu0", "busy", t < 200 ? 30 : 10);
+        node_set(&f, "recorder", "late", 2e6);
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 10e9);
+        node_add(&f, "recorder", "ticks_missed", t == 100 ? 3 : 0);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    const job_finding *x = finding_of(&job, "gpu-idle");
+    assert_non_null(x);
+    expect_close(x->value, (190 * 0.3 + 10 * 0.2 + 200 * 0.1) / 400, 1e-6);
+    assert_int_equal(x->severity, SEVERITY_WATCH);
+    assert_non_null(strstr(x->claim, "network"));
+    assert_int_equal(job.nodes[0].missed, 3);
+    expect_close(job.nodes[0].late_s, 0.002, 1e-9);
+    job_report_free(&job);
+}
+
 static void the_nodes_own_meter_holds_the_parts(void **state)
 {
     (void)state;
@@ -577,12 +629,19 @@ static void files_of_one_node(void **state)
 }
 
 // Several virtual nodes on one host are told apart by their names; a clock that runs ahead is shifted.
-static bool clock_of(void *user, const dataset_run *run, double *shift_s, double *uncertainty_s)
+static bool clock_of(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s)
 {
-    const char *node = netprof_fact_of(run->facts, run->fact_count, "node");
-    (void)user;
-    *shift_s = node && strcmp(node, "v2") == 0 ? -3600 : 0;
-    *uncertainty_s = 0.003;
+    size_t *asked = user;
+    *asked = count;
+    for (size_t i = 0; i < count; i++) {
+        bool ahead = strcmp(runs[i].node, "v2") == 0;
+        assert_string_equal(runs[i].boot_id, runs[i].node);
+        assert_int_equal(runs[i].end_wall_ns - runs[i].wall_ns, INT64_C(10000000000));
+        assert_int_equal(runs[i].end_mono_ns - runs[i].mono_ns, INT64_C(10000000000));
+        assert_string_equal(netprof_fact_of(runs[i].facts, runs[i].fact_count, "clock_error_ns"), "3000000");
+        shift_s[i] = ahead ? -3600 : 0;
+        uncertainty_s[i] = ahead ? 0.003 : 0.001;
+    }
     return true;
 }
 
@@ -590,16 +649,28 @@ static void clocks_and_virtual_nodes(void **state)
 {
     (void)state;
     for (int n = 1; n <= 2; n++) {
-        node_shape shape = {.parts = NODE_PROCESS, .host = "box", .interval_s = 1, .offset_ns = n == 2 ? INT64_C(3600000000000) : 0};
+        const char *const facts[] = {"clock_error_ns", "3000000", NULL};
+        node_shape shape = {.parts = NODE_PROCESS, .host = "box", .interval_s = 1, .facts = facts,
+                            .offset_ns = n == 2 ? INT64_C(3600000000000) : 0};
         node_file f = usual_node(n == 1 ? "v1" : "v2", n == 1 ? "1.netprof" : "2.netprof", &shape);
         for (int t = 0; t <= 10; t++) {
             node_take(&f, t);
             node_add(&f, "job", "cpu_user", n * 1e6);
+            if (n == 2 && t == 4) node_add(&f, "cxi0", "pct_retry_srb_requests", 7);
         }
         node_close(&f);
     }
-    job_report job = report_of(&(job_report_options){.clock = clock_of});
+    size_t asked = 0;
+    job_report job = report_of(&(job_report_options){.clock = clock_of, .clock_user = &asked});
+    assert_int_equal(asked, 2);
     assert_int_equal(job.node_count, 2);
+    job_column columns[10];
+    double events[10];
+    assert_true(job_report_columns(&job, JOB_CPU, JOB_ALL_NODES, 0, 10, columns, 10));
+    for (int i = 0; i < 10; i++) expect_close(columns[i].total, 3, 0.01);
+    assert_string_equal(job.events[0].counter, "pct_retry_srb_requests");
+    job_event_columns(&job, &job.events[0], 0, 10, events, 10);
+    expect_close(events[4], 7, 0.01);
     expect_close(job.end_s, 10, 1e-9);
     assert_true(job.clocks_aligned);
     expect_close(job.uncertainty_s, 0.003, 1e-9);
@@ -736,6 +807,8 @@ int main(void)
         TEST(one_nic_slows_all),
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
+        TEST(swap_that_is_full),
+        TEST(idle_gpus),
         TEST(the_nodes_own_meter_holds_the_parts),
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),

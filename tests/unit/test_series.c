@@ -239,7 +239,7 @@ static void own_stamps(void **state)
 }
 
 // The wall clock may be set while samples are taken; a clock that runs backwards altogether is counted.
-static void clocks(void **state)
+static void clocks_of_devices(void **state)
 {
     series s = {0};
     feed f = feed_begin(&s, "n1", 1);
@@ -380,7 +380,7 @@ int main(void)
                                        cmocka_unit_test(gaps),
                                        cmocka_unit_test(resets_and_unreadable_values),
                                        cmocka_unit_test(own_stamps),
-                                       cmocka_unit_test(clocks),
+                                       cmocka_unit_test(clocks_of_devices),
                                        cmocka_unit_test(events_of_all_devices),
                                        cmocka_unit_test(several_hosts),
                                        cmocka_unit_test(columns_and_quantiles),

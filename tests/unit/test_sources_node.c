@@ -11,10 +11,12 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -452,6 +454,108 @@ static void what_was_there_before_does_not_count(void **state)
     close_source(&b);
 }
 
+// Two processes with 16 MiB of their own each and 16 MiB that both map: the common pages count once in the shares,
+// twice in the resident memory.
+enum { PIECE = 16 << 20 };
+static char *common_pages;
+
+static void touch(volatile char *p)
+{
+    for (size_t i = 0; i < PIECE; i += 512) p[i] = (char)(p[i] + 1);
+}
+
+static void hold_both(void)
+{
+    char *own = calloc(1, PIECE);
+    if (!own) _exit(1);
+    touch(own);
+    touch(common_pages);
+    alarm(20); // the test may fail before it ends this one
+    pause();
+    free(own);
+}
+
+static void common_pages_count_once_in_shares(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pids[2];
+    common_pages = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(common_pages != MAP_FAILED);
+    for (int i = 0; i < 2; i++) pids[i] = child(hold_both);
+    sources_job job = {.pids = pids, .pid_count = 2};
+    uint64_t resident = 0;
+    // Both have touched all of it, however slow the machine.
+    for (int tries = 0; tries < 400 && resident < 4ull * PIECE; tries++) {
+        usleep(10000);
+        open_source(&b, "process", NULL, &job);
+        resident = value(&b, "job", "resident");
+        if (resident < 4ull * PIECE) close_source(&b);
+    }
+    assert_true(resident >= 4ull * PIECE);
+    uint64_t shares = value(&b, "job", "memory_proportional"), unique = value(&b, "job", "memory_unique");
+    assert_true(shares >= 3ull * PIECE && shares < resident);
+    assert_true(unique >= 2ull * PIECE && unique < shares);
+    assert_true(value(&b, "job", "memory_swapped") <= shares);
+    assert_true(b.s.stamps_ns[index_of(&b, "job", "memory_proportional")] > 0);
+    for (int i = 0; i < 2; i++) {
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    again(&b, NETPROF_SET_ALL); // what they had last stays, with its time
+    assert_int_equal(value(&b, "job", "memory_unique"), unique);
+    assert_int_equal(value(&b, "job", "resident"), 0);
+    again(&b, NETPROF_SET_FAST);
+    assert_int_equal(b.s.status[index_of(&b, "job", "run_queue_wait")], NETPROF_STATUS_SKIPPED);
+    close_source(&b);
+    munmap(common_pages, PIECE);
+}
+
+static void burn_on_one_cpu(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pid_t a = child(burn_alone), b = child(burn_alone), c = child(burn_alone);
+    waitpid(a, NULL, 0);
+    waitpid(b, NULL, 0);
+    waitpid(c, NULL, 0);
+}
+
+// Three that each want 0.12 s of one CPU wait for each other; the counter only grows while they end.
+static void waiting_for_a_cpu_is_seen(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 0;
+    sources_job job = {.pids = &pid, .expected = true};
+    uint64_t last = 0;
+    char text[64];
+    FILE *f = fopen("/proc/self/schedstat", "re");
+    if (!f) skip();
+    assert_non_null(fgets(text, sizeof text, f));
+    fclose(f);
+    cpu_set_t mine;
+    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
+    if (!CPU_ISSET(0, &mine)) skip();
+    open_source(&b, "process", NULL, &job);
+    assert_int_equal(value(&b, "job", "run_queue_wait"), 0);
+    pid = child(burn_on_one_cpu);
+    job.pid_count = 1;
+    while (!has_ended(pid)) {
+        again(&b, NETPROF_SET_ALL);
+        uint64_t now = value(&b, "job", "run_queue_wait");
+        assert_true(now >= last);
+        last = now;
+        usleep(2000);
+    }
+    // Until the first ends two others wait, then one: 0.24 s at least, less what was not seen before their ends.
+    assert_true(last >= 150000000);
+    waitpid(pid, NULL, 0);
+    close_source(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +571,8 @@ int main(void)
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
         cmocka_unit_test(bytes_of_children_are_exact),
         cmocka_unit_test(what_was_there_before_does_not_count),
+        cmocka_unit_test(common_pages_count_once_in_shares),
+        cmocka_unit_test(waiting_for_a_cpu_is_seen),
     };
     return cmocka_run_group_tests(tests, make_tree, drop_tree);
 }

@@ -273,7 +273,7 @@ static void close_cgroup(void *state)
 netprof_err sources_add_cgroup(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {"cgroup", sizeof(cgroup_state), walk, close_cgroup};
-    cgroup_state state = {.pid = job->pid_count ? job->pids[0] : job->expected ? getpid() : 0};
+    cgroup_state state = {.pid = job->pid_count ? job->pids[0] : job->expected && !job->elsewhere ? getpid() : 0};
     state.wanted = job->cgroup ? strdup(job->cgroup) : NULL;
     return emit_add(np, &source, &state, error);
 }

@@ -4,6 +4,10 @@
 // for it (proc(5): cutime, cstime, cminflt, cmajflt; /proc/PID/io likewise counts reaped children). Where no member
 // reaps it (parent gone, SIGCHLD ignored), what was last seen of it stays in the sum: less than it used, by at most
 // what it did since the last reading. Members are read before their children, so nothing is ever counted twice.
+//
+// The wait for a CPU is told for each thread alone (/proc/PID/task/TID/schedstat): what a thread waited since the last
+// reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all of a
+// process's page tables: they are read so seldom that it takes a thousandth of the time, and carry the time of reading.
 #define _GNU_SOURCE
 #include "private.h"
 #include "shapes.h"
@@ -12,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 // What adds up, in the order of `sums`.
@@ -30,9 +35,32 @@ typedef struct member {
     int debt_ticks;
     uint64_t resident, shared, size, threads, files;
     bool alive, io_denied, known;
+    bool is_old, waits_known; // began before the recording; its threads' waits were seen once
 } member;
 
+// What a thread has waited for a CPU.
+typedef struct thread {
+    pid_t tid;
+    uint64_t wait_ns;
+} thread;
+
+typedef struct thread_list {
+    thread *items; // sorted by tid, once a walk is done
+    size_t count, room;
+} thread_list;
+
+// Of all members together, at one time.
+enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
+enum { SHARES_PART = 1000, SHARES_LEAST_NS = 1000000000 };
+
 typedef struct process_state {
+    thread_list threads, now; // of the last walk, and of the one at hand
+    uint64_t wait_ns;         // all that was seen
+    bool wait_told;
+    uint64_t shares[SHARES];
+    bool shares_known;
+    int shares_errno;
+    int64_t shares_stamp_ns, shares_next_ns; // CLOCK_REALTIME, CLOCK_MONOTONIC
     const sources_job *job;
     member *members;
     size_t count, room;
@@ -130,6 +158,96 @@ static void count_files(const emit *e, member *m)
     closedir(d);
 }
 
+// ---- waiting for a CPU ----
+
+static int compare_threads(const void *a, const void *b)
+{
+    const thread *x = a, *y = b;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+// A new member's threads have waited before the recording when it had begun before.
+static void add_thread(process_state *s, const emit *e, const member *m, pid_t tid, bool was_there)
+{
+    char text[96], *at = text;
+    uint64_t wait;
+    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
+    emit_word(&at);
+    if (!emit_number(emit_word(&at), &wait)) return;
+    s->wait_told = true;
+    if (s->now.count == s->now.room) {
+        size_t room = s->now.room ? 2 * s->now.room : 64;
+        thread *longer = realloc(s->now.items, room * sizeof *longer);
+        if (!longer) return;
+        s->now.items = longer;
+        s->now.room = room;
+    }
+    thread *x = &s->now.items[s->now.count++];
+    *x = (thread){tid, wait};
+    const thread *last = s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, compare_threads) : NULL;
+    if (last && last->wait_ns <= wait) s->wait_ns += wait - last->wait_ns;
+    else if (!was_there) s->wait_ns += wait;
+}
+
+static void end_threads(process_state *s)
+{
+    thread_list old = s->threads;
+    if (s->now.count) qsort(s->now.items, s->now.count, sizeof *s->now.items, compare_threads);
+    s->threads = s->now;
+    s->now = (thread_list){old.items, 0, old.room};
+}
+
+// ---- shares of common pages ----
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Adds what a process has; an errno. One that has just ended has none any more.
+static int add_shares(const emit *e, pid_t pid, uint64_t *shares)
+{
+    static const struct {
+        const char *begin;
+        int share;
+    } rows[] = {{"Pss:", PROPORTIONAL}, {"Private_Clean:", UNIQUE}, {"Private_Dirty:", UNIQUE}, {"Swap:", SWAPPED}};
+    char path[64], *line;
+    emit_file rollup = {.fd = -1};
+    int error;
+    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", (long)pid);
+    char *at = emit_file_read(&rollup, e, path, &error);
+    while (at && (line = emit_line(&at))) {
+        char *name = emit_word(&line);
+        uint64_t kib;
+        for (size_t i = 0; name && i < sizeof rows / sizeof *rows; i++)
+            if (strcmp(name, rows[i].begin) == 0 && emit_number(emit_word(&line), &kib)) {
+                shares[rows[i].share] += kib * 1024;
+                break;
+            }
+    }
+    emit_file_close(&rollup);
+    return error == ESRCH ? 0 : error;
+}
+
+static void read_shares(process_state *s, const emit *e)
+{
+    uint64_t shares[SHARES] = {0};
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    int error = 0;
+    if (begin < s->shares_next_ns) return;
+    for (size_t i = 0; i < s->count && !error; i++) error = add_shares(e, s->members[i].pid, shares);
+    int64_t took = clock_ns(CLOCK_MONOTONIC) - begin;
+    s->shares_next_ns = begin + (took * SHARES_PART > SHARES_LEAST_NS ? took * SHARES_PART : SHARES_LEAST_NS);
+    s->shares_errno = error;
+    // Of processes that have all ended, the last of them is kept.
+    if (error || (!shares[PROPORTIONAL] && !shares[UNIQUE] && s->shares_known)) return;
+    memcpy(s->shares, shares, sizeof shares);
+    s->shares_stamp_ns = clock_ns(CLOCK_REALTIME);
+    s->shares_known = true;
+}
+
 // ---- membership ----
 
 static member *find_member(process_state *s, pid_t pid)
@@ -197,6 +315,7 @@ static bool look_at(process_state *s, const emit *e, size_t index)
         settle(s, m);
     } else if (m->start < s->begin) {
         for (int i = 0; i < SUMS; i++) m->base[i] = held(m, i);
+        m->is_old = true;
     }
     m->known = true;
     return true;
@@ -214,8 +333,9 @@ static void join(process_state *s, const emit *e, pid_t pid)
     if (new_member(s, pid) && !look_at(s, e, s->count - 1)) s->count--;
 }
 
-// Children of all threads of a member; false where the kernel does not tell (CONFIG_PROC_CHILDREN).
-static bool join_children(process_state *s, const emit *e, pid_t pid)
+// Children of all threads of a process, and how long the threads of a member have waited; false where the kernel does not
+// tell children (CONFIG_PROC_CHILDREN).
+static bool join_children(process_state *s, const emit *e, pid_t pid, const member *waiting, bool was_there)
 {
     char path[512];
     bool told = false;
@@ -227,6 +347,7 @@ static bool join_children(process_state *s, const emit *e, pid_t pid)
         emit_file list = {.fd = -1};
         int error;
         if (x->d_name[0] == '.') continue;
+        if (waiting) add_thread(s, e, waiting, (pid_t)strtol(x->d_name, NULL, 10), was_there);
         snprintf(file, sizeof file, "/proc/%ld/task/%.20s/children", (long)pid, x->d_name);
         at = emit_file_read(&list, e, file, &error);
         told |= at != NULL || error == ESRCH;
@@ -307,14 +428,32 @@ static void update(process_state *s, const emit *e)
 {
     for (size_t i = 0; i < s->count; i++) s->members[i].alive = false;
     for (size_t i = 0; i < s->job->pid_count; i++) join(s, e, s->job->pids[i]);
-    bool told = !s->job->adopted || join_children(s, e, getpid());
+    bool told = !s->job->adopted || join_children(s, e, getpid(), NULL, false);
     // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
     for (size_t i = 0; i < s->count; i++) {
         if (!s->members[i].alive && !look_at(s, e, i)) continue;
-        told &= join_children(s, e, s->members[i].pid);
+        const member m = s->members[i]; // the list may move
+        told &= join_children(s, e, m.pid, emit_fast_only(e) ? NULL : &m, m.is_old && !m.waits_known);
+        s->members[i].waits_known |= !emit_fast_only(e);
     }
     if (!told) join_by_parents(s, e);
     bury_ended(s);
+    if (emit_fast_only(e)) return;
+    end_threads(s);
+    read_shares(s, e);
+}
+
+// What only full readings hold.
+static void tell_rest(process_state *s, emit *e)
+{
+    static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED);
+    static const char *const names[SHARES] = {"memory_proportional", "memory_unique", "memory_swapped"};
+    if (s->wait_told || !s->count) emit_value(e, "run_queue_wait", &wait, s->wait_ns);
+    else emit_failed(e, "run_queue_wait", &wait, ENOENT); // a kernel without CONFIG_SCHED_INFO
+    for (size_t i = 0; i < SHARES; i++) {
+        if (s->shares_errno) emit_failed(e, names[i], &share, s->shares_errno);
+        else emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
+    }
 }
 
 static void tell(process_state *s, emit *e)
@@ -357,6 +496,7 @@ static void tell(process_state *s, emit *e)
     emit_value(e, "threads", &threads, all.threads);
     emit_value(e, "processes", &processes, s->count);
     emit_value(e, "open_files", &files, all.files);
+    tell_rest(s, e);
 }
 
 static uint64_t uptime_ticks(const emit *e, long hz)
@@ -383,6 +523,8 @@ static void close_process(void *state)
 {
     process_state *s = state;
     free(s->members);
+    free(s->threads.items);
+    free(s->now.items);
 }
 
 netprof_err sources_add_process(netprof *np, const sources_job *job, netprof_error *error)

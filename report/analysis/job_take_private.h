@@ -1,0 +1,95 @@
+// What reading the snapshots of one file shares: job_take.c (files and rates), job_follow.c (what is followed),
+// job_steps.c (from differences into lanes).
+#ifndef NETPROF_JOB_TAKE_PRIVATE_H
+#define NETPROF_JOB_TAKE_PRIVATE_H
+
+#include "job_report_private.h"
+
+enum { RECENT = 9, TRACKS_MOST = 8 };
+
+// What a followed counter is beside the rows of meters.
+typedef enum other {
+    OTHER_NONE = 0,
+    OTHER_TROUBLE,
+    OTHER_MISSED,   // of the recorder: ticks
+    OTHER_LATE,     // ns
+    OTHER_RECORDER, // CPU time of it, ns
+    OTHER_PEAK,
+    OTHER_LIMIT, // of the control group's memory
+    OTHER_TOTAL, // memory of the node
+    OTHER_GPU_MEMORY,
+    OTHER_GPU_POWER,
+    OTHER_GPU_CLOCK
+} other;
+
+typedef struct followed {
+    size_t from; // index in the file's schema
+    const job_source_row *row; // NULL: no meter is made of it
+    other other;
+    size_t local; // device, or JOB_NONE
+    size_t event;
+    double factor, other_factor;
+    bool off; // another track follows it more closely
+} followed;
+
+// What is collected in one step for one lane.
+typedef struct slot {
+    bool touched, level, unknown, stale, reset;
+    size_t parts;
+    double value, before, after, amount, elapsed_s;
+    int64_t pending_ns; // since then amounts wait for a counter that was not refreshed
+    double pending;
+    bool pending_gap;
+} slot;
+
+typedef struct watching {
+    int64_t window_ns, from_ns, to_ns; // window: begin of the second at hand; from..to: the episode, 0 none
+    double window, integral, high;     // of the value: in the window, in the episode
+    double window_retries, retries;    // of the NIC meanwhile
+} watching;
+
+typedef struct local_device {
+    size_t device; // of the report
+    bool chosen;   // its bytes count
+    slot slots[JOB_METERS];
+    watching watched[JOB_METERS];
+} local_device;
+
+// The readings of one rate in one file.
+typedef struct track {
+    char *key;
+    const netprof_schema *schema, *small;
+    followed *followed; // beside small->counters
+    size_t count, room;
+    netprof_snapshot last, cut;
+    bool has_last, slow;
+    int64_t last_wall_ns, last_mono_ns, plain_wall_ns, interval_ns, recent[RECENT];
+    size_t steps;
+} track;
+
+typedef struct job_run_reader {
+    size_t node, number; // number: of the node's runs
+    track tracks[TRACKS_MOST];
+    size_t track_count;
+    local_device *devices;
+    size_t device_count, device_room;
+    slot slots[JOB_METERS][JOB_SCOPES];
+    bool overlapped;
+} run_reader;
+
+typedef struct step {
+    int64_t from_ns, to_ns;
+    bool gap; // samples are missing within
+} step;
+
+// Is this time covered by another file of the node?
+bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns);
+// A difference of the track's small snapshots into the lanes. False: no memory.
+bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at);
+bool job_end_episodes(job_report *r);
+
+// Makes the track's small schema of what is followed of a snapshot's; what it followed before is dropped.
+netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x);
+void job_release_track(track *t);
+
+#endif

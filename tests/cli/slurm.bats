@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# netprof inside a real Slurm: four virtual nodes on this machine, made and ended by tests/slurm/with_slurm. The jobs of
+# tests/slurm/jobs run once for all tests here.
+
+load common
+
+setup_file() {
+    local code=0
+    # The processes of jobs are other users' to Slurm's eye: all paths must be readable.
+    timeout 120 "$NETPROF_TEST_TOP/tests/slurm/with_slurm" "$BATS_FILE_TMPDIR" \
+        "$NETPROF_TEST_TOP/tests/slurm/jobs" "$BATS_FILE_TMPDIR" >"$BATS_FILE_TMPDIR/said" 2>&1 </dev/null || code=$?
+    echo "$code" >"$BATS_FILE_TMPDIR/code"
+}
+
+setup() {
+    [ "$(cat "$BATS_FILE_TMPDIR/code")" != 97 ] || skip "$(tail -n 1 "$BATS_FILE_TMPDIR/said")"
+    cd "$BATS_FILE_TMPDIR/out" || return
+}
+
+# fact FILE KEY
+fact() {
+    netprof convert "$1" - --to json 2>/dev/null | jq -r ".facts.$2"
+}
+
+# written FILE NODE: characters that the job's processes wrote on the node.
+written() {
+    netprof diff --json --all "$1" 2>/dev/null |
+        jq --arg node "$2" '(.hosts // [.])[] | select(.host == $node) | .devices[] | select(.source == "process") |
+            .top[] | select(.counter == "write_chars") | .delta'
+}
+
+@test "slurm: comes up, and every job ends as it should" {
+    cat "$BATS_FILE_TMPDIR/said" "$BATS_FILE_TMPDIR/steps"
+    [ "$(cat "$BATS_FILE_TMPDIR/code")" = 0 ]
+    [ "$(cat "$BATS_FILE_TMPDIR/steps")" = "beside 0
+hooks 0
+stopped 0
+recording 0
+cancelled 0
+listed 0
+merge 0" ]
+}
+
+@test "slurm: a recorder on each node beside the work, merged" {
+    [ "$(cd beside && echo ./*)" = "./1-n1.netprof ./1-n2.netprof" ]
+    for node in n1 n2; do
+        [ "$(fact "beside/1-$node.netprof" node)" = "$node" ]
+        [ "$(fact "beside/1-$node.netprof" scheduler)" = slurm ]
+        [ "$(fact "beside/1-$node.netprof" job_id)" = 1 ]
+        [ "$(fact "beside/1-$node.netprof" job_nodes)" = "n[1-2]" ]
+        [ "$(fact "beside/1-$node.netprof" ended_by)" = "stop file" ]
+    done
+    netprof check --json job.netprof >check.json || [ $? -eq 1 ]
+    [ "$(jq -r '[.hosts[].host] | sort | join(" ")' check.json)" = "n1 n2" ]
+    # 4 times 4 and 12 blocks of 256,000 bytes: each node has its own processes, though both are on this host.
+    n1=$(written job.netprof n1) n2=$(written job.netprof n2)
+    echo "n1 $n1 n2 $n2"
+    [ "$n1" -ge 4096000 ] && [ "$n1" -lt 5000000 ]
+    [ "$n2" -ge 12288000 ] && [ "$n2" -lt 13200000 ]
+}
+
+@test "slurm: the report of a merged job names its nodes" {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip "built without drawing"
+    netprof report -o job.html job.netprof
+    grep -q ">n1<" job.html
+    grep -q ">n2<" job.html
+    netprof report -o beside.pdf beside
+    [ -s beside.pdf ]
+}
+
+@test "slurm: a pair of prologue and epilogue records a job that knows nothing of it" {
+    [ "$(cd hooks && echo ./*.netprof)" = "./2-n2.netprof ./2-n3.netprof" ]
+    for node in n2 n3; do
+        netprof convert "hooks/2-$node.netprof" /dev/null --to json # complete: exit code 0
+        [ "$(fact "hooks/2-$node.netprof" node)" = "$node" ]
+        [ "$(fact "hooks/2-$node.netprof" ended_by)" = "stop file" ]
+        bytes=$(written "hooks/2-$node.netprof" "$node")
+        echo "$node $bytes"
+        [ "$bytes" -ge 12288000 ] && [ "$bytes" -lt 13200000 ]
+    done
+}
+
+@test "slurm: scancel leaves complete files" {
+    [ "$(cd cancelled && echo ./*.netprof)" = "./3-n3.netprof ./3-n4.netprof" ]
+    for node in n3 n4; do
+        netprof convert "cancelled/3-$node.netprof" /dev/null --to json
+        [ "$(fact "cancelled/3-$node.netprof" ended_by)" = signal ]
+    done
+}
+
+@test "slurm: processes without the job's environment are found by scontrol listpids" {
+    [ "$(netprof diff --json --all listed/n4.netprof | jq '[.devices[] | select(.source == "process")] | length')" = 1 ]
+    netprof convert listed/n4.netprof listed.json
+    [ "$(jq '[.snapshots[-1].devices[] | select(.source == "process").values.processes] | first >= 1' listed.json)" = true ]
+}
+
+@test "slurm: nothing of it is left" {
+    refute grep -lzF "SLURM_CONF=$BATS_FILE_TMPDIR/slurm.conf" /proc/[0-9]*/environ 2>/dev/null
+    refute grep -lzF "$BATS_FILE_TMPDIR/munge" /proc/[0-9]*/cmdline 2>/dev/null
+}

@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# What a recording says against what was done: workloads that know what they used, by another way than ours, and the
+# defects of other recorders as tests. P1, P2, ...: of perfmon (sums over keys, chains counted several times, an end at
+# the first child that ends, values that go back, charts of nothing).
+
+load common
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    # The interpreter itself: a command of its name may be a script that starts others first.
+    python=$(python3 -c 'import sys; print(sys.executable)')
+    # What it used, by getrusage and by its own count, goes to files named *.used: "user system" in microseconds.
+    cat >work.py <<'END'
+import os, resource, sys, time
+
+def use(user, system=0.0):
+    """So much CPU time of each kind, by the kernel's own account."""
+    sink = os.open("/dev/zero", os.O_RDONLY)
+    while True:
+        now = resource.getrusage(resource.RUSAGE_SELF)
+        if now.ru_utime < user:
+            sum(range(20000))
+        elif now.ru_stime < system:
+            os.read(sink, 1 << 20)
+        else:
+            break
+    os.close(sink)
+
+def tell():
+    now = resource.getrusage(resource.RUSAGE_SELF)
+    with open(f"{os.getpid()}.used", "w") as f:
+        f.write(f"{now.ru_utime * 1e6:.0f} {now.ru_stime * 1e6:.0f}\n")
+END
+}
+
+# of_job COUNTER: its difference over the recording r.netprof.
+of_job() {
+    jq -r --arg c "$1" '.devices[] | select(.source == "process") | .top[] | select(.counter == $c) | .delta' diff.json
+}
+
+# gauge COUNTER FILTER: of all its values in r.json, FILTER of jq (max, .[0], ...).
+gauge() {
+    jq -r --arg c "$1" "[.snapshots[].devices[] | select(.device == \"job\") | .values[\$c] | select(. != null)] | $2" r.json
+}
+
+read_back() {
+    netprof diff --json --all r.netprof >diff.json
+    netprof convert r.netprof r.json
+}
+
+# near VALUE EXPECTED TOLERANCE
+near() {
+    echo "got $1, expected $2 within $3"
+    awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { exit !(a != "" && a - b <= t && b - a <= t) }'
+}
+
+used() {
+    awk -v column="$1" '{ sum += $column } END { printf "%d\n", sum }' ./*.used
+}
+
+@test "CPU seconds of a process, user and system each" {
+    netprof run -q -o r.netprof --interval 100ms -- "$python" -c 'from work import *; use(0.3, 0.2); tell()'
+    read_back
+    # What the kernel says at its end (wait4), in ticks of 10 ms of the process and of its children each, and what the program saw shortly before. The kernel's split
+    # into user and system follows the ticks so far, and so moves while it runs; the sum does not.
+    near "$(of_job cpu_user)" "$(jq -r .facts.user_cpu_us r.json)" 20000
+    near "$(of_job cpu_system)" "$(jq -r .facts.system_cpu_us r.json)" 20000
+    [ "$(of_job cpu_user)" -ge 200000 ]
+    [ "$(of_job cpu_system)" -ge 100000 ]
+    near $(($(of_job cpu_user) + $(of_job cpu_system))) $(($(used 1) + $(used 2))) 60000 # its own end costs some
+}
+
+@test "children that end, and their children: nothing is lost and nothing counted twice" {
+    # Two rounds of three children, each with a child of its own that ends before it: 13 processes in all.
+    netprof run -q -o r.netprof --interval 50ms -- "$python" -c '
+from work import *
+for round in range(2):
+    for child in range(3):
+        if os.fork() == 0:
+            if os.fork() == 0:
+                use(0.06); tell(); os._exit(0)
+            os.wait()
+            use(0.04); tell(); os._exit(0)
+    for child in range(3):
+        os.wait()
+tell()'
+    read_back
+    [ "$(cat ./*.used | wc -l)" -eq 13 ]
+    near "$(awk -v a="$(of_job cpu_user)" -v b="$(of_job cpu_system)" 'BEGIN { print a + b }')" \
+        "$(awk -v a="$(used 1)" -v b="$(used 2)" 'BEGIN { print a + b }')" 260000 # 13 processes, two columns, 10 ms each
+}
+
+@test "P2: a chain of four processes counts each once" {
+    netprof run -q -o r.netprof --interval 50ms -- "$python" -c '
+from work import *
+depth = 1
+while depth < 4 and os.fork() == 0:
+    depth += 1
+use(0.2)
+tell()
+time.sleep(0.3)
+if depth < 4:
+    os.wait()
+os._exit(0)'
+    read_back
+    [ "$(cat ./*.used | wc -l)" -eq 4 ]
+    gauge processes .
+    [ "$(gauge processes max)" -eq 4 ]
+    # 0.8 s and what starting and ending took; counted by depth it would be twice as much.
+    near "$(of_job cpu_user)" "$(used 1)" 150000
+}
+
+@test "P3: a child that ends between readings does not end the recording" {
+    netprof run -q -o r.netprof --interval 100ms -- "$python" -c '
+from work import *
+for i in range(8):
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+use(0.5)
+tell()'
+    read_back
+    near "$(of_job cpu_user)" "$(jq -r .facts.user_cpu_us r.json)" 20000
+    [ "$(of_job cpu_user)" -ge 480000 ]
+    # It went on behind the last of them: the CPU time still rises in the second half of the readings.
+    [ "$(gauge cpu_user '(.[length / 2 | floor] < .[-1])')" = true ]
+    [ "$(gauge cpu_user '. == sort')" = true ]
+}
+
+@test "a job that was there before: only what it does while it is recorded" {
+    "$python" -c '
+from work import *
+use(0.4)
+open("ready", "w").close()
+while not os.path.exists("go"): time.sleep(0.01)
+use(0.7)
+time.sleep(0.3)' &
+    background=$!
+    while [ ! -e ready ]; do sleep 0.02; done
+    netprof record -q -o r.netprof --interval 50ms --job "$background" --duration 20s &
+    recorder=$!
+    while [ ! -s r.netprof ]; do sleep 0.02; done
+    sleep 0.1
+    touch go
+    wait "$background"
+    wait "$recorder"
+    read_back
+    [ "$(jq -r .facts.ended_by r.json)" = job ]
+    # From 0.4 s (or a little more) to 0.7 s.
+    near "$(of_job cpu_user)" 300000 45000
+}
+
+@test "bytes written and read, calls, of a process and its children" {
+    netprof run -q -o r.netprof --interval 50ms -- sh -c '
+        dd if=/dev/zero of=one bs=65536 count=40 status=none
+        dd if=one of=/dev/null bs=4096 status=none
+        (dd if=/dev/zero of=two bs=1024 count=100 status=none)'
+    read_back
+    # Written: exactly what dd wrote, 40 x 64 KiB + as much again to /dev/null + 100 KiB; sh writes nothing.
+    [ "$(of_job write_chars)" -eq $((40 * 65536 * 2 + 102400)) ]
+    [ "$(of_job write_calls)" -eq $((40 + 640 + 100)) ]
+    # Read: as much, and what starting programs reads of their libraries.
+    read=$(of_job read_chars)
+    [ "$read" -ge $((40 * 65536 * 2 + 102400)) ]
+    [ "$read" -lt $((40 * 65536 * 2 + 102400 + 400000)) ]
+}
+
+@test "P1: each figure of the memory is its own, no sum over the others" {
+    netprof run -q -o r.netprof --interval 50ms --set all -- "$python" -c '
+import mmap, os, time
+anonymous = bytearray(48 << 20)
+for i in range(0, len(anonymous), 4096): anonymous[i] = 1
+shared = mmap.mmap(-1, 24 << 20)
+for i in range(0, len(shared), 4096): shared[i] = 1
+time.sleep(1.5)
+text = open("/proc/self/status").read()
+open("status", "w").write(text)
+time.sleep(0.4)'
+    read_back
+    value() { awk -v k="$1:" '$1 == k { print $2 * 1024 }' status; }
+    near "$(gauge resident max)" "$(value VmRSS)" 2000000
+    near "$(gauge resident_shared max)" "$(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum * 1024 }' status)" 2000000
+    near "$(gauge virtual_size max)" "$(value VmSize)" 2000000
+    # 48 MiB that only it has, and 24 MiB of shared memory that nobody else maps.
+    unique=$(gauge memory_unique max)
+    [ "$unique" -ge $((72 << 20)) ]
+    [ "$unique" -le "$(gauge resident max)" ]
+    [ "$(gauge memory_proportional max)" -ge "$unique" ]
+}
+
+@test "datagrams sent and received are those that were" {
+    unshare --net true 2>/dev/null || skip 'needs root and network namespaces'
+    unshare --net sh -c 'ip link set lo up && sleep 0.2 && netprof run -q -o r.netprof --interval 50ms --set all -- "$1" -c "
+import socket
+a = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); a.bind((\"127.0.0.1\", 0))
+b = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(700):
+    b.sendto(b\"x\" * 100, a.getsockname())
+    if i % 7: a.recv(200)
+"' sh "$python"
+    netprof diff --json --all r.netprof >diff.json
+    of() { jq -r --arg d "$1" --arg c "$2" '.devices[] | select(.device == $d) | .top[] | select(.counter == $c) | .delta' diff.json; }
+    [ "$(of Udp OutDatagrams)" -eq 700 ]
+    # InDatagrams counts at the socket's queue or at the reading, by kernel; both ends are known.
+    received=$(of Udp InDatagrams)
+    [ "$received" -ge 600 ] && [ "$received" -le 700 ]
+    # 700 packets of 8 + 20 + 100 bytes.
+    [ "$(of lo tx_bytes)" -eq $((700 * 128)) ]
+    [ "$(of lo tx_packets)" -eq 700 ]
+}
+
+@test "P9: a counter that goes back is a reset, never a negative rate nor its neighbour's" {
+    make_nic tree cxi0 hni_sts_tx_ok_octets=1000000 hni_sts_rx_ok_octets=5000000
+    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 20s --job none --stop-file stop &
+    background=$!
+    while [ ! -s r.netprof ]; do sleep 0.02; done
+    sleep 0.3
+    set_counter tree cxi0 hni_sts_tx_ok_octets 400 1 # began anew
+    set_counter tree cxi0 hni_sts_rx_ok_octets 5000900 1
+    sleep 0.3
+    touch stop
+    wait "$background"
+    netprof diff --json --all r.netprof >diff.json
+    row() { jq -c --arg c "$1" '.devices[].top[] | select(.counter == $c)' diff.json; }
+    row hni_sts_tx_ok_octets
+    [ "$(row hni_sts_tx_ok_octets | jq -r .flag)" = reset ]
+    [ "$(row hni_sts_tx_ok_octets | jq -r .delta)" -eq 400 ] # what came since: at least so much
+    [ "$(row hni_sts_rx_ok_octets | jq -r .delta)" -eq 900 ]
+    [ "$(jq '[.. | .rate_per_s? | select(. != null and . < 0)] | length' diff.json)" -eq 0 ]
+}
+
+@test "P9: energy goes on over the end of its range" {
+    zone=tree/sys/class/powercap/intel-rapl:0
+    mkdir -p "$zone"
+    echo package-0 >"$zone/name"
+    echo 262143328850 >"$zone/max_energy_range_uj"
+    echo 262143000000 >"$zone/energy_uj"
+    netprof record -q -o r.netprof --root "$PWD/tree" --sources energy --interval 50ms --duration 20s --job none --stop-file stop &
+    background=$!
+    while [ ! -s r.netprof ]; do sleep 0.02; done
+    sleep 0.2
+    echo 171150 >"$zone/energy_uj"
+    sleep 0.2
+    touch stop
+    wait "$background"
+    netprof diff --json --all r.netprof >diff.json
+    [ "$(jq -r '.devices[].top[] | select(.counter == "energy").delta' diff.json)" -eq 500000 ] # 0.5 J
+}
+
+@test "P10: what may not be read is said, never shown as 0" {
+    [ "$(id -u)" -eq 0 ] || skip 'needs root to become somebody else'
+    command -v setpriv >/dev/null || skip 'needs setpriv'
+    zone=tree/sys/class/powercap/intel-rapl:0
+    mkdir -p "$zone"
+    echo package-0 >"$zone/name"
+    echo 5 >"$zone/energy_uj"
+    chmod 0400 "$zone/energy_uj"
+    chmod 0755 . "$BATS_TEST_TMPDIR"
+    mkdir out
+    chown 65534 out
+    netprof=$(command -v netprof)
+    # The way to the program may be closed to others.
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$netprof" --version >/dev/null 2>&1 || skip 'others may not run it'
+    setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$PWD/tree" || skip 'others may not come here'
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$netprof" record -q -o out/r.netprof --root "$PWD/tree" \
+        --sources energy --interval 50ms --duration 200ms --job none
+    netprof convert out/r.netprof r.json
+    [ "$(jq -c '[.snapshots[].devices[].values.energy] | unique' r.json)" = '[null]' ]
+    jq -e '.snapshots[0].devices[0].not_ok.energy[0] == "denied"' r.json
+}
+
+@test "P15: what was not recorded has neither a row nor a 0, and axes are of time" {
+    netprof record -q -o r.netprof --interval 50ms --duration 400ms --job none --sources cpu
+    netprof diff --json --all r.netprof >diff.json
+    # The recorder's own counters (source user) and the CPU's, nothing of memory, disks or the network.
+    jq -e '[.devices[].source] - ["cpu", "user"] == []' diff.json
+    refute grep -qi 'Max 0' diff.json
+    # Times are nanoseconds that rise by the interval, not text.
+    netprof convert r.netprof r.json
+    [ "$(jq '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json)" = true ]
+    [ "$(jq '[.snapshots[].begin_ns] | . == sort and (unique | length) == length' r.json)" = true ]
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# netprof watch: plain text, and the real program on a terminal (tmux) with what stands on it.
+
+load common
+
+setup() {
+    [ -x "$NETPROF_TEST_BIN/netprof-watch" ] || skip 'netprof-watch was not built (ncurses)'
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+    [ ! -S "$BATS_TEST_TMPDIR/tmux" ] || tmux -S "$BATS_TEST_TMPDIR/tmux" kill-server 2>/dev/null || true
+    if [ -n "${background-}" ]; then kill "$background" 2>/dev/null || true; fi
+}
+
+# ---- plain text ----
+
+@test "plain: a pipe gets a block for each look, without control characters" {
+    netprof watch --count 3 --interval 50ms --sources netdev,cpu,memory >out 2>err
+    [ ! -s err ]
+    [ "$(grep -c '^netprof watch ' out)" -eq 3 ]
+    [ "$(grep -c '^$' out)" -eq 2 ]
+    grep -qE '^CPU +[0-9<]' out
+    grep -qE '^Memory +[0-9.]+ .?B of ' out
+    grep -qE '^lo .*B/s +[0-9.]+ .?B/s +-' out
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
+    [ "$(netprof watch --once --interval 20ms --sources cpu | grep -c '^netprof watch ')" -eq 1 ]
+}
+
+@test "plain: known bytes over veth are the rates that are shown" {
+    unshare --net --mount-proc --pid --fork true 2>/dev/null || skip 'needs root and network namespaces'
+    # 400 frames of 1000 bytes within one interval of a second: 14 bytes of Ethernet in each.
+    cat >inside <<'END'
+ip link set lo up
+ip link add left type veth peer name right
+ip link set left up; ip link set right up
+sleep 0.3 # what IPv6 has to say at the start
+netprof watch --once --interval 1500ms --sources netdev --include 'left,right' >out &
+sleep 0.5
+python3 - <<'PYTHON'
+import socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("left", 0))
+for _ in range(400):
+    s.send(b"\x02" * 12 + b"\x88\xb5" + bytes(986))
+PYTHON
+wait $!
+END
+    unshare --net bash -e inside || skip 'no veth here'
+    cat out
+    elapsed=$(sed -n 's/.* over \([0-9.]*\) s.*/\1/p' out | head -n 1)
+    sent=$(awk '$1 == "left" { print $4 * ($5 ~ /^k/ ? 1000 : $5 ~ /^M/ ? 1e6 : 1) }' out)
+    received=$(awk '$1 == "right" { print $2 * ($3 ~ /^k/ ? 1000 : $3 ~ /^M/ ? 1e6 : 1) }' out)
+    # 400,000 bytes, shown with three digits; a few packets of IPv6 may come beside them.
+    awk -v b="$sent" -v t="$elapsed" 'BEGIN { exit !(b * t > 396000 && b * t < 408000) }'
+    awk -v b="$received" -v t="$elapsed" 'BEGIN { exit !(b * t > 396000 && b * t < 408000) }'
+}
+
+@test "plain: what cannot be read is '?', never 0, and hostile names are escaped" {
+    device=$'cxi0\033]0;title\007'
+    make_nic tree "$device" hni_sts_tx_ok_octets=5 hni_sts_rx_ok_octets=7
+    (sleep 0.4
+        set_counter tree "$device" hni_sts_tx_ok_octets 2000005 2
+        printf 'no number' >"tree/sys/class/cxi/$device/device/telemetry/hni_sts_rx_ok_octets") &
+    background=$!
+    netprof watch --root "$PWD/tree" --once --interval 1s >out
+    cat out
+    # 2 MB in 2 seconds by the device's own stamps.
+    grep -qF 'cxi0\x1b]0;title\x07' out
+    grep -qE '^cxi0\S+ +\? +1\.00 MB/s +\?' out
+    refute env LC_ALL=C grep -qP '[\x00-\x09\x0b-\x1f\x7f]' out
+}
+
+@test "plain: errors and findings are named with their status word" {
+    make_nic tree cxi0 hni_sts_tx_ok_octets=5 hni_sts_rx_ok_octets=7 hni_pcs_uncorrected_cw=0
+    (sleep 0.4; set_counter tree cxi0 hni_pcs_uncorrected_cw 12 1) &
+    background=$!
+    netprof watch --root "$PWD/tree" --once --interval 1s >out
+    cat out
+    grep -qE '^error  cxi0 hni_pcs_uncorrected_cw \+12 codewords' out
+    grep -qE '^(warn|high|critical): ' out
+    grep -qE '^(warn|high|critical) +cxi0: ' out
+}
+
+@test "TERM=dumb on a terminal: plain text" {
+    command -v tmux >/dev/null || skip 'needs tmux'
+    tmux -S "$PWD/tmux" -f /dev/null new-session -d -x 80 -y 24 \
+        "TERM=dumb netprof watch --count 2 --interval 100ms --sources cpu >/dev/tty; echo ended; sleep 60"
+    wait_for 'ended'
+    [ "$(grep -c '^netprof watch ' screen)" -eq 2 ]
+    refute grep -q 'q quit' screen
+}
+
+# ---- a recording that grows ----
+
+@test "a growing file: what its recorder sees, and its end" {
+    make_nic tree cxi0 hni_sts_tx_ok_octets=0 hni_sts_rx_ok_octets=0
+    # 1 MB a second by the device's stamps, a reading each 100 ms.
+    (for i in $(seq 1 60); do set_counter tree cxi0 hni_sts_tx_ok_octets "${i}000000" "$i"; sleep 0.1; done) &
+    background=$!
+    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 3s --job none &
+    recorder=$!
+    while [ ! -s r.netprof ]; do sleep 0.02; done
+    netprof watch --interval 200ms r.netprof >out
+    wait "$recorder"
+    tail -n 30 out
+    [ "$(grep -c 'netprof watch ' out)" -ge 3 ]
+    grep -qE '^netprof watch .* r\.netprof \(ended\)$' out
+    grep -qE '^cxi0 +\? +1\.00 MB/s' out # what was received has no later stamp
+    run netprof watch missing.netprof
+    [ "$status" -eq 3 ]
+    [[ $output == *missing.netprof* ]]
+    echo 'something else altogether' >other.netprof
+    run netprof watch other.netprof
+    [ "$status" -eq 3 ]
+}
+
+# ---- on a terminal ----
+
+# wait_for PATTERN: until the screen (kept in the file screen) shows it.
+wait_for() {
+    local i
+    for i in $(seq 1 200); do
+        tmux -S "$PWD/tmux" capture-pane -p >screen
+        if grep -qE -e "$1" screen; then return; fi
+        sleep 0.05
+    done
+    cat screen
+    return 1
+}
+
+keys() {
+    tmux -S "$PWD/tmux" send-keys "$@"
+}
+
+# start SIZE COMMAND…: on a terminal of this size; behind its end stands its exit status.
+start() {
+    command -v tmux >/dev/null || skip 'needs tmux'
+    tmux -S "$PWD/tmux" -f /dev/null new-session -d -x "${1%x*}" -y "${1#*x}" \
+        "stty -a >before; ${*:2}; echo \"status \$?\"; stty -a >after; cat"
+}
+
+make_nodes() {
+    local i
+    for i in $(seq 0 "$1"); do
+        make_nic tree "cxi$i" "hni_sts_tx_ok_octets=0" hni_sts_rx_ok_octets=0
+    done
+}
+
+@test "80x24: every part fits, keys do what they say, the terminal comes back" {
+    make_nodes 30
+    start 80x24 netprof watch --interval 100ms --root tree
+    wait_for '^cxi0 '
+    [ "$(wc -l <screen)" -eq 24 ]
+    head -n 1 screen | grep -q '^netprof watch '
+    sed -n 2p screen | grep -qE '^(ok|info|watch|warn|high|critical): '
+    tail -n 1 screen | grep -q 'q quit'
+    grep -qE '^DEVICE +RECEIVED +OF LINE +SENT +OF LINE +LINE +PKTS/s' screen
+    refute grep -q '^cxi30 ' screen # below the edge
+    keys End
+    wait_for '^cxi30 '
+    refute grep -q '^DEVICE' screen
+    keys Home
+    wait_for '^DEVICE'
+    keys p
+    wait_for 'PAUSED'
+    keys p s
+    wait_for 'sort \(by rate\)'
+    keys '?'
+    wait_for 'this help and back'
+    keys '?'
+    wait_for '^cxi0 '
+    keys q
+    wait_for '^status 0'
+    while [ ! -s after ]; do sleep 0.05; done
+    cmp before after
+    refute grep -q '^DEVICE' screen # the picture from before
+}
+
+@test "sizes: small, large and back, while it runs" {
+    make_nodes 2
+    start 80x24 netprof watch --interval 100ms --root tree
+    wait_for '^cxi0 '
+    tmux -S "$PWD/tmux" resize-window -x 30 -y 6
+    wait_for '^DEVICE'
+    [ "$(wc -L <screen)" -le 30 ]
+    tmux -S "$PWD/tmux" resize-window -x 1 -y 1
+    sleep 0.3
+    tmux -S "$PWD/tmux" resize-window -x 200 -y 50
+    wait_for 'arrows scroll  \? help'
+    wait_for '^cxi2 '
+    [ "$(wc -l <screen)" -eq 50 ]
+    keys q
+    wait_for '^status 0'
+}
+
+@test "signals end it and bring the terminal back" {
+    make_nodes 1
+    for signal in TERM HUP INT; do
+        rm -f after before tmux
+        start 80x24 "netprof watch --interval 100ms --root tree & echo \$! >pid; fg >/dev/null 2>&1 || wait \$!"
+        i=0
+        while ! wait_for '^cxi0 |^status' || [ ! -s pid ]; do i=$((i + 1)); [ $i -lt 3 ]; done
+        kill -"$signal" "$(cat pid)"
+        wait_for '^status 0'
+        while [ ! -s after ]; do sleep 0.05; done
+        cmp before after
+        tmux -S "$PWD/tmux" kill-server
+        rm -f pid
+    done
+}
+
+@test "NO_COLOR: no colour on the terminal, the words stay" {
+    make_nic tree cxi0 hni_sts_tx_ok_octets=0 hni_pcs_uncorrected_cw=0
+    (while sleep 0.1; do i=$((i + 5)); set_counter tree cxi0 hni_pcs_uncorrected_cw "$i" "$i"; done) &
+    background=$!
+    start 80x24 "NO_COLOR=1 netprof watch --interval 200ms --root tree"
+    wait_for '^error  cxi0 hni_pcs_uncorrected_cw'
+    tmux -S "$PWD/tmux" capture-pane -p -e >screen
+    refute grep -qP '\x1b\[[0-9;]*3[0-7]' screen
+    keys q
+    wait_for '^status 0'
+}

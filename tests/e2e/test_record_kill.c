@@ -1,0 +1,319 @@
+// Recordings that end badly. The recorder reads a tree of ours, and an independent witness knows which readings it
+// began: inotify tells, in their order, that the recording was created and each read of the file behind that; and the
+// file's value then moves on. When reading N + 1 has begun, reading N was complete; so whatever the instant of a kill -9, all readings but the last that began must be in the file, and their
+// values must be neighbours.
+//
+// NETPROF_TEST_KILLS=200 build/tests/test_record_kill: more kills than the few of a usual run.
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "netprof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/netprof-kill-XXXXXX";
+static char file[128], stat_path[128];
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// ---- the witness ----
+
+typedef struct witness {
+    int events, file;
+    uint64_t value; // what the file holds now: 0, then 1 and one more for each read that was seen
+    uint64_t reads; // that began since the recording is there; two that nobody saw apart are one
+    bool there;
+} witness;
+
+// In place: the recorder keeps its descriptor.
+static void put_value(witness *w, uint64_t value)
+{
+    char text[128];
+    int n = snprintf(text, sizeof text, "cpu  %012llu 0 0 0 0 0 0 0 0 0\n", (unsigned long long)value);
+    w->value = value;
+    assert_int_equal(pwrite(w->file, text, (size_t)n, 0), n);
+}
+
+static void witness_open(witness *w)
+{
+    memset(w, 0, sizeof *w);
+    w->file = open(stat_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    assert_true(w->file >= 0);
+    put_value(w, 0);
+    w->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    assert_true(w->events >= 0);
+    assert_true(inotify_add_watch(w->events, stat_path, IN_ACCESS) >= 0);
+    assert_true(inotify_add_watch(w->events, root, IN_CREATE) >= 0);
+}
+
+// What came until then; each read moves the value on.
+static void witness_look(witness *w, int64_t until_ns)
+{
+    char buffer[8192] __attribute__((aligned(8)));
+    for (;;) {
+        int64_t left = until_ns - now_ns();
+        struct pollfd fd = {.fd = w->events, .events = POLLIN};
+        struct timespec wait = {0, left > 0 ? left % 1000000000 : 0};
+        if (ppoll(&fd, 1, &wait, NULL) <= 0) return;
+        ssize_t n = read(w->events, buffer, sizeof buffer);
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *event = (const void *)(buffer + at);
+            at += (ssize_t)(sizeof *event + event->len);
+            if (event->mask & IN_CREATE) {
+                w->there = true;
+                w->reads = 0;
+                put_value(w, 1);
+            } else if (w->there) {
+                w->reads++;
+                put_value(w, w->value + 1);
+            }
+        }
+        if (left <= 0) return;
+    }
+}
+
+static void witness_close(witness *w)
+{
+    close(w->events);
+    close(w->file);
+}
+
+// ---- the recorder ----
+
+static pid_t record(const char *to, const char *interval)
+{
+    pid_t pid = fork();
+    if (pid) return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    execl(NETPROF_TEST_BIN "/netprof", "netprof", "record", "-o", to, "--root", root, "--sources", "cpu", "--job", "none",
+          "--interval", interval, "--duration", "60s", (char *)NULL);
+    _exit(127);
+}
+
+typedef struct content {
+    size_t snapshots, damages;
+    uint64_t last;
+    bool complete, readable, lost; // lost: a reading knows of one before it that is not there
+    char ended_by[32];
+} content;
+
+static content read_back(const char *path)
+{
+    content c = {.readable = false};
+    netprof_reader *reader;
+    netprof_item x;
+    if (netprof_reader_open(&reader, path, NULL, NULL)) return c;
+    c.readable = true;
+    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END) {
+        if (x.type == NETPROF_ITEM_DAMAGE) c.damages++;
+        if (x.type == NETPROF_ITEM_FACT && strcmp(x.fact->key, "ended_by") == 0)
+            snprintf(c.ended_by, sizeof c.ended_by, "%s", x.fact->value);
+        if (x.type != NETPROF_ITEM_SNAPSHOT) continue;
+        size_t i = netprof_find(x.snapshot->schema, "cpu", "cpu", "user");
+        assert_true(i != NETPROF_NONE && x.snapshot->status[i] == NETPROF_STATUS_OK);
+        uint64_t value = x.snapshot->values[i] / (1000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+        assert_true(value >= c.last);
+        c.last = value;
+        c.lost |= value > ++c.snapshots;
+        assert_int_equal(c.damages, 0); // nothing is whole behind damage: only the end may be cut
+    }
+    c.complete = x.complete;
+    netprof_reader_close(reader);
+    return c;
+}
+
+static int end(pid_t pid, int signal_number)
+{
+    int status = 0;
+    kill(pid, signal_number);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+// What the witness counts is what the recorder keeps, when nobody disturbs them.
+static void the_witness_sees_each_reading(void **state)
+{
+    (void)state;
+    witness w;
+    witness_open(&w);
+    pid_t pid = record(file, "100ms");
+    while (w.reads < 5) witness_look(&w, now_ns() + 20000000);
+    int status = end(pid, SIGTERM);
+    witness_look(&w, now_ns() + 100000000);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    content c = read_back(file);
+    assert_true(c.readable && c.complete && !c.lost);
+    assert_int_equal(w.reads, c.snapshots);
+    witness_close(&w);
+    unlink(file);
+}
+
+static void kill_9_loses_no_complete_reading(void **state)
+{
+    (void)state;
+    const char *wanted = getenv("NETPROF_TEST_KILLS");
+    int kills = wanted ? atoi(wanted) : 20;
+    uint64_t random = (uint64_t)now_ns() | 1, readings = 0, cut = 0, none = 0;
+    for (int i = 0; i < kills; i++) {
+        witness w;
+        witness_open(&w);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        int64_t kill_at = now_ns() + (int64_t)((random >> 33) % 80000) * 1000; // within 80 ms: also before it has begun
+        pid_t pid = record(file, "1ms");
+        witness_look(&w, kill_at);
+        while (now_ns() < kill_at) witness_look(&w, kill_at);
+        end(pid, SIGKILL);
+        witness_look(&w, now_ns());
+        content c = read_back(file);
+        uint64_t begun = w.reads;
+        if (begun > 1 && !c.readable) fail_msg("kill %d: %llu readings began, and the file does not open", i, (unsigned long long)begun);
+        if (c.snapshots + 1 < begun)
+            fail_msg("kill %d: %llu readings began, %zu are in the file", i, (unsigned long long)begun, c.snapshots);
+        if (c.lost) fail_msg("kill %d: a reading in the middle is lost", i);
+        assert_true(c.damages <= 1);
+        readings += c.snapshots;
+        cut += c.damages;
+        none += c.snapshots == 0;
+        witness_close(&w);
+        unlink(file);
+    }
+    printf("%d kills: %llu readings kept, %llu files with a cut end, %llu killed before the first reading\n", kills,
+           (unsigned long long)readings, (unsigned long long)cut, (unsigned long long)none);
+    assert_true(readings > (uint64_t)kills); // it did record
+}
+
+static void signals_end_it_with_a_whole_file(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGTERM, SIGHUP, SIGINT};
+    for (size_t i = 0; i < 3; i++) {
+        witness w;
+        witness_open(&w);
+        pid_t pid = record(file, "5ms");
+        while (w.reads < 10) witness_look(&w, now_ns() + 20000000);
+        int status = end(pid, signals[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        content c = read_back(file);
+        assert_true(c.complete && c.damages == 0 && c.snapshots >= 5);
+        assert_string_equal(c.ended_by, "signal");
+        witness_close(&w);
+        unlink(file);
+    }
+}
+
+// ---- disks ----
+
+static void a_full_disk_ends_it_and_keeps_what_fitted(void **state)
+{
+    (void)state;
+    char mount_point[128], full[160];
+    snprintf(mount_point, sizeof mount_point, "%s/small", root);
+    snprintf(full, sizeof full, "%s/r.netprof", mount_point);
+    assert_int_equal(mkdir(mount_point, 0755), 0);
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", mount_point, "tmpfs", 0, "size=16k")) {
+        rmdir(mount_point);
+        skip();
+    }
+    witness w;
+    witness_open(&w);
+    pid_t pid = record(full, "1ms");
+    int status = 0;
+    for (int64_t until = now_ns() + INT64_C(60000000000); waitpid(pid, &status, WNOHANG) == 0;) {
+        witness_look(&w, now_ns() + 1000000);
+        assert_true(now_ns() < until); // it ends by itself
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3); // a file could not be written
+    content c = read_back(full);
+    assert_true(c.readable && c.snapshots > 10 && !c.complete && c.damages <= 1);
+    witness_close(&w);
+    assert_int_equal(umount(mount_point), 0);
+    rmdir(mount_point);
+}
+
+static void a_file_that_is_removed_is_said(void **state)
+{
+    (void)state;
+    witness w;
+    witness_open(&w);
+    pid_t pid = record(file, "5ms");
+    while (w.reads < 10) witness_look(&w, now_ns() + 20000000);
+    assert_int_equal(unlink(file), 0);
+    int status = end(pid, SIGTERM);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_int_equal(access(file, F_OK), -1);
+    // Another's file under the name is neither taken for ours nor removed.
+    pid = record(file, "5ms");
+    for (w.there = false; !w.there || w.reads < 10;) witness_look(&w, now_ns() + 20000000);
+    assert_int_equal(unlink(file), 0);
+    FILE *other = fopen(file, "w");
+    fputs("mine", other);
+    fclose(other);
+    status = end(pid, SIGTERM);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    struct stat st;
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_size, 4);
+    unlink(file);
+    witness_close(&w);
+}
+
+static int make_root(void **state)
+{
+    char path[160];
+    (void)state;
+    if (!mkdtemp(root)) return -1;
+    snprintf(path, sizeof path, "%s/proc", root);
+    if (mkdir(path, 0755)) return -1;
+    snprintf(stat_path, sizeof stat_path, "%s/proc/stat", root);
+    snprintf(file, sizeof file, "%s/r.netprof", root);
+    return 0;
+}
+
+static int drop_root(void **state)
+{
+    char command[160];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_witness_sees_each_reading),
+        cmocka_unit_test(kill_9_loses_no_complete_reading),
+        cmocka_unit_test(signals_end_it_with_a_whole_file),
+        cmocka_unit_test(a_file_that_is_removed_is_said),
+        cmocka_unit_test(a_full_disk_ends_it_and_keeps_what_fitted),
+    };
+    return cmocka_run_group_tests(tests, make_root, drop_root);
+}

@@ -1,0 +1,498 @@
+// netprof merge: the files of a job's nodes in one, each as it is.
+#define _GNU_SOURCE
+#include "clocks.h"
+#include "common.h"
+#include "inputs.h"
+#include "options.h"
+#include "output.h"
+#include "parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char *output;
+static int force, quiet, as_json;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, or - for the standard output", "FILE"},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "also files of different jobs", NULL},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "only what is wrong", NULL},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "what was joined, as JSON", NULL},
+    POPT_TABLEEND,
+};
+
+#define PART_BYTES_MOST (UINT64_C(1) << 30) // as for all readers
+
+// One of the files to join: a whole file, or one that was put together with others before.
+typedef struct piece {
+    const char *path;
+    size_t part;
+    uint64_t at, size, hash; // in its file; of all its bytes
+    char *node, *boot, *job, *step, *rank;
+    clocks_input clock; // names are those above
+    size_t snapshots, deltas, regions;
+    bool complete;
+    bool dropped;
+} piece;
+
+typedef struct merging {
+    char **paths;
+    size_t path_count;
+    piece *pieces;
+    size_t count, duplicates, cut;
+} merging;
+
+// ---- which files ----
+
+static int add_paths(merging *m, const char *const *arguments, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t found = 1;
+        char **list = NULL;
+        bool directory = inputs_is_directory(arguments[i]);
+        if (directory && !(list = inputs_list(arguments[i], &found))) return EXIT_FILE;
+        if (directory && !found) {
+            free(list);
+            return fail(EXIT_FILE, "%s: no file *.netprof there", safe(arguments[i]));
+        }
+        m->paths = must(realloc(m->paths, (m->path_count + found) * sizeof *m->paths));
+        for (size_t k = 0; k < found; k++) m->paths[m->path_count++] = directory ? list[k] : must(strdup(arguments[i]));
+        free(list);
+    }
+    return EXIT_DONE;
+}
+
+// The output of an earlier call may lie in the directory that is joined again.
+static bool is_output(const char *path)
+{
+    struct stat a, b;
+    return strcmp(output, "-") != 0 && stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+// ---- what a piece holds ----
+
+static uint64_t hash_of(const char *data, size_t size)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); // FNV-1a
+    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)data[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+typedef struct fact_list {
+    netprof_fact *all;
+    size_t count;
+} fact_list;
+
+static void keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (netprof_fact_of(to->all, to->count, facts[i].key)) continue; // the run's own before its schema's
+        to->all = must(realloc(to->all, (to->count + 1) * sizeof *to->all));
+        to->all[to->count++] = (netprof_fact){must(strdup(facts[i].key)), must(strdup(facts[i].value))};
+    }
+}
+
+static char *first_fact(const fact_list *f, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        const char *value = netprof_fact_of(f->all, f->count, *keys);
+        if (value && *value) return must(strdup(value));
+    }
+    return NULL;
+}
+
+static void take_facts(piece *p, fact_list *f)
+{
+    p->node = first_fact(f, (const char *const[]){"pod", "node", "host", NULL});
+    p->boot = first_fact(f, (const char *const[]){"boot_id", NULL});
+    p->job = first_fact(f, (const char *const[]){"job_id", "job", NULL});
+    p->step = first_fact(f, (const char *const[]){"job_step", NULL});
+    p->rank = first_fact(f, (const char *const[]){"rank", NULL});
+    p->clock.name = p->node;
+    p->clock.boot_id = p->boot;
+    clocks_take_facts(&p->clock, f->all, f->count);
+    for (size_t i = 0; i < f->count; i++) {
+        free((char *)(uintptr_t)f->all[i].key);
+        free((char *)(uintptr_t)f->all[i].value);
+    }
+    free(f->all);
+}
+
+static void take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
+{
+    if (!p->clock.wall_ns) {
+        p->clock.wall_ns = wall_ns;
+        p->clock.mono_ns = mono_ns;
+    }
+    p->clock.end_wall_ns = wall_ns;
+    p->clock.end_mono_ns = mono_ns;
+}
+
+static void take_item(merging *m, piece *p, const netprof_item *item, fact_list *facts)
+{
+    switch (item->type) {
+    case NETPROF_ITEM_FACT: keep_facts(facts, item->fact, 1); break;
+    case NETPROF_ITEM_SNAPSHOT:
+        if (!p->snapshots++) keep_facts(facts, item->snapshot->schema->facts, item->snapshot->schema->fact_count);
+        take_time(p, item->snapshot->wall_ns, item->snapshot->begin_ns);
+        break;
+    case NETPROF_ITEM_DELTA:
+        if (!p->deltas++) keep_facts(facts, item->delta->schema->facts, item->delta->schema->fact_count);
+        take_time(p, item->delta->wall_begin_ns, 0);
+        take_time(p, item->delta->wall_end_ns, 0);
+        break;
+    case NETPROF_ITEM_REGIONS:
+        p->regions++;
+        take_time(p, item->regions->wall_ns, 0);
+        break;
+    case NETPROF_ITEM_DAMAGE:
+        p->complete = false;
+        warn("%s: byte %llu: %s (%llu bytes); what can be read is kept", safe(p->path),
+             (unsigned long long)(p->at + item->offset), safe(item->text), (unsigned long long)item->size);
+        break;
+    case NETPROF_ITEM_END:
+        if (p->complete && !item->complete)
+            warn("%s: byte %llu: the writer did not end this file: it may have more to come", safe(p->path),
+                 (unsigned long long)(p->at + item->offset));
+        p->complete = p->complete && item->complete;
+        m->cut += !p->complete;
+        break;
+    case NETPROF_ITEM_FILE: break;
+    }
+}
+
+// Reads all of it: what cannot be read is told now, not when the job is looked at.
+static int look(merging *m, piece *p, const parts *of)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    netprof_reader *reader = NULL;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    fact_list facts = {0};
+    char *data = NULL;
+    size_t size;
+    netprof_err failed = parts_load(of, p->part, PART_BYTES_MOST, &data, &size, &error);
+    if (!failed) failed = netprof_reader_open_memory(&reader, data, size, NULL, &error);
+    if (!failed) p->size = size, p->hash = hash_of(data, size);
+    while (!failed && item.type != NETPROF_ITEM_END) {
+        failed = netprof_reader_next(reader, &item, &error);
+        if (!failed) take_item(m, p, &item, &facts);
+    }
+    take_facts(p, &facts);
+    netprof_reader_close(reader);
+    free(data);
+    return failed ? fail_error(p->path, &error) : EXIT_DONE;
+}
+
+static int add_file(merging *m, const char *path)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    parts all = {0};
+    if (is_output(path)) return EXIT_DONE;
+    if (parts_open(&all, path, &error)) {
+        if (error.code == NETPROF_ERR_FORMAT)
+            return fail(EXIT_FILE, "%s: expected a .netprof file; netprof convert makes one of others", safe(path));
+        return fail_error(path, &error);
+    }
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < all.count && !code; i++) {
+        m->pieces = must(realloc(m->pieces, (m->count + 1) * sizeof *m->pieces));
+        piece *p = &m->pieces[m->count++];
+        *p = (piece){.path = path, .part = i, .at = all.at[i], .complete = true};
+        code = look(m, p, &all);
+        if (!code && !p->snapshots && !p->deltas && !p->regions) {
+            warn("%s: byte %llu: neither readings nor regions: left out", safe(path), (unsigned long long)p->at);
+            p->dropped = true;
+        }
+    }
+    parts_close(&all);
+    return code;
+}
+
+// ---- duplicates ----
+
+static bool load(const piece *p, char **data, size_t *size)
+{
+    parts all = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    netprof_err failed = parts_open(&all, p->path, &error);
+    if (!failed && p->part >= all.count) failed = NETPROF_ERR_IO;
+    if (!failed) failed = parts_load(&all, p->part, PART_BYTES_MOST, data, size, &error);
+    parts_close(&all);
+    if (failed) fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
+    return !failed;
+}
+
+// Is one the begin of the other, or the same? A copy that was made while the recording still grew ends early.
+static int begins_other(const piece *shorter, const piece *longer, bool *begins)
+{
+    char *a = NULL, *b = NULL;
+    size_t n, m;
+    *begins = false;
+    if (shorter->size == longer->size && shorter->hash != longer->hash) return EXIT_DONE;
+    bool good = load(shorter, &a, &n) && load(longer, &b, &m);
+    if (good) *begins = n <= m && memcmp(a, b, n) == 0;
+    free(a);
+    free(b);
+    return good ? EXIT_DONE : EXIT_FILE;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool may_be_same(const piece *a, const piece *b)
+{
+    return !a->dropped && !b->dropped && a->clock.wall_ns == b->clock.wall_ns && a->clock.mono_ns == b->clock.mono_ns &&
+           same_text(a->node, b->node) && same_text(a->boot, b->boot) && same_text(a->rank, b->rank);
+}
+
+static int drop_duplicates(merging *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        for (size_t k = i + 1; k < m->count; k++) { // sorted: those alike stand together
+            piece *a = &m->pieces[i], *b = &m->pieces[k];
+            if (a->clock.wall_ns != b->clock.wall_ns || !same_text(a->node, b->node)) break;
+            if (!may_be_same(a, b)) continue;
+            piece *shorter = a->size <= b->size ? a : b, *longer = shorter == a ? b : a;
+            bool same;
+            int code = begins_other(shorter, longer, &same);
+            if (code) return code;
+            if (!same) continue;
+            shorter->dropped = true;
+            m->duplicates++;
+            if (!quiet)
+                warn("%s: %s as %s: left out", safe(shorter->path),
+                     shorter->size == longer->size ? "the same" : "an earlier copy of the same", safe(longer->path));
+            if (shorter == a) break;
+        }
+    return EXIT_DONE;
+}
+
+// ---- order ----
+
+// n2 before n10.
+static int compare_names(const char *a, const char *b)
+{
+    a = a ? a : "", b = b ? b : "";
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            size_t zeros_a = strspn(a, "0"), zeros_b = strspn(b, "0");
+            size_t n = strspn(a + zeros_a, "0123456789"), k = strspn(b + zeros_b, "0123456789");
+            int order = n != k ? (n > k) - (n < k) : strncmp(a + zeros_a, b + zeros_b, n);
+            if (order || zeros_a != zeros_b) return order ? order : zeros_a < zeros_b ? -1 : 1;
+            a += zeros_a + n, b += zeros_b + k;
+            continue;
+        }
+        if (*a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        a++, b++;
+    }
+    return (*a != 0) - (*b != 0);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+// By what they hold, never by their names: the same files give the same bytes.
+static int compare_pieces(const void *x, const void *y)
+{
+    const piece *a = x, *b = y;
+    int order = compare_names(a->job, b->job);
+    if (!order) order = compare_names(a->node, b->node);
+    if (!order) order = (a->clock.wall_ns > b->clock.wall_ns) - (a->clock.wall_ns < b->clock.wall_ns);
+    if (!order) order = compare_names(a->rank, b->rank);
+    if (!order) order = compare_numbers(a->size, b->size);
+    return order ? order : compare_numbers(a->hash, b->hash);
+}
+
+// ---- jobs ----
+
+static int check_jobs(const merging *m)
+{
+    const piece *first = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped || !p->job) continue;
+        if (first && strcmp(first->job, p->job) != 0) {
+            if (!force)
+                return fail(EXIT_FILE, "%s is of job %s, %s of job %s; --force joins them all the same", safe(first->path),
+                            safe(first->job), safe(p->path), safe(p->job));
+            warn("%s is of job %s, %s of job %s", safe(first->path), safe(first->job), safe(p->path), safe(p->job));
+        }
+        first = p;
+    }
+    return EXIT_DONE;
+}
+
+// ---- writing ----
+
+static int copy_piece(const piece *p, whole_file *to)
+{
+    char *data;
+    size_t size;
+    if (!load(p, &data, &size)) return EXIT_FILE;
+    // A recording that still grows: what was looked at is what is written.
+    bool same = size >= p->size && hash_of(data, (size_t)p->size) == p->hash;
+    int failed = same ? whole_file_write(to, data, (size_t)p->size) : 0;
+    free(data);
+    if (!same) return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
+    return failed ? EXIT_FILE : EXIT_DONE; // whole_file_close() says why
+}
+
+static int write_all(const merging *m)
+{
+    whole_file *to = whole_file_open(output);
+    int code = to ? EXIT_DONE : EXIT_FILE;
+    for (size_t i = 0; i < m->count && !code; i++)
+        if (!m->pieces[i].dropped) code = copy_piece(&m->pieces[i], to);
+    int closed = to ? whole_file_close(to, !code) : code;
+    return code ? code : closed;
+}
+
+// ---- what was joined ----
+
+static int find_clocks(const merging *m, clocks *c)
+{
+    clocks_input *in = must(calloc(m->count + 1, sizeof *in));
+    clocks_event *events = must(calloc(m->count + 1, sizeof *events));
+    char **keys = must(calloc(m->count + 1, sizeof *keys));
+    size_t count = 0, event_count = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped || (!p->snapshots && !p->deltas)) continue;
+        if (p->job && p->step && p->clock.wall_ns) {
+            keys[event_count] = text_format("%s.%s", p->job, p->step);
+            events[event_count] = (clocks_event){count, keys[event_count], p->clock.wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
+            event_count++;
+        }
+        in[count++] = p->clock;
+    }
+    netprof_err failed = clocks_find(c, in, count, events, event_count);
+    for (size_t i = 0; i < event_count; i++) free(keys[i]);
+    free(keys);
+    free(events);
+    free(in);
+    return failed ? fail(EXIT_FILE, "no memory") : EXIT_DONE;
+}
+
+static uint64_t bytes_of(const merging *m)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < m->count; i++) sum += m->pieces[i].dropped ? 0 : m->pieces[i].size;
+    return sum;
+}
+
+static void print_json(const merging *m, const clocks *c)
+{
+    json_object *o = json_document("merge"), *list = json_object_new_array(), *about = json_object_new_object();
+    size_t next = 0;
+    json_text(o, "output", output);
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        bool timed = !p->dropped && (p->snapshots || p->deltas);
+        json_object *one = json_object_new_object();
+        json_text(one, "file", p->path);
+        json_object_object_add(one, "byte", json_u64(p->at));
+        json_object_object_add(one, "bytes", json_u64(p->size));
+        json_text(one, "node", p->node);
+        json_text(one, "job", p->job);
+        json_text(one, "rank", p->rank);
+        json_object_object_add(one, "snapshots", json_u64(p->snapshots));
+        json_object_object_add(one, "differences", json_u64(p->deltas));
+        json_object_object_add(one, "regions", json_u64(p->regions));
+        json_object_object_add(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
+        json_object_object_add(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
+        json_object_object_add(one, "complete", json_object_new_boolean(p->complete));
+        json_object_object_add(one, "left_out", json_object_new_boolean(p->dropped));
+        if (timed) {
+            const clocks_run *r = &c->runs[next++];
+            json_object_object_add(one, "clock_offset_ns", json_object_new_int64(r->offset_ns));
+            json_object_object_add(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_object_new_int64(r->error_ns));
+            json_object_object_add(one, "clock_set_ns", json_object_new_int64(r->set_ns));
+        }
+        json_object_array_add(list, one);
+    }
+    json_object_object_add(o, "files", list);
+    json_object_object_add(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
+    json_text(about, "text", c->text);
+    json_object_object_add(o, "clocks", about);
+    json_print(stdout, o);
+}
+
+static void print_text(const merging *m, const clocks *c, FILE *to)
+{
+    size_t kept = 0, nodes = 0;
+    const char *last = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped) continue;
+        kept++;
+        nodes += !last || !same_text(last, p->node);
+        last = p->node ? p->node : "";
+    }
+    fprintf(to, "%s: %zu file%s of %zu node%s, %s\n", safe(output), kept, kept == 1 ? "" : "s", nodes,
+            nodes == 1 ? "" : "s", number_si((double)bytes_of(m), "bytes"));
+    if (c->text && *c->text) fprintf(to, "%s\n", safe(c->text + strspn(c->text, " ")));
+}
+
+static void free_all(merging *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        piece *p = &m->pieces[i];
+        free(p->node);
+        free(p->boot);
+        free(p->job);
+        free(p->step);
+        free(p->rank);
+    }
+    for (size_t i = 0; i < m->path_count; i++) free(m->paths[i]);
+    free(m->pieces);
+    free(m->paths);
+}
+
+static int run(const char **arguments, size_t count)
+{
+    merging m = {0};
+    clocks c = {0};
+    if (!count) return fail_usage("expected the files of a job, or a directory of them");
+    if (!output) return fail_usage("-o FILE is needed");
+    if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
+    int code = add_paths(&m, arguments, count);
+    for (size_t i = 0; i < m.path_count && !code; i++) code = add_file(&m, m.paths[i]);
+    if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, compare_pieces);
+    if (!code) code = drop_duplicates(&m);
+    if (!code) code = check_jobs(&m);
+    if (!code && !bytes_of(&m)) code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
+    if (!code) code = find_clocks(&m, &c);
+    if (!code) code = write_all(&m);
+    if (!code && as_json) print_json(&m, &c);
+    else if (!code && !quiet) print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
+    if (!code) code = output_close();
+    if (!code && m.cut) code = EXIT_WORTH_FAILING;
+    clocks_free(&c);
+    free_all(&m);
+    return code;
+}
+
+const command command_merge = {
+    .name = "merge",
+    .summary = "join the files of a job's nodes into one",
+    .arguments = "FILE|DIR... -o OUT",
+    .text = "Joins recordings, snapshots and regions of the nodes of one job into one file, which every command reads as the\n"
+            "files it was made of: a run each, with its host and facts. Each file is checked and copied as it is. The order\n"
+            "is that of nodes and time: the same files give the same bytes. A file that is there twice, or also as an earlier\n"
+            "copy, is taken once; files of different jobs are refused. Also says how far the clocks of the nodes may be\n"
+            "apart. A directory stands for the *.netprof in it.",
+    .examples = "netprof merge node1.netprof node2.netprof node3.netprof -o job.netprof\n"
+                "netprof merge --force -q ranks -o job.netprof",
+    .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be used or\n"
+             "written, or the files are of different jobs.",
+    .options = options,
+    .run = run,
+    .json = &as_json,
+};

@@ -1,0 +1,21 @@
+// What schedulers and Kubernetes write into control groups and node files: which job a process belongs to, which nodes a
+// job has, which pod this is. Text in, answers out.
+#ifndef NETPROF_SOURCES_MEMBERSHIP_H
+#define NETPROF_SOURCES_MEMBERSHIP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+// Does /proc/PID/cgroup (text) name this job? scheduler: slurm (.../slurm.../job_17/...), pbs (.../17.server/...; of an
+// array 17[3].server), oar (/oar/user_17).
+bool membership_in_cgroup(const char *scheduler, const char *job, const char *text);
+// The uid of a pod in a path of Kubernetes (.../kubepods.../pod<uid>/... or kubepods-...-pod<uid>.slice), with dashes;
+// NULL when there is none. free() it.
+char *membership_pod_uid(const char *text);
+// node7 and node7.cluster.example are one; addresses are themselves.
+bool membership_same_node(const char *a, const char *b);
+// The nodes in a node file by commas: one a line, once for each of its slots, in the file's order, the longer name where
+// both are there. *count: how many. NULL when the file names none. free() it.
+char *membership_nodes(FILE *file, size_t *count);
+
+#endif

@@ -1,0 +1,261 @@
+#define _GNU_SOURCE
+#include "follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER = 16, COMPACT_ITEMS = 256 };
+
+// A chunk that a reader gave.
+typedef struct item {
+    size_t offset, size;
+    const netprof_schema *schema; // of the reader at hand; only compared. NULL: no snapshot
+} item;
+
+struct follow {
+    char *path;
+    int fd;
+    ino_t inode;
+    dev_t device;
+    off_t read;           // bytes of the file that were looked at
+    unsigned char *data;  // what is kept
+    size_t size, room;
+    size_t delivered;     // bytes of data that were delivered
+    item *items;          // of the last pass, in order
+    size_t count, item_room;
+    size_t compact_at;    // so many snapshots are worth thinning
+    bool thinned, ended;
+};
+
+follow *follow_open(const char *path)
+{
+    follow *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->path = strdup(path);
+    f->fd = -1;
+    f->compact_at = COMPACT_ITEMS;
+    if (f->path) return f;
+    free(f);
+    return NULL;
+}
+
+static netprof_err failed(netprof_error *error, netprof_err code, const follow *f, const char *text)
+{
+    *error = (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0};
+    snprintf(error->path, sizeof error->path, "%s", f->path);
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return code;
+}
+
+static void begin_anew(follow *f)
+{
+    if (f->fd >= 0) close(f->fd);
+    f->fd = -1;
+    f->read = 0;
+    f->size = f->delivered = f->count = 0;
+    f->compact_at = COMPACT_ITEMS;
+    f->thinned = f->ended = false;
+}
+
+// The file under the name is another one, or was cut.
+static bool was_replaced(const follow *f)
+{
+    struct stat st;
+    if (f->fd < 0) return false;
+    if (stat(f->path, &st) == 0 && (st.st_ino != f->inode || st.st_dev != f->device)) return true;
+    return fstat(f->fd, &st) == 0 && st.st_size < f->read;
+}
+
+static netprof_err open_file(follow *f, netprof_error *error)
+{
+    struct stat st;
+    if (was_replaced(f)) begin_anew(f);
+    if (f->fd >= 0) return NETPROF_OK;
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (f->fd < 0 || fstat(f->fd, &st)) return failed(error, NETPROF_ERR_IO, f, "cannot open");
+    if (!S_ISREG(st.st_mode)) {
+        begin_anew(f);
+        return failed(error, NETPROF_ERR_FORMAT, f, "not a file that grows");
+    }
+    f->inode = st.st_ino;
+    f->device = st.st_dev;
+    return NETPROF_OK;
+}
+
+static netprof_err read_more(follow *f, netprof_error *error)
+{
+    for (;;) {
+        if (f->room - f->size < 65536) {
+            unsigned char *larger = realloc(f->data, f->room = 2 * f->room + 65536);
+            if (!larger) return failed(error, NETPROF_ERR_NOMEM, f, "no memory");
+            f->data = larger;
+        }
+        ssize_t n = pread(f->fd, f->data + f->size, f->room - f->size, f->read);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return failed(error, NETPROF_ERR_IO, f, "cannot read");
+        if (n == 0) return NETPROF_OK;
+        f->size += (size_t)n;
+        f->read += n;
+    }
+}
+
+static bool keep_item(follow *f, const netprof_item *x)
+{
+    if (f->count == f->item_room) {
+        size_t room = f->item_room ? 2 * f->item_room : 64;
+        item *longer = realloc(f->items, room * sizeof *longer);
+        if (!longer) return false;
+        f->items = longer;
+        f->item_room = room;
+    }
+    f->items[f->count++] = (item){x->offset, x->size, x->snapshot ? x->snapshot->schema : NULL};
+    return true;
+}
+
+// Did the recorder close the file? Once chunks were given up, only the whole file tells.
+static bool is_complete(const follow *f, const netprof_item *end)
+{
+    netprof_reader *reader;
+    netprof_item x = {.complete = 0};
+    size_t told = f->count ? f->items[f->count - 1].offset + f->items[f->count - 1].size : HEADER;
+    if (!f->thinned || told == f->size) return end->complete;
+    if (netprof_reader_open(&reader, f->path, NULL, NULL)) return false;
+    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END) continue;
+    netprof_reader_close(reader);
+    return x.complete;
+}
+
+// One pass over what is kept; what was not delivered yet is.
+static netprof_err pass(follow *f, follow_take *take, void *user, netprof_error *error)
+{
+    netprof_reader *reader;
+    netprof_item x;
+    netprof_err err = netprof_reader_open_memory(&reader, f->data, f->size, NULL, error);
+    if (err) return err;
+    f->count = 0;
+    while (!(err = netprof_reader_next(reader, &x, error))) {
+        if (x.type == NETPROF_ITEM_END) {
+            f->ended = is_complete(f, &x);
+            break;
+        }
+        // Damage up to the end is a chunk of which not all is there yet.
+        if (x.type == NETPROF_ITEM_DAMAGE && x.offset + x.size == f->size) break;
+        if (x.type != NETPROF_ITEM_DAMAGE && !keep_item(f, &x)) err = NETPROF_ERR_NOMEM;
+        if (!err && x.snapshot && x.offset >= f->delivered && !take(user, x.snapshot)) err = NETPROF_ERR_NOMEM;
+        if (err) break;
+        if (x.offset + x.size > f->delivered) f->delivered = x.offset + x.size;
+    }
+    netprof_reader_close(reader);
+    return err ? failed(error, err, f, "no memory") : NETPROF_OK;
+}
+
+// ---- giving up what is not needed any more ----
+
+// What stands before the item and is no item: the header, schemas.
+static size_t between(const follow *f, size_t i, size_t *from)
+{
+    *from = i ? f->items[i - 1].offset + f->items[i - 1].size : 0;
+    return f->items[i].offset - *from;
+}
+
+static void append(unsigned char *to, size_t *size, const unsigned char *from, size_t count)
+{
+    memcpy(to + *size, from, count);
+    *size += count;
+}
+
+// Does the snapshot stand for itself, given all schemas before it?
+static bool stands_alone(const follow *f, unsigned char *scratch, size_t schemas, size_t i)
+{
+    netprof_reader *reader;
+    netprof_item x;
+    bool alone = false;
+    append(scratch, &schemas, f->data + f->items[i].offset, f->items[i].size);
+    if (netprof_reader_open_memory(&reader, scratch, schemas, NULL, NULL)) return false;
+    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END) alone = x.type == NETPROF_ITEM_SNAPSHOT;
+    netprof_reader_close(reader);
+    return alone;
+}
+
+// The newest snapshot of the schema that stands for itself, or the first of it.
+static size_t newest_key(const follow *f, unsigned char *scratch, size_t schemas, const netprof_schema *schema)
+{
+    size_t first = f->count;
+    for (size_t i = f->count; i-- > 0;) {
+        if (f->items[i].schema != schema) continue;
+        first = i;
+        if (stands_alone(f, scratch, schemas, i)) break;
+    }
+    return first;
+}
+
+// Header and schemas in order, then of each schema what its newest snapshot needs. Chunks carry numbers of schemas and
+// of their keys, so the order among each must stay.
+static void compact(follow *f)
+{
+    unsigned char *kept = malloc(f->size), *scratch = malloc(f->size);
+    bool *needed = calloc(f->count + 1, sizeof *needed);
+    size_t size = 0, from, snapshots = 0;
+    if (kept && scratch && needed) {
+        for (size_t i = 0; i < f->count; i++) {
+            size_t count = between(f, i, &from);
+            append(kept, &size, f->data + from, count);
+        }
+        memcpy(scratch, kept, size);
+        for (size_t i = f->count; i-- > 0;) {
+            if (!f->items[i].schema || needed[i]) continue;
+            size_t key = newest_key(f, scratch, size, f->items[i].schema);
+            // All of the schema from its key on; the schema is done with that.
+            for (size_t k = key; k <= i; k++) needed[k] |= f->items[k].schema == f->items[i].schema;
+            for (size_t k = 0; k < key; k++)
+                if (f->items[k].schema == f->items[i].schema) f->items[k].schema = NULL;
+        }
+        for (size_t i = 0; i < f->count; i++) {
+            if (!needed[i]) continue;
+            append(kept, &size, f->data + f->items[i].offset, f->items[i].size);
+            snapshots++;
+        }
+        size_t tail = f->delivered;
+        f->delivered = size;
+        append(kept, &size, f->data + tail, f->size - tail);
+        memcpy(f->data, kept, size);
+        f->size = size;
+        f->compact_at = 2 * snapshots + COMPACT_ITEMS;
+        f->thinned = true;
+    }
+    free(kept);
+    free(scratch);
+    free(needed);
+}
+
+netprof_err follow_look(follow *f, follow_take *take, void *user, netprof_error *error)
+{
+    netprof_err err = open_file(f, error);
+    size_t before = f->size;
+    if (!err) err = read_more(f, error);
+    if (err || f->size == before) return err;
+    if (f->size < HEADER) return NETPROF_OK; // it has just begun
+    err = pass(f, take, user, error);
+    if (!err && f->count > f->compact_at) compact(f);
+    return err;
+}
+
+bool follow_ended(const follow *f)
+{
+    return f->ended;
+}
+
+void follow_close(follow *f)
+{
+    if (!f) return;
+    if (f->fd >= 0) close(f->fd);
+    free(f->path);
+    free(f->data);
+    free(f->items);
+    free(f);
+}

@@ -1,0 +1,74 @@
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void drop_first(struct history_set *set, size_t count)
+{
+    for (size_t i = 0; i < count; i++) netprof_snapshot_free(&set->items[i]);
+    memmove(set->items, set->items + count, (set->count - count) * sizeof *set->items);
+    set->count -= count;
+}
+
+static bool differs(const netprof_schema *a, const netprof_schema *b, const char *key)
+{
+    const char *x = netprof_fact_of(a->facts, a->fact_count, key), *y = netprof_fact_of(b->facts, b->fact_count, key);
+    return x && y && strcmp(x, y) != 0;
+}
+
+static bool begins_anew(const netprof_snapshot *last, const netprof_snapshot *s)
+{
+    return s->begin_ns <= last->begin_ns || differs(last->schema, s->schema, "host") ||
+           differs(last->schema, s->schema, "boot_id");
+}
+
+bool history_add(history *h, const netprof_snapshot *s)
+{
+    struct history_set *set = &h->sets[s->set];
+    size_t old = 0;
+    if (set->count && begins_anew(&set->items[set->count - 1], s)) drop_first(set, set->count);
+    if (set->count == set->room) {
+        size_t room = set->room ? 2 * set->room : 16;
+        netprof_snapshot *longer = realloc(set->items, room * sizeof *longer);
+        if (!longer) return false;
+        set->items = longer;
+        set->room = room;
+    }
+    set->items[set->count] = (netprof_snapshot)NETPROF_ZERO;
+    if (netprof_snapshot_copy(&set->items[set->count], s, NULL)) return false;
+    set->count++;
+    // The first that stays is the last one at or before the window's begin.
+    while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns) old++;
+    drop_first(set, old);
+    return true;
+}
+
+netprof_set history_shown(const history *h)
+{
+    const struct history_set *all = &h->sets[NETPROF_SET_ALL], *fast = &h->sets[NETPROF_SET_FAST];
+    if (fast->count < 2) return NETPROF_SET_ALL;
+    if (all->count < 2) return NETPROF_SET_FAST;
+    int64_t behind = fast->items[fast->count - 1].begin_ns - all->items[all->count - 1].begin_ns;
+    int64_t step = all->items[all->count - 1].begin_ns - all->items[all->count - 2].begin_ns;
+    return behind > 2 * step ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+}
+
+bool history_last(const history *h, const netprof_snapshot **first, const netprof_snapshot **before,
+                  const netprof_snapshot **last)
+{
+    const struct history_set *set = &h->sets[history_shown(h)];
+    if (set->count < 2) return false;
+    *first = &set->items[0];
+    *before = &set->items[set->count - 2];
+    *last = &set->items[set->count - 1];
+    return true;
+}
+
+void history_free(history *h)
+{
+    for (size_t i = 0; i < HISTORY_SETS; i++) {
+        drop_first(&h->sets[i], h->sets[i].count);
+        free(h->sets[i].items);
+    }
+    *h = (history){0};
+}

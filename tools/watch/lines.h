@@ -1,0 +1,42 @@
+// Lines of styled text: what the screen draws and the plain text prints.
+#ifndef WATCH_LINES_H
+#define WATCH_LINES_H
+
+#include "common.h"
+
+#include <stddef.h>
+
+typedef enum style { NORMAL = 0, FAINT, STRONG, TITLE, CAUTION, DANGER, STYLES } style;
+
+typedef struct span {
+    char *text;
+    style style;
+} span;
+
+typedef struct line {
+    span *spans;
+    size_t count;
+    int width; // columns
+} line;
+
+// Start from {0} and a width; lines_free() at the end.
+typedef struct lines {
+    line *items;
+    size_t count;
+    int width; // columns that a line has; longer ones are cut. 0: any number
+} lines;
+
+void lines_begin(lines *l); // a new line
+// Text that is safe already goes to the end of the last line; what does not fit is cut, and the cut is marked.
+void lines_add(lines *l, style s, const char *text);
+void lines_printf(lines *l, style s, const char *format, ...) PRINTF_LIKE(3, 4);
+// In so many columns, filled up with blanks: at the left of them or, with right, at their right end.
+void lines_cell(lines *l, style s, int columns, bool right, const char *text);
+// A bar of so many columns, full at 1; a bar of blanks for what is not known (NAN).
+void lines_bar(lines *l, style s, int columns, double share);
+void lines_blank(lines *l, int columns);
+void lines_free(lines *l);
+
+int text_columns(const char *text);
+
+#endif

@@ -1,0 +1,390 @@
+// netprof-watch: what this node does now, or what a recording that grows tells.
+#define _GNU_SOURCE
+#include "common.h"
+#include "follow.h"
+#include "history.h"
+#include "inputs.h"
+#include "options.h"
+#include "output.h"
+#include "reading.h"
+#include "record.h"
+#include "screen.h"
+#include "view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int once, count, plain, list_options, help, version;
+static char *interval_text, *window_text, *rules_path;
+
+static const struct poptOption options[] = {
+    {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "look so often (1s)", "TIME"},
+    {"window", 'w', POPT_ARG_STRING, &window_text, 0, "judge by rules what happened in this time (10s)", "TIME"},
+    {"once", '1', POPT_ARG_NONE, &once, 0, "one look after one interval, as plain text", NULL},
+    {"count", 'n', POPT_ARG_INT, &count, 0, "end after so many looks", "N"},
+    {"plain", 0, POPT_ARG_NONE, &plain, 0, "plain text, a block for each look, also on a terminal", NULL},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, "Without a FILE:", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static const struct poptOption all_options[] = {
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
+    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
+    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
+    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static void print_help(FILE *to)
+{
+    fputs("usage: netprof watch [OPTION...] [FILE]\n"
+          "\n"
+          "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the rules\n"
+          "over the last seconds, CPU, memory, pressure, disks, power and GPUs. With FILE, the same from a recording that\n"
+          "another netprof still writes. On a terminal it draws; into a pipe, or where TERM is dumb, each look is a block\n"
+          "of plain text. What is not known is '?'; what does not exist is '-'.\n"
+          "\n"
+          "Keys: q quit, p pause, s sort, arrows and pages scroll, ? help.\n"
+          "\n"
+          "Options:\n",
+          to);
+    options_print(options, to);
+    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
+    fputs("\n"
+          "Examples:\n"
+          "  netprof watch --count 2 --interval 500ms\n"
+          "  netprof watch --once --interval 200ms --sources netdev,cpu\n"
+          "  netprof watch --count 1 run.netprof\n"
+          "\n"
+          "Exit codes: 0 done, 2 wrong usage, 3 a file could not be read, 4 nothing to read on this node.\n",
+          to);
+}
+
+typedef struct watch {
+    int64_t interval_ns;
+    const char *path; // NULL: this node
+    follow *file;
+    netprof *np;
+    netprof_set set;
+    sources_job nobody;
+    netprof_snapshot snapshot;
+    rules rules;
+    history history;
+    schedule clock;
+    view *view; // NULL: there are no two readings yet
+    bool fresh; // there are readings that were not shown yet
+    char *trouble; // why there is nothing new; NULL
+    bool drawing, paused, helping, done;
+    view_order order;
+    size_t top;
+    int looks;
+} watch;
+
+// ---- taking ----
+
+static bool take_history(void *user, const netprof_snapshot *s)
+{
+    watch *w = user;
+    w->fresh = true;
+    return history_add(&w->history, s);
+}
+
+static void set_trouble(watch *w, char *text)
+{
+    free(w->trouble);
+    w->trouble = text;
+}
+
+static char *trouble_text(const netprof_error *error)
+{
+    return text_format("%s%s%s", *error->path ? safe(error->path) : "", *error->path ? ": " : "", error_text(error));
+}
+
+static void take(watch *w)
+{
+    netprof_error error;
+    netprof_err err;
+    if (w->file) err = follow_look(w->file, take_history, w, &error);
+    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !take_history(w, &w->snapshot)) must(NULL);
+    set_trouble(w, err ? trouble_text(&error) : NULL);
+}
+
+static void make_view(watch *w)
+{
+    netprof_error error;
+    view *made;
+    if (!w->fresh) return;
+    netprof_err err = view_make(&made, &w->history, &w->rules, &error);
+    if (err) {
+        if (err != NETPROF_ERR_NOSOURCE) set_trouble(w, trouble_text(&error));
+        return;
+    }
+    w->fresh = false;
+    view_free(w->view);
+    w->view = made;
+}
+
+// ---- showing ----
+
+static double age_s(const watch *w)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)((int64_t)t.tv_sec * 1000000000 + t.tv_nsec - w->view->wall_ns) / 1e9;
+}
+
+static void head_lines(const watch *w, lines *l)
+{
+    lines_begin(l);
+    lines_add(l, STRONG, "netprof watch ");
+    lines_add(l, NORMAL, w->view ? w->view->host : "");
+    if (w->view) lines_printf(l, NORMAL, "  %s", number_time(w->view->wall_ns));
+    if (w->view) lines_printf(l, FAINT, "  over %s", number_seconds(w->view->elapsed_s));
+    if (w->paused) lines_add(l, CAUTION, "  PAUSED");
+    if (w->path) lines_printf(l, NORMAL, "  %s", safe(w->path));
+    if (w->file && follow_ended(w->file)) lines_add(l, CAUTION, " (ended)");
+    else if (w->file && w->view && age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
+        lines_printf(l, CAUTION, " (nothing new for %s)", number_seconds(age_s(w)));
+    lines_begin(l);
+    if (w->trouble) lines_printf(l, DANGER, "cannot read: %s", w->trouble);
+    else if (w->view) view_verdict(w->view, l);
+    else lines_add(l, NORMAL, w->path ? "waiting for two readings in the file" : "waiting for the second reading");
+}
+
+static void help_lines(lines *l)
+{
+    static const char *const texts[] = {
+        "q         quit",
+        "p, space  pause and go on; readings are taken all the same",
+        "s         sort the devices: as found, by rate, by share of the line, by name",
+        "arrows, pages, Home, End (or j, k, g, G)  scroll",
+        "?         this help and back",
+        "",
+        "RECEIVED, SENT  bytes per second over the last interval; >= : at least so much",
+        "OF LINE         their share of LINE, what the port can carry each way",
+        "PKTS/s          packets per second, both ways together",
+        "TROUBLE         the largest counter of each kind that moved; all of them below",
+        "?               not known;  -: there is none",
+        "",
+        "The second line is the verdict of netprof check over the window (--window).",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        lines_begin(l);
+        lines_add(l, NORMAL, texts[i]);
+    }
+}
+
+static void foot_lines(const watch *w, lines *l)
+{
+    lines_begin(l);
+    lines_printf(l, TITLE, "q quit  p %s  s sort (%s)  arrows scroll  ? help", w->paused ? "go on" : "pause",
+                 view_order_name(w->order));
+}
+
+static void draw(watch *w)
+{
+    lines head = {.width = screen_width()}, body = head, foot = head;
+    head_lines(w, &head);
+    if (w->helping) help_lines(&body);
+    else if (w->view) view_lines(w->view, &body);
+    if (screen_height() > 3) foot_lines(w, &foot);
+    w->top = screen_draw(&head, &body, &foot, w->top);
+    lines_free(&head);
+    lines_free(&body);
+    lines_free(&foot);
+}
+
+static void print_lines(const lines *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const line *x = &l->items[i];
+        for (size_t k = 0; k < x->count; k++) fputs(x->spans[k].text, stdout);
+        putchar('\n');
+    }
+}
+
+static void print_plain(const watch *w)
+{
+    lines l = {0};
+    head_lines(w, &l);
+    if (w->view) view_lines(w->view, &l);
+    if (w->looks) putchar('\n');
+    print_lines(&l);
+    fflush(stdout);
+    lines_free(&l);
+}
+
+// One look: what there is now, shown.
+static void look(watch *w)
+{
+    take(w);
+    if (w->paused) return;
+    bool news = w->fresh || w->trouble;
+    make_view(w);
+    if (w->view) view_sort(w->view, w->order);
+    if (w->drawing) draw(w);
+    else if (news && (w->view || w->trouble)) print_plain(w);
+    if (w->view || w->trouble) w->looks += news || w->drawing;
+    if (ferror(stdout)) w->done = true;
+    if (count && w->looks >= count) w->done = true;
+    // A recording that has ended has nothing more to tell; on a terminal it may still be looked at.
+    if (!w->drawing && w->file && follow_ended(w->file)) w->done = true;
+}
+
+// ---- keys and signals ----
+
+static void scroll(watch *w, int by)
+{
+    if (by < 0 && w->top < (size_t)-by) w->top = 0;
+    else w->top += (size_t)by; // drawing knows the end
+}
+
+static void obey(watch *w, screen_key key)
+{
+    int page = screen_height() > 5 ? screen_height() - 4 : 1;
+    switch (key) {
+    case KEY_QUIT: case KEY_CLOSED: w->done = true; break;
+    case KEY_PAUSE: w->paused = !w->paused; break;
+    case KEY_SORT:
+        w->order = (w->order + 1) % VIEW_ORDERS;
+        w->fresh |= w->order == VIEW_AS_FOUND; // made anew, they are as found
+        break;
+    case KEY_QUESTION:
+        w->helping = !w->helping;
+        w->top = 0;
+        break;
+    case KEY_LINE_UP: scroll(w, -1); break;
+    case KEY_LINE_DOWN: scroll(w, 1); break;
+    case KEY_PAGE_UP: scroll(w, -page); break;
+    case KEY_PAGE_DOWN: scroll(w, page); break;
+    case KEY_FIRST: w->top = 0; break;
+    case KEY_LAST: w->top = SIZE_MAX / 2; break;
+    case KEY_NONE: break;
+    }
+}
+
+static void obey_keys(watch *w)
+{
+    screen_key key;
+    while (!w->done && (key = screen_read_key()) != KEY_NONE) obey(w, key);
+    if (w->done) return;
+    if (!w->paused) make_view(w);
+    if (w->view) view_sort(w->view, w->order);
+    draw(w);
+}
+
+static void loop(watch *w)
+{
+    struct signalfd_siginfo info;
+    look(w);
+    while (!w->done) {
+        int event = schedule_wait(&w->clock, &info);
+        if (event >= 0) {
+            look(w);
+        } else if (event == SCHEDULE_INPUT) {
+            obey_keys(w);
+        } else if (info.ssi_signo == SIGWINCH) {
+            if (!w->drawing) continue;
+            screen_resized();
+            draw(w);
+        } else {
+            w->done = true;
+        }
+    }
+}
+
+// ---- beginning ----
+
+static int open_input(watch *w)
+{
+    if (w->path) {
+        w->file = must(follow_open(w->path));
+        netprof_error error;
+        // Said at once, before the screen is taken; a recorder that starts a moment later is no use of a wrong name.
+        return follow_look(w->file, take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
+    }
+    if (!reading_set(&w->set, NETPROF_SET_ALL)) return EXIT_USAGE;
+    int code = reading_open_node(&w->np, &w->nobody, true, true);
+    return code == EXIT_NOTHING ? reading_nothing(w->np) : code;
+}
+
+static int check(watch *w, const char **arguments)
+{
+    int64_t window_ns = 10000000000;
+    w->interval_ns = 1000000000;
+    if (interval_text && !parse_duration(interval_text, &w->interval_ns))
+        return fail_usage("--interval: %s: expected a time like 500ms, 2s or 1m", safe(interval_text));
+    if (window_text && !parse_duration(window_text, &window_ns))
+        return fail_usage("--window: %s: expected a time like 10s or 1m", safe(window_text));
+    if (count < 0) return fail_usage("--count: %d: expected a positive number", count);
+    if (arguments && arguments[0] && arguments[1]) return fail_usage("%s: one FILE at most", safe(arguments[1]));
+    if (once) count = 1;
+    w->history.window_ns = window_ns;
+    w->path = arguments ? arguments[0] : NULL;
+    return inputs_rules(&w->rules, rules_path);
+}
+
+static int begin(watch *w)
+{
+    static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
+    sigset_t signals;
+    int code = open_input(w);
+    if (code) return code;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    if (!schedule_open(&w->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+    schedule_add(&w->clock, w->interval_ns, schedule_now());
+    w->drawing = !plain && !once && screen_open();
+    if (w->drawing && isatty(STDIN_FILENO)) w->clock.input = STDIN_FILENO;
+    return EXIT_DONE;
+}
+
+static int run(const char **arguments)
+{
+    watch w = {0};
+    int code = check(&w, arguments);
+    if (!code) code = begin(&w);
+    if (!code) loop(&w);
+    screen_close();
+    schedule_close(&w.clock);
+    view_free(w.view);
+    history_free(&w.history);
+    follow_close(w.file);
+    netprof_snapshot_free(&w.snapshot);
+    netprof_close(w.np);
+    rules_free(&w.rules);
+    free(w.trouble);
+    return code;
+}
+
+static int wrong_option(poptContext context, int result)
+{
+    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
+    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    message_command("watch", NULL);
+    poptContext context = must(poptGetContext("netprof watch", argc, (const char **)(uintptr_t)argv, all_options, 0));
+    int result = poptGetNextOpt(context), code;
+    if (help) print_help(stdout);
+    else if (list_options) options_list(options);
+    else if (version) printf("netprof %s\n", netprof_version());
+    if (help || list_options || version) code = EXIT_DONE;
+    else if (result < -1) code = wrong_option(context, result);
+    else code = run(poptGetArgs(context));
+    poptFreeContext(context);
+    options_free(all_options);
+    int closed = output_close();
+    return code ? code : closed;
+}

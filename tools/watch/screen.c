@@ -1,0 +1,171 @@
+#define _GNU_SOURCE
+#define NCURSES_WIDECHAR 1
+#include "screen.h"
+
+#include "output.h"
+
+#include <errno.h>
+#include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static SCREEN *screen;
+static bool coloured;
+
+// ---- what a crash leaves: a terminal as it was ----
+
+static struct termios saved;
+static bool saved_there;
+static char leave[256]; // what restores the terminal's picture
+
+static void put_back(int number)
+{
+    if (saved_there) tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+    if (write(STDOUT_FILENO, leave, strlen(leave)) < 0) _exit(128 + number);
+    raise(number); // the action is the usual one again (SA_RESETHAND)
+}
+
+static void keep_for_crash(void)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char names[][6] = {"rmcup", "sgr0", "cnorm"};
+    struct sigaction action = {.sa_handler = put_back, .sa_flags = (int)SA_RESETHAND};
+    saved_there = tcgetattr(STDIN_FILENO, &saved) == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = tigetstr(names[i]);
+        if (text && text != (char *)-1 && strlen(leave) + strlen(text) < sizeof leave) strcat(leave, text);
+    }
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct sigaction old;
+        // A sanitizer's handler stays: it tells more.
+        if (sigaction(crashes[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(crashes[i], &action, NULL);
+    }
+}
+
+// ---- opening ----
+
+static void set_colours(void)
+{
+    coloured = output_colour(stdout) && has_colors();
+    if (!coloured) return;
+    start_color();
+    use_default_colors();
+    init_pair(1, COLOR_YELLOW, -1);
+    init_pair(2, COLOR_RED, -1);
+}
+
+bool screen_open(void)
+{
+    const char *terminal = getenv("TERM");
+    if (!terminal || !*terminal || strcmp(terminal, "dumb") == 0 || !isatty(STDOUT_FILENO)) return false;
+    setenv("ESCDELAY", "25", 0);
+    screen = newterm(NULL, stdout, stdin);
+    if (!screen) return false;
+    keep_for_crash();
+    atexit(screen_close);
+    set_colours();
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    curs_set(0);
+    return true;
+}
+
+void screen_close(void)
+{
+    if (!screen) return;
+    endwin();
+    delscreen(screen);
+    screen = NULL;
+}
+
+int screen_width(void)
+{
+    return COLS;
+}
+
+int screen_height(void)
+{
+    return LINES;
+}
+
+void screen_resized(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) resizeterm(size.ws_row, size.ws_col);
+    clearok(curscr, TRUE); // a terminal that is made smaller and larger again may have lost lines
+}
+
+// ---- drawing ----
+
+// Words tell what colours tell; without colours bold and inverse stay.
+static attr_t attributes_of(style s)
+{
+    static const attr_t plain[STYLES] = {[NORMAL] = A_NORMAL, [FAINT] = A_DIM,    [STRONG] = A_BOLD,
+                                         [TITLE] = A_REVERSE, [CAUTION] = A_BOLD, [DANGER] = A_BOLD | A_UNDERLINE};
+    if (coloured && s == CAUTION) return (attr_t)COLOR_PAIR(1);
+    if (coloured && s == DANGER) return A_BOLD | (attr_t)COLOR_PAIR(2);
+    return plain[s];
+}
+
+static void draw_line(int row, const line *l)
+{
+    if (row < 0 || row >= LINES) return;
+    move(row, 0);
+    for (size_t i = 0; l && i < l->count; i++) {
+        attrset((int)attributes_of(l->spans[i].style));
+        addstr(l->spans[i].text);
+    }
+    attrset(A_NORMAL);
+    // A line that fills its row has taken the cursor to the next one.
+    if (!l || l->width < COLS) clrtoeol();
+}
+
+size_t screen_draw(const lines *head, const lines *body, const lines *foot, size_t top)
+{
+    int row = 0, room = LINES - (int)head->count - (int)foot->count;
+    size_t shown = room > 0 ? (size_t)room : 0, most = body->count > shown ? body->count - shown : 0;
+    if (top > most) top = most;
+    for (size_t i = 0; i < head->count; i++) draw_line(row++, &head->items[i]);
+    for (size_t i = 0; i < shown; i++) draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
+    row = LINES - (int)foot->count;
+    for (size_t i = 0; i < foot->count; i++) draw_line(row++, &foot->items[i]);
+    refresh(); // only what changed goes to the terminal
+    return top;
+}
+
+// ---- keys ----
+
+// Readable, but there is nothing to read: the end.
+static bool is_hung_up(void)
+{
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    int waiting = 0;
+    if (poll(&fd, 1, 0) <= 0) return false;
+    if (fd.revents & (POLLHUP | POLLERR | POLLNVAL)) return true;
+    return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || !waiting;
+}
+
+screen_key screen_read_key(void)
+{
+    static const struct {
+        int key;
+        screen_key means;
+    } keys[] = {{'q', KEY_QUIT},         {'Q', KEY_QUIT},        {'p', KEY_PAUSE},          {' ', KEY_PAUSE},
+                {'s', KEY_SORT},         {'?', KEY_QUESTION},    {'h', KEY_QUESTION},       {KEY_UP, KEY_LINE_UP},
+                {'k', KEY_LINE_UP},      {KEY_DOWN, KEY_LINE_DOWN}, {'j', KEY_LINE_DOWN},   {KEY_PPAGE, KEY_PAGE_UP},
+                {KEY_NPAGE, KEY_PAGE_DOWN}, {KEY_HOME, KEY_FIRST}, {'g', KEY_FIRST},        {KEY_END, KEY_LAST},
+                {'G', KEY_LAST}};
+    for (;;) {
+        int key = getch();
+        if (key == ERR) return is_hung_up() ? KEY_CLOSED : KEY_NONE;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (keys[i].key == key) return keys[i].means;
+    }
+}
