@@ -267,6 +267,22 @@ END
     [ -z "$(find . -name '*.??????' ! -name '*.json' | grep -v netprof)" ]
 }
 
+@test "files that were put together: each part is a run" {
+    record
+    cp run.netprof one.netprof
+    record
+    cat one.netprof run.netprof >both.netprof
+    same_in_all both.netprof
+    cp tables.json both.json
+    same_in_all one.netprof run.netprof
+    [ "$(jq -c .runs.run both.json)" = '["1","2"]' ]
+    for table in counter_values counter_rates snapshots devices findings verdicts facts; do
+        diff <(jq -S ".$table" both.json) <(jq -S ".$table" tables.json)
+    done
+    netprof export - --to json --table snapshots -o - <both.netprof >out
+    [ "$(jq -c '[.tables.snapshots.rows[].run] | unique' out)" = '[1,2]' ]
+}
+
 @test "an interrupt leaves nothing behind" {
     mkfifo pipe
     sleep 60 >pipe & # nothing comes, and no end

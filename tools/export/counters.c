@@ -455,46 +455,83 @@ static void begin_tables(export_sink *sink, unsigned what)
             export_begin(sink, (export_id)i, export_table_of((export_id)i));
 }
 
+// All parts of all files; those of regions are left to regions_read(), which takes paths.
+typedef struct opened {
+    input_file *files;
+    size_t file_count;
+    struct export_input *inputs;
+    size_t input_count;
+    const char **regions;
+    size_t region_count;
+    bool damaged;
+} opened;
+
+static int open_part(opened *all, input_file *file, size_t part)
+{
+    all->inputs = must(realloc(all->inputs, (all->input_count + 1) * sizeof *all->inputs));
+    struct export_input *in = &all->inputs[all->input_count];
+    int code = input_open(in, file, part);
+    all->damaged |= !in->complete;
+    if (code || in->is_regions) {
+        bool listed = all->region_count && all->regions[all->region_count - 1] == file->path;
+        if (!code && !listed) all->regions[all->region_count++] = file->path;
+        input_close(in);
+        return code;
+    }
+    in->run = ++all->input_count;
+    return EXIT_DONE;
+}
+
+static int open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
+{
+    int code = EXIT_DONE;
+    all->files = must(calloc(count, sizeof *all->files));
+    all->regions = must(calloc(count, sizeof *all->regions));
+    for (size_t i = 0; i < count && !code && !export_failed(sink); i++) {
+        input_file *file = &all->files[all->file_count++];
+        code = input_file_open(file, paths[i], export_options_of(sink)->names);
+        for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
+            code = open_part(all, file, part);
+    }
+    return code;
+}
+
+static void close_all(opened *all)
+{
+    for (size_t i = 0; i < all->input_count; i++)
+        input_close(&all->inputs[i]);
+    for (size_t i = 0; i < all->file_count; i++)
+        input_file_close(&all->files[i]);
+    free(all->inputs);
+    free(all->files);
+    free(all->regions);
+}
+
 int export_files(export_sink *sink, const char **paths, size_t count)
 {
     feed f = {.to = sink, .o = export_options_of(sink)};
-    struct export_input *files = must(calloc(count, sizeof *files));
-    const char **regions = must(calloc(count, sizeof *regions));
-    size_t kept = 0, region_count = 0;
-    bool damaged = false;
-    int code = EXIT_DONE;
-    for (size_t i = 0; i < count && !code && !export_failed(sink); i++) {
-        code = input_open(&files[kept], paths[i], f.o->names);
-        damaged |= !files[kept].complete;
-        if (code || files[kept].is_regions) {
-            if (!code) regions[region_count++] = paths[i];
-            input_close(&files[kept]);
-        } else {
-            files[kept].run = kept + 1;
-            kept++;
-        }
-    }
+    opened all = {0};
+    int code = open_all(&all, sink, paths, count);
+    size_t kept = all.input_count;
     if (!code && kept) begin_tables(sink, WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS);
-    if (!code && kept) code = export_counters(&f, files, kept);
-    if (!code && region_count && f.o->what & WHAT_REGIONS && !export_failed(sink)) {
+    if (!code && kept) code = export_counters(&f, all.inputs, kept);
+    if (!code && all.region_count && f.o->what & WHAT_REGIONS && !export_failed(sink)) {
         begin_tables(sink, WHAT_REGIONS);
-        code = export_regions(sink, regions, region_count);
+        code = export_regions(sink, all.regions, all.region_count);
     }
     if (code == EXIT_WORTH_FAILING) {
-        damaged = true;
+        all.damaged = true;
         code = EXIT_DONE;
     }
     if (!code && !(kept && f.o->what & ~(unsigned)WHAT_REGIONS) &&
-        !(region_count && f.o->what & WHAT_REGIONS))
+        !(all.region_count && f.o->what & WHAT_REGIONS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
-    for (size_t i = 0; i < kept; i++)
-        input_close(&files[i]);
+    bool damaged = all.damaged;
+    close_all(&all);
     held_free(&f.held);
     known_free(&f.known);
     forget_told(&f);
     if (f.o->wide) wide_free(&f.wide);
     free(f.cells);
-    free(files);
-    free(regions);
     return code ? code : damaged ? EXIT_WORTH_FAILING : EXIT_DONE;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MAX_BYTES ((uint64_t)1 << 32) // of one part
+
 // ---- walking ----
 
 static bool stopped(const input_visitor *v)
@@ -45,6 +47,7 @@ static void take_item(const netprof_item *item, const input_visitor *v, file_sta
         if (v->delta) v->delta(v->user, item->delta);
         break;
     case NETPROF_ITEM_REGIONS: f->regions = true; break;
+    case NETPROF_ITEM_FILE: break; // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         f->complete = false;
         if (f->speak)
@@ -59,26 +62,29 @@ static void take_item(const netprof_item *item, const input_visitor *v, file_sta
     }
 }
 
-static int walk_netprof(const char *path, const input_visitor *v, file_state *f)
+static int walk_netprof(const struct export_input *in, const input_visitor *v, file_state *f)
 {
-    netprof_reader *reader;
+    netprof_reader *reader = NULL;
     netprof_error error;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
-    netprof_err err = netprof_reader_open(&reader, path, NULL, &error);
-    if (err) return fail_error(path, &error);
+    char *data = NULL;
+    size_t size;
+    netprof_err err = parts_load(&in->file->parts, in->part, MAX_BYTES, &data, &size, &error);
+    if (!err) err = netprof_reader_open_memory(&reader, data, size, NULL, &error);
     while (!err && item.type != NETPROF_ITEM_END && !stopped(v)) {
         err = netprof_reader_next(reader, &item, &error);
         if (!err) take_item(&item, v, f);
     }
     netprof_reader_close(reader);
-    return err ? fail_error(path, &error) : EXIT_DONE;
+    free(data);
+    return err ? fail_error(in->path, &error) : EXIT_DONE;
 }
 
 int input_walk(struct export_input *in, const input_visitor *visitor)
 {
     file_state f = {.complete = true, .path = in->path};
-    if (!in->kept) return walk_netprof(in->path, visitor, &f);
-    walk_kept(&in->set.runs[0], visitor);
+    if (!in->file->kept) return walk_netprof(in, visitor, &f);
+    walk_kept(&in->file->set.runs[in->part], visitor);
     return EXIT_DONE;
 }
 
@@ -107,18 +113,6 @@ static void look_at_delta(void *user, const netprof_delta *d)
     in->end_ns = d->wall_end_ns;
 }
 
-static bool is_netprof_file(const char *path)
-{
-    char head[16];
-    struct stat st;
-    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
-        return false; // a pipe is read once only
-    FILE *file = fopen(path, "rbe");
-    size_t n = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file) fclose(file);
-    return dataset_recognise(head, n) == DATASET_NETPROF;
-}
-
 const netprof_schema *input_schema(const struct export_input *in)
 {
     return in->snapshots ? in->first.schema : NULL;
@@ -129,44 +123,64 @@ static void find_host(struct export_input *in)
     const netprof_schema *schema = input_schema(in);
     const char *host = netprof_fact_of(in->facts, in->fact_count, "host");
     if (!host && schema) host = netprof_fact_of(schema->facts, schema->fact_count, "host");
-    if (!host && in->kept) host = in->set.runs[0].host;
+    if (!host && in->file->kept) host = in->file->set.runs[in->part].host;
     in->host = must(strdup(host ? host : ""));
 }
 
-static int look(struct export_input *in, const input_visitor *v, const char *names)
+static int look(struct export_input *in, const input_visitor *v)
 {
     file_state f = {.complete = true, .path = in->path, .speak = true};
-    int code;
-    if (is_netprof_file(in->path)) {
-        in->format = DATASET_NETPROF;
-        code = walk_netprof(in->path, v, &f);
-        in->complete = f.complete;
-        in->is_regions = f.regions && !in->snapshots && !in->deltas;
-        if (code || in->is_regions || in->snapshots || in->deltas) return code;
-        return fail(EXIT_FILE, "%s: holds neither snapshots nor regions", safe(in->path));
-    }
-    code = inputs_read(&in->set, &in->path, 1, &(dataset_options){.names = names});
-    if (code) return code;
-    in->kept = true;
-    in->format = in->set.runs[0].format;
-    in->complete = in->set.runs[0].complete;
-    walk_kept(&in->set.runs[0], v);
-    return EXIT_DONE;
-}
-
-int input_open(struct export_input *in, const char *path, const char *names)
-{
-    struct stat st;
-    const input_visitor v = {
-        .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
-    *in = (struct export_input){.path = path, .complete = true};
-    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        in->is_regions = true;
+    if (in->file->kept) {
+        const dataset_run *run = &in->file->set.runs[in->part];
+        in->format = run->format;
+        in->complete = run->complete;
+        walk_kept(run, v);
         return EXIT_DONE;
     }
-    int code = look(in, &v, names);
-    if (!code) find_host(in);
+    in->format = DATASET_NETPROF;
+    int code = walk_netprof(in, v, &f);
+    in->complete = f.complete;
+    in->is_regions = f.regions && !in->snapshots && !in->deltas;
+    if (code || in->is_regions || in->snapshots || in->deltas) return code;
+    return fail(EXIT_FILE, "%s: holds neither snapshots nor regions", safe(in->path));
+}
+
+int input_open(struct export_input *in, input_file *file, size_t part)
+{
+    const input_visitor v = {
+        .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
+    *in = (struct export_input){.path = file->path, .file = file, .part = part, .complete = true};
+    in->is_regions = file->directory;
+    int code = file->directory ? EXIT_DONE : look(in, &v);
+    if (!code && !in->is_regions) find_host(in);
     return code;
+}
+
+int input_file_open(input_file *f, const char *path, const char *names)
+{
+    struct stat st;
+    netprof_error error;
+    *f = (input_file){.path = path, .count = 1};
+    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        f->directory = true;
+        return EXIT_DONE;
+    }
+    netprof_err err = strcmp(path, "-") == 0 ? NETPROF_ERR_FORMAT : parts_open(&f->parts, path, &error);
+    if (!err) {
+        f->count = f->parts.count;
+        return EXIT_DONE;
+    }
+    if (err != NETPROF_ERR_FORMAT) return fail_error(path, &error);
+    int code = inputs_read(&f->set, &path, 1, &(dataset_options){.names = names});
+    f->kept = true;
+    f->count = f->set.run_count;
+    return code;
+}
+
+void input_file_close(input_file *f)
+{
+    parts_close(&f->parts);
+    dataset_free(&f->set);
 }
 
 void input_close(struct export_input *in)
@@ -179,5 +193,4 @@ void input_close(struct export_input *in)
     free(in->host);
     netprof_snapshot_free(&in->first);
     netprof_snapshot_free(&in->last);
-    dataset_free(&in->set);
 }

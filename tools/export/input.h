@@ -3,12 +3,23 @@
 #define EXPORT_INPUT_H
 
 #include "dataset.h"
+#include "parts.h"
+
+// A file: several, when netprof merge or cat put them together.
+typedef struct input_file {
+    const char *path;
+    parts parts; // of .netprof on a disk: read again and again, as it was at first
+    dataset set; // what else there is, which is read once and kept
+    bool kept;
+    bool directory;
+    size_t count; // of its parts
+} input_file;
 
 struct export_input {
     const char *path;
+    input_file *file;
+    size_t part;
     dataset_format format;
-    dataset set; // what is not .netprof on a disk is read once and kept
-    bool kept;
     bool complete;            // no damage, and ended by its writer
     bool is_regions;          // the file holds regions and no counters; or it is a directory
     uint64_t run;             // its number, 1 for the first file of counters
@@ -28,8 +39,11 @@ typedef struct input_visitor {
     bool (*stop)(void *user); // asked before each
 } input_visitor;
 
-// Opens and looks through the whole file once; damage is said. Returns an exit code after saying what is wrong.
-int input_open(struct export_input *in, const char *path, const char *names);
+// Return exit codes after saying what is wrong.
+int input_file_open(input_file *f, const char *path, const char *names);
+void input_file_close(input_file *f);
+// Looks through one part once; damage is said.
+int input_open(struct export_input *in, input_file *file, size_t part);
 // Everything in the file's order. Returns an exit code.
 int input_walk(struct export_input *in, const input_visitor *visitor);
 void input_close(struct export_input *in);
