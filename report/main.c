@@ -347,6 +347,20 @@ static int report_regions(const char **paths, size_t count, const document_optio
     return code;
 }
 
+// An Nsight Systems export.
+static int report_nsys(const char **paths, size_t count, const document_options *o)
+{
+    nsys n = {0};
+    netprof_error error;
+    if (count > 1) return fail_usage("%s: an Nsight Systems export is reported alone", safe(paths[0]));
+    if (nsys_read(&n, paths[0], NULL, &error)) return fail_error(paths[0], &error);
+    document *doc = pages_nsys(&n, brief, &error);
+    int code = doc ? draw(doc, o) : fail_error(NULL, &error);
+    document_close(doc);
+    nsys_free(&n);
+    return code;
+}
+
 // Healthy runs before the "--", faulty ones behind it.
 static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
                              const document_options *o)
@@ -421,6 +435,7 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     if (code) return code;
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+    if (nsys_in_file(paths[0])) return report_nsys(paths, count, &o);
     if (job_report_wants(paths, count)) return report_job(paths, count, &o);
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }

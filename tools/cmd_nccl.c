@@ -4,7 +4,7 @@
 #include "nccl_counters.h"
 #include "nccl_export.h"
 #include "nccl_inputs.h"
-#include "nccl_parquet.h"
+#include "nccl_columns.h"
 #include "nccl_report.h"
 #include "nccl_text.h"
 #include "nccl_view.h"
@@ -94,18 +94,23 @@ static int save_summary(const nccl *n, size_t i)
     return code;
 }
 
-static int convert_table(nccl_parquet *p, const char *name)
+static int convert_table(parquet_writer *p, const char *name)
 {
     char why[512];
     char *csv = text_format("%s/%s", output, name),
          *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
     char *temporary = text_format("%s.unfinished", done);
     int code = EXIT_DONE;
-    if (nccl_parquet_convert(p, csv, temporary, why, sizeof why))
+    size_t count;
+    parquet_column *columns = nccl_columns(csv, &count);
+    if (!columns)
+        code = fail(EXIT_FILE, "%s: %s", safe(csv), strerror(errno));
+    else if (parquet_convert(p, csv, true, temporary, columns, count, why, sizeof why))
         code = fail(EXIT_FILE, "%s: %s", safe(done), safe(why));
     else if (rename(temporary, done))
         code = fail(EXIT_FILE, "%s: %s", safe(done), strerror(errno));
     if (code) unlink(temporary);
+    nccl_columns_free(columns, count);
     free(csv);
     free(done);
     free(temporary);
@@ -116,13 +121,13 @@ static int save_parquet(const nccl *n)
 {
     char why[512];
     int code = EXIT_DONE;
-    nccl_parquet *p = nccl_parquet_open(why, sizeof why);
+    parquet_writer *p = parquet_open(why, sizeof why);
     if (!p) return fail(EXIT_FILE, "--parquet: %s", safe(why));
     for (int i = 0; i < NCCL_TABLES && !code; i++) {
         const char *name = nccl_table_file((nccl_table)i);
         if (!nccl_table_empty(n, (nccl_table)i) && strstr(name, ".csv")) code = convert_table(p, name);
     }
-    nccl_parquet_close(p);
+    parquet_close(p);
     return code;
 }
 

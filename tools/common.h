@@ -46,6 +46,7 @@ extern const command command_job;
 extern const command command_regions;
 extern const command command_convert;
 extern const command command_nccl;
+extern const command command_nsys;
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 

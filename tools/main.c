@@ -20,7 +20,8 @@ static const command *const commands[] = {
     &command_job,     //
     &command_regions, //
     &command_convert, //
-    &command_nccl,
+    &command_nccl,    //
+    &command_nsys,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -28,7 +29,8 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 static const struct {
     const char *name, *summary, *needs;
 } helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
-             {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"}};
+             {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
+             {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *find_command(const char *name)

@@ -137,7 +137,7 @@ static double line_rate_of(const netprof_device *d)
 }
 
 // An interface that belongs to a NIC of another source, or is told of by the driver as well, repeats its bytes.
-static bool repeats(const netprof_schema *schema, const netprof_device *d)
+bool series_repeats(const netprof_schema *schema, const netprof_device *d)
 {
     bool netdev = strcmp(d->source, "netdev") == 0, ethtool = strcmp(d->source, "ethtool") == 0;
     for (size_t i = 0; i < schema->device_count && (netdev || ethtool); i++) {
@@ -164,7 +164,7 @@ static bool find_device(series *s, const netprof_schema *schema, size_t device, 
     *to = (series_device){
         .run = run, .source = strdup(d->source), .name = strdup(d->name), .line_rate = line_rate_of(d)};
     to->physical = d->flags & NETPROF_DEVICE_PHYSICAL;
-    to->chosen = !repeats(schema, d);
+    to->chosen = !series_repeats(schema, d);
     *found = (uint32_t)s->device_count++;
     s->runs[run].device_count++;
     return to->source && to->name;

@@ -82,6 +82,9 @@ void series_align(series *s, const dataset *set, const clocks *c);
 netprof_err series_finish(series *s);
 void series_free(series *s);
 
+// Does another device of the schema show the same traffic better?
+bool series_repeats(const netprof_schema *schema, const netprof_device *device);
+
 // Mean rates in columns of the same length from begin to end, weighted by time. A column of which less than half is
 // known is NAN.
 void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,

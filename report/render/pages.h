@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "document.h"
 #include "findings.h"
+#include "nsys.h"
 #include "regions.h"
 
 typedef struct pages_pair_input {
@@ -26,5 +27,8 @@ document *pages_compare(const comparison *c, bool brief, netprof_error *error);
 
 // What the processes of a job measured around their code. NULL: no memory.
 document *pages_regions(const regions *r, bool brief, netprof_error *error);
+
+// What an Nsight Systems export tells of a program's GPUs. NULL: no memory.
+document *pages_nsys(const nsys *n, bool brief, netprof_error *error);
 
 #endif

@@ -12,6 +12,15 @@ for name in $(compgen -e); do
     case $name in SLURM_* | SLURMD_* | OAR_* | POD_* | KUBERNETES_* | PBS_* | LSB_* | PMI_* | PMIX_* | OMPI_* | PALS_*) unset "$name" ;; esac
 done
 
+# DuckDB's library, where tools/bootstrap could get it.
+if [ -z "${NETPROF_DUCKDB-}" ] && [ -e "$NETPROF_TEST_TOP/build-duckdb/libduckdb.so" ]; then
+    export NETPROF_DUCKDB=$NETPROF_TEST_TOP/build-duckdb/libduckdb.so
+fi
+
+need_duckdb() {
+    [ -n "${NETPROF_DUCKDB-}" ] || skip "no DuckDB: tools/bootstrap --tests gets it where there is npm"
+}
+
 # status_of COMMAND…: its exit status as output, whatever it is; its output goes to files out and err.
 status_of() {
     local status=0

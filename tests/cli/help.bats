@@ -3,7 +3,7 @@
 
 load common
 
-commands='list collect diff compare regions run record merge job convert nccl'
+commands='list collect diff compare regions run record merge job convert nccl nsys export'
 [ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
 [ ! -x "$NETPROF_TEST_BIN/netprof-watch" ] || commands="$commands watch"
 
@@ -55,6 +55,8 @@ setup() {
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     mkdir ranks
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 ranks
+    # an export of Nsight Systems; an example of a table that makes it a directory is another's file
+    python3 -c 'import sqlite3; db = sqlite3.connect("profile.sqlite"); db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")'
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
@@ -135,6 +137,10 @@ nccl
 nccl --peak much a
 nccl --parquet a
 nccl --fail-on ever a
+nsys
+nsys --json --csv a
+export a --to csv
+export a --to xls -o b
 report --nonsense
 watch --nonsense
 watch --interval soon

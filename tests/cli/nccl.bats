@@ -218,7 +218,35 @@ sys.exit(rows[1][0] != "h\x1b[31m,\"<x>")'
     grep -q "DuckDB's library is needed for Parquet" err
     [ "$(NETPROF_DUCKDB=libz.so.1 status_of netprof nccl job -o results --parquet)" = 3 ]
     grep -q "not DuckDB's" err
-    [ -n "${NETPROF_DUCKDB-}" ] || skip 'NETPROF_DUCKDB names no library'
+}
+
+@test "Parquet holds what CSV holds, read by DuckDB" {
+    need_duckdb
+    logs job
     netprof nccl job -o "it's" --parquet >/dev/null
     for name in lines instances communicators types ranks; do [ "$(head -c 4 "it's/$name.parquet")" = PAR1 ]; done
+    python3 - "$NETPROF_TEST_TOP" <<'END'
+import csv, json, os, subprocess, sys
+tool = sys.argv[1] + "/tests/export/duckdb_query"
+cells = 0
+for name in sorted(os.listdir("it's")):
+    if not name.endswith(".parquet"):
+        continue
+    path = "it's/" + name
+    rows = json.loads(subprocess.run([tool, "SELECT * FROM read_parquet('it''s/%s')" % name], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    with open(path[:-len("parquet")] + "csv", newline="", encoding="utf-8") as file:
+        lines = list(csv.reader(file))
+    assert len(rows) == len(lines) - 1, name
+    for row, line in zip(rows, lines[1:]):
+        for got, want in zip(row, line):
+            number = lambda t: float(t) if t not in (None, "") else None
+            try:
+                same = number(got) == number(want) and (not want.lstrip("-").isdigit() or int(float(got)) == int(want) or got == want)
+            except ValueError:
+                same = (got or "") == want or got == want.lower()
+            assert same, (name, got, want)
+            cells += 1
+assert cells > 100, cells
+END
 }

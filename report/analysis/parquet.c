@@ -1,5 +1,5 @@
-#define _GNU_SOURCE // asprintf
-#include "nccl_parquet.h"
+#define _GNU_SOURCE // asprintf, open_memstream
+#include "parquet.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ typedef struct duck_result {
     void *words[16];
 } duck_result;
 
-struct nccl_parquet {
+struct parquet_writer {
     void *library, *database, *connection;
     int (*open)(const char *path, void **database);
     int (*connect)(void *database, void **connection);
@@ -22,7 +22,7 @@ struct nccl_parquet {
     void (*close)(void **database);
 };
 
-static int find_functions(nccl_parquet *p)
+static int find_functions(parquet_writer *p)
 {
     const struct {
         const char *name;
@@ -43,10 +43,10 @@ static int find_functions(nccl_parquet *p)
     return 0;
 }
 
-nccl_parquet *nccl_parquet_open(char *text, size_t size)
+parquet_writer *parquet_open(char *text, size_t size)
 {
     const char *path = getenv("NETPROF_DUCKDB");
-    nccl_parquet *p = calloc(1, sizeof *p);
+    parquet_writer *p = calloc(1, sizeof *p);
     snprintf(text, size, "out of memory");
     if (!p) return NULL;
     p->library = dlopen(path && *path ? path : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
@@ -61,9 +61,13 @@ nccl_parquet *nccl_parquet_open(char *text, size_t size)
     } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
         snprintf(text, size, "DuckDB does not start");
     } else {
+        // A node of many cores need not hold a part of the rows for each.
+        duck_result result = {{NULL}};
+        p->query(p->connection, "SET threads = 4", &result);
+        p->destroy_result(&result);
         return p;
     }
-    nccl_parquet_close(p);
+    parquet_close(p);
     return NULL;
 }
 
@@ -80,18 +84,39 @@ static char *quoted(const char *text)
     return copy;
 }
 
-int nccl_parquet_convert(nccl_parquet *p, const char *csv, const char *parquet, char *text, size_t size)
+// The columns as a struct of SQL, {'name': 'TYPE', ...}; NULL without memory.
+static char *column_list(const parquet_column *columns, size_t count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    bool good = to != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        char *name = quoted(columns[i].name);
+        good = name != NULL;
+        if (good) fprintf(to, "%s'%s': '%s'", i ? ", " : "", name, columns[i].type);
+        free(name);
+    }
+    if (to && fclose(to)) good = false;
+    if (good) return text;
+    free(text);
+    return NULL;
+}
+
+int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file,
+                    const parquet_column *columns, size_t count, char *text, size_t size)
 {
     duck_result result = {{NULL}};
-    char *from = quoted(csv), *to = quoted(parquet), *query = NULL;
+    char *from = quoted(csv), *to = quoted(file), *list = column_list(columns, count), *query = NULL;
     int failed = -1;
     snprintf(text, size, "out of memory");
-    if (from && to &&
-        asprintf(
-            &query,
-            "COPY (SELECT * FROM read_csv('%s', header = true, delim = ',', quote = '\"', escape = '\"', "
-            "sample_size = -1)) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
-            from, to) >= 0) {
+    if (from && to && list &&
+        asprintf(&query,
+                 "COPY (SELECT * FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
+                 "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, "
+                 "max_line_size = 67108864, "
+                 "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
+                 from, head ? "true" : "false", list, to) >= 0) {
         failed = p->query(p->connection, query, &result);
         const char *why = failed ? p->result_error(&result) : "";
         snprintf(text, size, "%s", why ? why : "DuckDB failed");
@@ -100,10 +125,11 @@ int nccl_parquet_convert(nccl_parquet *p, const char *csv, const char *parquet, 
     }
     free(from);
     free(to);
+    free(list);
     return failed ? -1 : 0;
 }
 
-void nccl_parquet_close(nccl_parquet *p)
+void parquet_close(parquet_writer *p)
 {
     if (!p) return;
     if (p->connection) p->disconnect(&p->connection);

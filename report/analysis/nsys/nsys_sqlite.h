@@ -1,0 +1,33 @@
+// The few functions of SQLite's C interface that reading needs, from the library found at run time.
+#ifndef NETPROF_NSYS_SQLITE_H
+#define NETPROF_NSYS_SQLITE_H
+
+#include "netprof.h"
+
+#include <stdbool.h>
+
+typedef struct nsys_sqlite {
+    void *library, *db;
+    int (*open_v2)(const char *name, void **db, int flags, const char *vfs);
+    int (*close)(void *db);
+    int (*exec)(void *db, const char *sql, int (*row)(void *, int, char **, char **), void *user,
+                char **message);
+    int (*prepare_v2)(void *db, const char *sql, int size, void **statement, const char **tail);
+    int (*step)(void *statement);
+    int (*finalize)(void *statement);
+    int (*bind_text)(void *statement, int place, const char *text, int size, void (*release)(void *));
+    int (*column_type)(void *statement, int column);
+    long long (*column_int64)(void *statement, int column);
+    const unsigned char *(*column_text)(void *statement, int column);
+    const char *(*errmsg)(void *db);
+} nsys_sqlite;
+
+enum { NSYS_SQLITE_ROW = 100, NSYS_SQLITE_DONE = 101, NSYS_SQLITE_INTEGER = 1, NSYS_SQLITE_TEXT = 3 };
+
+netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *error);
+void nsys_sqlite_close(nsys_sqlite *s);
+bool nsys_sqlite_has(nsys_sqlite *s, const char *table);
+// The first of the queries (NULL-terminated) that the file's tables and columns allow; NULL when none is.
+void *nsys_sqlite_query(nsys_sqlite *s, const char *const *queries);
+
+#endif

@@ -1,0 +1,362 @@
+#!/usr/bin/env bats
+# netprof export: what it writes, read back by the programs of the formats: Python's csv and json, sqlite3, h5dump,
+# DuckDB. Expected values come from an independent reader of .netprof, or from the test itself.
+
+load common
+
+setup() {
+    [ -x "$NETPROF_TEST_BIN/netprof-export" ] || skip 'no netprof-export'
+    cd "$BATS_TEST_TMPDIR" || return
+    tools=$NETPROF_TEST_TOP/tests/export
+}
+
+# The formats that can be written and read back here.
+setup_file() {
+    formats='csv json'
+    if command -v sqlite3 >/dev/null && ! netprof export x --to sqlite -o x 2>&1 | grep -q 'built without'; then
+        formats+=' sqlite'
+    fi
+    if command -v h5dump >/dev/null && ! netprof export x --to hdf5 -o x 2>&1 | grep -q 'built without'; then
+        formats+=' hdf5'
+    fi
+    [ -z "${NETPROF_DUCKDB-}" ] || formats+=' parquet'
+    export formats
+}
+
+# same_in_all ARGUMENT…: exports to every format; what is read back is the same in all, and is in tables.json.
+same_in_all() {
+    local format exports=()
+    rm -rf out.*
+    for format in $formats; do
+        netprof export "$@" --to "$format" -o "out.$format"
+        exports+=("$format" "out.$format")
+    done
+    [ "${#exports[@]}" -ge 4 ]
+    "$tools/read_tables" "${exports[@]}" >tables.json
+}
+
+# cell TABLE COLUMN ROW: of tables.json.
+cell() {
+    jq -r --arg t "$1" --arg c "$2" --argjson r "$3" '.[$t][$c][$r]' tables.json
+}
+
+# A recording of this node: all counters at its ends, the fast set between them.
+record() {
+    netprof run -q --sources netdev,ip --interval 0.05 -o run.netprof -- sleep 0.2
+}
+
+@test "a recording: every format holds every value, difference and rate" {
+    record
+    same_in_all run.netprof
+    "$tools/check_values" tables.json run.netprof >counts
+    [ "$(jq '.values > 200 and .differences > 50 and .rates > 50' counts)" = true ]
+    [ "$(cell runs complete 0)" = 1 ]
+    [ "$(jq '.runs.snapshots[0] | tonumber' tables.json)" -eq "$(jq '.snapshots.run | length' tables.json)" ]
+    # what the fast set leaves out is differenced between the two full snapshots
+    jq -e '[.counter_rates | [.from_ns, .to_ns] | transpose[]] | unique | length > 2' tables.json
+}
+
+@test "a simulated node: the tree's own files, and what netprof check finds" {
+    netprof-sim create node --nics 1 --seed 3 >/dev/null
+    netprof collect -q --root node -o before.netprof
+    netprof-sim step node --seconds 1 --scenario congestion
+    netprof collect -q --root node -o after.netprof
+    same_in_all before.netprof after.netprof
+    python3 - node tables.json <<'END'
+import json, os, sys
+table = json.load(open(sys.argv[2]))["counter_values"]
+files, checked = os.path.join(sys.argv[1], "sys/class/cxi/cxi0/device/telemetry"), 0
+for run, source, name, value, time in zip(*(table[c] for c in ("run", "source", "counter", "value", "time_ns"))):
+    path = os.path.join(files, name)
+    if run != "2" or source != "cxi" or not os.path.exists(path):
+        continue
+    want, stamp = open(path).read().split()[0].split("@")
+    seconds, nanoseconds = stamp.split(".")
+    assert value == want and int(time) == int(seconds) * 10**9 + int(nanoseconds), (name, value, want)
+    checked += 1
+assert checked > 1500, checked
+END
+    netprof check --json before.netprof after.netprof >check.json || true
+    [ "$(jq -c '[.findings[].rule]' check.json)" = "$(jq -c .findings.rule tables.json)" ]
+    [ "$(jq -c '[.findings[].claim]' check.json)" = "$(jq -c .findings.claim tables.json)" ]
+    [ "$(jq '.findings.rule | length > 0' tables.json)" = true ]
+    # the difference of the pair is the later file's
+    jq -e '.counter_rates.run | unique == ["2"]' tables.json
+}
+
+# extremes FILE: a data set with the ends of uint64 and int64, values that are missing, and hostile names.
+extremes() {
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1
+    netprof collect -q --root tree --sources cxi -o plain.json
+    python3 - plain.json "$1" <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+device = document["schemas"][0]["devices"][0]
+names = ["zero", "low", "high", "most", "minus", "denied", "=cmd|'/C calc'!A0", "a\"b,c", "two\nlines", "'; DROP TABLE x; --",
+         "Zero", "\u65e5\u672c", "@sum", "-1+1", "\u202edlrow", ".", "a/b", "\\", "[x] {y}"]
+device["counters"] = [{"name": n, "unit": "bytes", "kind": "gauge" if n == "minus" else "counter", "width": 64, "scale": 1,
+                       "flags": ["signed"] if n == "minus" else []} for n in names]
+device["name"] = "+dev\"i,ce"
+values = [0, 2**63 - 1, 2**63, 2**64 - 1, -2**63, None] + list(range(100, 113))
+first, second = ({"device": device["name"], "source": "cxi", "begin_ns": t, "end_ns": t + 5,
+                  "values": dict(zip(names, values)), "not_ok": {"denied": ["denied", 13]}} for t in (1000, 2000001000))
+s = document["snapshots"][0]
+document["snapshots"] = [dict(s, begin_ns=t, end_ns=t + 5, wall_ns=1700000000000000000 + t, devices=[d])
+                         for t, d in ((1000, first), (2000001000, second))]
+json.dump(document, open(sys.argv[2], "w"))
+END
+}
+
+@test "the ends of uint64, missing values and hostile names, the same in all formats" {
+    extremes x.json
+    netprof convert x.json x.netprof
+    same_in_all x.netprof --plain
+    [ "$(jq -c '.counter_values.value[0:6]' tables.json)" = '["0","9223372036854775807","9223372036854775808","18446744073709551615",null,null]' ]
+    [ "$(cell counter_values signed_value 4)" = -9223372036854775808 ]
+    [ "$(cell counter_values status 5)" = denied ]
+    [ "$(cell counter_values errno 5)" = 13 ]
+    [ "$(cell counter_values counter 8)" = $'two\nlines' ]
+    [ "$(cell counter_values device 0)" = '+dev"i,ce' ]
+    [ "$(cell counter_rates difference 2)" = 0 ]
+    [ "$(jq -c '.counter_rates | [.counter, .difference, .rate_per_s, .status] | transpose | map(select(.[0] == "denied"))' tables.json)" = \
+        '[["denied",null,null,"unknown"]]' ]
+    same_in_all x.netprof --wide --plain
+    [ "$(cell counter_values_wide "cxi/+dev\"i,ce/most [bytes]" 0)" = 18446744073709551615 ]
+    [ "$(cell counter_values_wide "cxi/+dev\"i,ce/denied [bytes]" 0)" = null ]
+    [ "$(cell counter_values_wide "cxi/+dev\"i,ce/zero [bytes]" 0)" = 0 ]
+    [ "$(cell counter_values_wide "cxi/+dev\"i,ce/Zero [bytes] #2" 0)" = 104 ]
+    [ "$(jq -c '.counter_missing | [.column, .status, .errno] | transpose | unique' tables.json)" = \
+        '[["cxi/+dev\"i,ce/denied [bytes]","denied","13"]]' ]
+}
+
+@test "CSV: no cell is a formula, unless --plain" {
+    extremes x.json
+    netprof export x.json --to csv -o tables
+    python3 - <<'END'
+import csv, os, re
+texts = 0
+for name in os.listdir("tables"):
+    data = open("tables/" + name, newline="", encoding="utf-8").read()
+    assert data.endswith("\r\n")
+    for row in csv.reader(data.splitlines(keepends=True), strict=True):
+        for cell in row:
+            assert not re.match(r"[=+@\t\r-]", cell) or re.fullmatch(r"[-+]?\d+(\.\d+)?", cell), cell
+            texts += cell.startswith("'")
+assert texts > 4
+END
+    netprof export x.json --to csv --table counters --plain -o - | grep -q '^1,,cxi,"+dev""i,ce",=cmd|'
+}
+
+@test "JSON and CSV of one table on the standard output" {
+    record
+    netprof export run.netprof --to csv --table runs -o - >out
+    [ "$(head -n 1 out)" = $'run,path,format,host,snapshots,begin_ns,end_ns,complete\r' ]
+    [ "$(wc -l <out)" -eq 2 ]
+    netprof export run.netprof --to json --table runs -o - >out
+    [ "$(jq -c '.tables | keys' out)" = '["runs"]' ]
+    [ "$(jq -r '.tables.runs.columns[5] | .name, .type, .unit' out | tr '\n' ' ')" = 'begin_ns int64 ns ' ]
+    netprof export - --to json --table runs -o - <run.netprof >out
+    [ "$(jq -r '.tables.runs.rows[0].path' out)" = - ]
+    [ "$(jq '.tables.runs.rows[0].snapshots' out)" -gt 3 ]
+}
+
+@test "SQLite: views of rates, totals and the worst counters; exact large numbers" {
+    [[ $formats == *sqlite* ]] || skip 'no SQLite'
+    make_nic tree cxi0 hni_sts_rx_ok_octets=1000 hni_sts_tx_ok_octets=2000 hni_llr_rx_replay_event=3 big=18446744073709551614
+    make_nic tree cxi1 hni_sts_rx_ok_octets=5 hni_sts_tx_ok_octets=6
+    netprof collect -q --root tree --sources cxi -o a.netprof
+    set_counter tree cxi0 hni_sts_rx_ok_octets 5000 2
+    set_counter tree cxi0 hni_sts_tx_ok_octets 4000 2
+    set_counter tree cxi0 hni_llr_rx_replay_event 13 2
+    set_counter tree cxi1 hni_sts_rx_ok_octets 6 2
+    set_counter tree cxi1 hni_sts_tx_ok_octets 7 2
+    netprof collect -q --root tree --sources cxi -o b.netprof
+    netprof export a.netprof b.netprof --to sqlite -o job.db
+    query() { sqlite3 job.db "$1"; }
+    # over the counters' own stamps, 2 s apart: 4000 and 2000 bytes; both NICs are the host's ports
+    [ "$(query "SELECT device, received_bytes_per_s, sent_bytes_per_s FROM device_rates WHERE device = 'cxi0'")" = 'cxi0|2000.0|1000.0' ]
+    [ "$(query 'SELECT bytes_received, bytes_sent, lower_bound FROM host_totals')" = '4001|2001|0' ]
+    [ "$(query "SELECT counter, total, largest_rate_per_s FROM worst_counters")" = 'hni_llr_rx_replay_event|10|5.0' ]
+    [ "$(query "SELECT value IS NULL, value_text FROM counter_values_exact WHERE counter = 'big' AND run = 1")" = '1|18446744073709551614' ]
+    [ "$(query "SELECT value_text FROM counter_values_exact WHERE counter = 'hni_sts_rx_ok_octets' AND device = 'cxi0' AND run = 1")" = 1000 ]
+    [ "$(query "SELECT count(*) FROM beyond_int64")" -ge 2 ]
+    [ "$(query 'PRAGMA integrity_check')" = ok ]
+    # too many columns for SQLite is said, with the way out
+    jq -c '.schemas[0].devices[0] |= (.counters = [range(2100) as $i | .counters[0] | .name = "c\($i)"]) | .schemas[0].devices |= .[0:1] |
+        .snapshots[0].devices = [.snapshots[0].devices[0] | .values = ([range(2100) | {"c\(.)": .}] | add) | del(.stamps_ns)]' \
+        <(netprof convert a.netprof - --to json) >many.json
+    [ "$(status_of netprof export many.json --wide --to sqlite -o wide.db)" = 3 ]
+    grep -q 'columns, and SQLite can have 2000: choose counters with --include' err
+    [ ! -e wide.db ]
+    netprof export many.json --wide --include 'cxi0/c7?' --to sqlite -o wide.db
+    [ "$(sqlite3 wide.db "SELECT count(*) FROM pragma_table_info('counter_values_wide')")" = 14 ]
+}
+
+@test "HDF5: native types, chunks and deflate, units" {
+    [[ $formats == *hdf5* ]] || skip 'no HDF5'
+    extremes x.json
+    netprof export x.json --to hdf5 -o x.h5
+    h5dump -p -H -d /counter_values/value x.h5 >out
+    grep -q H5T_STD_U64LE out
+    grep -q 'COMPRESSION DEFLATE { LEVEL 4 }' out
+    grep -q CHUNKED out
+    h5dump -a /counter_rates/rate_per_s/unit x.h5 | grep -q '"1/s"'
+    h5dump -y -d /counter_values/value x.h5 | tr -d ' \n' | grep -q 'DATA{0,9223372036854775807,9223372036854775808,18446744073709551615,18446744073709551615,18446744073709551615,100,'
+    h5dump -y -d /counter_values/value.valid x.h5 | tr -d ' \n' | grep -q 'DATA{1,1,1,1,0,0,1,'
+}
+
+@test "regions: what netprof regions tells, in every format" {
+    mkdir ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 ranks
+    same_in_all ranks
+    netprof regions ranks --csv --min-share 0 >regions.csv
+    netprof regions ranks --csv --rank all --min-share 0 >ranks.csv
+    netprof regions ranks --json --min-share 0 >regions.json
+    python3 - tables.json regions.csv ranks.csv regions.json <<'END'
+import csv, json, sys
+tables = json.load(open(sys.argv[1]))
+rows = lambda path: list(csv.DictReader(open(path, newline="")))
+table = lambda name: [dict(zip(tables[name], row)) for row in zip(*tables[name].values())]
+def same(found, wanted, columns):
+    assert len(found) == len(wanted) > 0
+    for got, want in zip(found, wanted):
+        for column in columns:
+            assert (got[column] or "") == want[column], (column, got, want)
+counts = ["region", "calls", "measured_calls", "open_calls", "inclusive_ns", "exclusive_ns", "min_ns", "max_ns"]
+same(table("regions"), rows(sys.argv[2]), ["region", "depth", "calls", "inclusive_ns", "exclusive_ns"])
+same(table("region_ranks"), rows(sys.argv[3]), counts + ["rank", "host", "threads", "longest_thread_ns", "declared_bytes"])
+document = json.load(open(sys.argv[4]))
+found = {}
+for row in table("region_histograms"):
+    if row["rank"] is None:
+        found.setdefault(row["region"], []).append((int(row["from_ns"]), int(row["calls"])))
+measured = {row["region"]: int(row["measured_calls"]) for row in table("regions")}
+for region, buckets in found.items():
+    assert sum(calls for _, calls in buckets) == measured[region], region
+assert len(found) == sum(m > 0 for m in measured.values())
+assert len(table("region_findings")) == len(document["findings"]) if "findings" in document else True
+assert len(table("ranks")) == len(document["ranks"]) == 2
+END
+    record
+    netprof export ranks run.netprof --to json -o both.json
+    [ "$(jq '.tables | has("regions") and has("counter_values")' both.json)" = true ]
+    netprof export ranks run.netprof --what regions --to json -o one.json
+    [ "$(jq '.tables | has("regions") and (has("counter_values") | not)' one.json)" = true ]
+}
+
+@test "an export appears whole or not at all, and replaces an older one only" {
+    record
+    netprof export run.netprof --to csv -o tables
+    netprof export run.netprof --to csv --what findings -o tables # an older export of ours
+    [ "$(ls tables | tr '\n' ' ')" = 'facts.csv finding_evidence.csv findings.csv runs.csv verdicts.csv ' ]
+    echo mine >tables/notes.txt
+    [ "$(status_of netprof export run.netprof --to csv -o tables)" = 3 ]
+    grep -q 'tables: holds notes.txt, which is no exported table' err
+    [ "$(cat tables/notes.txt)" = mine ]
+    [ "$(status_of netprof export missing.netprof --to json -o new.json)" = 3 ]
+    [ "$(status_of netprof export run.netprof missing.netprof --to csv -o new)" = 3 ]
+    [ "$(status_of netprof export run.netprof --to json -o /nonexistent/new.json)" = 3 ]
+    echo nothing >text
+    [ "$(status_of netprof export text --to json -o new.json)" = 3 ]
+    grep -q '^netprof export: text: ' err
+    [ -z "$(ls -d new* ./*.?????? 2>/dev/null | grep -v netprof)" ]
+    [ "$(status_of netprof export run.netprof --to json -o tables)" = 3 ] # a directory
+    [ "$(NETPROF_DUCKDB=/nonexistent/lib.so status_of netprof export run.netprof --to parquet -o pq)" = 3 ]
+    grep -q "DuckDB's library is needed for Parquet" err
+    [ ! -e pq ]
+    [ -z "$(find . -name '*.??????' ! -name '*.json' | grep -v netprof)" ]
+}
+
+@test "files that were put together: each part is a run" {
+    record
+    cp run.netprof one.netprof
+    record
+    cat one.netprof run.netprof >both.netprof
+    same_in_all both.netprof
+    cp tables.json both.json
+    same_in_all one.netprof run.netprof
+    [ "$(jq -c .runs.run both.json)" = '["1","2"]' ]
+    for table in counter_values counter_rates snapshots devices findings verdicts facts; do
+        diff <(jq -S ".$table" both.json) <(jq -S ".$table" tables.json)
+    done
+    netprof export - --to json --table snapshots -o - <both.netprof >out
+    [ "$(jq -c '[.tables.snapshots.rows[].run] | unique' out)" = '[1,2]' ]
+}
+
+@test "an interrupt leaves nothing behind" {
+    mkfifo pipe
+    sleep 60 >pipe & # nothing comes, and no end
+    holder=$!
+    netprof export - --to csv -o tables <pipe 2>err &
+    reader=$!
+    for _ in $(seq 200); do ls -d tables.?????? >/dev/null 2>&1 && break || sleep 0.05; done
+    kill -TERM "$reader"
+    status=0
+    wait "$reader" || status=$?
+    kill "$holder"
+    [ "$status" -eq 3 ]
+    [ -s err ]
+    [ -z "$(ls -d tables* 2>/dev/null)" ]
+}
+
+@test "a damaged file gives what can be read, and exit code 1" {
+    record
+    size=$(wc -c <run.netprof)
+    head -c $((size * 19 / 20)) run.netprof >cut.netprof
+    [ "$(status_of netprof export cut.netprof --to json -o cut.json)" = 1 ]
+    [ -s err ]
+    [ "$(jq '.tables.runs.rows[0].complete' cut.json)" = 0 ]
+    netprof export run.netprof --to json -o run.json
+    [ "$(jq '.tables.snapshots.rows | length' cut.json)" -ge 1 ]
+    [ "$(jq '.tables.snapshots.rows | length' cut.json)" -lt "$(jq '.tables.snapshots.rows | length' run.json)" ]
+    diff <(jq -c '.tables.counter_values.rows[0:50][] | del(.run)' cut.json) <(jq -c '.tables.counter_values.rows[0:50][] | del(.run)' run.json)
+}
+
+@test "a full disk is an error for every format" {
+    [ -e /dev/full ] || skip 'no /dev/full'
+    record
+    for format in csv json; do
+        status=0
+        netprof export run.netprof --to $format --table counter_values -o - >/dev/full 2>err || status=$?
+        [ "$status" -eq 3 ]
+        grep -q 'No space left on device' err
+    done
+    mkdir small
+    mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip 'may not mount a small file system'
+    for format in $formats; do
+        status=0
+        # HDF5's library itself leaks what it could not write
+        ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 netprof export run.netprof --to "$format" -o small/out 2>err || status=$?
+        echo "$format: $status $(cat err)"
+        [ "$status" -eq 3 ] || break
+        [ -z "$(ls small)" ] || break
+        status=done
+    done
+    umount small
+    [ "$status" = done ]
+}
+
+@test "wrong usage" {
+    while read -r arguments; do
+        echo "netprof export $arguments"
+        # shellcheck disable=SC2086
+        [ "$(status_of netprof export $arguments)" = 2 ]
+        [ ! -s out ]
+        [ -s err ]
+    done <<'END'
+x
+x --to csv
+x --to xlsx -o out.x
+x -o out.x
+--to csv -o out.x
+x --to csv -o out.x --what some
+x --to csv -o out.x --table nothing
+x --to csv -o out.x --table counter_values_wide
+x --to csv -o out.x --table counter_values --wide
+x --to csv -o out.x --table regions --what findings
+x --to csv -o -
+x --to sqlite -o -
+x --to parquet -o - --table runs
+x --to csv -o out.x --nonsense
+END
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+# netprof nsys: files of the schema that Nsight Systems documents for its SQLite export, with known numbers.
+
+load common
+
+setup() {
+    command -v sqlite3 >/dev/null || skip 'no sqlite3'
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# profile FILE: two GPUs, a second long, of the present schema. Values are those of the SQL below.
+profile() {
+    sqlite3 "$1" <<'END'
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'cudaMemcpyAsync_v3020'),(3,'void gemm<float, 128>(T1 *)'),(4,'gemm'),
+  (5,'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)'),(6,'forward'),(7,'sem_wait');
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER NOT NULL, utcTime TEXT, localTime TEXT);
+INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000123456789,'2023-11-14 22:13:20','2023-11-14 23:13:20');
+CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT NOT NULL, nameEnum INTEGER, value TEXT NOT NULL);
+INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (1,'','Hostname',0,'gpu-node-7');
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER, globalTid INTEGER,
+  correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER, callchainId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (0,10,0,1,1,1,0,NULL),(20,50,0,1,2,1,0,NULL),(60,160,0,1,3,2,0,NULL),
+  (200,100,0,1,4,2,0,NULL); -- ends before it begins
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER,
+  streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+  (1000000000,1100000000,0,1,7,1,1,3,4),(1050000000,1200000000,0,1,8,2,1,3,4), -- they overlap by half: 200 ms
+  (1400000000,1500000000,0,1,7,3,1,5,5),                                       -- 100 ms of NCCL
+  (1750000000,2000000000,1,1,7,4,1,3,4);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER,
+  streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1500000000,1500001000,0,1,7,5,1,1000000,1),(1500002000,1500005000,0,1,7,6,1,3000000,1),
+  (1600000000,1600000500,0,1,7,7,1,9223372036854775807,2);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  value INTEGER, memKind INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (1700000000,1700000100,0,4096,0,2);
+CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT, textId INTEGER, globalTid INTEGER);
+INSERT INTO NVTX_EVENTS VALUES (0,100,59,NULL,6,1),(200,500,60,'step',NULL,1),(300,NULL,34,'mark',NULL,1);
+CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL, globalTid INTEGER, nameId INTEGER NOT NULL);
+INSERT INTO OSRT_API VALUES (0,2971823,1,7),(0,333015608,1,7);
+END
+}
+
+# rows TABLE FIELD…: of each row, separated by commas.
+rows() {
+    local table=$1
+    shift
+    jq -r --arg t "$table" --args '.files[0].tables[$t].rows[] | [.[$ARGS.positional[]]] | map(if type == "number" then . + 0 else . end | tostring) | join(",")' "$@" <out.json
+}
+
+@test "the tables, with known counts, sums, means, medians, extremes and deviations" {
+    profile p.sqlite
+    netprof nsys p.sqlite --json >out.json
+    [ "$(rows cuda_api_sum name count total_ns mean_ns median_ns min_ns max_ns)" = "$(printf '%s\n' cudaMemcpyAsync,1,100,100,100,100,100 cudaLaunchKernel,2,40,20,20,10,30)" ]
+    [ "$(jq '.files[0].tables.cuda_api_sum.left_out' out.json)" = 1 ]
+    # of 10 and 30: 14.142...; of one: 0
+    [ "$(jq '[.files[0].tables.cuda_api_sum.rows[].deviation_ns] | .[0] == 0 and (.[1] - 14.142135623730951 | fabs < 1e-9)' out.json)" = true ]
+    [ "$(rows cuda_gpu_kern_sum name count total_ns median_ns nccl)" = "$(printf '%s\n' 'void gemm<float, 128>(T1 *),3,500000000,150000000,false' \
+        'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>),1,100000000,100000000,true')" ]
+    [ "$(jq '[.files[0].tables.cuda_gpu_kern_sum.rows[].share * 600] | map(round) == [500, 100]' out.json)" = true ]
+    [ "$(rows cuda_gpu_mem_time_sum name count total_ns mean_ns)" = "$(printf '%s\n' '[CUDA memcpy Host-to-Device],2,4000,2000' \
+        '[CUDA memcpy Device-to-Host],1,500,500' '[CUDA memset],1,100,100')" ]
+    grep -q '"total_bytes": *9223372036854775807' out.json
+    [ "$(jq -c '.files[0].tables.cuda_gpu_mem_size_sum.rows[1:] | map([.name, .count, .total_bytes, .mean_bytes])' out.json)" = \
+        '[["[CUDA memcpy Host-to-Device]",2,4000000,2000000],["[CUDA memset]",1,4096,4096]]' ]
+    [ "$(rows nvtx_sum name count total_ns)" = "$(printf '%s\n' step,1,300 forward,1,100)" ] # a mark is no range
+    # what nsys itself printed for two calls of these lengths: 167,993,715.5 and 233,376,198.5
+    [ "$(jq -c '.files[0].tables.osrt_sum.rows[0] | [.mean_ns, (.deviation_ns * 10 | round)]' out.json)" = '[167993715.5,2333761985]' ]
+}
+
+@test "how busy each GPU was, on the clock on the wall" {
+    profile p.sqlite
+    netprof nsys p.sqlite --json --bins 10 >out.json
+    [ "$(jq -c '.files[0] | [.host, .busy.clock, (.busy.gpus | length)]' out.json)" = '["gpu-node-7","ns since 1970-01-01 UTC",2]' ]
+    # 1 s in ten bins from the first kernel on
+    grep -q '1700000001123456789' out.json
+    grep -q '1700000002123456789' out.json
+    shares() { jq -c "[.files[0].busy.gpus[$1].$2.shares[] * 1000 | round]" out.json; }
+    [ "$(shares 0 kernels)" = '[1000,1000,0,0,1000,0,0,0,0,0]' ]
+    [ "$(shares 0 nccl_kernels)" = '[0,0,0,0,1000,0,0,0,0,0]' ]
+    [ "$(shares 1 kernels)" = '[0,0,0,0,0,0,0,500,1000,1000]' ]
+    [ "$(jq -c '[.files[0].busy.gpus[] | .kernels.busy_ns, .nccl_kernels.busy_ns, .memory_operations.busy_ns]' out.json)" = \
+        '[300000000,100000000,4600,250000000,0,0]' ]
+}
+
+@test "text as nsys stats prints it, and CSV" {
+    profile p.sqlite
+    netprof nsys p.sqlite >out
+    grep -q '^CUDA kernels (cuda_gpu_kern_sum)$' out
+    grep -Eq '^ *Time \(%\) +Total Time \(ns\) +Instances +Avg \(ns\) +Med \(ns\) +Min \(ns\) +Max \(ns\) +StdDev \(ns\)' out
+    grep -Eq '^ *83\.3 +500000000 +3 +166666666\.7 +150000000\.0 +100000000 +250000000 +76376261\.6 +void gemm' out
+    grep -Eq '^ *16\.7 +100000000 +1 .* NCCL +ncclDevKernel_AllReduce' out
+    grep -Eq 'Total \(MB\) +Count +Avg \(MB\)' out
+    grep -Eq '4\.000 +2 +2\.000 +2\.000 +1\.000 +3\.000 +1\.414 +\[CUDA memcpy Host-to-Device\]' out
+    grep -q '1 events without a plausible time were left out' out
+    grep -q 'from 2023-11-14 22:13:21 UTC on' out
+    grep -Eq '^ +0 +30 % +10 % ' out
+    netprof nsys p.sqlite --top 1 | grep -q 'and 1 more (--all)'
+    netprof nsys p.sqlite --csv >out.csv
+    python3 - <<'END'
+import csv
+rows = list(csv.DictReader(open("out.csv", newline="")))
+assert len(rows) == 2 + 2 + 3 + 3 + 2 + 1, len(rows)
+row = next(r for r in rows if r["nccl"] == "1")
+assert row["table"] == "cuda_gpu_kern_sum" and row["total"] == "100000000" and row["host"] == "gpu-node-7"
+assert next(r for r in rows if r["unit"] == "bytes")["max"] == "9223372036854775807"
+END
+}
+
+@test "files of other versions: names in the row itself, no session, no tables" {
+    sqlite3 old.sqlite <<'END'
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, shortName TEXT);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5,15,0,'axpy'),('x',9,0,'axpy'),(NULL,9,0,'axpy');
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcTime TEXT);
+END
+    netprof nsys old.sqlite --json >out.json
+    [ "$(rows cuda_gpu_kern_sum name count total_ns)" = axpy,1,10 ]
+    [ "$(jq -c '.files[0] | [.tables.cuda_gpu_kern_sum.left_out, .session_begin_ns, .host, .busy.clock]' out.json)" = '[2,null,null,"ns since the profile began"]' ]
+    netprof nsys old.sqlite >out
+    grep -q '^CUDA API (cuda_api_sum)$' out
+    grep -q 'the file has no such events' out
+    sqlite3 ids.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, nameId INT);
+        INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1,2,77)"
+    netprof nsys ids.sqlite --json >out.json
+    [ "$(rows cuda_api_sum name)" = '(name 77)' ]
+    sqlite3 empty.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"
+    netprof nsys empty.sqlite >/dev/null
+}
+
+@test "a report of it: the tables and the busy GPUs" {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'built without cairo'
+    profile p.sqlite
+    netprof report -o gpu.pdf p.sqlite
+    if command -v pdftotext >/dev/null; then
+        pdftotext -layout gpu.pdf gpu.txt
+        # of two GPUs, one second: 300 + 250 ms of 2000, and 100 of NCCL
+        tr -s '\n ' '  ' <gpu.txt | tr -d '\342\200\257' | grep -q 'ran kernels 27.5 *% of the time, those of NCCL 5 *%'
+        grep -q 'cudaLaunchKernel' gpu.txt
+        grep -q 'gpu-node-7' gpu.txt
+        grep -q '2023-11-14 22:13:21' gpu.txt
+    fi
+    netprof report --list-charts p.sqlite | cut -f1 | tr '\n' ' ' | grep -q '^gpu-busy gpu-busy-lines cuda-api kernels '
+    for paper in a4 letter; do [ "$(netprof report --check-layout --paper $paper p.sqlite)" = '0 faults' ]; done
+    sqlite3 empty.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"
+    netprof report -o empty.html empty.sqlite
+    grep -q 'tells of no work of a GPU' empty.html
+    [ "$(status_of netprof report -o x.pdf p.sqlite p.sqlite)" = 2 ]
+    sqlite3 other.sqlite 'CREATE TABLE t (a)'
+    [ "$(status_of netprof report -o x.pdf other.sqlite)" = 3 ]
+    [ ! -e x.pdf ]
+}
+
+@test "what is no such file is said; the file is never changed" {
+    profile p.sqlite
+    [ "$(status_of netprof nsys missing.sqlite)" = 3 ]
+    grep -q '^netprof nsys: missing.sqlite: No such file or directory' err
+    echo 'no database, but long enough to look at ........................................................................' >text
+    [ "$(status_of netprof nsys text)" = 3 ]
+    grep -q 'text: expected an SQLite file' err
+    sqlite3 other.sqlite 'CREATE TABLE t (a)'
+    [ "$(status_of netprof nsys other.sqlite)" = 3 ]
+    grep -q 'holds no table of Nsight Systems' err
+    sqlite3 columns.sqlite 'CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (begin INT)'
+    [ "$(status_of netprof nsys columns.sqlite)" = 3 ]
+    grep -q 'CUPTI_ACTIVITY_KIND_KERNEL has other columns' err
+    # a view of that name could run for ever
+    sqlite3 view.sqlite "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT); CREATE VIEW OSRT_API AS
+        WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL SELECT start FROM c) SELECT start, start AS end, 1 AS nameId FROM c"
+    netprof nsys view.sqlite >out
+    refute grep -q 'OS runtime' out
+    cp p.sqlite "a?b%41 #.sqlite"
+    chmod 444 "a?b%41 #.sqlite"
+    before=$(cksum <p.sqlite)
+    netprof nsys "a?b%41 #.sqlite" >/dev/null
+    [ "$(cksum <"a?b%41 #.sqlite")" = "$before" ]
+    [ -z "$(ls ./*-wal ./*-shm ./*-journal 2>/dev/null)" ]
+    [ "$(status_of netprof nsys)" = 2 ]
+    [ "$(status_of netprof nsys --json --csv p.sqlite)" = 2 ]
+    [ "$(status_of netprof nsys --top 0 p.sqlite)" = 2 ]
+    [ "$(status_of netprof nsys --bins 1000000 p.sqlite)" = 2 ]
+}
+
+@test "damaged files end with an error or a result, never a crash" {
+    profile p.sqlite
+    size=$(wc -c <p.sqlite)
+    failed=0
+    for at in 100 4096 5000 8192 12288 20000 30000 $((size - 100)); do
+        cp p.sqlite hurt.sqlite
+        head -c 600 /dev/zero | tr '\0' '\377' | dd of=hurt.sqlite bs=1 seek="$at" conv=notrunc status=none
+        status=$(status_of netprof nsys hurt.sqlite --json)
+        [ "$status" = 0 ] || [ "$status" = 3 ]
+        [ "$status" = 0 ] || failed=$((failed + 1))
+        head -c "$at" p.sqlite >cut.sqlite
+        status=$(status_of netprof nsys cut.sqlite --json)
+        [ "$status" = 0 ] || [ "$status" = 3 ]
+    done
+    [ "$failed" -ge 2 ]
+}
+
+@test "hostile names are harmless" {
+    profile p.sqlite
+    sqlite3 p.sqlite "UPDATE StringIds SET value = char(27) || '[31mred' || char(10) || '<b>' WHERE id = 3;
+        UPDATE TARGET_INFO_SYSTEM_ENV SET value = char(7) || 'h'"
+    netprof nsys p.sqlite >out
+    refute grep -q $'\033\|\007' out
+    netprof nsys p.sqlite --json | jq -e '.files[0].tables.cuda_gpu_kern_sum.rows[0].name == "\u001b[31mred\n<b>"' >/dev/null
+}

@@ -1,0 +1,196 @@
+#define _POSIX_C_SOURCE 200809L // strdup
+#include "input.h"
+
+#include "export.h"
+#include "inputs.h"
+#include "regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_BYTES ((uint64_t)1 << 32) // of one part
+
+// ---- walking ----
+
+static bool stopped(const input_visitor *v)
+{
+    return v->stop && v->stop(v->user);
+}
+
+static void walk_kept(const dataset_run *run, const input_visitor *v)
+{
+    for (size_t i = 0; v->fact && i < run->fact_count && !stopped(v); i++)
+        v->fact(v->user, &run->facts[i]);
+    for (size_t i = 0; v->snapshot && i < run->snapshot_count && !stopped(v); i++)
+        v->snapshot(v->user, &run->snapshots[i]);
+    for (size_t i = 0; v->delta && i < run->delta_count && !stopped(v); i++)
+        v->delta(v->user, &run->deltas[i]);
+}
+
+typedef struct file_state {
+    bool complete, regions;
+    const char *path;
+    bool speak; // say what is wrong
+} file_state;
+
+static void take_item(const netprof_item *item, const input_visitor *v, file_state *f)
+{
+    switch (item->type) {
+    case NETPROF_ITEM_FACT:
+        if (v->fact) v->fact(v->user, item->fact);
+        break;
+    case NETPROF_ITEM_SNAPSHOT:
+        if (v->snapshot) v->snapshot(v->user, item->snapshot);
+        break;
+    case NETPROF_ITEM_DELTA:
+        if (v->delta) v->delta(v->user, item->delta);
+        break;
+    case NETPROF_ITEM_REGIONS: f->regions = true; break;
+    case NETPROF_ITEM_FILE: break; // each part is read by itself
+    case NETPROF_ITEM_DAMAGE:
+        f->complete = false;
+        if (f->speak)
+            warn("%s: byte %llu: %s (%llu bytes)", safe(f->path), (unsigned long long)item->offset,
+                 item->text ? safe(item->text) : "damaged", (unsigned long long)item->size);
+        break;
+    case NETPROF_ITEM_END:
+        if (f->complete && !item->complete && f->speak)
+            warn("%s: the writer did not end this file: it may have more to come", safe(f->path));
+        f->complete = f->complete && item->complete;
+        break;
+    }
+}
+
+static int walk_netprof(const struct export_input *in, const input_visitor *v, file_state *f)
+{
+    netprof_reader *reader = NULL;
+    netprof_error error;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    char *data = NULL;
+    size_t size;
+    netprof_err err = parts_load(&in->file->parts, in->part, MAX_BYTES, &data, &size, &error);
+    if (!err) err = netprof_reader_open_memory(&reader, data, size, NULL, &error);
+    while (!err && item.type != NETPROF_ITEM_END && !stopped(v)) {
+        err = netprof_reader_next(reader, &item, &error);
+        if (!err) take_item(&item, v, f);
+    }
+    netprof_reader_close(reader);
+    free(data);
+    return err ? fail_error(in->path, &error) : EXIT_DONE;
+}
+
+int input_walk(struct export_input *in, const input_visitor *visitor)
+{
+    file_state f = {.complete = true, .path = in->path};
+    if (!in->file->kept) return walk_netprof(in, visitor, &f);
+    walk_kept(&in->file->set.runs[in->part], visitor);
+    return EXIT_DONE;
+}
+
+// ---- the first look ----
+
+static void look_at_fact(void *user, const netprof_fact *fact)
+{
+    struct export_input *in = user;
+    in->facts = must(realloc(in->facts, (in->fact_count + 1) * sizeof *in->facts));
+    in->facts[in->fact_count++] = (netprof_fact){must(strdup(fact->key)), must(strdup(fact->value))};
+}
+
+static void look_at_snapshot(void *user, const netprof_snapshot *s)
+{
+    struct export_input *in = user;
+    netprof_snapshot *to = in->snapshots++ ? &in->last : &in->first;
+    if (netprof_snapshot_copy(to, s, NULL)) must(NULL);
+    if (in->snapshots == 1) in->begin_ns = s->wall_ns;
+    in->end_ns = s->wall_ns;
+}
+
+static void look_at_delta(void *user, const netprof_delta *d)
+{
+    struct export_input *in = user;
+    if (!in->deltas++) in->begin_ns = d->wall_begin_ns;
+    in->end_ns = d->wall_end_ns;
+}
+
+const netprof_schema *input_schema(const struct export_input *in)
+{
+    return in->snapshots ? in->first.schema : NULL;
+}
+
+static void find_host(struct export_input *in)
+{
+    const netprof_schema *schema = input_schema(in);
+    const char *host = netprof_fact_of(in->facts, in->fact_count, "host");
+    if (!host && schema) host = netprof_fact_of(schema->facts, schema->fact_count, "host");
+    if (!host && in->file->kept) host = in->file->set.runs[in->part].host;
+    in->host = must(strdup(host ? host : ""));
+}
+
+static int look(struct export_input *in, const input_visitor *v)
+{
+    file_state f = {.complete = true, .path = in->path, .speak = true};
+    if (in->file->kept) {
+        const dataset_run *run = &in->file->set.runs[in->part];
+        in->format = run->format;
+        in->complete = run->complete;
+        walk_kept(run, v);
+        return EXIT_DONE;
+    }
+    in->format = DATASET_NETPROF;
+    int code = walk_netprof(in, v, &f);
+    in->complete = f.complete;
+    in->is_regions = f.regions && !in->snapshots && !in->deltas;
+    if (code || in->is_regions || in->snapshots || in->deltas) return code;
+    return fail(EXIT_FILE, "%s: holds neither snapshots nor regions", safe(in->path));
+}
+
+int input_open(struct export_input *in, input_file *file, size_t part)
+{
+    const input_visitor v = {
+        .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
+    *in = (struct export_input){.path = file->path, .file = file, .part = part, .complete = true};
+    in->is_regions = file->directory;
+    int code = file->directory ? EXIT_DONE : look(in, &v);
+    if (!code && !in->is_regions) find_host(in);
+    return code;
+}
+
+int input_file_open(input_file *f, const char *path, const char *names)
+{
+    struct stat st;
+    netprof_error error;
+    *f = (input_file){.path = path, .count = 1};
+    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        f->directory = true;
+        return EXIT_DONE;
+    }
+    netprof_err err = strcmp(path, "-") == 0 ? NETPROF_ERR_FORMAT : parts_open(&f->parts, path, &error);
+    if (!err) {
+        f->count = f->parts.count;
+        return EXIT_DONE;
+    }
+    if (err != NETPROF_ERR_FORMAT) return fail_error(path, &error);
+    int code = inputs_read(&f->set, &path, 1, &(dataset_options){.names = names});
+    f->kept = true;
+    f->count = f->set.run_count;
+    return code;
+}
+
+void input_file_close(input_file *f)
+{
+    parts_close(&f->parts);
+    dataset_free(&f->set);
+}
+
+void input_close(struct export_input *in)
+{
+    for (size_t i = 0; i < in->fact_count; i++) {
+        free((char *)(uintptr_t)in->facts[i].key);
+        free((char *)(uintptr_t)in->facts[i].value);
+    }
+    free(in->facts);
+    free(in->host);
+    netprof_snapshot_free(&in->first);
+    netprof_snapshot_free(&in->last);
+}

@@ -1,0 +1,223 @@
+// netprof-export: snapshots, series, regions and findings as tables for other programs.
+#include "export.h"
+#include "options.h"
+#include "output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int wide, plain, list_options, help, version;
+static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
+static char **include, **exclude;
+
+static const struct poptOption options[] = {
+    {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", "csv|json|sqlite|hdf5|parquet"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0,
+     "the file; with CSV and Parquet a directory with a file for each table", "OUT"},
+    {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
+     "snapshots|series|regions|findings|all"},
+    {"wide", 0, POPT_ARG_NONE, &wide, 0, "a row for each time, a column for each counter", NULL},
+    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file",
+     "NAME"},
+    {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
+     "GLOBS"},
+    {"exclude", 'x', POPT_ARG_ARGV, &exclude, 0, "but not those like these", "GLOBS"},
+    {"plain", 0, POPT_ARG_NONE, &plain, 0,
+     "CSV: texts as they are, also those that a spreadsheet takes for formulas", NULL},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check",
+     "FILE"},
+    {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
+    POPT_TABLEEND,
+};
+
+static const struct poptOption all_options[] = {
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
+    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
+    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
+    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+static void print_help(FILE *to)
+{
+    fputs("usage: netprof export [OPTION...] FILE|DIR...\n"
+          "\n"
+          "Turns what netprof saved into tables for other programs: values and rates of counters over time, "
+          "devices and\n"
+          "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof "
+          "wrote; of DIR the\n"
+          "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), "
+          "never zero.\n"
+          "The tables and their columns are described in netprof-export(1).\n"
+          "\n"
+          "Options:\n",
+          to);
+    options_print(options, to);
+    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
+    fputs("\n"
+          "Examples:\n"
+          "  netprof export run.netprof --to csv -o tables\n"
+          "  netprof export run.netprof --to json --what series -o run.json\n"
+          "  netprof export run.netprof --to csv --table counter_rates -o -\n"
+          "  netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n",
+          to);
+#ifdef EXPORT_HAS_SQLITE
+    fputs("  netprof export node1.netprof node2.netprof --to sqlite -o job.db\n", to);
+#endif
+#ifdef EXPORT_HAS_HDF5
+    fputs("  netprof export ranks --to hdf5 -o regions.h5\n", to);
+#endif
+    fputs("\n"
+          "Exit codes: 0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not "
+          "be read\n"
+          "or written, or a format's library is missing.\n",
+          to);
+}
+
+static int wrong_option(poptContext context, int result)
+{
+    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
+    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+// Splits lists by commas; NULL when there is none.
+static const char **globs(char **lists)
+{
+    const char **all = NULL;
+    size_t count = 0;
+    for (size_t i = 0; lists && lists[i]; i++) {
+        for (char *word = strtok(lists[i], ","); word; word = strtok(NULL, ",")) {
+            all = must(realloc(all, (count + 2) * sizeof *all));
+            all[count++] = word;
+            all[count] = NULL;
+        }
+    }
+    return all;
+}
+
+static bool find_what(unsigned *what)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } rows[] = {{"snapshots", WHAT_SNAPSHOTS},
+                {"series", WHAT_SERIES},
+                {"regions", WHAT_REGIONS},
+                {"findings", WHAT_FINDINGS},
+                {"all", WHAT_ALL}};
+    *what = what_text ? 0 : WHAT_ALL;
+    for (const char *at = what_text; at;) {
+        size_t n = strcspn(at, ","), i = 0;
+        while (i < sizeof rows / sizeof *rows &&
+               !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0))
+            i++;
+        if (i == sizeof rows / sizeof *rows) {
+            fail_usage("--what: %s: expected snapshots, series, regions, findings or all", safe(what_text));
+            return false;
+        }
+        *what |= rows[i].bit;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return true;
+}
+
+static int check_table(const export_options *o)
+{
+    const char *known[EXPORT_TABLES + 1] = {NULL};
+    if (!table_name) return EXIT_DONE;
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        known[i] = export_table_name((export_id)i);
+    for (int i = 0; i < EXPORT_TABLES; i++) {
+        if (strcmp(known[i], table_name) != 0) continue;
+        bool wide_table = i >= EXPORT_FIXED;
+        if (wide_table && !o->wide) return fail_usage("--table %s needs --wide", table_name);
+        if (o->wide && (i == EXPORT_VALUES || i == EXPORT_RATES))
+            return fail_usage("--table: with --wide the table is %s_wide", table_name);
+        if (export_table_what((export_id)i) & o->what) return EXIT_DONE;
+        return fail_usage("--table: %s is no table of --what %s", table_name, safe(what_text));
+    }
+    const char *near = nearest(table_name, known);
+    return fail_usage("--table: %s: no such table%s%s%s", safe(table_name), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+static int check_options(export_options *o, size_t count)
+{
+    if (!count) return fail_usage("expected FILE...");
+    if (!format_name) return fail_usage("expected --to csv, json, sqlite, hdf5 or parquet");
+    o->driver = export_driver_named(format_name);
+    if (!o->driver)
+        return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
+    if (!output) return fail_usage("expected -o OUT");
+    if (!find_what(&o->what)) return EXIT_USAGE;
+    o->path = output;
+    o->only = table_name;
+    o->wide = wide;
+    o->plain = plain;
+    o->rules = rules_path;
+    o->names = names;
+    int code = check_table(o);
+    if (code) return code;
+    if (!*output) return fail_usage("-o: expected a name");
+    if (strcmp(output, "-") == 0 && !o->driver->stream)
+        return fail_usage("-o -: %s cannot be written to the standard output", o->driver->name);
+    if (strcmp(output, "-") == 0 && o->driver->directory && !table_name)
+        return fail_usage("-o -: CSV is a file for each table: choose one with --table");
+    if (o->driver->missing)
+        return fail(EXIT_FILE, "--to %s: this netprof-export was built without %s", o->driver->name,
+                    o->driver->missing);
+    return EXIT_DONE;
+}
+
+static int run(const char **paths, size_t count)
+{
+    export_options o = {0};
+    int code = check_options(&o, count);
+    if (code) return code;
+    o.include = globs(include);
+    o.exclude = globs(exclude);
+    export_sink *sink = export_open(&o);
+    code = sink ? export_files(sink, paths, count) : EXIT_FILE;
+    if (sink) {
+        int closed = export_close(sink, code == EXIT_DONE || code == EXIT_WORTH_FAILING);
+        if (closed) code = closed;
+    }
+    free(o.include);
+    free(o.exclude);
+    int closed = output_close();
+    return closed ? closed : code;
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    message_command("export", NULL);
+    poptContext context =
+        must(poptGetContext("netprof-export", argc, (const char **)(uintptr_t)argv, all_options, 0));
+    int result = poptGetNextOpt(context), code = EXIT_DONE;
+    if (help) {
+        print_help(stdout);
+        code = output_close();
+    } else if (version) {
+        printf("netprof-export %s\n", netprof_version());
+        code = output_close();
+    } else if (list_options) {
+        options_list(options);
+        code = output_close();
+    } else if (result < -1) {
+        code = wrong_option(context, result);
+    } else {
+        const char **arguments = poptGetArgs(context);
+        size_t count = 0;
+        while (arguments && arguments[count])
+            count++;
+        code = run(arguments, count);
+    }
+    poptFreeContext(context);
+    options_free(options);
+    return code;
+}

@@ -1,0 +1,282 @@
+// Outputs appear whole or not at all: a file, or a directory of files, under a temporary name that is replaced last.
+#define _GNU_SOURCE // renameat2
+#include "export.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct export_sink {
+    export_options o;
+    bool directory;                     // the output is one
+    char *work;                         // the temporary name; NULL: the standard output
+    void *state;                        // the driver's
+    export_table tables[EXPORT_TABLES]; // columns are NULL where nothing has begun
+    char *failure;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    interrupted = number;
+}
+
+// ---- opening ----
+
+static const export_driver *const drivers[] = {&export_csv, &export_json, &export_sqlite, &export_hdf5,
+                                               &export_parquet};
+
+const export_driver *export_driver_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+        if (strcmp(drivers[i]->name, name) == 0) return drivers[i];
+    return NULL;
+}
+
+// Whether a file is one that an export into a directory leaves there.
+static bool is_ours(const char *name, const char *ending)
+{
+    size_t n = strlen(name), e = strlen(ending);
+    for (int i = 0; i < EXPORT_TABLES; i++) {
+        const char *table = export_table_name((export_id)i);
+        if (n == strlen(table) + 1 + e && strncmp(name, table, n - e - 1) == 0 &&
+            strcmp(name + n - e, ending) == 0)
+            return true;
+    }
+    return false;
+}
+
+// A directory that holds anything else is not ours to replace.
+static bool may_replace(const char *path, const char *ending)
+{
+    DIR *listing = opendir(path);
+    bool all = listing != NULL;
+    if (!listing && errno == ENOENT) return true;
+    if (!listing) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)), false;
+    for (struct dirent *e; all && (e = readdir(listing));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        all = is_ours(e->d_name, ending);
+        if (!all)
+            fail(EXIT_FILE, "%s: holds %s, which is no exported table: choose another directory", safe(path),
+                 safe(e->d_name));
+    }
+    closedir(listing);
+    return all;
+}
+
+static bool make_work(export_sink *s)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    size_t n = strlen(s->o.path);
+    while (n > 1 && s->o.path[n - 1] == '/')
+        n--;
+    s->work = text_format("%.*s.XXXXXX", (int)n, s->o.path);
+    if (s->directory) {
+        if (mkdtemp(s->work)) return chmod(s->work, 0777 & ~mask) == 0 || true;
+    } else {
+        int fd = mkstemp(s->work);
+        if (fd >= 0) {
+            bool set = fchmod(fd, 0666 & ~mask) == 0;
+            close(fd);
+            return set || true; // the file is then only less readable
+        }
+    }
+    fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(errno));
+    free(s->work);
+    s->work = NULL;
+    return false;
+}
+
+static bool check_place(const export_sink *s)
+{
+    struct stat st;
+    if (s->directory) return may_replace(s->o.path, s->o.driver->name);
+    if (stat(s->o.path, &st) == 0 && S_ISDIR(st.st_mode))
+        return fail(EXIT_FILE, "%s: %s", safe(s->o.path), strerror(EISDIR)), false;
+    return true;
+}
+
+export_sink *export_open(const export_options *options)
+{
+    export_sink *s = must(calloc(1, sizeof *s));
+    struct sigaction action = {.sa_handler = interrupt};
+    s->o = *options;
+    s->directory = options->driver->directory && !options->only;
+    bool standard = strcmp(options->path, "-") == 0;
+    if (standard || (check_place(s) && make_work(s))) {
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+        s->state = options->driver->open(s, s->work ? s->work : "-");
+        if (s->state && !s->failure) return s;
+        export_close(s, false);
+        return NULL;
+    }
+    free(s);
+    return NULL;
+}
+
+const export_options *export_options_of(const export_sink *sink)
+{
+    return &sink->o;
+}
+
+char *export_file_name(const export_sink *sink, const char *path, const export_table *table,
+                       const char *ending)
+{
+    return sink->directory ? text_format("%s/%s.%s", path, table->name, ending) : must(strdup(path));
+}
+
+// ---- rows ----
+
+bool export_wants(const export_sink *sink, export_id id)
+{
+    bool wide = id == EXPORT_VALUES_WIDE || id == EXPORT_RATES_WIDE || id == EXPORT_MISSING;
+    bool has_wide = id == EXPORT_VALUES || id == EXPORT_RATES;
+    if (sink->o.wide ? has_wide : wide) return false;
+    if (sink->o.only) return strcmp(sink->o.only, export_table_name(id)) == 0;
+    return (export_table_what(id) & sink->o.what) != 0;
+}
+
+// The columns of wide tables end with the files, the sink's later.
+static export_table copy_of(const export_table *table)
+{
+    export_column *columns = must(calloc(table->column_count, sizeof *columns));
+    for (size_t i = 0; i < table->column_count; i++) {
+        const export_column *from = &table->columns[i];
+        columns[i] = (export_column){must(strdup(from->name)), from->type, must(strdup(from->unit))};
+    }
+    return (export_table){table->name, columns, table->column_count};
+}
+
+static void free_copy(const export_table *table)
+{
+    for (size_t i = 0; table->columns && i < table->column_count; i++) {
+        free((char *)(uintptr_t)table->columns[i].name);
+        free((char *)(uintptr_t)table->columns[i].unit);
+    }
+    free((export_column *)(uintptr_t)table->columns);
+}
+
+void export_begin(export_sink *sink, export_id id, const export_table *table)
+{
+    if (!export_wants(sink, id) || export_failed(sink) || sink->tables[id].columns) return;
+    sink->tables[id] = copy_of(table);
+    sink->o.driver->table(sink->state, id, &sink->tables[id]);
+}
+
+void export_row(export_sink *sink, export_id id, const export_cell *cells)
+{
+    if (sink->failure || !sink->tables[id].columns) return;
+    sink->o.driver->row(sink->state, id, &sink->tables[id], cells);
+}
+
+bool export_failed(const export_sink *sink)
+{
+    return sink->failure || interrupted;
+}
+
+void export_fail(export_sink *sink, const char *format, ...)
+{
+    va_list arguments;
+    char text[1024];
+    if (sink->failure) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sink->failure = must(strdup(text));
+}
+
+// ---- the end ----
+
+static void remove_directory(const char *path)
+{
+    DIR *listing = opendir(path);
+    for (struct dirent *e; listing && (e = readdir(listing));) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(listing), e->d_name, 0);
+    }
+    if (listing) closedir(listing);
+    rmdir(path);
+}
+
+static int sync_path(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = fd < 0 || (fsync(fd) && errno != EINVAL) ? errno : 0;
+    if (fd >= 0) close(fd);
+    return error;
+}
+
+static int sync_directory(const char *path)
+{
+    DIR *listing = opendir(path);
+    int error = listing ? 0 : errno;
+    for (struct dirent *e; listing && !error && (e = readdir(listing));) {
+        char *name = text_format("%s/%s", path, e->d_name);
+        error = e->d_name[0] == '.' ? 0 : sync_path(name);
+        free(name);
+    }
+    if (listing) closedir(listing);
+    return error ? error : sync_path(path);
+}
+
+// An older export is exchanged in one step, where the file system can; nobody sees half of both.
+static int place_directory(export_sink *s)
+{
+    int error = sync_directory(s->work);
+    if (error) return error;
+    if (!may_replace(s->o.path, s->o.driver->name)) return EEXIST;
+    if (rename(s->work, s->o.path) == 0) return 0;
+    if (errno != ENOTEMPTY && errno != EEXIST) return errno;
+    if (renameat2(AT_FDCWD, s->work, AT_FDCWD, s->o.path, RENAME_EXCHANGE)) {
+        remove_directory(s->o.path); // holds tables only, see may_replace()
+        return rename(s->work, s->o.path) ? errno : 0;
+    }
+    remove_directory(s->work); // it is the old one now
+    return 0;
+}
+
+static int place(export_sink *s)
+{
+    if (s->directory) return place_directory(s);
+    int error = sync_path(s->work);
+    return error ? error : rename(s->work, s->o.path) ? errno : 0;
+}
+
+static void drop(const export_sink *s)
+{
+    if (s->directory)
+        remove_directory(s->work);
+    else
+        unlink(s->work);
+}
+
+int export_close(export_sink *sink, bool keep)
+{
+    int code = EXIT_DONE, error;
+    if (!sink) return EXIT_DONE;
+    if (keep && interrupted) export_fail(sink, "interrupted; nothing was written");
+    if (sink->state) sink->o.driver->close(sink->state, keep && !sink->failure);
+    if (sink->failure) code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), sink->failure);
+    if (!keep || sink->failure) {
+        if (sink->work) drop(sink);
+    } else if (sink->work && (error = place(sink))) {
+        code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
+        drop(sink);
+    }
+    for (int i = 0; i < EXPORT_TABLES; i++)
+        free_copy(&sink->tables[i]);
+    free(sink->failure);
+    free(sink->work);
+    free(sink);
+    return code;
+}

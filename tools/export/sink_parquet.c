@@ -1,0 +1,92 @@
+// Parquet, by DuckDB's library where it is installed: a file for each table. The rows are gathered as CSV beside the
+// output, and DuckDB turns that into Parquet with the types of the columns; memory stays bounded by what it needs for
+// a part of the rows.
+#define _POSIX_C_SOURCE 200809L
+#include "export.h"
+#include "parquet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct parquet_state {
+    export_sink *sink;
+    char *path;
+    parquet_writer *duck;
+    FILE *files[EXPORT_TABLES];
+    char *names[EXPORT_TABLES];
+    const export_table *tables[EXPORT_TABLES];
+} parquet_state;
+
+static void *parquet_sink_open(export_sink *sink, const char *path)
+{
+    char text[512];
+    parquet_state *p = must(calloc(1, sizeof *p));
+    p->sink = sink;
+    p->path = must(strdup(path));
+    p->duck = parquet_open(text, sizeof text);
+    if (!p->duck) export_fail(sink, "%s", text);
+    return p;
+}
+
+static void parquet_table(void *state, export_id id, const export_table *table)
+{
+    parquet_state *p = state;
+    p->tables[id] = table;
+    char *name = export_file_name(p->sink, p->path, table, "rows");
+    p->names[id] = text_format("%s%s", name, strcmp(name, p->path) == 0 ? ".rows" : "");
+    free(name);
+    p->files[id] = fopen(p->names[id], "wxe");
+    if (!p->files[id]) export_fail(p->sink, "%s: %s", safe(p->names[id]), strerror(errno));
+}
+
+static void parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
+{
+    parquet_state *p = state;
+    put_csv_row(p->files[id], table, cells, false);
+    if (ferror(p->files[id])) export_fail(p->sink, "%s", strerror(errno ? errno : EIO));
+}
+
+static void convert(parquet_state *p, int i)
+{
+    static const char *const types[] = {[EXPORT_TEXT] = "VARCHAR",
+                                        [EXPORT_NAME] = "VARCHAR",
+                                        [EXPORT_U64] = "UBIGINT",
+                                        [EXPORT_I64] = "BIGINT",
+                                        [EXPORT_F64] = "DOUBLE"};
+    const export_table *t = p->tables[i];
+    char text[512];
+    parquet_column *columns = must(calloc(t->column_count, sizeof *columns));
+    for (size_t k = 0; k < t->column_count; k++) {
+        columns[k] = (parquet_column){must(strdup(utf8(t->columns[k].name))), types[t->columns[k].type]};
+    }
+    char *to = export_file_name(p->sink, p->path, t, "parquet");
+    if (parquet_convert(p->duck, p->names[i], false, to, columns, t->column_count, text, sizeof text))
+        export_fail(p->sink, "DuckDB: %s", safe(text));
+    for (size_t k = 0; k < t->column_count; k++)
+        free((char *)(uintptr_t)columns[k].name);
+    free(columns);
+    free(to);
+}
+
+static void parquet_sink_close(void *state, bool finish)
+{
+    parquet_state *p = state;
+    for (int i = 0; i < EXPORT_TABLES; i++) {
+        if (p->files[i] && fclose(p->files[i]) && finish) export_fail(p->sink, "%s", strerror(errno));
+        if (p->files[i] && finish && !export_failed(p->sink)) convert(p, i);
+        if (p->names[i] && p->files[i]) unlink(p->names[i]);
+        free(p->names[i]);
+    }
+    parquet_close(p->duck);
+    free(p->path);
+    free(p);
+}
+
+const export_driver export_parquet = {.name = "parquet",
+                                      .directory = true,
+                                      .open = parquet_sink_open,
+                                      .table = parquet_table,
+                                      .row = parquet_row,
+                                      .close = parquet_sink_close};
