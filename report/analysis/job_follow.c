@@ -78,7 +78,8 @@ static size_t find_local(job_report *r, const netprof_schema *schema, size_t dev
         if (run->devices[i].device == found) return i;
     if (found == JOB_NONE || !job_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
         return JOB_NONE;
-    run->devices[run->device_count] = (local_device){.device = found, .chosen = is_chosen(schema, at)};
+    run->devices[run->device_count] = (local_device){.device = found, .chosen = is_chosen(schema, at),
+                                                              .beside = nearness(schema, at) && !is_chosen(schema, at)};
     return run->device_count++;
 }
 
@@ -112,7 +113,6 @@ static const struct {
     {"user", "recorder", "ticks_missed", OTHER_MISSED, 1},
     {"user", "recorder", "late", OTHER_LATE, 1},
     {"self", "*", "cpu_time", OTHER_RECORDER, 1},
-    {"cgroup", "*", "memory_peak", OTHER_PEAK, 1},
     {"cgroup", "*", "memory_limit", OTHER_LIMIT, 1},
     {"memory", "*", "MemTotal", OTHER_TOTAL, 1},
     {"gpu", "*", "memory_total", OTHER_GPU_MEMORY, 1},

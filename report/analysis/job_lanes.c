@@ -508,7 +508,8 @@ static bool finish_node(job_report *r, size_t index)
         close_lane(node->lanes[m]);
         node->lanes[m]->capacity = capacity_of(r, index, (job_meter)m);
     }
-    if (node->lanes[JOB_MEMORY] && isnan(node->memory_peak)) node->memory_peak = node->lanes[JOB_MEMORY]->high;
+    // Not the control group's own peak: it is as old as the group, and has the page cache in it.
+    if (node->lanes[JOB_MEMORY]) node->memory_peak = node->lanes[JOB_MEMORY]->high;
     return true;
 }
 

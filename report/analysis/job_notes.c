@@ -159,6 +159,39 @@ static bool note_findings(job_report *r)
     return good;
 }
 
+// The virtual device that moved the most, where it moved more than all ports of its node; NULL: none did.
+static const job_device *busiest_beside(const job_report *r, size_t *count)
+{
+    const job_device *most = NULL;
+    *count = 0;
+    for (size_t i = 0; i < r->device_count; i++) {
+        const job_device *d = &r->devices[i];
+        const job_lane *sent = r->nodes[d->node].lanes[JOB_SENT], *received = r->nodes[d->node].lanes[JOB_RECEIVED];
+        double ports = fmax(sent ? sent->total : NAN, received ? received->total : NAN);
+        double moved = fmax(d->beside_sent, d->beside_received);
+        if (!(moved > ports)) continue;
+        ++*count;
+        if (!most || moved > fmax(most->beside_sent, most->beside_received)) most = d;
+    }
+    return most;
+}
+
+// What ran over the loopback or a bridge is not the network's, but who looks for it shall not read 0 alone.
+static bool note_virtual(job_report *r)
+{
+    size_t count;
+    const job_device *d = busiest_beside(r, &count);
+    char sent[32], received[32], more[48] = "";
+    if (!d) return true;
+    if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
+    return add_note(r, SEVERITY_INFO,
+                    job_text("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
+                             r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
+                             rules_format(sent, sizeof sent, "B", d->beside_sent),
+                             rules_format(received, sizeof received, "B", d->beside_received), more),
+                    JOB_NONE);
+}
+
 // "CPU 63 % busy, network 1.2 GB/s sent a node".
 static char *summary(const job_report *r)
 {
@@ -195,7 +228,7 @@ bool job_make_notes(job_report *r)
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
     r->title = bad ? job_text("%s", r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
-    bool good = r->title && r->clock_text && note_findings(r) && note_good(r) && note_energy(r) && note_gaps(r);
+    bool good = r->title && r->clock_text && note_findings(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
     if (good && !r->note_count) good = add_note(r, SEVERITY_OK, job_text("Nothing to say: no rule found what it looks for"), JOB_NONE);
     return good;
 }

@@ -126,6 +126,7 @@ typedef struct job_device {
     char *label;         // "NIC 3 (cxi2)", "GPU 1"; unique within its node
     double line_rate;    // bytes/s each way; NAN unknown
     job_lane *lanes[JOB_METERS]; // NULL: there is none
+    double beside_sent, beside_received; // bytes that are not in its node's: it is virtual, and there are ports
 } job_device;
 
 typedef struct job_gap {
@@ -148,7 +149,7 @@ typedef struct job_node {
     double sweep_s;        // the longest reading
     job_gap *gaps;         // no samples, from its begin to its end; the first and last ones too when it began late
     size_t gap_count;
-    double memory_peak;    // bytes; NAN unknown
+    double memory_peak;    // bytes, the most at a reading, of what the memory meter is of; NAN unknown
     double shift_s;        // what was added to its clock ...
     double uncertainty_s;  // ... and how far it may still be off; NAN: not known
     severity severity;     // of its worst finding

@@ -255,6 +255,13 @@ static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t 
     return *place;
 }
 
+static void add_beside(job_device *device, const local_device *local, job_meter meter)
+{
+    const slot *s = &local->slots[meter];
+    if (!local->beside || s->unknown) return;
+    *(meter == JOB_SENT ? &device->beside_sent : &device->beside_received) += s->amount;
+}
+
 static bool flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
 {
     run_reader *run = r->reader->run;
@@ -264,7 +271,7 @@ static bool flush_device(job_report *r, local_device *local, job_meter meter, co
     if (!s->touched) return true;
     if (meter != JOB_SENT && meter != JOB_RECEIVED) join_node(run, local, meter);
     else if (local->chosen) join_node(run, local, meter);
-    else return true;
+    else return add_beside(device, local, meter), true;
     job_lane *lane = lane_at(&device->lanes[meter], meter, run->node, local->device);
     if (!lane) return false;
     if (!s->level && s->stale && !s->unknown) {
@@ -373,9 +380,6 @@ static bool add_other(job_report *r, const followed *f, const netprof_delta *del
     case OTHER_RECORDER:
         if (counted) more->recorder_ns += delta->values[k];
         if (counted) more->recorder_s += length_of(at);
-        break;
-    case OTHER_PEAK:
-        if (there) node->memory_peak = fmax(node->memory_peak, now);
         break;
     case OTHER_LIMIT:
         if (there) more->memory_limit = isnan(more->memory_limit) ? now : fmin(more->memory_limit, now);

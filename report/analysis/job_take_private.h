@@ -14,7 +14,6 @@ typedef enum other {
     OTHER_MISSED,   // of the recorder: ticks
     OTHER_LATE,     // ns
     OTHER_RECORDER, // CPU time of it, ns
-    OTHER_PEAK,
     OTHER_LIMIT, // of the control group's memory
     OTHER_TOTAL, // memory of the node
     OTHER_GPU_MEMORY,
@@ -51,6 +50,7 @@ typedef struct watching {
 typedef struct local_device {
     size_t device; // of the report
     bool chosen;   // its bytes count
+    bool beside;   // not they, but they are none that others count as well
     slot slots[JOB_METERS];
     watching watched[JOB_METERS];
 } local_device;

@@ -17,7 +17,8 @@ enum {
     NODE_ENERGY = 16,
     NODE_HWMON = 32,
     NODE_RECORDER = 64,
-    NODE_ALL = 127
+    NODE_ALL = 127,
+    NODE_LOOPBACK = 128
 };
 
 // All zero: two NICs and no more.
@@ -52,7 +53,7 @@ SUPPORT void cluster_counters(netprof_list *list, const char *const *names, cons
 SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
 {
     static const char *const times[] = {"cpu_user", "cpu_system", NULL}, *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL};
-    static const char *const group[] = {"memory_current", "memory_limit", "memory_file_inactive", NULL};
+    static const char *const group[] = {"memory_current", "memory_limit", "memory_file_inactive", "memory_peak", NULL};
     static const char *const cpu[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", NULL};
     static const char *const memory[] = {"MemTotal", "MemAvailable", "SwapTotal", "SwapFree", NULL};
     if (s->parts & NODE_PROCESS) {
@@ -97,6 +98,12 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         netprof_build_source(list, "hwmon");
         netprof_list_device(list, "power_meter ACPI000D:00", 0, NETPROF_DEVICE_PHYSICAL);
         cluster_counter(list, "power1", "uW", NETPROF_KIND_GAUGE, 64);
+    }
+    if (s->parts & NODE_LOOPBACK) {
+        static const char *const bytes[] = {"rx_bytes", "tx_bytes", NULL};
+        netprof_build_source(list, "netdev");
+        netprof_list_device(list, "lo", 0, NETPROF_DEVICE_VIRTUAL);
+        cluster_counters(list, bytes, "bytes", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_RECORDER) {
         netprof_build_source(list, "user");

@@ -442,6 +442,7 @@ static void limits_of_a_control_group(void **state)
     rules set = {0};
     node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CGROUP | NODE_MEMORY | NODE_CPU | NODE_PROCESS, .interval_s = 1});
     node_set(&f, "/job", "memory_limit", 10e9);
+    node_set(&f, "/job", "memory_peak", 50e9); // of an earlier job, or of the page cache
     for (int t = 0; t <= 20; t++) {
         node_set(&f, "/job", "memory_current", t == 12 ? 9.9e9 : 6e9);
         node_set(&f, "/job", "memory_file_inactive", 1e8);
@@ -453,6 +454,7 @@ static void limits_of_a_control_group(void **state)
     assert_int_equal(job.nodes[0].scope[JOB_MEMORY], JOB_SCOPE_GROUP);
     expect_close(job.nodes[0].lanes[JOB_MEMORY]->capacity, 10e9, 1e-9);
     expect_close(job.nodes[0].lanes[JOB_MEMORY]->high, 9.8e9, 1e-9);
+    expect_close(job.nodes[0].memory_peak, 9.8e9, 1e-9);
     const job_finding *x = finding_of(&job, "mem-peak");
     assert_non_null(x);
     expect_close(x->value, 0.98, 1e-9);
@@ -466,6 +468,52 @@ static void limits_of_a_control_group(void **state)
     expect_close(columns[11] + columns[12] + columns[13], 1, 0.01);
     job_report_free(&job);
     rules_free(&set);
+}
+
+static void most_memory_of_processes(void **state)
+{
+    (void)state;
+    unsigned parts = NODE_CGROUP | NODE_MEMORY | NODE_CPU | NODE_PROCESS;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = parts, .interval_s = 1});
+    node_set(&f, "/job", "memory_limit", 64e9); // nearly the whole node: no limit of the job
+    node_set(&f, "memory", "MemTotal", 64e9);
+    node_set(&f, "/job", "memory_peak", 50e9);
+    for (int t = 0; t <= 20; t++) {
+        node_set(&f, "job", "resident", t == 12 ? 3e8 : 1e8);
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_int_equal(job.nodes[0].scope[JOB_MEMORY], JOB_SCOPE_JOB);
+    expect_close(job.nodes[0].memory_peak, 3e8, 1e-9);
+    job_report_free(&job);
+}
+
+static size_t notes_with(const job_report *job, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
+    return count;
+}
+
+// Bytes over the loopback are not the ports', and are said where they are more.
+static void traffic_beside_the_ports(void **state)
+{
+    (void)state;
+    for (int pass = 0; pass < 2; pass++) {
+        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU | NODE_LOOPBACK, .interval_s = 1});
+        for (int t = 0; t <= 10; t++) {
+            node_take(&f, t);
+            node_add(&f, "lo", "tx_bytes", 71e7);
+            node_add(&f, "lo", "rx_bytes", 72e7);
+            if (pass) node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 72e7);
+        }
+        node_close(&f);
+        job_report job = report_of(NULL);
+        expect_close(use_of(&job, JOB_SENT)->total, pass ? 7.2e9 : 0, 1e-9);
+        assert_int_equal(notes_with(&job, "virtual: lo sent 7.1 GB, received 7.2 GB"), !pass);
+        job_report_free(&job);
+    }
 }
 
 // Old pages that stay in a full swap space cost nothing; on another node they move.
@@ -826,6 +874,8 @@ int main(void)
         TEST(one_nic_slows_all),
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
+        TEST(most_memory_of_processes),
+        TEST(traffic_beside_the_ports),
         TEST(swap_that_is_full),
         TEST(idle_gpus),
         TEST(the_nodes_own_meter_holds_the_parts),
