@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 80 };
+enum { WIDTH = 80, UNIT_MOST = 8 }; // UNIT_MOST: a longer word is no unit
 
 // ---- words ----
 
@@ -68,12 +68,21 @@ static size_t columns_of(const char *text, size_t bytes)
     return n;
 }
 
+// The length of the word; a number with its unit is one: "0.1 %".
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    bool number = length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length];
+    size_t unit = number ? strcspn(text + length + 1, " ") : 0;
+    return unit && unit <= UNIT_MOST ? length + 1 + unit : length;
+}
+
 // Words folded at WIDTH; lines behind the first begin with so many blanks. *at is the column at which it begins.
 static void print_folded(FILE *to, const char *text, size_t indent)
 {
     size_t at = indent;
     for (bool first = true; *text; first = false) {
-        size_t length = strcspn(text, " "), wide = columns_of(text, length);
+        size_t length = word_length(text), wide = columns_of(text, length);
         if (!first && at + 1 + wide > WIDTH) {
             fprintf(to, "\n%*s", (int)indent, "");
             at = indent;

@@ -421,10 +421,33 @@ double canvas_text_width(canvas *c, const char *text, theme_type type)
 // Breaks visible text into lines and calls line(from, length) for each; the last of lines_max has all the rest.
 typedef void line_fn(void *user, const char *from, size_t length, bool rest);
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+enum { UNIT_MOST = 8 }; // a longer word is no unit
+
+// A number stays with the word behind it, which is its unit: "0.1 %".
+static void keep_units(PangoLayout *layout, const char *text)
+{
+    PangoAttrList *list = pango_attr_list_copy(pango_layout_get_attributes(layout));
+    for (size_t i = 1; text[0] && text[i] && list; i++) {
+        if (text[i] != ' ' || !is_digit(text[i - 1]) || strcspn(text + i + 1, " ,;)") > UNIT_MOST) continue;
+        PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
+        whole->start_index = (guint)i - 1;
+        whole->end_index = (guint)i + 2;
+        pango_attr_list_insert(list, whole);
+    }
+    pango_layout_set_attributes(layout, list);
+    pango_attr_list_unref(list);
+}
+
 static size_t break_lines(canvas *c, double width, const char *visible, theme_type type, size_t lines_max,
                           line_fn *line, void *user)
 {
     PangoLayout *layout = canvas_layout(c, visible, type);
+    keep_units(layout, visible);
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
     pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
     size_t there = (size_t)pango_layout_get_line_count(layout);

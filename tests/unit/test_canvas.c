@@ -122,6 +122,15 @@ static void test_text(void **state)
     assert_int_equal(c->count, 3);
     assert_non_null(strstr(c->ops[2].text, "\xe2\x80\xa6"));
     assert_true(canvas_paragraph_height(c, 80, "", TYPE_BODY, 0) == 0);
+    // A number and its unit are on one line, whatever the width.
+    static const char *const together[] = {"91.4 %", "0.1 %", "12 CPUs"};
+    for (double w = 60; w < 200; w += 3) {
+        size_t from = c->count, whole = 0;
+        canvas_paragraph(c, 0, 50, w, "waited 91.4 % of it, 0.1 % more and 12 CPUs", TYPE_BODY, INK_TEXT, 0);
+        for (size_t i = from; i < c->count; i++)
+            for (size_t k = 0; k < 3; k++) whole += strstr(c->ops[i].text, together[k]) != NULL;
+        assert_int_equal(whole, 3);
+    }
     assert_false(canvas_failed(c));
     canvas_close(c);
 }
