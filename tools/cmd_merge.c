@@ -490,8 +490,8 @@ const command command_merge = {
             "apart. A directory stands for the *.netprof in it.",
     .examples = "netprof merge node1.netprof node2.netprof node3.netprof -o job.netprof\n"
                 "netprof merge --force -q ranks -o job.netprof",
-    .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be used or\n"
-             "written, or the files are of different jobs.",
+    .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be\n"
+             "used or written, or the files are of different jobs.",
     .options = options,
     .run = run,
     .json = &as_json,

@@ -303,7 +303,7 @@ zsh_words() {
     grep -qxF -- '*::arguments:_normal' out
     # every option of every command, once
     for command in $commands; do
-        zsh_words netprof "$command" - | sed -n 's/^\*\(-[-a-z]*\).*/\1/p' | sort >out
+        zsh_words netprof "$command" - | sed -n 's/^\*\(-[-a-z0-9]*\).*/\1/p' | sort >out
         netprof --list-options "$command" | cut -f1 | sort | diff - out
     done
 }

@@ -6,7 +6,7 @@ load common
 setup() {
     cd "$BATS_TEST_TMPDIR"
     printf '#!/bin/sh\nexec "%s/loopback" -m 20 -n 20 -b 1 -t 5\n' "$NETPROF_TEST_BIN" >my_program
-    printf '#!/bin/sh\nexec "$@"\n' >srun
+    printf '#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) exec "$@" ;; esac; done\n' >srun
     chmod +x my_program srun
     PATH=$PWD:$PATH
 }
@@ -44,13 +44,25 @@ block() {
     grep -q -- '--interval' recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'TCP ping-pong' out
+    grep -q '^CPU busy ' out
     grep -qi '<!doctype html>' job.html
+    [ "$(ls tables/*.csv | wc -l)" -ge 5 ]
+}
+
+@test "recipe: a job on many nodes" {
+    block sh 5 >recipe
+    [ "$(grep -c . recipe)" -eq 6 ]
+    unset SLURM_JOB_ID PBS_JOBID OAR_JOB_ID
+    timeout 60 bash -euo pipefail recipe >out 2>err || { cat err; false; }
+    [ "$(ls files/*.netprof | wc -l)" -eq 1 ]
+    grep -q '^CPU busy ' out
+    [ "$(head -c 5 job.pdf)" = %PDF- ]
 }
 
 @test "recipe: is something wrong" {
     netprof run -q -o job.netprof -- ./my_program >out
     netprof run -q -o good.netprof -- ./my_program >out
-    block sh 5 >recipe
+    block sh 6 >recipe
     [ "$(grep -c . recipe)" -eq 4 ]
     # What this machine's network and load happen to be is no matter here: 1 says "found something".
     while read -r line; do
@@ -73,7 +85,7 @@ block() {
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$launcher" >mpirun
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    block sh 6 >recipe
+    block sh 7 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out
 }
@@ -84,9 +96,10 @@ block() {
         printf '{"header":{"id":"0xab","rank":%d,"n_ranks":2,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1749490000000000,"hostname":"h1","pid":%d},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":1000000,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":10,"coll_busbw_gbs":10}}\n' \
             $rank $rank $((100 + rank)) >inspector_logs/h1-$rank.log
     done
-    block sh 7 >recipe
+    block sh 8 >recipe
     bash -euo pipefail recipe >out
     [ -s results/instances.csv ]
+    [ "$(head -c 5 nccl.pdf)" = %PDF- ]
 }
 
 @test "recipe: in a program" {
