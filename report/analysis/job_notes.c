@@ -197,15 +197,16 @@ static char *summary(const job_report *r)
 {
     const job_use *cpu = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY), *sent = use_of(r, JOB_SENT);
     char text[256] = "", number[32];
-    size_t n = 0;
+    size_t n = 0, beside;
+    bool ports = busiest_beside(r, &beside) != NULL; // say that there is more
     if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", rules_format(number, sizeof number, "%", gpu->mean));
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
                               rules_format(number, sizeof number, "%", cpu->mean / cpu->capacity));
     else if (cpu) n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g CPUs busy", n ? ", " : "", cpu->mean);
     if (sent)
-        snprintf(text + n, sizeof text - n, "%s%s/s sent%s", n ? ", " : "", rules_format(number, sizeof number, "B", sent->mean),
-                 r->node_count > 1 ? " a node" : "");
+        snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "", rules_format(number, sizeof number, "B", sent->mean),
+                 ports ? " through ports" : "", r->node_count > 1 ? " a node" : "");
     return job_text("No fault found%s%s", *text ? ": " : "", text);
 }
 

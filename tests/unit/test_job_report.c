@@ -512,6 +512,7 @@ static void traffic_beside_the_ports(void **state)
         job_report job = report_of(NULL);
         expect_close(use_of(&job, JOB_SENT)->total, pass ? 7.2e9 : 0, 1e-9);
         assert_int_equal(notes_with(&job, "virtual: lo sent 7.1 GB, received 7.2 GB"), !pass);
+        assert_int_equal(strstr(job.title, "0 B/s sent through ports") != NULL, !pass);
         job_report_free(&job);
     }
 }
