@@ -18,7 +18,9 @@ bool job_clocks(void *text, const job_clock_run *runs, size_t count, double *shi
         clocks_take_facts(&inputs[i], runs[i].facts, runs[i].fact_count);
     }
     bool known = !clocks_find(&found, inputs, count, NULL, 0);
+    size_t told = 0; // clocks that files tell of beside the reference's own
     for (size_t i = 0; known && i < count; i++) {
+        told += found.runs[i].basis != CLOCKS_NOTHING && i != found.reference;
         shift_s[i] = (double)found.runs[i].offset_ns * 1e-9;
         uncertainty_s[i] = found.runs[i].error_ns == CLOCKS_UNKNOWN_NS ? NAN : (double)found.runs[i].error_ns * 1e-9;
     }
@@ -28,5 +30,5 @@ bool job_clocks(void *text, const job_clock_run *runs, size_t count, double *shi
     }
     clocks_free(&found);
     free(inputs);
-    return known;
+    return known && (told || count < 2);
 }
