@@ -3,7 +3,6 @@
 #include "compare.h"
 #include "findings.h"
 #include "inputs.h"
-#include "job_clocks.h"
 #include "main_nccl.h"
 #include "options.h"
 #include "output.h"
@@ -270,19 +269,16 @@ static int report_job(const char **paths, size_t count, const document_options *
     netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, rules_path);
-    char *clock_text = NULL;
-    const job_report_options how = {.rules = &all, .phases = phases, .clock = job_clocks, .clock_user = &clock_text,
-                                    .progress = say_reading};
+    const job_report_options how = {.rules = &all, .phases = phases, .progress = say_reading};
     if (!code && job_report_read(&job, paths, count, &how, &error)) code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
-        doc = pages_job(&job, clock_text, brief, &error);
+        doc = pages_job(&job, brief, &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
-    free(clock_text);
     job_report_free(&job);
     rules_free(&all);
     return code;

@@ -212,6 +212,7 @@ static bool align_by_files(job_report *r)
     }
     good = good && take_shifts(r, shift, uncertainty);
     r->clocks_aligned = good && known > 0;
+    if (r->clocks_aligned && c.text) good = (r->clock_note = strdup(c.text)) != NULL;
     for (size_t i = 0; i < events && keys; i++) free(keys[i]);
     free(inputs);
     free(event);

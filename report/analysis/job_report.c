@@ -318,6 +318,7 @@ void job_report_free(job_report *r)
     free(r->warnings);
     free(r->title);
     free(r->clock_text);
+    free(r->clock_note);
     regions_free(&r->regions);
     *r = (job_report){0};
 }

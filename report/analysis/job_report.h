@@ -311,6 +311,7 @@ typedef struct job_report {
     bool clocks_aligned;     // something tells how they stand to one another; else by the wall stamps alone
     double uncertainty_s;    // the largest of the nodes'; NAN: not known
     char *clock_text;        // "node clocks as they are, not compared"; one line for the foot
+    char *clock_note;        // what the files tell of each clock, a few sentences; NULL: nothing. Names in it are hostile
     bool damaged;            // parts of a file, or whole files, are missing
     size_t files;
     job_warning *warnings;   // a thousand at most

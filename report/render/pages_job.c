@@ -17,7 +17,7 @@ static void add_foot(const job_view *v, document *doc)
     document_metadata(doc, "what the nodes of a job did", "netprof, job", job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }
 
-document *pages_job(const job_report *job, const char *clocks, bool brief, netprof_error *error)
+document *pages_job(const job_report *job, bool brief, netprof_error *error)
 {
     job_view v = {0};
     document *doc = document_open("Job time series");
@@ -30,7 +30,7 @@ document *pages_job(const job_report *job, const char *clocks, bool brief, netpr
             job_findings_page(&v, doc);
             job_meter_pages(&v, doc);
             job_appendix(&v, doc);
-            if (clocks && *clocks) document_note(doc, clocks);
+            if (job->clock_note) document_note(doc, job->clock_note);
         }
         good = !arena_failed(v.memory);
     }

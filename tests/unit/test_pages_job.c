@@ -594,7 +594,7 @@ static document *check(const char *what, const situation *s, made **kept)
 {
     made *m = make_job(s);
     netprof_error error;
-    document *doc = pages_job(&m->job, NULL, false, &error);
+    document *doc = pages_job(&m->job, false, &error);
     assert_non_null(doc);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)what), 0);
     assert_int_equal(document_check(doc, PAPER_LETTER, say_fault, (void *)(uintptr_t)what), 0);
@@ -608,7 +608,7 @@ static document *check(const char *what, const situation *s, made **kept)
             document_write(doc, path, &o, NULL, NULL);
         }
     }
-    document *brief = pages_job(&m->job, NULL, true, &error);
+    document *brief = pages_job(&m->job, true, &error);
     assert_non_null(brief);
     assert_int_equal(document_pages(brief, PAPER_A4), 1);
     document_close(brief);
@@ -718,7 +718,7 @@ static void regions_of_a_rank(void **state)
     m->job.regions = (regions){.ranks = ranks, .rank_count = 2, .nodes = nodes, .node_count = 2};
     m->job.ranks = spans;
     m->job.rank_count = 2;
-    document *doc = pages_job(&m->job, NULL, false, NULL);
+    document *doc = pages_job(&m->job, false, NULL);
     assert_non_null(doc);
     assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)"regions"), 0);
     char path[] = "/tmp/netprof-pages-XXXXXX", text[400000] = "";
