@@ -67,7 +67,9 @@ fact() {
 @test "job: the job's processes by its control group, where one can be made" {
     group=
     for mount in /sys/fs/cgroup/cpuset /sys/fs/cgroup; do
-        mkdir -p "$mount/oar/netproftest_$$" 2>/dev/null && group=$mount/oar/netproftest_$$ && break
+        mkdir -p "$mount/oar/netproftest_$$" 2>/dev/null || continue
+        [ ! -e "$mount/oar/netproftest_$$/cgroup.procs" ] || { group=$mount/oar/netproftest_$$ && break; }
+        rmdir "$mount/oar/netproftest_$$" "$mount/oar" || true # a directory in whose place nothing is mounted
     done
     [ -n "$group" ] || skip "no control group can be made here"
     for file in cpuset.cpus cpuset.mems; do # of version 1: empty at first
