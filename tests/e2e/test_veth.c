@@ -127,6 +127,7 @@ static int group_teardown(void **state)
     (void)state;
     for (i = 0; i < 2; i++) {
         char path[160];
+        if (!*roots[i]) continue; /* skipped: what is mounted at /sys is not ours */
         snprintf(path, sizeof path, "%s/sys", roots[i]);
         umount2(path, MNT_DETACH);
         rmdir(path);
