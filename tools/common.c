@@ -1,6 +1,7 @@
 #include "common.h"
 
 #include "output.h"
+#include "text.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -26,12 +27,8 @@ static void message(const char *text)
 
 static char *format_text(const char *format, va_list arguments)
 {
-    va_list again;
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = must(malloc((size_t)length + 1));
-    vsnprintf(text, (size_t)length + 1, format, arguments);
+    char *text = NULL;
+    must(text_append(&text, format, arguments) ? text : NULL);
     return text;
 }
 

@@ -124,7 +124,7 @@ static json_object *member(json_object *object, const char *key, json_type type)
     return json_object_is_type(value, type) ? value : NULL;
 }
 
-static const char *text_of(json_object *object, const char *key)
+static const char *text_make(json_object *object, const char *key)
 {
     json_object *value = member(object, key, json_type_string);
     return value ? json_object_get_string(value) : "";
@@ -232,7 +232,7 @@ static netprof_err list_counters(dataset_input *in, netprof_list *build, size_t 
     for (size_t i = 0; i < length_of(counters); i++) {
         json_object *c = json_object_array_get_idx(counters, i);
         json_object *named = member(c, "name", json_type_string);
-        const char *name = text_of(c, "name");
+        const char *name = text_make(c, "name");
         size_t *place = lookup_put(seen, device, name);
         if (!place) return no_memory(in);
         if (!named || *place != LOOKUP_NONE) {
@@ -243,10 +243,10 @@ static netprof_err list_counters(dataset_input *in, netprof_list *build, size_t 
         *place = (*count)++;
         int64_t scale = int_of(c, "scale"), width = int_of(c, "width");
         netprof_counter counter = {.name = name,
-                                   .unit = text_of(c, "unit"),
+                                   .unit = text_make(c, "unit"),
                                    .scale = (uint16_t)(scale > 0 && scale <= UINT16_MAX ? scale : 1),
                                    .flags = (uint16_t)counter_flags(c),
-                                   .kind = (uint8_t)kind_named(text_of(c, "kind")),
+                                   .kind = (uint8_t)kind_named(text_make(c, "kind")),
                                    .width = (uint8_t)(width >= 0 && width <= 64 ? width : 0)};
         netprof_list_counter(build, &counter);
     }
@@ -275,13 +275,13 @@ static netprof_err list_devices(dataset_input *in, netprof_list *build, json_obj
     const char *source = name;
     for (size_t i = 0; i < length_of(devices); i++) {
         json_object *d = json_object_array_get_idx(devices, i);
-        if (taken[i] || (name && strcmp(text_of(d, "source"), name) != 0)) continue;
-        if (!source || strcmp(source, text_of(d, "source")) != 0)
-            netprof_build_source(build, source = text_of(d, "source"));
+        if (taken[i] || (name && strcmp(text_make(d, "source"), name) != 0)) continue;
+        if (!source || strcmp(source, text_make(d, "source")) != 0)
+            netprof_build_source(build, source = text_make(d, "source"));
         unsigned flags = (flag_of(d, "physical") ? NETPROF_DEVICE_PHYSICAL : 0) |
                          (flag_of(d, "virtual") ? NETPROF_DEVICE_VIRTUAL : 0);
         taken[i] = true;
-        netprof_list_device(build, text_of(d, "name"), (uint64_t)int_of(d, "identity"), flags);
+        netprof_list_device(build, text_make(d, "name"), (uint64_t)int_of(d, "identity"), flags);
         list_facts(build, member(d, "facts", json_type_object), netprof_list_fact);
         netprof_err err = list_counters(in, build, (*device_count)++, member(d, "counters", json_type_array),
                                         &s->counters, counter_count);
@@ -301,10 +301,10 @@ static netprof_err list_sources(dataset_input *in, netprof_list *build, json_obj
     list_facts(build, member(text, "facts", json_type_object), netprof_build_fact);
     for (size_t i = 0; i < rows && !err; i++) {
         json_object *row = json_object_array_get_idx(sources, i);
-        netprof_build_source(build, text_of(row, "name"));
-        netprof_list_state(build, status_named(text_of(row, "status")), (int)int_of(row, "errno"),
-                           text_of(row, "path"));
-        err = list_devices(in, build, devices, text_of(row, "name"), taken, s, &device_count, &counter_count);
+        netprof_build_source(build, text_make(row, "name"));
+        netprof_list_state(build, status_named(text_make(row, "status")), (int)int_of(row, "errno"),
+                           text_make(row, "path"));
+        err = list_devices(in, build, devices, text_make(row, "name"), taken, s, &device_count, &counter_count);
     }
     if (!err) err = list_devices(in, build, devices, NULL, taken, s, &device_count, &counter_count);
     free(taken);
@@ -357,7 +357,7 @@ static const json_schema *schema_of(dataset_input *in, json_object *item, const 
 
 static size_t device_of(dataset_input *in, json_object *item, const json_schema *s)
 {
-    const char *name = text_of(item, "device"), *source = text_of(item, "source");
+    const char *name = text_make(item, "device"), *source = text_make(item, "source");
     size_t device = lookup_find(&s->devices, source_index(s->schema, source), name);
     if (device == LOOKUP_NONE) {
         in->run.complete = false;
@@ -440,7 +440,7 @@ static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *
     snapshot->end_ns = int_of(item, "end_ns");
     snapshot->wall_ns = int_of(item, "wall_ns");
     snapshot->stamp_error_ns = int_of(item, "stamp_error_ns");
-    snapshot->set = strcmp(text_of(item, "set"), "fast") == 0 ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    snapshot->set = strcmp(text_make(item, "set"), "fast") == 0 ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     for (size_t i = 0; i < length_of(devices); i++) {
         json_object *d = json_object_array_get_idx(devices, i);
         size_t device = device_of(in, d, s);
@@ -485,14 +485,14 @@ static void read_change(json_object *change, netprof_delta *delta, size_t k)
     json_object *number;
     for (int i = 0; i < 2; i++) {
         bool readable = json_object_object_get_ex(change, keys[i], &number) && to_u64(number, value[i]);
-        const char *name = text_of(change, status_keys[i]);
+        const char *name = text_make(change, status_keys[i]);
         *status[i] = (uint8_t)(*name      ? status_named(name)
                                : readable ? NETPROF_STATUS_OK
                                           : NETPROF_STATUS_SKIPPED);
     }
     if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k]))
         delta->values[k] = 0;
-    delta->flags[k] = (uint8_t)flag_named(text_of(change, "flag"));
+    delta->flags[k] = (uint8_t)flag_named(text_make(change, "flag"));
     delta->elapsed_ns[k] = int_of(change, "elapsed_ns");
 }
 
@@ -579,7 +579,7 @@ static const char *counter_name(json_object *entry)
     static const char *const keys[] = {"counter_name", "metric_name", "name"};
     const char *name = "";
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !*name; i++)
-        name = text_of(entry, keys[i]);
+        name = text_make(entry, keys[i]);
     return name;
 }
 
@@ -701,7 +701,7 @@ static netprof_err read_own(dataset_input *in, json_object *root)
 
 static netprof_err read_root(dataset_input *in, json_object *root)
 {
-    const char *format = text_of(root, "format");
+    const char *format = text_make(root, "format");
     bool list = json_object_is_type(root, json_type_array);
     json_object *counters = list ? root : member(root, "counters", json_type_array);
     if (strcmp(format, "netprof") == 0) {

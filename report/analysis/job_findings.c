@@ -165,9 +165,9 @@ static bool fold(job_report *r, size_t first)
     made.nodes = nodes;
     made.to_s = r->end_s;
     bool device = *worst->device != 0;
-    made.claim = job_text("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
+    made.claim = text_make("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
                           several ? "" : more, worst->claim);
-    made.title = job_text("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", worst->device, worst->claim);
+    made.title = text_make("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", worst->device, worst->claim);
     for (size_t i = r->reader->found_count; i-- > first;) {
         if (i == first || !all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
         if (&all[i] == worst) continue;
@@ -285,7 +285,7 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     if (count && !isnan(most))
         snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
                  count == 1 ? "" : "s", share_text(rest, sizeof rest, most));
-    return job_text("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
+    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
                     job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
                     r->devices[e->device].label, more, share_text(share, sizeof share, e->mean), retries, others);
 }
@@ -297,7 +297,7 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
-    return job_text("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
+    return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
                     job_length_text(length, sizeof length, to - from), clock, share_text(share, sizeof share, e->mean));
@@ -309,10 +309,10 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
     const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
     job_length_text(length, sizeof length, length_s);
     if (e->meter == JOB_PAUSED && slowed == r->node_count && slowed > 1)
-        return job_text("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
+        return text_make("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
     if (e->meter == JOB_PAUSED && slowed > 1)
-        return job_text("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
-    return job_text("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+        return text_make("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
+    return text_make("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
 static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
@@ -474,8 +474,8 @@ static bool find_cpu_low(job_report *r)
     x.meter = JOB_CPU;
     x.nodes = use->nodes;
     x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
-    x.claim = job_text("the job used %.3g of %.3g CPUs a node in the mean (%s)", use->mean, use->capacity, share);
-    x.title = job_text("The job used %s of its CPUs", share);
+    x.claim = text_make("the job used %.3g of %.3g CPUs a node in the mean (%s)", use->mean, use->capacity, share);
+    x.title = text_make("The job used %s of its CPUs", share);
     return add_finding(r, x) != NULL;
 }
 
@@ -501,9 +501,9 @@ static bool find_gpu_idle(job_report *r)
     share_text(share, sizeof share, use->mean);
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
-    x.claim = job_text("the GPUs were busy %s of the time in the mean%s", share,
+    x.claim = text_make("the GPUs were busy %s of the time in the mean%s", share,
                        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
-    x.title = job_text("The GPUs were busy %s of the time", share);
+    x.title = text_make("The GPUs were busy %s of the time", share);
     return add_finding(r, x) != NULL;
 }
 
@@ -528,8 +528,8 @@ static bool find_memory_peak(job_report *r)
     nodes_text(who, sizeof who, r->nodes[worst].name, count);
     memory_text(peak, sizeof peak, lane->high);
     memory_text(limit_text, sizeof limit_text, lane->capacity);
-    x.claim = job_text("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
-    x.title = job_text("%s: memory reached %s of its limit", r->nodes[worst].name, share);
+    x.claim = text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
+    x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
     return add_finding(r, x) != NULL;
 }
 
@@ -596,8 +596,8 @@ static bool find_memory_growth(job_report *r)
     memory_text(end, sizeof end, lane->last);
     memory_text(limit_text, sizeof limit_text, lane->capacity);
     job_length_text(full, sizeof full, soonest);
-    x.claim = job_text("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
-    x.title = job_text("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
+    x.claim = text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
+    x.title = text_make("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
     return add_finding(r, x) != NULL;
 }
 
@@ -627,9 +627,9 @@ static bool find_imbalance(job_report *r, job_meter meter)
     x.node = low;
     x.nodes = 1;
     share_text(share, sizeof share, least / middle);
-    x.claim = job_text("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
+    x.claim = text_make("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
                        n == 2 ? "the other" : "the median");
-    x.title = job_text("%s did less than the other nodes", r->nodes[low].name);
+    x.title = text_make("%s did less than the other nodes", r->nodes[low].name);
     return add_finding(r, x) != NULL;
 }
 
@@ -644,8 +644,8 @@ static bool find_power_cap(job_report *r)
     x.meter = JOB_POWER_GPU;
     x.nodes = use->nodes;
     share_text(share, sizeof share, value);
-    x.claim = job_text("the GPUs drew %s of their power limit in the mean", share);
-    x.title = job_text("The GPUs ran at their power limit");
+    x.claim = text_make("the GPUs drew %s of their power limit in the mean", share);
+    x.title = text_make("The GPUs ran at their power limit");
     return add_finding(r, x) != NULL;
 }
 
@@ -664,10 +664,10 @@ static bool find_missing(job_report *r)
     }
     x.node = most;
     share_text(share, sizeof share, value);
-    x.claim = job_text("%llu of %llu samples are missing (%s), most of them of %s",
+    x.claim = text_make("%llu of %llu samples are missing (%s), most of them of %s",
                        (unsigned long long)(r->expected - r->samples), (unsigned long long)r->expected, share,
                        r->nodes[most].name);
-    x.title = job_text("%s of the samples are missing", share);
+    x.title = text_make("%s of the samples are missing", share);
     return add_finding(r, x) != NULL;
 }
 
@@ -739,7 +739,7 @@ static bool add_incident_phases(job_report *r)
         if (!job_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
         job_phase *p = &r->phases[r->phase_count];
         *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
-        p->name = job_text("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",
+        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",
                            r->nodes[x->node].name, what);
         if (!p->name) return false;
         r->phase_count++;

@@ -119,7 +119,7 @@ static bool name_devices(job_report *r)
             job_device *d = &r->devices[k];
             bool gpu = strcmp(d->source, "gpu") == 0, nic = d->lanes[JOB_SENT] || d->lanes[JOB_RECEIVED];
             size_t number = gpu ? ++gpus : nic ? ++nics : 0;
-            d->label = number ? job_text("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : job_text("%s", d->name);
+            d->label = number ? text_make("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : text_make("%s", d->name);
             if (!d->label) return false;
         }
     }
@@ -181,7 +181,7 @@ static bool take_event(clocks_event *to, char **name, const job_run *x, size_t i
 {
     const char *id = netprof_fact_of(x->facts, x->fact_count, "job_id"), *number = netprof_fact_of(x->facts, x->fact_count, "job_step");
     if (!id || !number || !x->wall_ns) return true;
-    if (!(*name = job_text("%s.%s", id, number))) return false;
+    if (!(*name = text_make("%s.%s", id, number))) return false;
     *to = (clocks_event){index, *name, x->wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
     ++*count;
     return true;

@@ -2,7 +2,6 @@
 #include "job_report_private.h"
 
 #include "catalog.h"
-#include "text.h"
 
 #include <string.h>
 

@@ -42,7 +42,7 @@ static bool note_effect(job_report *r, size_t which)
     if (falls(gpu)) snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
     else if (falls(cpu)) snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
     return add_note(r, x->severity,
-                    job_text("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who, share,
+                    text_make("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who, share,
                              busy, lost, part),
                     which);
 }
@@ -69,7 +69,7 @@ static bool note_good(job_report *r)
         }
     if (!*text) return true;
     text[0] = 'N';
-    return add_note(r, SEVERITY_OK, job_text("%s", text), JOB_NONE);
+    return add_note(r, SEVERITY_OK, text_make("%s", text), JOB_NONE);
 }
 
 // "2.36 kW".
@@ -88,12 +88,12 @@ static bool note_energy(job_report *r)
     char total[32], power[32], share[48] = "", number[32];
     if (isnan(e->total_j)) {
         bool denied = e->state[JOB_PART_CPU] == JOB_DENIED;
-        return !denied || add_note(r, SEVERITY_INFO, job_text("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
+        return !denied || add_note(r, SEVERITY_INFO, text_make("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
     }
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
         snprintf(share, sizeof share, ", %s of it GPUs", rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
     return add_note(r, SEVERITY_INFO,
-                    job_text("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
+                    text_make("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
                              job_energy_text(total, sizeof total, e->total_j), share,
                              si_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ", e->whole ? "" : e->how),
                     JOB_NONE);
@@ -138,7 +138,7 @@ static bool note_gaps(job_report *r)
         }
     if (!all) return true;
     if (all > shown) snprintf(more, sizeof more, " and %zu more", all - shown);
-    return add_note(r, SEVERITY_INFO, job_text("No samples: %s%s; left out of means, not of totals", text, more), JOB_NONE);
+    return add_note(r, SEVERITY_INFO, text_make("No samples: %s%s; left out of means, not of totals", text, more), JOB_NONE);
 }
 
 static bool note_findings(job_report *r)
@@ -150,12 +150,12 @@ static bool note_findings(job_report *r)
         const job_finding *x = &r->findings[i];
         worth += x->severity >= SEVERITY_WATCH;
         if (x->severity < SEVERITY_WATCH || shown >= SHOWN) continue;
-        good = add_note(r, x->severity, job_text("%s", x->claim), i);
+        good = add_note(r, x->severity, text_make("%s", x->claim), i);
         shown++;
         if (good && x->incident && shown < SHOWN) good = note_effect(r, i);
     }
     if (good && worth > shown)
-        good = add_note(r, SEVERITY_INFO, job_text("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"), JOB_NONE);
+        good = add_note(r, SEVERITY_INFO, text_make("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"), JOB_NONE);
     return good;
 }
 
@@ -185,7 +185,7 @@ static bool note_virtual(job_report *r)
     if (!d) return true;
     if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
     return add_note(r, SEVERITY_INFO,
-                    job_text("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
+                    text_make("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
                              r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
                              rules_format(sent, sizeof sent, "B", d->beside_sent),
                              rules_format(received, sizeof received, "B", d->beside_received), more),
@@ -207,16 +207,16 @@ static char *summary(const job_report *r)
     if (sent)
         snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "", rules_format(number, sizeof number, "B", sent->mean),
                  ports ? " through ports" : "", r->node_count > 1 ? " a node" : "");
-    return job_text("No fault found%s%s", *text ? ": " : "", text);
+    return text_make("No fault found%s%s", *text ? ": " : "", text);
 }
 
 static char *clock_words(const job_report *r)
 {
-    if (r->node_count < 2) return job_text("one node: no clocks to compare");
-    if (!r->clocks_aligned) return job_text("node clocks as they are, not compared");
-    if (isnan(r->uncertainty_s)) return job_text("node clocks aligned, how well is not known");
+    if (r->node_count < 2) return text_make("one node: no clocks to compare");
+    if (!r->clocks_aligned) return text_make("node clocks as they are, not compared");
+    if (isnan(r->uncertainty_s)) return text_make("node clocks aligned, how well is not known");
     char text[32];
-    return job_text("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
+    return text_make("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
 }
 
 const char *job_energy_text(char *text, size_t size, double joules)
@@ -227,9 +227,9 @@ const char *job_energy_text(char *text, size_t size, double joules)
 bool job_make_notes(job_report *r)
 {
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
-    r->title = bad ? job_text("%s", r->findings[0].title) : summary(r);
+    r->title = bad ? text_make("%s", r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
     bool good = r->title && r->clock_text && note_findings(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
-    if (good && !r->note_count) good = add_note(r, SEVERITY_OK, job_text("Nothing to say: no rule found what it looks for"), JOB_NONE);
+    if (good && !r->note_count) good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
     return good;
 }

@@ -29,20 +29,6 @@ bool job_grow_one(void *list, size_t count, size_t size)
     return job_grow(list, count, &room, size);
 }
 
-char *job_text(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    char *text = size >= 0 ? malloc((size_t)size + 1) : NULL;
-    if (!text) return NULL;
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)size + 1, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
 void job_warn(job_report *r, const char *path, const char *format, ...)
 {
     char text[512];
@@ -105,7 +91,7 @@ static netprof_err add_directory(path_list *list, const char *path)
     if (!d) return NETPROF_ERR_IO;
     for (struct dirent *x; good && (x = readdir(d));)
         if (*x->d_name != '.' && (ends_with(x->d_name, ".netprof") || ends_with(x->d_name, ".phases")))
-            good = add_path(list, job_text("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
+            good = add_path(list, text_make("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
     closedir(d);
     if (list->count > first) qsort(list->items + first, list->count - first, sizeof *list->items, by_text);
     return good ? NETPROF_OK : NETPROF_ERR_NOMEM;

@@ -4,6 +4,7 @@
 
 #include "job_report.h"
 #include "lookup.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -14,7 +15,6 @@
 bool job_grow(void *list, size_t count, size_t *room, size_t size);
 // The same for lists without a room of their own: they grow at powers of two.
 bool job_grow_one(void *list, size_t count, size_t size);
-char *job_text(const char *format, ...) __attribute__((format(printf, 1, 2))); // free it; NULL without memory
 void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // ---- bins ----

@@ -81,7 +81,7 @@ static netprof_err add_directory(regions *r, regions_paths *paths, const char *p
     }
     for (struct dirent *entry; done && (entry = readdir(directory));) {
         if (entry->d_name[0] == '.' || !ends_in(entry->d_name, ".netprof")) continue;
-        char *full = regions_text("%s%s%s", path, ends_in(path, "/") ? "" : "/", entry->d_name);
+        char *full = text_make("%s%s%s", path, ends_in(path, "/") ? "" : "/", entry->d_name);
         done = full && add_path(paths, full, false);
         free(full);
     }

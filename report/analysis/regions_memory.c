@@ -82,20 +82,7 @@ void regions_map_free(regions_map *map)
     *map = (regions_map){0};
 }
 
-// ---- text ----
-
-char *regions_text(const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length >= 0 ? malloc((size_t)length + 1) : NULL;
-    if (text) vsnprintf(text, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    return text;
-}
+// ---- errors ----
 
 netprof_err regions_fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
 {

@@ -328,8 +328,8 @@ static char *busiest_title(const regions *r)
     number_text share;
     for (size_t i = 0; i < r->node_count; i++)
         if (!best || r->nodes[i].own_share > best->own_share) best = &r->nodes[i];
-    if (!best || !r->time_ns) return regions_text("No time was measured");
-    return regions_text("%s: most time in %s (%s)",
+    if (!best || !r->time_ns) return text_make("No time was measured");
+    return text_make("%s: most time in %s (%s)",
                         r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions", best->name,
                         share_text(share, best->own_share));
 }
@@ -345,13 +345,13 @@ static char *make_title(const regions *r, size_t slow, const regions_finding *co
         const char *device = x ? device_name(r, x) : "";
         rank_text(r, rank, who, sizeof who);
         if (x)
-            return regions_text("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
+            return text_make("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
                                 x->claim);
-        return regions_text("%s is slowest in %s, %s above the median", who, n->name,
+        return text_make("%s is slowest in %s, %s above the median", who, n->name,
                             n->median_ns > 0 ? share_text(above, n->odd_over_median - 1) : "far");
     }
     if (count && worst[0]->severity >= SEVERITY_WARN)
-        return regions_text("%s %s in %s: %s", r->hosts[worst[0]->host].name, device_name(r, worst[0]),
+        return text_make("%s %s in %s: %s", r->hosts[worst[0]->host].name, device_name(r, worst[0]),
                             r->nodes[worst[0]->node].name, worst[0]->claim);
     return busiest_title(r);
 }

@@ -8,6 +8,7 @@
 
 #include "lookup.h"
 #include "regions.h"
+#include "text.h"
 
 #include <stdarg.h>
 
@@ -58,7 +59,6 @@ void regions_map_free(regions_map *map);
 uint64_t regions_add(uint64_t a, uint64_t b); // saturates
 netprof_err regions_fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
     REGIONS_PRINTF(4, 5);
-char *regions_text(const char *format, ...) REGIONS_PRINTF(1, 2); // free it; NULL without memory
 
 // ---- sparse arrays of numbers: histograms, sums of counters ----
 

@@ -51,7 +51,7 @@ static netprof_err find_host(regions *r, const char *name, size_t *host)
 // Is this process there already, from another file? Then *other is its rank.
 static netprof_err find_process(regions *r, const regions_origin *origin, const netprof_regions *from, size_t *other)
 {
-    char *key = regions_text("%s\n%s\n%s\n%s", fact_of(origin, "host"), fact_of(origin, "pid"), fact_of(origin, "rank"),
+    char *key = text_make("%s\n%s\n%s\n%s", fact_of(origin, "host"), fact_of(origin, "pid"), fact_of(origin, "rank"),
                              fact_of(origin, "job"));
     const char *kept = key ? keep_text(r, key) : NULL;
     free(key);

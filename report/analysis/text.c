@@ -20,6 +20,16 @@ bool text_append(char **text, const char *format, va_list arguments)
     return true;
 }
 
+char *text_make(const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    text_append(&text, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 // [m-n]: a decimal number of the text within the range; the whole run of digits, as long as it is. Returns the
 // number of characters taken, 0 for none; *pattern goes behind the bracket.
 static size_t match_range(const char **pattern, const char *text)
