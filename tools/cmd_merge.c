@@ -1,7 +1,7 @@
 // netprof merge: the files of a job's nodes in one, each as it is.
 #define _GNU_SOURCE
 #include "clocks.h"
-#include "common.h"
+#include "command.h"
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
