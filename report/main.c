@@ -240,6 +240,7 @@ static bool is_of_hosts(const dataset *set, const series *s)
 
 static int report(const char **paths, size_t count, const document_options *o)
 {
+    if (inputs_count(paths, count) > 2) return report_job(paths, count, o);
     dataset set = {0};
     series s = {0};
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
@@ -261,7 +262,7 @@ static int report(const char **paths, size_t count, const document_options *o)
 static bool is_of_regions(const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool directory = inputs_is_directory(paths[i]);
+        bool directory = listing_is_directory(paths[i]);
         if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
         if (!directory && !regions_in_file(paths[i])) return false;
     }
