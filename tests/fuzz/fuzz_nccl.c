@@ -3,25 +3,11 @@
 
 #include "nccl_export.h"
 #include "nccl_findings.h"
+#include "expect.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
-
-static int drop(void *user, const void *data, size_t size)
-{
-    (void)data;
-    *(size_t *)user += size;
-    return 0;
-}
 
 // Line by line, each copied so that reading behind it is noticed.
 static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
