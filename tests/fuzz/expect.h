@@ -15,7 +15,7 @@ static inline void expect_at(int condition, int line)
 }
 
 // For writers whose output is not looked at: adds up its size.
-static inline int drop(void *user, const void *data, size_t size)
+static inline int discard(void *user, const void *data, size_t size)
 {
     (void)data;
     *(size_t *)user += size;

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(&n);
     expect(nccl_findings_make(&f, &n, NULL, NULL) == NETPROF_OK);
     for (int t = 0; t < NCCL_TABLES; t++)
-        expect(nccl_export(&n, (nccl_table)t, NULL, drop, &written) == NETPROF_OK);
+        expect(nccl_export(&n, (nccl_table)t, NULL, discard, &written) == NETPROF_OK);
     json_object *o = nccl_json(&n, &f, NULL);
     expect(o != NULL);
     json_object_put(o);

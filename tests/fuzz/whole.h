@@ -21,9 +21,9 @@ static inline void expect_whole(const dataset *set)
         }
         netprof_json what = {.facts = run->facts, .fact_count = run->fact_count, .snapshots = run->snapshots,
                              .snapshot_count = run->snapshot_count, .deltas = run->deltas, .delta_count = run->delta_count};
-        expect(netprof_write_json(&what, drop, &written, NULL) == NETPROF_OK);
+        expect(netprof_write_json(&what, discard, &written, NULL) == NETPROF_OK);
         netprof_writer *writer;
-        expect(netprof_writer_open_fn(&writer, drop, &written, NULL) == NETPROF_OK);
+        expect(netprof_writer_open_fn(&writer, discard, &written, NULL) == NETPROF_OK);
         for (size_t i = 0; i < run->snapshot_count; i++)
             expect(netprof_write_snapshot(writer, &run->snapshots[i], NULL) == NETPROF_OK);
         for (size_t i = 0; i < run->delta_count; i++)
