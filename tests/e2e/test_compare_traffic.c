@@ -229,15 +229,20 @@ typedef struct bench {
     comparison c;
 } bench;
 
-static void look(netprof_snapshot *s)
+static void look_at(int which, netprof_snapshot *s)
 {
     netprof_config config = NETPROF_ZERO;
     netprof *np = NULL;
     config.sources = "ip,netdev";
-    enter(SENDER);
+    enter(which);
     assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
     assert_int_equal(netprof_take(np, s, NETPROF_SET_ALL, NULL), NETPROF_OK);
     netprof_close(np);
+}
+
+static void look(netprof_snapshot *s)
+{
+    look_at(SENDER, s);
 }
 
 // The same work on each side: pings and a stream, seen from the sender.
@@ -292,6 +297,27 @@ static void expect_loss(bench *b)
                 is_about_loss(c->title));
 }
 
+// Where the packets were lost the rules say so, of the link with the limit and of no other.
+static void expect_queue_drops(const netprof_snapshot s[2])
+{
+    difference d = {0};
+    findings f = {0};
+    char link[8];
+    size_t found = 0;
+    snprintf(link, sizeof link, "r%d", RECEIVER);
+    assert_int_equal(difference_of_snapshots(&d, &s[0], &s[1], false, NULL), NETPROF_OK);
+    assert_int_equal(findings_make(&f, &d, &built_in, NULL), NETPROF_OK);
+    for (size_t i = 0; i < f.count; i++) {
+        if (strcmp(f.items[i].rule->name, "qdisc-drop") != 0) continue;
+        found++;
+        assert_string_equal(finding_device(&f, &f.items[i]), link);
+        print_message("    at the router: %s: %s: %s\n", severity_name(f.items[i].severity), link, f.items[i].claim);
+    }
+    assert_int_equal(found, 1);
+    findings_free(&f);
+    difference_free(&d);
+}
+
 static void clear(bench *b)
 {
     comparison_free(&b->c);
@@ -314,8 +340,13 @@ static void a_rate_limit_on_the_way(void **state)
         veth && run(ROUTER, "tc qdisc add dev r%d root tbf rate 200mbit burst 32k limit 64k 2>/dev/null", RECEIVER);
     if (veth && !tbf) print_message("skipped: needs tc and its tbf\n");
     if (tbf) {
+        netprof_snapshot s[2] = {NETPROF_ZERO, NETPROF_ZERO};
+        look_at(ROUTER, &s[0]);
         measure(&b, COMPARISON_FAULTY, 6100);
+        look_at(ROUTER, &s[1]);
         expect_loss(&b);
+        expect_queue_drops(s);
+        for (int e = 0; e < 2; e++) netprof_snapshot_free(&s[e]);
     }
     clear(&b);
     if (!tbf) skip();

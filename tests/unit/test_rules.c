@@ -316,6 +316,11 @@ static const struct row {
     {"eth-rx-buffer-drop", ETH "ethtool/rx_prio3_discards=20409", CRITICAL},
     {"eth-rx-buffer-85", ETH "ethtool/rx_buffer_passed_thres_phy=0", OK},
     {"eth-rx-buffer-85", ETH "ethtool/rx_buffer_passed_thres_phy=1", WATCH},
+    {"qdisc-drop", ETH "qdisc_drops=0 qdisc_overlimits=1000", OK},
+    {"qdisc-drop", "tx_packets=9999 qdisc_drops=99", INFO},
+    {"qdisc-drop", ETH "qdisc_drops=1", WATCH},
+    {"qdisc-drop", ETH "qdisc_drops=1000", WATCH}, // of 1001000
+    {"qdisc-drop", ETH "qdisc_drops=1002", WARN},
     {"eth-tx-drop", ETH "tx_dropped=0", OK},
     {"eth-tx-drop", "tx_packets=999 tx_dropped=9", INFO},
     {"eth-tx-drop", ETH "tx_dropped=99", WATCH},
@@ -512,6 +517,8 @@ static const struct row {
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=10 IpExt/InOctets=1000", WATCH},
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000000000", WARN},
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000000001", INFO}, // windows' worth between two
+    {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000 snmp6/Ip6InOctets=999999000", WARN},
+    {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000 snmp6/Ip6InOctets=999999001", INFO},
     {"ecn-marked", "IpExt/InCEPkts=99 IpExt/InECT0Pkts=9901", OK},
     {"ecn-marked", "IpExt/InCEPkts=100 IpExt/InECT0Pkts=9900", WATCH},
     {"ecn-marked", "IpExt/InCEPkts=1000 IpExt/InECT0Pkts=9000", WARN},
