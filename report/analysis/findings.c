@@ -550,11 +550,22 @@ static void conclude(maker *m)
 
 netprof_err findings_make(findings *f, const difference *d, const rules *set, netprof_error *error)
 {
+    return findings_make_pair(f, d, NULL, set, error);
+}
+
+netprof_err findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set,
+                               netprof_error *error)
+{
     findings_free(f);
     f->d = d;
     maker m = {.f = f};
+    evaluation other = {0};
     judgement *all = calloc(d->delta->schema->device_count + 1, sizeof *all);
-    m.no_memory = !evaluation_begin(&m.e, d) || !all;
+    m.no_memory = !evaluation_begin(&m.e, d) || !all || (far && !evaluation_begin(&other, far->d));
+    if (far && !m.no_memory) {
+        m.e.far = &other;
+        m.e.far_devices = far->devices;
+    }
     for (size_t i = 0; i < set->count && !m.no_memory; i++)
         apply(&m, set->items[i], all);
     free(all);
@@ -563,6 +574,7 @@ netprof_err findings_make(findings *f, const difference *d, const rules *set, ne
     if (!m.no_memory) find_background(&m);
     if (!m.no_memory) sort(&m, set);
     if (!m.no_memory) conclude(&m);
+    evaluation_end(&other);
     evaluation_end(&m.e);
     if (!m.no_memory) return NETPROF_OK;
     findings_free(f);
