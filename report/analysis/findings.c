@@ -328,12 +328,22 @@ static bool names_rule(const char *list, const char *name)
     return false;
 }
 
+// Sources whose devices are the job or the node as a whole: what is found there can be a cause anywhere on it.
+static bool is_everywhere(const maker *m, size_t device)
+{
+    static const char *const names[] = {"process", "cgroup", "cpu", "memory", "pressure"};
+    if (device == DIFFERENCE_NONE) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(m->f->d->delta->schema->devices[device].source, names[i]) == 0) return true;
+    return false;
+}
+
 static void explain(maker *m, finding *x)
 {
     if (!*x->rule->explained_by) return;
     for (size_t i = 0; i < m->f->count; i++) {
         const finding *cause = &m->f->items[i];
-        bool here = cause->device == DIFFERENCE_NONE || x->device == DIFFERENCE_NONE ||
+        bool here = is_everywhere(m, cause->device) || x->device == DIFFERENCE_NONE ||
                     evaluation_linked(&m->e, cause->device, x->device);
         if (cause == x || cause->severity < SEVERITY_WATCH || !here) continue;
         if (!names_rule(x->rule->explained_by, cause->rule->name)) continue;
