@@ -1,6 +1,6 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
-#include "common.h"
+#include "command.h"
 #include "job_slurm.h"
 #include "mpi_run.h"
 #include "options.h"
