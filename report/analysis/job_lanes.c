@@ -429,7 +429,10 @@ static double capacity_of(const job_report *r, size_t index, job_meter meter)
     const job_node *node = &r->nodes[index];
     const job_node_reader *more = &r->reader->nodes[index];
     const job_meter_info *info = job_meter_of(meter);
-    if (meter == JOB_CPU || meter == JOB_NODE_CPU) return more->cpus;
+    bool of_job = node->scope[meter] == JOB_SCOPE_JOB || node->scope[meter] == JOB_SCOPE_GROUP;
+    if (meter == JOB_CPU) return of_job ? node->cpus_allocated : more->cpus;
+    if (meter == JOB_NODE_CPU) return more->cpus;
+    if (meter == JOB_POWER_CPU) return more->power_limit;
     if (meter == JOB_NODE_MEMORY) return more->memory_total;
     if (meter == JOB_MEMORY)
         return node->scope[meter] == JOB_SCOPE_GROUP && more->memory_limit < more->memory_total ? more->memory_limit
@@ -479,6 +482,7 @@ static bool finish_node(job_report *r, size_t index)
         !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
         return false;
     for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
+    job_allocate(r, index);
     if (!add_power(r, index)) return false;
     for (int m = 0; m < JOB_METERS; m++) {
         if (!node->lanes[m]) continue;

@@ -192,6 +192,24 @@ static bool note_virtual(job_report *r)
                     JOB_NONE);
 }
 
+// A busy node that did not keep the job waiting.
+static bool note_others(job_report *r)
+{
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        double share = r->reader->nodes[i].others_wait;
+        if (!(share > 0)) continue;
+        count++;
+        if (worst == JOB_NONE || share > r->reader->nodes[worst].others_wait) worst = i;
+    }
+    if (worst == JOB_NONE) return true;
+    char share[32], more[48] = "";
+    if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
+    rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
+    return add_note(r, SEVERITY_INFO, text_make("%.60s: threads that are not the job's waited for a CPU %s of the time%s", r->nodes[worst].name, share, more),
+                    JOB_NONE);
+}
+
 // "CPU 63 % busy, network 1.2 GB/s sent a node".
 static char *summary(const job_report *r)
 {
@@ -229,7 +247,7 @@ bool job_make_notes(job_report *r)
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
     r->title = bad ? text_make("%s", r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
-    bool good = r->title && r->clock_text && note_findings(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
+    bool good = r->title && r->clock_text && note_findings(r) && note_others(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
     if (good && !r->note_count) good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
     return good;
 }

@@ -387,6 +387,21 @@ static bool add_other(job_report *r, const followed *f, const netprof_delta *del
     case OTHER_TOTAL:
         if (there) more->memory_total = now;
         break;
+    case OTHER_CPUSET:
+        if (there) more->cpuset = now;
+        break;
+    case OTHER_QUOTA:
+        if (there) more->quota = now;
+        break;
+    case OTHER_PERIOD:
+        if (there) more->period = now;
+        break;
+    case OTHER_AFFINITY:
+        if (there) more->affinity = now;
+        break;
+    case OTHER_WAITED:
+        if (counted) more->waited_s = (isnan(more->waited_s) ? 0 : more->waited_s) + (double)delta->values[k] * 1e-9;
+        break;
     default: break;
     }
     return true;
@@ -417,10 +432,27 @@ static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
     return delta->schema == t->small ? i : netprof_find(delta->schema, d->source, d->name, c->name);
 }
 
+// Of all packages, or it tells nothing.
+static void add_power_limit(job_report *r, const track *t, const netprof_delta *delta)
+{
+    double sum = 0;
+    size_t limits = 0, packages = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const followed *f = &t->followed[i];
+        size_t k = f->other == OTHER_POWER_LIMIT ? place_of(t, delta, i) : NETPROF_NONE;
+        packages += f->row && f->row->meter == JOB_POWER_CPU;
+        if (k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
+        sum += (double)delta->after[k] * f->other_factor;
+        limits++;
+    }
+    if (limits && limits == packages) r->reader->nodes[r->reader->run->node].power_limit = sum;
+}
+
 bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
 {
     run_reader *run = r->reader->run;
     bool good = true;
+    add_power_limit(r, t, delta);
     for (size_t i = 0; i < t->count && good; i++) {
         const followed *f = &t->followed[i];
         size_t k = f->off ? NETPROF_NONE : place_of(t, delta, i);

@@ -189,7 +189,9 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
     job_node *node = &r->nodes[r->node_count];
     *node = (job_node){.name = strdup(name), .host = strdup(host ? host : ""), .interval_s = NAN, .late_s = NAN,
                        .memory_peak = NAN, .uncertainty_s = NAN, .recorder_cpu = NAN, .complete = true};
-    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN};
+    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN, .cpuset = NAN,
+                                                           .quota = NAN, .period = NAN, .affinity = NAN, .scheduler_cpus = NAN,
+                                                           .scheduler_memory = NAN, .power_limit = NAN, .waited_s = NAN};
     r->node_count++;
     return node->name && node->host ? r->node_count - 1 : JOB_NONE;
 }
