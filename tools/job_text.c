@@ -210,7 +210,7 @@ static void print_efficiency(FILE *to, const job_report *job)
 // ---- use of the nodes ----
 
 static const job_meter shown[] = {JOB_GPU_BUSY,  JOB_GPU_MEMORY,  JOB_CPU,          JOB_MEMORY,    JOB_IO_WAIT,
-                                  JOB_SENT,      JOB_RECEIVED,    JOB_PAUSED,       JOB_FILES_READ, JOB_FILES_WRITTEN,
+                                  JOB_SENT,      JOB_RECEIVED,    JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED, JOB_PAUSED, JOB_FILES_READ, JOB_FILES_WRITTEN,
                                   JOB_DISK_READ, JOB_DISK_WRITTEN, JOB_POWER};
 
 static const job_use *use_of(const job_report *job, job_meter meter)
@@ -224,6 +224,7 @@ static const job_use *use_of(const job_report *job, job_meter meter)
 static bool is_worth(const job_report *job, const job_use *use)
 {
     bool trouble = use->meter == JOB_IO_WAIT || use->meter == JOB_PAUSED;
+    if (use->meter == JOB_VIRTUAL_SENT || use->meter == JOB_VIRTUAL_RECEIVED) return use->mean > 0;
     bool files = use_of(job, JOB_FILES_READ) != NULL;
     if (files && (use->meter == JOB_DISK_READ || use->meter == JOB_DISK_WRITTEN)) return false;
     return !trouble || use->mean >= 0.001;

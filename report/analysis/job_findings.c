@@ -135,25 +135,24 @@ static bool is_telling(const job_node_finding *x)
 }
 
 // Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long its
-// own threads waited (the rule runqueue-wait tells of them), else how much of the node's work is its own. What others
-// wait for is context.
+// own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others wait
+// for is context.
 static void weigh_pressure(job_report *r)
 {
-    static const double waits = 0.01, works = 0.10;
+    static const double works = 0.10; // own
     for (size_t i = 0; i < r->reader->found_count; i++) {
         job_node_finding *x = &r->reader->found[i];
         const job_node *node = &r->nodes[x->node];
         const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
         if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
-        double waited = r->reader->nodes[x->node].waited_s, share = waited / (waited + own->total);
-        bool others = share >= 0 ? share < waits : all && own->mean < works * all->mean;
+        bool known = !isnan(r->reader->nodes[x->node].waited_s), others = known || (all && own->mean < works * all->mean);
         bool told = false; // better
         for (size_t k = 0; k < r->reader->found_count; k++) {
             const job_node_finding *y = &r->reader->found[k];
             told |= y->rule && y->node == x->node && strcmp(y->rule, "runqueue-wait") == 0;
         }
         if (!others && !told) continue;
-        if (others) r->reader->nodes[x->node].others_wait = x->value;
+        if (!told) r->reader->nodes[x->node].others_wait = x->value;
         job_node_finding_free(x);
         *x = (job_node_finding){.node = x->node};
     }

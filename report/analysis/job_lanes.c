@@ -467,6 +467,21 @@ static void close_devices(job_report *r)
     }
 }
 
+// Where several virtual devices moved bytes, the busiest one's are the least that went.
+static void bound_virtual(job_report *r, size_t index)
+{
+    static const job_meter ways[] = {JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
+    job_node *node = &r->nodes[index];
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        size_t busy = 0;
+        for (size_t i = node->first_device; i < node->first_device + node->device_count; i++) {
+            const job_lane *lane = r->devices[i].lanes[ways[w]];
+            busy += lane && lane->total > 0;
+        }
+        if (busy > 1 && node->lanes[ways[w]]) node->lanes[ways[w]]->lower_bound = true;
+    }
+}
+
 static bool finish_node(job_report *r, size_t index)
 {
     job_node_reader *more = &r->reader->nodes[index];
@@ -482,6 +497,7 @@ static bool finish_node(job_report *r, size_t index)
         !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
         return false;
     for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
+    bound_virtual(r, index);
     job_allocate(r, index);
     if (!add_power(r, index)) return false;
     for (int m = 0; m < JOB_METERS; m++) {

@@ -58,6 +58,8 @@ typedef enum job_meter {
     JOB_NODE_MEMORY,   // bytes that are not available any more
     JOB_SENT,          // bytes/s; capacity: line rate; of a node: its ports, each byte once. Lanes of NICs too
     JOB_RECEIVED,
+    JOB_VIRTUAL_SENT,     // bytes/s of the loopback, bridges, veth and the like, where there are ports beside them: in no
+    JOB_VIRTUAL_RECEIVED, // figure of the network. Of a node: the busiest one, for the same bytes may pass several
     JOB_PAUSED,        // share of the time that the network let a NIC not send, 0..1; of a node: its most paused NIC
     JOB_RETRIES,       // repeated transmissions/s; lanes of NICs too
     JOB_FILES_READ,    // bytes/s by read() and its like, sockets and pipes too; of the job's processes
@@ -141,7 +143,6 @@ typedef struct job_device {
     char *label;         // "NIC 3 (cxi2)", "GPU 1"; unique within its node
     double line_rate;    // bytes/s each way; NAN unknown
     job_lane *lanes[JOB_METERS]; // NULL: there is none
-    double beside_sent, beside_received; // bytes that are not in its node's: it is virtual, and there are ports
 } job_device;
 
 typedef struct job_gap {

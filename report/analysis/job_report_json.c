@@ -125,6 +125,7 @@ static json_object *device_json(const job_device *d)
     json_put_text(o, "source", d->source);
     json_put_text(o, "name", d->name);
     json_put_text(o, "label", d->label);
+    if (d->lanes[JOB_VIRTUAL_SENT] || d->lanes[JOB_VIRTUAL_RECEIVED]) json_put(o, "virtual", json_object_new_boolean(1));
     for (int m = 0; m < JOB_METERS; m++)
         if (d->lanes[m]) json_put(meters, job_meter_of((job_meter)m)->name, lane_json(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
     json_put(o, "meters", meters);

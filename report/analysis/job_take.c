@@ -262,6 +262,8 @@ netprof_err job_run_end(job_report *r)
     job_run *run = &r->reader->runs[r->reader->run_count - 1];
     double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
+    double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
+    if (to->wait_known && waited >= 0) *sum = (isnan(*sum) ? 0 : *sum) + waited;
     if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
     if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
     if (to->overlapped)

@@ -81,6 +81,8 @@ typedef struct job_run_reader {
     size_t device_count, device_room;
     slot slots[JOB_METERS][JOB_SCOPES];
     bool overlapped;
+    bool wait_known; // it may be in the first and last reading alone
+    double wait_first_s, wait_last_s;
 } run_reader;
 
 typedef struct step {

@@ -68,6 +68,11 @@ static theme_ink use_ink(job_meter meter)
     return meter == JOB_SENT ? INK_SENT : meter == JOB_RECEIVED ? INK_RECEIVED : (theme_ink)(INK_PART + 1);
 }
 
+static bool is_virtual(job_meter meter)
+{
+    return meter == JOB_VIRTUAL_SENT || meter == JOB_VIRTUAL_RECEIVED;
+}
+
 // "172" and "GiB of 512 GiB": the value strong, its unit and what it is of behind it.
 static void split_value(const job_view *v, const job_use *u, use_row *row)
 {
@@ -79,7 +84,7 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
     const char *of = "";
     if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
-        of = u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
+        of = is_virtual(u->meter) ? ", in no network figure" : u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
@@ -131,6 +136,7 @@ static void add_use(const job_view *v, document *doc)
 {
     static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY}, {JOB_GPU_MEMORY, JOB_GPU_MEMORY}, {JOB_CPU, JOB_NODE_CPU},
                                           {JOB_MEMORY, JOB_NODE_MEMORY}, {JOB_SENT, JOB_SENT}, {JOB_RECEIVED, JOB_RECEIVED},
+                                          {JOB_VIRTUAL_SENT, JOB_VIRTUAL_SENT}, {JOB_VIRTUAL_RECEIVED, JOB_VIRTUAL_RECEIVED},
                                           {JOB_POWER, JOB_POWER}};
     enum { METERS = sizeof meters / sizeof *meters, FACTS = 9 };
     enum { GIVEN = 2 };
@@ -142,6 +148,7 @@ static void add_use(const job_view *v, document *doc)
         const job_use *u = view_use_of(job, meters[i][0]);
         const char *why = view_why_not(job, meters[i][0]);
         if (!u) u = view_use_of(job, meters[i][1]);
+        if (u && is_virtual(u->meter) && !(u->mean > 0)) continue;
         if (u) rows[count++] = make_use(v, u);
         else if (strcmp(why, "not recorded") != 0)
             rows[count++] = (use_row){.label = job_meter_of(meters[i][0])->title, .of = why, .unknown = true};
@@ -240,12 +247,13 @@ static void add_node_map(const job_view *v, document *doc, const map_of *m)
 // One node: its NICs, each way, on one scale; a NIC that moved nothing is left out where there are others.
 static bool add_nic_map(const job_view *v, document *doc)
 {
-    static const job_meter ways[2] = {JOB_SENT, JOB_RECEIVED};
+    static const job_meter ways[4] = {JOB_SENT, JOB_RECEIVED, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
     const job_report *job = v->job;
     map_row rows[2 * NIC_ROWS];
     size_t count = 0, left = 0;
-    for (size_t i = 0; i < job->device_count; i++)
-        for (int way = 0; way < 2; way++) {
+    for (size_t turn = 0; turn < 2 * job->device_count; turn++) // ports first
+        for (int way = turn < job->device_count ? 0 : 2, end = way + 2; way < end; way++) {
+            size_t i = turn % job->device_count;
             const job_lane *lane = job->devices[i].lanes[ways[way]];
             if (!lane || !(lane->total > 0)) continue;
             if (count == 2 * NIC_ROWS) {
@@ -253,7 +261,7 @@ static bool add_nic_map(const job_view *v, document *doc)
                 continue;
             }
             rows[count] = (map_row){
-                .label = arena_format(v->memory, "%s %s", job->devices[i].label, way ? "in" : "out"),
+                .label = arena_format(v->memory, "%s%s %s", job->devices[i].label, way > 1 ? ", virtual," : "", way % 2 ? "in" : "out"),
                 .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
                 .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
             if (!rows[count++].values) return true;
