@@ -97,13 +97,22 @@ static void add_basis(job_efficiency *e, job_basis basis)
     else if (e->basis != basis) e->basis = JOB_BASIS_MIXED;
 }
 
+// In which it was, or should have been, recorded.
+static double time_of(const job_node *node)
+{
+    double time = node->end_s - node->begin_s;
+    for (size_t i = 0; i < node->gap_count; i++)
+        if (node->gaps[i].idle) time -= node->gaps[i].to_s - node->gaps[i].from_s;
+    return time;
+}
+
 static job_efficiency cpu_efficiency(const job_report *r)
 {
     job_efficiency e = {.used = NAN, .of = NAN, .left = NAN, .node = JOB_NONE};
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
         if (!is_of_job(node, JOB_CPU) || isnan(node->lanes[JOB_CPU]->total) || !(node->cpus_allocated > 0)) continue;
-        double of = node->cpus_allocated * (node->end_s - node->begin_s);
+        double of = node->cpus_allocated * time_of(node);
         e.used = isnan(e.used) ? node->lanes[JOB_CPU]->total : e.used + node->lanes[JOB_CPU]->total;
         e.of = isnan(e.of) ? of : e.of + of;
         e.lower_bound |= node->lanes[JOB_CPU]->lower_bound;

@@ -126,7 +126,7 @@ static bool note_gaps(job_report *r)
             const job_gap *gap = &r->nodes[i].gaps[k];
             char from[32], to[32], who[96];
             size_t n = strlen(text), alike = looked++ < LOOKED_AT ? nodes_alike(r, i, gap) : 0;
-            if (!alike) continue;
+            if (!alike || gap->idle) continue;
             all++;
             if (shown >= 3) continue;
             shown++;

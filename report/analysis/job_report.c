@@ -110,6 +110,14 @@ static bool keep_clock(job_run *to, const dataset_run *run)
     return true;
 }
 
+// A recorder says why it ended; netprof run, how its command did.
+static void tell_end(job_run *to, const dataset_run *run)
+{
+    const char *by = dataset_fact(run, "ended_by");
+    to->stopped = run->complete && by && strcmp(by, "signal") == 0;
+    to->ended = run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
+}
+
 static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
 {
     const dataset one = {.runs = run, .run_count = 1};
@@ -122,6 +130,7 @@ static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netpro
     r->files++;
     if (!keep_clock(own, run) || !job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
     job_take_allocation(r, own->node, run);
+    tell_end(own, run);
     return r->reader->options->rules && !job_judge_node(r, own->node, &one, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 

@@ -147,6 +147,7 @@ typedef struct job_device {
 
 typedef struct job_gap {
     double from_s, to_s;
+    bool idle; // between recordings that have nothing to do with one another: nothing was to be sampled
 } job_gap;
 
 typedef struct job_node {

@@ -146,6 +146,7 @@ static json_object *gaps_json(const job_node *node)
         json_object *o = json_object_new_object();
         json_put_number(o, "from_s", node->gaps[i].from_s);
         json_put_number(o, "to_s", node->gaps[i].to_s);
+        if (node->gaps[i].idle) json_put(o, "between_recordings", json_object_new_boolean(1));
         json_object_array_add(list, o);
     }
     return list;

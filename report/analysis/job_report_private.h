@@ -138,6 +138,7 @@ typedef struct job_run {
     size_t node;
     int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
     char *path, *boot_id;
+    bool ended, stopped; // as it was meant to; by a signal, which may have been meant or not
     netprof_fact *facts; // of its clock
     size_t fact_count;
 } job_run;
@@ -147,6 +148,12 @@ typedef struct job_mark {
     char *name; // NULL: an end
 } job_mark;
 
+// The time that a run covers. 0: nothing.
+typedef struct job_stretch {
+    int64_t from_ns, to_ns;
+    size_t run; // in job_reader.runs
+} job_stretch;
+
 typedef struct job_node_reader {
     job_lane *lanes[JOB_METERS][JOB_SCOPES];
     job_state state[JOB_METERS][JOB_SCOPES];
@@ -155,7 +162,7 @@ typedef struct job_node_reader {
     double power_limit; // W of all packages together; NAN unknown
     double waited_s;    // that the job's threads waited for a CPU; NAN unknown
     double others_wait; // share of the time that threads of others than the job waited for one; 0: no finding
-    int64_t (*runs)[2]; // from and to of each run of it
+    job_stretch *runs; // of each run of it
     size_t run_count, run_room;
     uint64_t recorder_ns;
     double recorder_s;

@@ -31,7 +31,7 @@ bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns)
 {
     const job_node_reader *node = &r->reader->nodes[r->reader->run->node];
     for (size_t i = 0; i < r->reader->run->number; i++)
-        if (from_ns < node->runs[i][1] && to_ns > node->runs[i][0]) return true;
+        if (from_ns < node->runs[i].to_ns && to_ns > node->runs[i].from_ns) return true;
     return false;
 }
 
