@@ -115,7 +115,7 @@ static void totals_and_means_of_a_node(void **state)
     node_shape shape = {.parts = NODE_ALL & ~NODE_CGROUP & ~NODE_HWMON, .interval_s = 1, .facts = facts};
     node_file f = usual_node("n1", "n1.netprof", &shape);
     for (int t = 0; t <= 60; t++) {
-        node_set(&f, "job", "resident", t * 1e9 / 60); // a gauge: 0 to 1 GB
+        node_set(&f, "job", "resident", (t + 1) * 1e9 / 61); // a gauge: up to 1 GB
         node_take(&f, t);
         busy_second(&f, 1);
     }
@@ -142,7 +142,7 @@ static void totals_and_means_of_a_node(void **state)
     expect_close(use_of(&job, JOB_FILES_READ)->total, 180e6, 1e-9);
     expect_close(use_of(&job, JOB_DISK_WRITTEN)->mean, 5e6, 1e-6);
     const job_lane *memory = job.nodes[0].lanes[JOB_MEMORY];
-    expect_close(memory->mean, 0.5e9, 1e-5);
+    expect_close(memory->mean, 31e9 / 61, 1e-5);
     expect_close(memory->high, 1e9, 1e-9);
     expect_close(memory->last, 1e9, 1e-9);
     expect_close(memory->capacity, 64.0 * (1 << 30), 1e-9);
@@ -517,6 +517,38 @@ static void traffic_beside_the_ports(void **state)
     }
 }
 
+// A node of many containers: each of its interfaces is weighed against all others, but not each time anew, which took
+// hours. What a virtual one says of its speed is nothing that it could be measured by.
+static void thousands_of_interfaces(void **state)
+{
+    (void)state;
+    enum { VETHS = 2000, SECONDS = 4 };
+    uint64_t most = 0; // the busiest one's bytes are the least that went
+    rules set = {0};
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
+    for (int t = 0; t <= SECONDS; t++) {
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
+        for (size_t i = 0; i < f.x.schema->counter_count; i++)
+            if (strcmp(f.x.schema->devices[f.x.schema->counters[i].device].name, "lo") != 0 &&
+                strcmp(f.x.schema->counters[i].name, "tx_bytes") == 0)
+                f.x.values[i] += most = 1000 * i;
+    }
+    node_close(&f);
+    job_report job = report_with_rules(&set);
+    expect_close(use_of(&job, JOB_SENT)->total, 5e9 * SECONDS, 1e-9);
+    expect_close(use_of(&job, JOB_SENT)->capacity, 25e9, 1e-9);
+    expect_close(use_of(&job, JOB_VIRTUAL_SENT)->total, (double)most * SECONDS, 1e-9);
+    assert_true(job.nodes[0].lanes[JOB_VIRTUAL_SENT]->lower_bound);
+    assert_true(isnan(use_of(&job, JOB_VIRTUAL_SENT)->capacity));
+    size_t physical = 0;
+    for (size_t i = 0; i < job.device_count; i++) physical += isnan(job.devices[i].line_rate) ? 0 : 1;
+    assert_int_equal(job.device_count, VETHS + 2);
+    assert_int_equal(physical, 1);
+    job_report_free(&job);
+    rules_free(&set);
+}
+
 // Old pages that stay in a full swap space cost nothing; on another node they move.
 static void swap_that_is_full(void **state)
 {
@@ -866,6 +898,7 @@ int main(void)
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
         TEST(traffic_beside_the_ports),
+        TEST(thousands_of_interfaces),
         TEST(swap_that_is_full),
         TEST(idle_gpus),
         TEST(the_nodes_own_meter_holds_the_parts),
