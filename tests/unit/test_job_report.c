@@ -489,6 +489,47 @@ static void most_memory_of_processes(void **state)
     job_report_free(&job);
 }
 
+// A job has no memory before its first process and behind its last one; it did not begin with nothing.
+static void memory_of_processes_that_come_and_go(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_MEMORY | NODE_PROCESS, .interval_s = 1});
+    for (int t = 0; t <= 10; t++) {
+        node_set(&f, "job", "resident", t >= 3 && t <= 6 ? 4e8 : 0);
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    const job_lane *memory = job.nodes[0].lanes[JOB_MEMORY];
+    assert_non_null(memory);
+    assert_int_equal(job.nodes[0].scope[JOB_MEMORY], JOB_SCOPE_JOB);
+    expect_close(memory->known_s, 5, 1e-9); // from 2 to 7
+    expect_close(memory->mean, 4e8, 1e-6);
+    expect_close(memory->low, 4e8, 1e-9);
+    expect_close(memory->high, 4e8, 1e-9);
+    job_report_free(&job);
+}
+
+// The node's memory is not that of a job whose processes were too short to be seen.
+static void memory_of_processes_never_seen(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_MEMORY | NODE_PROCESS, .interval_s = 1});
+    node_set(&f, "job", "resident", 0);
+    for (int t = 0; t <= 10; t++) {
+        node_add(&f, "job", "cpu_user", 1e5);
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_null(job.nodes[0].lanes[JOB_MEMORY]);
+    assert_int_not_equal(job.nodes[0].state[JOB_MEMORY], JOB_KNOWN);
+    assert_true(isnan(job.nodes[0].memory_peak));
+    expect_close(job.nodes[0].lanes[JOB_NODE_MEMORY]->mean, 16.0 * (1 << 30), 1e-6);
+    expect_close(use_of(&job, JOB_CPU)->total, 1, 1e-9);
+    job_report_free(&job);
+}
+
 static size_t notes_with(const job_report *job, const char *text)
 {
     size_t count = 0;
@@ -897,6 +938,8 @@ int main(void)
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
+        TEST(memory_of_processes_that_come_and_go),
+        TEST(memory_of_processes_never_seen),
         TEST(traffic_beside_the_ports),
         TEST(thousands_of_interfaces),
         TEST(swap_that_is_full),
