@@ -750,6 +750,26 @@ static void files_of_one_node(void **state)
     job_report_free(&job);
 }
 
+// A recording that was cut in two at a reading: it is in both, and counts once.
+static void files_that_share_a_reading(void **state)
+{
+    (void)state;
+    for (int part = 0; part < 2; part++) {
+        node_file f = usual_node("n1", part ? "b.netprof" : "a.netprof", &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
+        for (int t = 10 * part; t <= 10 * part + 10; t++) {
+            node_set(&f, "job", "cpu_user", 1e6 * t);
+            node_take(&f, t);
+        }
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    expect_close(use_of(&job, JOB_CPU)->total, 20, 1e-9);
+    assert_int_equal(job.samples, 21);
+    assert_int_equal(job.expected, 21);
+    assert_int_equal(job.warning_count, 0);
+    job_report_free(&job);
+}
+
 // Nodes "v1" and "v2" of one host; the wall clock of the second was set an hour ahead.
 static job_report virtual_nodes(const char *boot_of_1, const char *boot_of_2)
 {
@@ -947,6 +967,7 @@ int main(void)
         TEST(the_nodes_own_meter_holds_the_parts),
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),
+        TEST(files_that_share_a_reading),
         TEST(clocks_and_virtual_nodes),
         TEST(clocks_by_what_the_files_hold),
         TEST(hostile_names_and_phases),
