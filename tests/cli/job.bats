@@ -51,7 +51,7 @@ END
     wait $recorder
     touch stop
     wait $pid
-    run --separate-stderr netprof job n.netprof --json
+    run --separate-stderr netprof job n.netprof --json --fail-on critical
     [ "$status" -eq 0 ]
     near "$(jq .use.cpu.total <<<"$output")" "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')" 0.15
     [ "$(jq -r .use.cpu.of <<<"$output")" = job ]
@@ -63,7 +63,7 @@ END
 
 @test "job: the text is short, fits 80 columns and names command and use" {
     netprof run -q --interval 100ms -o r.netprof -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; sleep 0.5'
-    run --separate-stderr netprof job r.netprof
+    run --separate-stderr netprof job r.netprof --fail-on critical
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     [ "${#lines[@]}" -le 25 ]
@@ -81,16 +81,16 @@ END
     SLURM_JOB_ID=17 SLURM_JOB_NAME=two SLURM_JOB_USER=anna SLURMD_NODENAME=n2 \
         netprof record -q -o d/2.netprof --interval 100ms --duration 1s --job none
     wait
-    begin=$(netprof job d --json | jq .begin_ns)
+    begin=$(netprof job d --json --fail-on critical | jq .begin_ns)
     printf '%s init\n%s train\n' "$((begin / 1000000000 - 1))" "$((begin / 1000000000)).$(printf %09d $((begin % 1000000000 / 2 + 500000000)))" >d/x.phases
-    run netprof job d --json
+    run netprof job d --json --fail-on critical
     [ "$status" -eq 0 ]
     [ "$(jq -r '[.nodes[].name] | join(",")' <<<"$output")" = n1,n2 ]
     [ "$(jq -r '.facts.job_id + " " + .facts.job_name + " " + .facts.job_user' <<<"$output")" = "17 two anna" ]
     [ "$(jq '.phases | length' <<<"$output")" -eq 2 ]
     # Phases follow one another: they share the whole time.
     near "$(jq '[.phases[].time_s] | add' <<<"$output")" "$(jq .elapsed_s <<<"$output")" 0.000001
-    run netprof job d --all
+    run netprof job d --all --fail-on critical
     [[ $output == *"job 17 two, anna, 2 nodes"* ]]
     [[ $output == *"node clocks agree to"* ]]
 }
@@ -98,20 +98,20 @@ END
 @test "job: regions that lie beside the recordings" {
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 .
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
-    run --separate-stderr netprof job . --json
+    run --separate-stderr netprof job . --json --fail-on critical
     [ "$status" -eq 0 ]
     # The same figures as of the regions alone.
     netprof regions netprof-*.netprof --json >regions.json
     [ "$(jq -c '[.regions[].path]' <<<"$output")" = "$(jq -c '[.regions[].path]' regions.json)" ]
     [ "$(jq '.regions[0].ranks' <<<"$output")" -eq 4 ]
-    run netprof job .
+    run netprof job . --fail-on critical
     [[ $output == *"main/step/compute"* ]]
 }
 
 @test "job: the same input gives the same output" {
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.3
-    netprof job r.netprof --json >one
-    netprof job r.netprof --json >two
+    netprof job r.netprof --json --fail-on critical >one
+    netprof job r.netprof --json --fail-on critical >two
     cmp one two
 }
 
@@ -128,7 +128,7 @@ END
     [ "$status" -eq 3 ]
     [[ $output == *"one snapshot"* ]]
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
-    run --separate-stderr netprof job . --json
+    run --separate-stderr netprof job . --json --fail-on critical
     [ "$status" -eq 0 ]
     [[ $stderr == *"one.netprof"*"one snapshot"* ]]
     [ "$(jq .damaged <<<"$output")" = true ]

@@ -179,8 +179,8 @@ three_nodes() {
     netprof merge -q n1-17.netprof n2-17.netprof n10-17.netprof -o job.netprof
     mkdir d
     cp n*-17.netprof d
-    netprof job --json job.netprof >merged.json
-    netprof job --json d >apart.json
+    netprof job --json --fail-on critical job.netprof >merged.json
+    netprof job --json --fail-on critical d >apart.json
     for file in merged.json apart.json; do
         [ "$(jq -r '[.nodes[].name] | sort | join(" ")' "$file")" = "n1 n10 n2" ]
     done
