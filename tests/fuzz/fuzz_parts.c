@@ -1,6 +1,7 @@
 /* Parts of files: any bytes, in memory and as a file. Where parts begin is compared with a search of every byte; parts put
    together again are the file. */
 #define _GNU_SOURCE
+#include "expect.h"
 #include "parts.h"
 
 #include <stdint.h>
@@ -11,14 +12,6 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 /* netprof.h, 7.16: the signature, a version below 65536, the order of bytes. */
 static int is_header(const uint8_t *at, size_t left)

@@ -1,6 +1,7 @@
 /* What Slurm writes: a node, a list or number, and scontrol's answer, a line each, the answer to the end. Numbers that are
    told are numbers, and texts stand in the answer. */
 #include "cpulist.h"
+#include "expect.h"
 #include "slurm.h"
 
 #include <stdio.h>
@@ -8,14 +9,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static void check(void *user, const char *key, const char *value)
 {
