@@ -43,6 +43,21 @@ load common
     [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = job ]
 }
 
+@test "record: --job PID ends with the last that descends from it" {
+    cd "$BATS_TEST_TMPDIR"
+    # The shell ends at once, its child goes on until it is told to, and counts.
+    sh -c '(while [ ! -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo >done) & sleep 0.5' &
+    shell=$!
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --job $shell &
+    recorder=$!
+    wait $shell
+    touch go
+    wait $recorder
+    [ -e done ]
+    netprof convert r.netprof r.json
+    [ "$(jq -r '.facts.ended_by' r.json)" = job ]
+}
+
 @test "record: ends when the stop file appears, and when it changes" {
     (sleep 0.4; echo FINISHED >"$BATS_TEST_TMPDIR/stop") &
     run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"
