@@ -489,6 +489,27 @@ static void most_memory_of_processes(void **state)
     job_report_free(&job);
 }
 
+static size_t notes_with(const job_report *job, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
+    return count;
+}
+
+// Times of a job of a minute are told in seconds: of what is shorter, how long it was.
+static void brief_gaps(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU, .interval_s = 0.1});
+    for (int i = 0; i <= 300; i++)
+        if ((i < 51 || i > 53) && (i < 101 || i > 130)) node_take(&f, i * 0.1);
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_int_equal(job.nodes[0].gap_count, 2);
+    assert_int_equal(notes_with(&job, "No samples: n1 0:05 (0.4 s), n1 0:10-0:13; "), 1);
+    job_report_free(&job);
+}
+
 // A job has no memory before its first process and behind its last one; it did not begin with nothing.
 static void memory_of_processes_that_come_and_go(void **state)
 {
@@ -528,13 +549,6 @@ static void memory_of_processes_never_seen(void **state)
     expect_close(job.nodes[0].lanes[JOB_NODE_MEMORY]->mean, 16.0 * (1 << 30), 1e-6);
     expect_close(use_of(&job, JOB_CPU)->total, 1, 1e-9);
     job_report_free(&job);
-}
-
-static size_t notes_with(const job_report *job, const char *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
-    return count;
 }
 
 // Bytes over the loopback are not the ports', and are said where they are more.
@@ -1182,6 +1196,7 @@ int main(void)
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
+        TEST(brief_gaps),
         TEST(memory_of_processes_that_come_and_go),
         TEST(memory_of_processes_never_seen),
         TEST(traffic_beside_the_ports),
