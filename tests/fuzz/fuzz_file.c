@@ -195,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = (uint8_t *)malloc(size);
     expect(copy != NULL);
     memcpy(copy, data, size);
-    memcpy(copy, "\x89NPROF\r\n\x01\0\0\0\x04\x03\x02\x01", 16);
+    memcpy(copy, "\x89NPROF\r\n\x02\0\0\0\x04\x03\x02\x01", 16);
     while (size - at >= 12) {
         uint64_t length = netprof__get_le(copy + at + 4, 4);
         if (length > size - at - 12) {
