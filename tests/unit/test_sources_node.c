@@ -594,11 +594,21 @@ static void sums_keep_children_that_ended(void **state)
     close_source(&b);
 }
 
+static int go_on[2]; // the child of a parent that does not wait for it ends when it is told to
+
+static void burn_and_stay(void)
+{
+    char told;
+    burn_alone();
+    if (read(go_on[0], &told, 1) != 1) _exit(1);
+}
+
 static void ignore_children(void)
 {
     signal(SIGCHLD, SIG_IGN); // the kernel then adds a child's time to nobody
-    child(burn_alone);
-    usleep(600000);
+    pid_t pid = child(burn_and_stay);
+    while (kill(pid, 0) == 0) usleep(1000);
+    usleep(50000);
 }
 
 static void a_child_that_nobody_reaps_stays(void **state)
@@ -608,6 +618,8 @@ static void a_child_that_nobody_reaps_stays(void **state)
     pid_t pid = 0;
     sources_job job = {.pids = &pid, .expected = true};
     uint64_t most = 0;
+    bool told = false;
+    assert_int_equal(pipe(go_on), 0);
     open_source(&b, "process", NULL, &job);
     pid = child(ignore_children);
     job.pid_count = 1;
@@ -616,11 +628,14 @@ static void a_child_that_nobody_reaps_stays(void **state)
         uint64_t now = value(&b, "job", "cpu_user") + value(&b, "job", "cpu_system");
         assert_true(now >= most);
         most = now;
+        if (!told && now >= 90000) told = write(go_on[1], "", 1) == 1;
         usleep(5000);
     }
-    assert_true(most >= 80000 && most <= 180000);
+    assert_true(most >= 90000 && most <= 180000);
     waitpid(pid, NULL, 0);
     close_source(&b);
+    close(go_on[0]);
+    close(go_on[1]);
 }
 
 // A process that is nobody's child; io NULL: what it read and wrote may not be known.
@@ -708,29 +723,36 @@ static void bytes_of_children_are_exact(void **state)
     close_source(&b);
 }
 
+static int is_held[2];
+
 static void hold_memory(void)
 {
-    volatile char *p = malloc(32 << 20);
+    enum { SIZE = 32 << 20 };
+    char *p = malloc(SIZE), told;
     if (!p) _exit(1);
-    for (size_t i = 0; i < 32u << 20; i += 512) p[i] = 1;
-    usleep(600000);
-    free((void *)(uintptr_t)p);
+    memset(p, 1, SIZE);
+    if (write(is_held[1], p + SIZE / 2, 1) != 1 || read(go_on[0], &told, 1) != 1) _exit(1);
+    free(p);
 }
 
 static void what_was_there_before_does_not_count(void **state)
 {
     (void)state;
     bench b;
+    char told;
+    assert_int_equal(pipe(go_on) + pipe(is_held), 0);
     pid_t pid = child(hold_memory);
-    usleep(300000);
+    assert_int_equal(read(is_held[0], &told, 1), 1);
     sources_job job = {.pids = &pid, .pid_count = 1};
     open_source(&b, "process", NULL, &job);
     assert_int_equal(value(&b, "job", "cpu_user"), 0);
     assert_int_equal(value(&b, "job", "minor_faults"), 0);
     assert_true(value(&b, "job", "resident") >= 32u << 20);
     assert_int_equal(value(&b, "job", "processes"), 1);
+    assert_int_equal(write(go_on[1], "", 1), 1);
     waitpid(pid, NULL, 0);
     close_source(&b);
+    for (int i = 0; i < 2; i++) close(go_on[i]), close(is_held[i]);
 }
 
 // Two processes with 16 MiB of their own each and 16 MiB that both map: the common pages count once in the shares,
