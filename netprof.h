@@ -7704,14 +7704,19 @@ static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int 
     return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
+/* Time between two readings of a device. */
+static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t before, uint32_t after)
+{
+    return netprof__minus(netprof__read_at(pair->b, after, pair->by_wall),
+                          netprof__read_at(pair->a, before, pair->by_wall));
+}
+
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
-static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
+static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    if (a->stamps_ns[i] && b->stamps_ns[k])
-        return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
-    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
-                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
+    if (!a->stamps_ns[i] || !b->stamps_ns[k]) return of_device_ns;
+    return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
 }
 
 static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
@@ -7734,9 +7739,9 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     d->flags[r] = (uint8_t)flag;
 }
 
-/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
+/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE; of_device_ns where both are there. */
 static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
-                               int recreated)
+                               int64_t of_device_ns, int recreated)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     int was = i != NETPROF_NONE, is = k != NETPROF_NONE;
@@ -7748,7 +7753,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
     d->elapsed_ns[r] = 0;
     d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
     if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not asked for */
-    d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
+    d->elapsed_ns[r] = netprof__elapsed(pair, i, k, of_device_ns);
     if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
         netprof__delta_value(d, r, pair, i, k, recreated);
 }
@@ -7756,8 +7761,16 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count;
-    char *p =
-        (char *)netprof__resize(&netprof__schema_of(schema)->alloc, NULL, n * (4 * sizeof(uint64_t) + 3));
+    const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
+    char *p;
+    if (d->memory && d->schema && d->schema->counter_count == n &&
+        netprof__same_alloc(a, &netprof__schema_of(d->schema)->alloc)) {
+        netprof_schema_retain(schema);
+        netprof_schema_release(d->schema);
+        d->schema = schema;
+        return NETPROF_OK;
+    }
+    p = (char *)netprof__resize(a, NULL, n * (4 * sizeof(uint64_t) + 3));
     if (!p) return netprof__no_memory(error);
     netprof_delta_free(d);
     d->memory = p;
@@ -7919,6 +7932,18 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     d->sweep_ns = x > y ? x : y;
 }
 
+/* Rows when the layouts are alike. */
+static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
+{
+    const netprof_schema *schema = d->schema;
+    size_t i, k;
+    for (i = 0; i < schema->device_count; i++) {
+        int64_t elapsed_ns = netprof__device_elapsed(pair, (uint32_t)i, (uint32_t)i);
+        for (k = schema->devices[i].first; k < (size_t)schema->devices[i].first + schema->devices[i].count; k++)
+            netprof__delta_row(d, k, pair, k, k, elapsed_ns, 0);
+    }
+}
+
 /* Rows when the layouts differ: the joined schema's counters are looked up in both. */
 static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
                                   uint8_t *recreated)
@@ -7926,8 +7951,14 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
     size_t i;
     netprof__match(pair->b->schema, d->schema, in_b, recreated);
     netprof__match(pair->a->schema, d->schema, in_a, recreated);
-    for (i = 0; i < d->schema->counter_count; i++)
-        netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
+    for (i = 0; i < d->schema->counter_count; i++) {
+        int both = in_a[i] != NETPROF_NONE && in_b[i] != NETPROF_NONE;
+        int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
+                                                            pair->b->schema->counters[in_b[i]].device)
+                                  : 0;
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns,
+                           recreated[d->schema->counters[i].device]);
+    }
 }
 
 /* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
@@ -8006,7 +8037,6 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 {
     netprof__pair pair;
     netprof_err failed;
-    size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
     pair.a = before;
@@ -8015,8 +8045,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     if (failed) return failed;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
-        for (i = 0; !failed && i < after->schema->counter_count; i++)
-            netprof__delta_row(delta, i, &pair, i, i, 0);
+        if (!failed) netprof__delta_alike(delta, &pair);
     } else {
         failed = netprof__diff_different(&pair, delta, error);
     }
@@ -8136,22 +8165,39 @@ static int64_t netprof__unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 }
 
-static void netprof__crc_table(uint32_t *table)
+#define NETPROF__CRC_TABLES (8 * 256)
+
+/* Table k: a byte with k bytes of zeros behind it. Eight bytes at a time are summed four times as fast as one by one;
+   short chunks are left to the first table, for the others would not be in the cache. */
+static void netprof__crc_tables(uint32_t *tables)
 {
     uint32_t i, c;
     int k;
     for (i = 0; i < 256; i++) {
         for (c = i, k = 0; k < 8; k++)
             c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-        table[i] = c;
+        tables[i] = c;
     }
+    for (; i < NETPROF__CRC_TABLES; i++)
+        tables[i] = tables[i - 256] >> 8 ^ tables[tables[i - 256] & 255];
 }
 
-static uint32_t netprof__crc(const uint32_t *table, uint32_t crc, const unsigned char *data, size_t size)
+static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const unsigned char *p)
 {
+    uint32_t x = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+    return tables[7 * 256 + (x & 255)] ^ tables[6 * 256 + (x >> 8 & 255)] ^ tables[5 * 256 + (x >> 16 & 255)] ^
+           tables[4 * 256 + (x >> 24)] ^ tables[3 * 256 + p[4]] ^ tables[2 * 256 + p[5]] ^ tables[256 + p[6]] ^
+           tables[p[7]];
+}
+
+static uint32_t netprof__crc(const uint32_t *tables, uint32_t crc, const unsigned char *data, size_t size)
+{
+    int in_eights = size >= 64;
     crc = ~crc;
+    for (; in_eights && size >= 8; size -= 8, data += 8)
+        crc = netprof__crc_eight(tables, crc, data);
     while (size--)
-        crc = table[(crc ^ *data++) & 255] ^ crc >> 8;
+        crc = tables[(crc ^ *data++) & 255] ^ crc >> 8;
     return ~crc;
 }
 
@@ -8800,7 +8846,7 @@ struct netprof_writer {
     size_t schema_count, schema_capacity;
     uint64_t chunks;
     netprof_error error; /* the first failure: sticks */
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
 
 static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
@@ -8876,7 +8922,7 @@ static netprof_writer *netprof__writer_make(void)
     if (!w) return NULL;
     w->alloc = w->buffer.alloc = a;
     w->fd = -1;
-    netprof__crc_table(w->crc);
+    netprof__crc_tables(w->crc);
     return w;
 }
 
@@ -9323,7 +9369,7 @@ struct netprof_reader {
     char damage[200];
     int ended, starved; /* starved: an allocation failed; the chunk can be tried again */
     uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
 
 /* For a chunk that is whole but for which there is no memory now. */
@@ -10178,7 +10224,7 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
     if (!r->limits.max_counters) r->limits.max_counters = (uint64_t)4 << 20;
     if (!r->limits.max_devices) r->limits.max_devices = (uint64_t)64 << 10;
     if (!r->limits.max_memory) r->limits.max_memory = (uint64_t)1 << 30;
-    netprof__crc_table(r->crc);
+    netprof__crc_tables(r->crc);
     return r;
 }
 

@@ -110,27 +110,21 @@ static netprof_err tell(const dataset_input *in, size_t index, const netprof_sna
     return in->options->each ? in->options->each(in->options->user, &run, index, snapshot) : NETPROF_OK;
 }
 
-netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot)
+netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot)
 {
     dataset_run *run = &in->run;
     size_t index = run->snapshot_count + (size_t)run->skipped;
-    netprof_err told = tell(in, index, snapshot);
-    if (told) {
-        netprof_snapshot_free(snapshot);
-        return dataset_fail(in, told, 0, "%s (at snapshot %zu)", netprof_strerror(told), index + 1);
-    }
+    netprof_err err = tell(in, index, snapshot);
+    if (err) return dataset_fail(in, err, 0, "%s (at snapshot %zu)", netprof_strerror(err), index + 1);
     if (in->options->ends_only && run->snapshot_count == 2) {
-        netprof_snapshot_free(&run->snapshots[1]);
-        run->snapshots[1] = *snapshot;
         run->skipped++;
-        return NETPROF_OK;
+        return netprof_snapshot_copy(&run->snapshots[1], snapshot, in->error); // into the memory of the one before
     }
-    netprof_err err = reserve(in, bytes_of(snapshot->schema, 18));
-    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof *snapshot)) err = no_memory(in);
-    if (err)
-        netprof_snapshot_free(snapshot);
-    else
-        run->snapshots[run->snapshot_count++] = *snapshot;
+    netprof_snapshot copy = NETPROF_ZERO;
+    err = reserve(in, bytes_of(snapshot->schema, 18));
+    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof copy)) err = no_memory(in);
+    if (!err) err = netprof_snapshot_copy(&copy, snapshot, in->error);
+    if (!err) run->snapshots[run->snapshot_count++] = copy;
     return err;
 }
 
@@ -251,15 +245,11 @@ const char *dataset_node(const dataset_run *run, const netprof_schema *schema)
 
 static netprof_err take_item(dataset_input *in, const netprof_item *item)
 {
-    netprof_snapshot snapshot = NETPROF_ZERO;
-    netprof_err err;
     switch (item->type) {
     case NETPROF_ITEM_FACT: return dataset_add_fact(in, item->fact->key, item->fact->value);
-    case NETPROF_ITEM_SNAPSHOT:
-        err = netprof_snapshot_copy(&snapshot, item->snapshot, in->error);
-        return err ? err : dataset_add_snapshot(in, &snapshot);
+    case NETPROF_ITEM_SNAPSHOT: return dataset_add_snapshot(in, item->snapshot);
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
-    case NETPROF_ITEM_REGIONS: return NETPROF_OK; // no part of a data set of counters
+    case NETPROF_ITEM_REGIONS: in->set->regions++; return NETPROF_OK; // no part of a data set of counters
     case NETPROF_ITEM_FILE: return NETPROF_OK;    // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;

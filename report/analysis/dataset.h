@@ -51,6 +51,7 @@ typedef struct dataset {
     dataset_warning *warnings;
     size_t warning_count;
     uint64_t warnings_dropped; // beyond the first thousand
+    size_t regions;            // summaries of regions that were passed over: regions.h reads them
 } dataset;
 
 // All zero = defaults.

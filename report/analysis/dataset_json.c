@@ -461,16 +461,17 @@ static netprof_err read_snapshots(dataset_input *in, json_object *root, const js
 {
     json_object *list = member(root, "snapshots", json_type_array);
     netprof_err err = NETPROF_OK;
+    netprof_snapshot snapshot = NETPROF_ZERO;
     for (size_t i = 0; i < length_of(list) && !err; i++) {
         json_object *item = json_object_array_get_idx(list, i);
         const json_schema *s = schema_of(in, item, schemas, "snapshot", i);
-        netprof_snapshot snapshot = NETPROF_ZERO;
         if (!s) continue;
         err = netprof_snapshot_make(&snapshot, s->schema, in->error);
         if (err) break;
         fill_snapshot(in, s, item, &snapshot);
         err = dataset_add_snapshot(in, &snapshot);
     }
+    netprof_snapshot_free(&snapshot);
     return err;
 }
 
@@ -645,7 +646,9 @@ static netprof_err snapshot_of_readings(dataset_input *in, const reading *readin
         snapshot.status[i] = NETPROF_STATUS_OK;
     }
     dataset_times_from_stamps(&snapshot);
-    return dataset_add_snapshot(in, &snapshot);
+    err = dataset_add_snapshot(in, &snapshot);
+    netprof_snapshot_free(&snapshot);
+    return err;
 }
 
 static netprof_err read_net_prof(dataset_input *in, json_object *list)

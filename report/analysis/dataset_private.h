@@ -27,8 +27,8 @@ netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, con
 uint64_t dataset_line_at(const dataset_input *in, size_t offset);
 
 netprof_err dataset_add_fact(dataset_input *in, const char *key, const char *value);
-// The snapshot becomes the run's, or is freed when it cannot be kept.
-netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot);
+// A copy of the snapshot becomes the run's, where snapshots are kept.
+netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot);
 // Likewise; its arrays must be one block from malloc(), kept in delta->memory.
 netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta);
 // A delta of the schema, all zero, its arrays one block in delta->memory; the schema is not retained. False: no memory.

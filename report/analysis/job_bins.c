@@ -22,16 +22,26 @@ void job_bins_free(job_bins *b)
     free(b);
 }
 
+static inline float less(float a, float b)
+{
+    return b < a || isnan(a) ? b : a;
+}
+
+static inline float more(float a, float b)
+{
+    return b > a || isnan(a) ? b : a;
+}
+
 // behind_s: how far the one begins behind the other.
-static void join(job_bin *to, const job_bin *from, double behind_s)
+static inline void join(job_bin *to, const job_bin *from, double behind_s)
 {
     if (!(from->known_s > 0)) return;
     bool first = !(to->known_s > 0);
     float left = (float)(from->from_s + behind_s), right = (float)(from->to_s + behind_s);
-    to->from_s = first ? left : fminf(to->from_s, left);
-    to->to_s = first ? right : fmaxf(to->to_s, right);
-    to->low = first ? from->low : fminf(to->low, from->low);
-    to->high = first ? from->high : fmaxf(to->high, from->high);
+    to->from_s = first ? left : less(to->from_s, left);
+    to->to_s = first ? right : more(to->to_s, right);
+    to->low = first ? from->low : less(to->low, from->low);
+    to->high = first ? from->high : more(to->high, from->high);
     to->known_s += from->known_s;
     to->integral += from->integral;
 }
@@ -84,7 +94,7 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
             b->room = room;
         }
         size_t before = b->count ? (size_t)(b->first - from) : 0;
-        memmove(b->items + before, b->items, b->count * sizeof *b->items);
+        if (before) memmove(b->items + before, b->items, b->count * sizeof *b->items);
         memset(b->items, 0, before * sizeof *b->items);
         memset(b->items + before + b->count, 0, (count - before - b->count) * sizeof *b->items);
         b->first = from;
@@ -93,12 +103,17 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
     }
 }
 
+static bool covers(const job_bins *b, int64_t from_ns, int64_t to_ns)
+{
+    return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
+}
+
 bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
 {
     if (to_ns <= from_ns) return true;
     // The first step tells how fine bins are worth their room.
     while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4) b->shift++;
-    if (!reach(b, from_ns, to_ns)) return false;
+    if (!covers(b, from_ns, to_ns) && !reach(b, from_ns, to_ns)) return false;
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
@@ -143,14 +158,16 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
     for (int64_t i = from; i <= to; i++) {
         const job_bin *x = &b->items[i - b->first];
         double left = (double)(from_ns - (i << b->shift)) * 1e-9, right = (double)(to_ns - (i << b->shift)) * 1e-9;
-        double length = (double)x->to_s - (double)x->from_s;
+        double length = (double)x->to_s - (double)x->from_s, part = 1;
         if (!(x->known_s > 0) || !(length > 0)) continue;
-        double part = (fmin(right, (double)x->to_s) - fmax(left, (double)x->from_s)) / length;
+        // Most bins lie within as a whole.
+        if (!(left <= (double)x->from_s) || !(right >= (double)x->to_s))
+            part = (job_less(right, (double)x->to_s) - job_more(left, (double)x->from_s)) / length;
         if (!(part > 0)) continue;
         span.integral += x->integral * part;
         span.known_s += x->known_s * part;
-        span.low = fmin(span.low, x->low);
-        span.high = fmax(span.high, x->high);
+        span.low = job_less(span.low, x->low);
+        span.high = job_more(span.high, x->high);
     }
     return span;
 }
