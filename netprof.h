@@ -7995,7 +7995,7 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
 /* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
-    if (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size))
+    if (a != b && (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size)))
         return 0;
     return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
                    netprof_fact_of(b->facts, b->fact_count, "boot_id")

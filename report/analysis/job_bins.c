@@ -22,14 +22,15 @@ void job_bins_free(job_bins *b)
     free(b);
 }
 
+// Of numbers: what is added to bins is known.
 static inline float less(float a, float b)
 {
-    return b < a || isnan(a) ? b : a;
+    return b < a ? b : a;
 }
 
 static inline float more(float a, float b)
 {
-    return b > a || isnan(a) ? b : a;
+    return b > a ? b : a;
 }
 
 // behind_s: how far the one begins behind the other.
@@ -146,29 +147,36 @@ bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
     return true;
 }
 
+// Part of a bin's known time that lies between left and right, in seconds since its begin.
+static double part_of(const job_bin *x, double left, double right)
+{
+    double length = (double)x->to_s - (double)x->from_s;
+    if (left <= (double)x->from_s && right >= (double)x->to_s) return 1;
+    return (job_less(right, (double)x->to_s) - job_more(left, (double)x->from_s)) / length;
+}
+
 job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     job_span span = {.low = NAN, .high = NAN};
     if (!b || !b->count || to_ns <= from_ns) return span;
     from_ns -= b->offset_ns;
     to_ns -= b->offset_ns;
-    int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
+    int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift, inner = from + 1, outer = to - 1;
     if (from < b->first) from = b->first;
     if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;
+    float low = INFINITY, high = -INFINITY;
     for (int64_t i = from; i <= to; i++) {
         const job_bin *x = &b->items[i - b->first];
-        double left = (double)(from_ns - (i << b->shift)) * 1e-9, right = (double)(to_ns - (i << b->shift)) * 1e-9;
-        double length = (double)x->to_s - (double)x->from_s, part = 1;
-        if (!(x->known_s > 0) || !(length > 0)) continue;
-        // Most bins lie within as a whole.
-        if (!(left <= (double)x->from_s) || !(right >= (double)x->to_s))
-            part = (job_less(right, (double)x->to_s) - job_more(left, (double)x->from_s)) / length;
+        double part = 1; // of those that have neighbours on both sides
+        if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
+        if (i < inner || i > outer) part = part_of(x, (double)(from_ns - (i << b->shift)) * 1e-9, (double)(to_ns - (i << b->shift)) * 1e-9);
         if (!(part > 0)) continue;
         span.integral += x->integral * part;
         span.known_s += x->known_s * part;
-        span.low = job_less(span.low, x->low);
-        span.high = job_more(span.high, x->high);
+        low = less(low, x->low);
+        high = more(high, x->high);
     }
+    if (span.known_s > 0) span.low = low, span.high = high;
     return span;
 }
 
