@@ -339,6 +339,8 @@ typedef struct netprof_user_counter {
 /* ---- files ---- */
 
 typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* 0, or an errno */
+/* The next bytes, at most `size`; *got 0: there are no more. 0, or an errno. */
+typedef int (*netprof_read_fn)(void *user, void *to, size_t size, size_t *got);
 typedef struct netprof_writer netprof_writer;
 typedef struct netprof_reader netprof_reader;
 
@@ -490,14 +492,17 @@ NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, n
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
-   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
+/* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
+   is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
+   .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
 /* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
-   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
+   behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
@@ -9354,7 +9359,12 @@ struct netprof_reader {
     const unsigned char *data;
     unsigned char *owned;
     char *path;
-    size_t size, at;
+    size_t size, at, capacity; /* of data, of owned: a window on the file, unless all is in memory */
+    uint64_t base;             /* where the window begins in the file */
+    netprof_read_fn read;      /* what is behind the window; NULL: nothing */
+    void *user;
+    int fd, failed; /* failed: an errno of reading */
+    uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
     uint64_t memory, chunks;
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
@@ -10082,38 +10092,103 @@ static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char
     return NULL;
 }
 
-/* Length of the whole chunk at `at`, or 0 when there is none whose checksum is right. */
-static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
+#ifndef NETPROF__WINDOW
+#define NETPROF__WINDOW (128 << 10)
+#endif
+
+/* Room for more behind the window; 0 without. */
+static int netprof__fill_room(netprof_reader *r)
 {
-    const unsigned char *p = r->data + at;
+    size_t left = r->size - r->at;
+    if (r->at && (r->size == r->capacity || r->at >= left)) {
+        memmove(r->owned, r->owned + r->at, left);
+        r->base += r->at;
+        r->size = left;
+        r->at = 0;
+    }
+    if (r->size == r->capacity && !netprof__grow(&r->alloc, &r->owned, &r->capacity,
+                                                 r->capacity ? 2 * r->capacity : NETPROF__WINDOW, 1)) {
+        r->starved = 1;
+        return 0;
+    }
+    r->data = r->owned;
+    return 1;
+}
+
+/* How many bytes from r->at on are in the window, once there are so many as wanted or the file has no more. Less also
+   when r->failed or r->starved was set. */
+static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
+{
+    while (r->size - r->at < wanted && r->read && !r->failed && netprof__fill_room(r)) {
+        size_t got = 0;
+        r->failed = r->read(r->user, r->owned + r->size, r->capacity - r->size, &got);
+        if (!r->failed && !got) r->read = NULL;
+        if (!r->failed) r->size += got;
+    }
+    return r->size - r->at;
+}
+
+static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error)
+{
+    if (r->failed) return netprof__fail(error, NETPROF_ERR_IO, r->failed, r->path, "cannot read");
+    if (!r->starved) return NETPROF_OK;
+    r->starved = 0;
+    return netprof__no_memory(error);
+}
+
+/* Length of the whole chunk at r->at, or 0 when there is none whose checksum is right. */
+static size_t netprof__chunk(netprof_reader *r)
+{
+    const unsigned char *p;
     uint64_t length;
     uint32_t crc;
-    if (r->size - at < 12) return 0;
-    length = netprof__get_le(p + 4, 4);
-    if (length > r->size - at - 12) return 0;
+    if (netprof__fill(r, 12) < 12) return 0;
+    length = netprof__get_le(r->data + r->at + 4, 4);
+    if (r->read && length > r->limits.max_memory) return 0;
+    if (netprof__fill(r, length + 12) < length + 12) return 0;
+    p = r->data + r->at;
     crc = netprof__crc(r->crc, 0, p, 8);
     crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
-    return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
+    if (crc == netprof__get_le(p + 8, 4)) return (size_t)length + 12;
+    r->searched += length;
+    return 0;
 }
 
-static int netprof__is_header(const netprof_reader *r, size_t at)
+static int netprof__is_header(netprof_reader *r)
 {
-    return r->size - at >= 16 && memcmp(r->data + at, netprof__file_magic, 8) == 0;
+    return netprof__fill(r, 16) >= 16 && memcmp(r->data + r->at, netprof__file_magic, 8) == 0;
 }
 
-/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. A file made of
-   beginnings of chunks that are none is given up when its bytes were summed a few times over. */
-static size_t netprof__resync(netprof_reader *r)
+static int netprof__may_begin(unsigned char first)
 {
-    size_t at;
-    for (at = r->at + 1; at + 12 <= r->size && r->searched / 16 <= r->size; at++) {
-        uint64_t length = netprof__get_le(r->data + at + 4, 4);
-        if (netprof__is_header(r, at)) return at;
-        if (!netprof__chunk_type(r->data + at) || length > r->size - at - 12) continue;
-        if (netprof__chunk_at(r, at)) return at;
-        r->searched += length;
+    return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* of the tags */
+}
+
+static void netprof__lose(netprof_reader *r, size_t bytes)
+{
+    r->at += bytes;
+    r->lost += bytes;
+}
+
+/* To where reading can go on behind damage: a chunk of a known type that is whole, or the end. A file made of beginnings
+   of chunks that are none is given up when its bytes were summed a few times over, and a GiB. 0: trouble, to be called
+   again. */
+static int netprof__resync(netprof_reader *r)
+{
+    for (;;) {
+        size_t skip = 1;
+        while (r->at + skip + 16 <= r->size && !netprof__may_begin(r->data[r->at + skip]))
+            skip++;
+        netprof__lose(r, skip);
+        if (netprof__fill(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
+        if (netprof__is_header(r)) return 1;
+        if (!netprof__chunk_type(r->data + r->at)) continue;
+        if (netprof__chunk(r)) return 1;
+        if (r->failed || r->starved) return 0;
     }
-    return r->size;
+    while (netprof__fill(r, 1))
+        netprof__lose(r, r->size - r->at);
+    return !r->failed && !r->starved;
 }
 
 /* What comes next is of another file, whose schemas count from 0 again. */
@@ -10127,26 +10202,39 @@ static void netprof__forget_schemas(netprof_reader *r)
     r->schema_count = 0;
 }
 
-static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
+static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, uint64_t size, const char *text)
 {
     item->type = NETPROF_ITEM_DAMAGE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = size;
     snprintf(r->damage, sizeof r->damage, "%s", text);
     item->text = r->damage;
-    r->at += size;
+    return NETPROF_OK;
+}
+
+/* found: what can be read begins at r->at. */
+static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
+{
+    if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
+    netprof__item_damage(r, item, r->lost, "bytes that are no whole chunk");
+    item->offset -= r->lost;
+    r->lost = 0;
     return NETPROF_OK;
 }
 
 /* A header behind the first one. */
 static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
 {
+    int later = netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION;
     netprof__forget_schemas(r);
-    r->memory = r->owned ? r->size : 0;
-    if (netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION)
-        return netprof__item_damage(r, item, 16, "another file begins here, written by a later netprof");
+    r->memory = 0;
+    if (later) {
+        netprof__item_damage(r, item, 16, "another file begins here, written by a later netprof");
+        r->at += 16;
+        return NETPROF_OK;
+    }
     item->type = NETPROF_ITEM_FILE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = 16;
     item->complete = r->ended;
     r->ended = 0;
@@ -10155,44 +10243,59 @@ static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
     return NETPROF_OK;
 }
 
+static void netprof__item_of(const netprof_reader *r, netprof_item *item, netprof_item_type type)
+{
+    item->type = type;
+    item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
+    item->snapshot = type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+    item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
+    item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
+}
+
+/* The chunk at r->at, which is whole. */
+static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_item *item, netprof_error *error)
+{
+    const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+    netprof__cursor c;
+    const char *wrong;
+    memset(&c, 0, sizeof c);
+    c.at = r->data + r->at + 12;
+    c.end = r->data + r->at + size;
+    r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
+    r->chunks++;
+    wrong = type && type->take ? type->take(r, &c) : NULL;
+    if (r->starved) {
+        r->chunks--;
+        return netprof__fill_trouble(r, error);
+    }
+    if (wrong) {
+        netprof__item_damage(r, item, size, wrong);
+    } else {
+        item->offset = r->base + r->at;
+        item->size = size;
+        if (type && type->type != NETPROF_ITEM_END) netprof__item_of(r, item, type->type);
+    }
+    r->at += size;
+    return NETPROF_OK;
+}
+
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
+    netprof_err failed = NETPROF_OK;
     if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
-    while (r->at < r->size) {
-        const struct netprof__chunk_kind *type;
-        size_t size = netprof__chunk_at(r, r->at);
-        netprof__cursor c;
-        const char *wrong;
-        if (!size && netprof__is_header(r, r->at)) return netprof__item_file(r, item);
-        if (!size)
-            return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
-        type = netprof__chunk_type(r->data + r->at);
-        memset(&c, 0, sizeof c);
-        c.at = r->data + r->at + 12;
-        c.end = r->data + r->at + size;
-        r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
-        r->chunks++;
-        wrong = type && type->take ? type->take(r, &c) : NULL;
-        if (r->starved) {
-            r->starved = 0;
-            r->chunks--;
-            return netprof__no_memory(error);
-        }
-        if (wrong) return netprof__item_damage(r, item, size, wrong);
-        item->offset = r->at;
-        item->size = size;
-        r->at += size;
-        if (type && type->type != NETPROF_ITEM_END) {
-            item->type = type->type;
-            item->fact = type->type == NETPROF_ITEM_FACT ? &r->fact : NULL;
-            item->snapshot = type->type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
-            item->delta = type->type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
-            item->regions = type->type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
-            return NETPROF_OK;
-        }
+    while (!failed && item->type == NETPROF_ITEM_END) {
+        size_t size = netprof__chunk(r);
+        int header = !size && netprof__is_header(r);
+        failed = netprof__fill_trouble(r, error);
+        if (failed) return failed;
+        if (r->at == r->size && !r->lost) break;
+        if (r->lost || (!size && !header)) return netprof__item_lost(r, item, size || header || r->at == r->size, error);
+        failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item);
     }
-    item->offset = r->size;
+    if (failed || item->type != NETPROF_ITEM_END) return failed;
+    item->offset = r->base + r->size;
+    item->size = 0;
     item->complete = r->ended;
     return NETPROF_OK;
 }
@@ -10211,6 +10314,7 @@ NETPROF_API void netprof_reader_close(netprof_reader *r)
     netprof__release(&a, r->marks);
     netprof__release(&a, r->owned);
     netprof__release(&a, r->path);
+    if (r->fd >= 0) NETPROF_OS_CLOSE(r->fd);
     netprof__release(&a, r);
 }
 
@@ -10220,6 +10324,7 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
     netprof_reader *r = (netprof_reader *)netprof__zalloc(&a, sizeof *r);
     if (!r) return NULL;
     r->alloc = a;
+    r->fd = -1;
     if (limits) r->limits = *limits;
     if (!r->limits.max_counters) r->limits.max_counters = (uint64_t)4 << 20;
     if (!r->limits.max_devices) r->limits.max_devices = (uint64_t)64 << 10;
@@ -10230,7 +10335,11 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
 
 static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error)
 {
-    if (r->size < 16 || memcmp(r->data, netprof__file_magic, 8) != 0)
+    netprof_err failed;
+    int header = netprof__is_header(r);
+    failed = netprof__fill_trouble(r, error);
+    if (failed) return failed;
+    if (!header)
         return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path,
                              "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
@@ -10260,25 +10369,33 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
     return failed;
 }
 
-/* The whole file into memory: it is compact, and a file that grows meanwhile just ends where it ended. */
-static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *error)
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error)
 {
-    size_t capacity = 0;
+    netprof_reader *r;
+    netprof_err failed;
+    if (!out || !read) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to read from");
+    *out = NULL;
+    r = netprof__reader_make(limits);
+    if (!r) return netprof__no_memory(error);
+    r->read = read;
+    r->user = user;
+    failed = netprof__check_header(r, error);
+    if (failed)
+        netprof_reader_close(r);
+    else
+        *out = r;
+    return failed;
+}
+
+static int netprof__read_file(void *user, void *to, size_t size, size_t *got)
+{
     ssize_t n;
-    for (;;) {
-        if (r->size + 1 > r->limits.max_memory)
-            return netprof__fail(error, NETPROF_ERR_LIMIT, 0, r->path, "larger than the limit on memory");
-        if (!netprof__grow(&r->alloc, &r->owned, &capacity, r->size + 65536, 1))
-            return netprof__no_memory(error);
-        n = NETPROF_OS_READ(fd, r->owned + r->size, capacity - r->size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
-        if (n == 0) break;
-        r->size += (size_t)n;
-    }
-    r->data = r->owned;
-    r->memory = r->size;
-    return NETPROF_OK;
+    do
+        n = NETPROF_OS_READ(((netprof_reader *)user)->fd, to, size);
+    while (n < 0 && errno == EINTR);
+    *got = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? errno : 0;
 }
 
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
@@ -10286,7 +10403,6 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
 {
     netprof_reader *r;
     netprof_err failed;
-    int fd;
     if (!out || !path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
     *out = NULL;
     r = netprof__reader_make(limits);
@@ -10295,15 +10411,12 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
         return netprof__no_memory(error);
     }
     do
-        fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0) {
-        failed = netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open");
-    } else {
-        failed = netprof__read_file(r, fd, error);
-        NETPROF_OS_CLOSE(fd);
-        if (!failed) failed = netprof__check_header(r, error);
-    }
+        r->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
+    while (r->fd < 0 && errno == EINTR);
+    r->read = netprof__read_file;
+    r->user = r;
+    failed = r->fd < 0 ? netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open")
+                       : netprof__check_header(r, error);
     if (failed)
         netprof_reader_close(r);
     else
