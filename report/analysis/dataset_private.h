@@ -12,6 +12,8 @@ typedef struct dataset_input {
     const char *data;
     size_t size;
     uint64_t base; // where the data begin in the file
+    const struct parts *parts; // a .netprof file that is not in memory: then data is NULL ...
+    size_t part;               // ... and this part of it is read
     const dataset_options *options;
     uint64_t room; // bytes of snapshots that may still be kept
     netprof_error *error;

@@ -195,7 +195,6 @@ static netprof_err read_recording(job_report *r, const char *path, netprof_error
     dataset set = {0};
     netprof_error own = {.code = NETPROF_OK};
     dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
-    if (!how.max_bytes) how.max_bytes = UINT64_C(4) << 30; // a day of all counters of a large node
     r->reader->file = r->reader->run_count;
     netprof_err failed = dataset_read(&set, path, &how, &own), err = NETPROF_OK;
     if (failed == NETPROF_ERR_NOMEM || (set.regions && !add_region_path(r->reader, path))) {

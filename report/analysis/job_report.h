@@ -339,7 +339,7 @@ typedef struct job_report_options {
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
     job_clock clock;      // asked once, behind the last file; NULL: by what the files hold (clocks.h)
     void *clock_user;
-    uint64_t max_bytes;   // of one file; 0: 4 GiB
+    uint64_t max_bytes;   // that reading one file may take (dataset_options); 0: 1 GiB
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
     void *progress_user;

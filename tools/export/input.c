@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_BYTES ((uint64_t)1 << 32) // of one part
 
 // ---- walking ----
 
@@ -67,16 +66,13 @@ static int walk_netprof(const struct export_input *in, const input_visitor *v, f
     netprof_reader *reader = NULL;
     netprof_error error;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
-    char *data = NULL;
-    size_t size;
-    netprof_err err = parts_load(&in->file->parts, in->part, MAX_BYTES, &data, &size, &error);
-    if (!err) err = netprof_reader_open_memory(&reader, data, size, NULL, &error);
+    parts_stream stream;
+    netprof_err err = parts_reader(&in->file->parts, in->part, &stream, NULL, &reader, &error);
     while (!err && item.type != NETPROF_ITEM_END && !stopped(v)) {
         err = netprof_reader_next(reader, &item, &error);
         if (!err) take_item(&item, v, f);
     }
     netprof_reader_close(reader);
-    free(data);
     return err ? fail_error(in->path, &error) : EXIT_DONE;
 }
 
