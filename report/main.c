@@ -169,11 +169,7 @@ static int report_pair(const dataset *set, const difference *d, const series *ov
         const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
                                      .brief = brief, .all_nics = all_nics};
         doc = pages_pair(&in, &error);
-        if (doc && over_time && !brief && !pages_series_part(doc, over_time)) {
-            document_close(doc);
-            doc = NULL;
-            error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-        }
+        if (doc && over_time && !brief) doc = document_made(doc, pages_series_part(doc, over_time), &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
     document_close(doc);
@@ -240,6 +236,7 @@ static bool is_of_hosts(const dataset *set, const series *s)
 
 static int report(const char **paths, size_t count, const document_options *o)
 {
+    if (inputs_count(paths, count) > 2) return report_job(paths, count, o);
     dataset set = {0};
     series s = {0};
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
@@ -261,7 +258,7 @@ static int report(const char **paths, size_t count, const document_options *o)
 static bool is_of_regions(const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bool directory = inputs_is_directory(paths[i]);
+        bool directory = listing_is_directory(paths[i]);
         if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
         if (!directory && !regions_in_file(paths[i])) return false;
     }

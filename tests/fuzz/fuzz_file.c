@@ -4,6 +4,7 @@
 #define NETPROF_IMPLEMENTATION
 #define NETPROF__WINDOW 32 /* as small as it can be: chunks lie across its ends */
 #include "../../netprof.h"
+#include "expect.h"
 
 #define MOST 64
 
@@ -11,14 +12,6 @@ struct sink {
     unsigned char *data;
     size_t size, capacity;
 };
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static int sink_write(void *user, const void *data, size_t size)
 {
@@ -33,7 +26,7 @@ static int sink_write(void *user, const void *data, size_t size)
     return 0;
 }
 
-static int drop(void *user, const void *data, size_t size)
+static int touch(void *user, const void *data, size_t size)
 {
     uint64_t *sum = (uint64_t *)user;
     if (size) *sum += *(const unsigned char *)data;
@@ -85,7 +78,7 @@ static void walk_regions(const netprof_regions *r)
         for (k = 0; k < NETPROF_HISTOGRAM_BUCKETS; k++) sum += s->histogram[k];
         for (k = 0; k < r->counter_count; k++) sum += s->counter_sums[k];
     }
-    drop(&sum, &sum, 1);
+    touch(&sum, &sum, 1);
 }
 
 /* The regions of a file, written: what was written, read, gives the same bytes again. */
@@ -187,7 +180,7 @@ static void read_and_write(const uint8_t *data, size_t size)
             what.deltas = item.delta;
             what.delta_count = 1;
             expect(netprof_write_delta(writer, item.delta, NULL) == NETPROF_OK);
-            netprof_write_json(&what, drop, &sum, NULL);
+            netprof_write_json(&what, touch, &sum, NULL);
             deltas++;
         }
         regions += item.type == NETPROF_ITEM_REGIONS;
@@ -204,7 +197,7 @@ static void read_and_write(const uint8_t *data, size_t size)
         netprof_json what = {0};
         what.snapshots = snapshots;
         what.snapshot_count = count < 3 ? count : 3;
-        netprof_write_json(&what, drop, &sum, NULL);
+        netprof_write_json(&what, touch, &sum, NULL);
     }
     expect(netprof_reader_open_memory(&reader, sink.data, sink.size, NULL, NULL) == NETPROF_OK);
     for (again = snapshots;;) {
@@ -231,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = (uint8_t *)malloc(size);
     expect(copy != NULL);
     memcpy(copy, data, size);
-    memcpy(copy, "\x89NPROF\r\n\x01\0\0\0\x04\x03\x02\x01", 16);
+    memcpy(copy, "\x89NPROF\r\n\x02\0\0\0\x04\x03\x02\x01", 16);
     while (size - at >= 12) {
         uint64_t length = netprof__get_le(copy + at + 4, 4);
         if (length > size - at - 12) {
