@@ -237,14 +237,21 @@ static void add_counter(run_reader *run, const followed *f, const netprof_delta 
 static void add_gauge(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
 {
     if (delta->flags[k] != NETPROF_FLAG_GAUGE || !was_asked_for(delta, k)) return;
+    bool known = delta->before_status[k] == NETPROF_STATUS_OK && delta->after_status[k] == NETPROF_STATUS_OK;
+    double before = (double)delta->before[k], after = (double)delta->after[k];
+    bool of_processes = f->row->meter == JOB_MEMORY && f->row->scope == JOB_SCOPE_JOB;
+    if (known && of_processes && !(before > 0) && !(after > 0)) return; // there is none
     slot *s = touch_followed(run, f);
     s->level = true;
-    if (delta->before_status[k] != NETPROF_STATUS_OK || delta->after_status[k] != NETPROF_STATUS_OK) {
+    if (!known) {
         s->unknown = true;
         return;
     }
-    s->before += (double)delta->before[k] * f->factor;
-    s->after += (double)delta->after[k] * f->factor;
+    // A job without a process has no memory yet, or none any more: what it has begins and ends within the step.
+    if (of_processes && !(before > 0)) before = after;
+    if (of_processes && !(after > 0)) after = before;
+    s->before += before * f->factor;
+    s->after += after * f->factor;
     s->parts++;
 }
 

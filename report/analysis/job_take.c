@@ -144,7 +144,7 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
     netprof_err err = NETPROF_OK;
     if (t->has_last && wall <= t->last_wall_ns) return NETPROF_OK; // the clock went back: there is no step
     if (t->has_last) err = add_step(r, t, t->last_wall_ns, wall);
-    if (t->slow && !job_is_covered(r, wall, wall + 1)) node->samples++;
+    if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
     node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
     job_stretch *span = &more->runs[run->number];
     if (!span->from_ns || wall < span->from_ns) span->from_ns = wall;
