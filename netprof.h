@@ -218,8 +218,9 @@ typedef struct netprof_snapshot {
     int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 when it was not read */
     int64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC around the whole sweep */
     int64_t wall_ns;              /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
-    /* 0 = stamps exact. A file keeps them no finer than they are needed: off by at most this much, of which each
-       writing adds at most 1/8192 of the time since the snapshot before and 65,536 ns. All else is always exact. */
+    /* 0 = stamps exact. A file of many snapshots keeps them no finer than they are needed: off by at most this much, of
+       which each writing adds at most 65,536 ns and 1/8192 of the time since the snapshot before. The first 8 of a
+       schema in a file are exact, so a pair is. All else is always exact. */
     int64_t stamp_error_ns;
     netprof_set set;
     uint32_t not_ok; /* how many asked-for counters have no value */
@@ -254,6 +255,9 @@ typedef struct netprof_delta {
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
     int64_t sweep_ns;    /* the longer of the two sweeps: how sharp the edges are */
+    /* How far off elapsed_ns is at most where it was taken from stamps: what the files that the snapshots came from kept
+       of these. 0: exact. */
+    int64_t stamp_error_ns;
     void *memory;
 } netprof_delta;
 
@@ -7824,6 +7828,14 @@ static int64_t netprof__clock_step(const netprof__pair *pair)
     return step > -1000000 && step < 1000000 ? 0 : step;
 }
 
+/* Neither can be less than 0, nor can both together. */
+static int64_t netprof__sum_errors(int64_t x, int64_t y)
+{
+    if (x < 0) x = 0;
+    if (y < 0) y = 0;
+    return x > INT64_MAX - y ? INT64_MAX : x + y;
+}
+
 /* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
@@ -8058,6 +8070,7 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     d->interval_ns =
         pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
+    d->stamp_error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
 }
 
 /* Rows when the layouts are alike. */
@@ -8252,9 +8265,9 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    "STEP" = a snapshot in terms of what those before it let expect. Snapshots of a schema come in chains: each builds
             on all before it in its chain, so a lost one costs the rest of its chain. The writer begins a new chain
             with every 64th.
-            varint schema, varint number of the chain (of each schema, they count from 0), varint position in it (0
-            begins it), varint set; then, as below, times, statuses, values, stamps. Arithmetic is modulo 2^64 in two's
-            complement, divisions are rounded towards 0. "code" is a number less what was expected of it, in zigzag;
+            varint schema, u32 checksum of the chunk that it builds on (of the one before it in its chain; where it
+            begins one, of the schema's), varint position in its chain (0 begins it), varint set; then, as below, times,
+            statuses, values, stamps, and nothing else. Arithmetic is modulo 2^64 in two's complement, divisions are rounded towards 0. "code" is a number less what was expected of it, in zigzag;
             all that is expected is 0 where a chain begins, and nothing "seen". "sparse" is for n codes, n known:
             varint how many are not 0; if any: u8 j, u8 k, then for each, bits low first as in SNAP: in Rice code with
             j how many 0 precede it, behind the last such; then: k <= 57: it less 1 in Rice code with k; k = 64: in 6
@@ -8287,8 +8300,10 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             w, varint stamp_error_ns; sparse: each stamp's distance from what is expected, in cells of 2^w ns. Kept is
             of each counter T: stamp - wall_ns, after that T = T + (stamp - wall_ns - T) / 4. Expected of the first is
             wall_ns + T; of each other the stamp before it, plus T less that one's T (before this snapshot) where both
-            had been seen. A writer may leave stamps as far off as stamp_error_ns says: 1/8192 of the time since the
-            snapshot before at most, and at most 2^16 ns.
+            had been seen. A writer may leave stamps as far off as stamp_error_ns says: at most 2^16 ns, and at most
+            1/8192 of the shortest time between two snapshots in this chain so far and in the one before; none in its
+            first 8 snapshots of a schema. Where snapshots come faster than ever lately, the rate up to the first such
+            one may so be off by more than 1/4096: stamp_error_ns tells.
    "SNAP" (version 1) = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns,
             varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
             varint number of that key (of each schema, keys count from 0; a key snapshot gives its own);
@@ -8310,7 +8325,7 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
             after status) as (varint length, 3 x u8); then in the zero code, one column after the other, no run of
             zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed -
-            interval). All differences are modulo 2^64.
+            interval). All differences are modulo 2^64. Then varint stamp_error_ns; version 1 ends before it.
    "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint counters and that many varints, each the distance of a
             counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched, dropped,
             overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint names and that many texts; varint
@@ -8757,6 +8772,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
 #define NETPROF__AS_BEFORE       254 /* status of a run: each as in the snapshot before */
 #define NETPROF__AS_ASKED        255 /* OK what the set asks for, SKIPPED the rest */
 #define NETPROF__STAMP_SLACK     4   /* cells: how far off a stamp may be */
+#define NETPROF__STAMPS_EXACT    8   /* snapshots of a schema whose stamps are kept to the nanosecond */
 #define NETPROF__STAMP_CELL_MOST 14  /* a cell has 2 to the so manieth ns at most ... */
 #define NETPROF__STAMP_CELL_READ 62  /* ... and what a reader takes */
 
@@ -8793,11 +8809,21 @@ typedef struct netprof__chain {
     uint64_t *residuals; /* scratch */
     uint32_t *list;      /* scratch: indices of counters */
     uint8_t *status, *errnos;
-    uint64_t number, position; /* of this chain in the file, of the last snapshot in the chain */
-    int64_t begin_ns, interval_ns, wall_ns,
-        tail_ns; /* wall_ns less begin_ns; end_ns less the last device's end */
-    int begun;   /* position is one */
+    uint64_t position; /* of the last snapshot in the chain */
+    uint32_t link;     /* checksum of that one's chunk */
+    int begun;         /* position is one */
+    int64_t begin_ns, interval_ns;
+    int64_t wall_ns, tail_ns;              /* wall_ns less begin_ns; end_ns less the last device's end */
+    int64_t shortest_ns, shortest_then_ns; /* of the times between snapshots in this chain and the one before */
+    uint64_t written;                      /* snapshots, by this writer */
 } netprof__chain;
+
+/* Of a writer: a schema, and what comes next of it. */
+typedef struct netprof__written {
+    const netprof_schema *schema;
+    uint32_t link; /* checksum of its chunk */
+    netprof__chain chain;
+} netprof__written;
 
 static void netprof__chain_free(netprof__chain *chain, const netprof_alloc *a)
 {
@@ -8858,8 +8884,8 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
     size_t i, read = 0;
     netprof__settle(&begin, netprof__plus(chain->begin_ns, chain->interval_ns), code++, reading);
     netprof__settle(&wall, chain->wall_ns, code++, reading);
-    s->begin_ns = last_begin = last_end = begin;
-    s->wall_ns = netprof__plus(begin, wall);
+    last_begin = last_end = begin;
+    if (reading) s->begin_ns = begin, s->wall_ns = netprof__plus(begin, wall);
     for (i = 0; i < s->schema->device_count; i++) {
         netprof__window *w = &chain->devices[i];
         int64_t gap = netprof__minus(s->device_begin_ns[i], last_end);
@@ -8873,12 +8899,13 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
         w->shared = gap == same_gap && length == same_length;
         w->gap = gap;
         w->length = length;
-        s->device_begin_ns[i] = last_begin = netprof__plus(last_end, gap);
-        s->device_end_ns[i] = last_end = netprof__plus(last_begin, length);
+        last_begin = netprof__plus(last_end, gap);
+        last_end = netprof__plus(last_begin, length);
+        if (reading) s->device_begin_ns[i] = last_begin, s->device_end_ns[i] = last_end;
     }
     tail = netprof__minus(s->end_ns, last_end);
     netprof__settle(&tail, chain->tail_ns, code++, reading);
-    s->end_ns = netprof__plus(last_end, tail);
+    if (reading) s->end_ns = netprof__plus(last_end, tail);
     chain->interval_ns = chain->position ? netprof__minus(begin, chain->begin_ns) : 0;
     chain->begin_ns = begin;
     chain->wall_ns = wall;
@@ -8985,8 +9012,9 @@ static size_t netprof__count_steady(const netprof__chain *chain, size_t listed)
    from cells, gives the same cells. */
 static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
 {
-    int64_t size = length < 0 ? -length : length, cells;
+    int64_t size, cells;
     if (!cell_bits) return length;
+    size = length < 0 ? -length : length;
     if (size <= NETPROF__STAMP_SLACK << cell_bits) return 0;
     cells = (size + ((int64_t)1 << (cell_bits - 1))) >> cell_bits;
     if (cells <= NETPROF__STAMP_SLACK) cells = NETPROF__STAMP_SLACK + 1;
@@ -9069,7 +9097,7 @@ static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s,
 
 static void netprof__put_times(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain)
 {
-    netprof_snapshot same = *s; /* its times come out as they went in */
+    netprof_snapshot same = *s; /* only read */
     size_t i;
     for (i = 0; i < s->schema->device_count; i++) {
         uint8_t read = (uint8_t)netprof__has_window(s, i);
@@ -9106,8 +9134,8 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
     netprof__end_bits(b, &bits);
 }
 
-/* How coarse stamps may be: the slack is 1/8192 of the time since the snapshot before at most, so that no rate between
-   the two is off by more than 1/4096, and 2^16 ns. Exact where they are no times of this snapshot at all. */
+/* How coarse stamps may be: the slack is 1/8192 of the interval at most, so that no rate between two snapshots so far
+   apart is off by more than 1/4096, and 2^16 ns. Exact where they are no times of this snapshot at all. */
 static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netprof_snapshot *s,
                                          size_t listed, int64_t interval_ns)
 {
@@ -9140,23 +9168,42 @@ static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, n
     cell_bits = netprof__stamp_cell_bits(chain, s, listed, interval_ns);
     worst = netprof__settle_stamps(chain, &same, listed, cell_bits, 0);
     netprof__put_byte(b, cell_bits);
-    netprof__put_varint(b, (uint64_t)netprof__plus(s->stamp_error_ns, worst));
+    netprof__put_varint(b, (uint64_t)netprof__sum_errors(s->stamp_error_ns, worst));
     netprof__put_sparse(b, chain->residuals, listed);
 }
 
-static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain,
+/* How long the time since the snapshot before may be taken to be for the sake of stamps: the next may come sooner, and
+   the rate between the two shall be as sharp. 0, so that they are exact, until the pace is known: a pair stays exact. */
+static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
+{
+    int64_t interval_ns = netprof__minus(begin_ns, chain->begin_ns);
+    if (chain->written++ == 0) return 0;
+    if (interval_ns < 0) interval_ns = 0; /* begin_ns is of another clock: nothing is known */
+    if (interval_ns < chain->shortest_ns) chain->shortest_ns = interval_ns;
+    if (chain->written <= NETPROF__STAMPS_EXACT) return 0;
+    return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
+}
+
+static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__written *row,
                               size_t number)
 {
-    int64_t interval_ns = chain->begun ? netprof__minus(s->begin_ns, chain->begin_ns) : 0;
-    if (!chain->begun || chain->position + 1 == NETPROF__CHAIN) {
-        netprof__chain_begin(chain, s->schema);
-        chain->number += (uint64_t)chain->begun;
-        chain->begun = 1;
-    } else {
-        chain->position++;
+    netprof__chain *chain = &row->chain;
+    int begins = !chain->begun || chain->position + 1 == NETPROF__CHAIN;
+    unsigned char link[4];
+    int64_t interval_ns;
+    if (begins) {
+        chain->shortest_then_ns = chain->begun ? chain->shortest_ns : INT64_MAX;
+        chain->shortest_ns = INT64_MAX;
     }
+    interval_ns = netprof__stamp_interval(chain, s->begin_ns);
+    if (begins)
+        netprof__chain_begin(chain, s->schema);
+    else
+        chain->position++;
+    chain->begun = 1;
+    netprof__put_le(link, begins ? row->link : chain->link, 4);
     netprof__put_varint(b, number);
-    netprof__put_varint(b, chain->number);
+    netprof__put(b, link, 4);
     netprof__put_varint(b, chain->position);
     netprof__put_varint(b, (uint64_t)s->set);
     netprof__put_times(b, s, chain);
@@ -9195,14 +9242,10 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
         }
         netprof__zero_code_end(b);
     }
+    netprof__put_varint(b, (uint64_t)netprof__sum_errors(d->stamp_error_ns, 0));
 }
 
 /* -- the writer -- */
-
-typedef struct netprof__written {
-    const netprof_schema *schema;
-    netprof__chain chain;
-} netprof__written;
 
 struct netprof_writer {
     netprof_alloc alloc;
@@ -9215,6 +9258,7 @@ struct netprof_writer {
     size_t schema_count, schema_capacity;
     uint64_t chunks;
     netprof_error error; /* the first failure: sticks */
+    uint32_t sum;        /* the last chunk's checksum */
     uint32_t crc[NETPROF__CRC_TABLES];
 };
 
@@ -9264,6 +9308,7 @@ static netprof_err netprof__chunk_end(netprof_writer *w)
     crc = netprof__crc(w->crc, 0, b->data, 8);
     crc = netprof__crc(w->crc, crc, b->data + 12, b->size - 12);
     netprof__put_le(b->data + 8, crc, 4);
+    w->sum = crc;
     w->chunks++;
     return netprof__write_all(w, b->data, b->size);
 }
@@ -9421,25 +9466,28 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     memset(row, 0, sizeof *row);
     netprof_schema_retain(schema);
     row->schema = schema;
+    row->link = w->sum;
     return w->schema_count - 1;
 }
 
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s,
                                                netprof_error *error)
 {
-    netprof__chain *chain;
+    netprof__written *row;
     size_t number;
     if (!w || !s || !s->schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
     if (w->error.code || (number = netprof__write_schema(w, s->schema)) == NETPROF_NONE)
         return netprof__writer_failed(w, error);
-    chain = &w->schemas[number].chain;
-    if (!netprof__chain_room(chain, &w->alloc, s->schema)) {
+    row = &w->schemas[number];
+    if (!netprof__chain_room(&row->chain, &w->alloc, s->schema)) {
         netprof__no_memory(&w->error);
         return netprof__writer_failed(w, error);
     }
     netprof__chunk_begin(w, "STEP");
-    netprof__put_step(&w->buffer, s, chain, number);
-    return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
+    netprof__put_step(&w->buffer, s, row, number);
+    if (netprof__chunk_end(w)) return netprof__writer_failed(w, error);
+    row->chain.link = w->sum;
+    return NETPROF_OK;
 }
 
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_delta *d, netprof_error *error)
@@ -9651,6 +9699,14 @@ static unsigned netprof__take_byte(netprof__cursor *c)
     return *c->at++;
 }
 
+static uint32_t netprof__take_u32(netprof__cursor *c)
+{
+    uint32_t v = netprof__take_byte(c);
+    v |= (uint32_t)netprof__take_byte(c) << 8;
+    v |= (uint32_t)netprof__take_byte(c) << 16;
+    return v | (uint32_t)netprof__take_byte(c) << 24;
+}
+
 static uint64_t netprof__take_varint(netprof__cursor *c)
 {
     uint64_t v = 0;
@@ -9698,6 +9754,7 @@ typedef struct netprof__read_schema {
     netprof_snapshot key;         /* of version 1 */
     uint64_t key_number;
     int has_key;
+    uint32_t link; /* checksum of its chunk */
     netprof__chain chain;
 } netprof__read_schema;
 
@@ -9713,6 +9770,7 @@ struct netprof_reader {
     void *user;
     int fd, failed; /* failed: an errno of reading */
     uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
+    int later;      /* ... and a later netprof wrote them */
     int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
     netprof__read_schema *schemas;
@@ -9730,6 +9788,12 @@ struct netprof_reader {
     uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
     uint32_t crc[NETPROF__CRC_TABLES];
 };
+
+/* The checksum of the chunk that is being read. */
+static uint32_t netprof__chunk_sum(const netprof_reader *r)
+{
+    return (uint32_t)netprof__get_le(r->data + r->at + 8, 4);
+}
 
 /* For a chunk that is whole but for which there is no memory now. */
 static const char *netprof__reader_starved(netprof_reader *r)
@@ -10362,7 +10426,7 @@ static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, n
         if (!chain->residuals[i]) chain->list[listed++] = chain->list[i];
     cell_bits = netprof__take_byte(c);
     s->stamp_error_ns = (int64_t)netprof__take_varint(c);
-    c->bad |= cell_bits > NETPROF__STAMP_CELL_READ;
+    c->bad |= cell_bits > NETPROF__STAMP_CELL_READ || s->stamp_error_ns < 0;
     if (c->bad) return;
     netprof__take_sparse(c, chain->residuals, listed);
     netprof__settle_stamps(chain, s, listed, cell_bits, 1);
@@ -10375,27 +10439,29 @@ static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
     size_t number;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
     netprof__chain *chain;
-    uint64_t chain_number, position;
+    uint64_t position;
+    uint32_t link;
     if (!schema) return "a snapshot whose schema is lost";
     chain = &r->schemas[number].chain;
     if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
         return netprof__reader_starved(r);
-    chain_number = netprof__take_varint(c);
+    link = netprof__take_u32(c);
     position = netprof__take_varint(c);
     s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
-    if (position && (!chain->begun || chain->number != chain_number || chain->position + 1 != position))
+    if (!position && link != r->schemas[number].link) return "a snapshot whose schema is lost";
+    if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
         return "a snapshot that builds on one that is lost";
     chain->begun = 0;
     if (!position) netprof__chain_begin(chain, schema);
-    chain->number = chain_number;
     chain->position = position;
     netprof__take_step_times(c, s, chain);
     if (!c->bad) netprof__take_step_statuses(c, s, chain);
     if (!c->bad) netprof__take_step_values(c, s, chain);
     if (!c->bad) netprof__take_step_stamps(c, s, chain);
-    if (c->bad) return "a snapshot that does not decode";
+    if (c->bad || c->at != c->end) return "a snapshot that does not decode";
     s->not_ok = netprof__count_not_ok(s);
     chain->begun = 1;
+    chain->link = netprof__chunk_sum(r);
     return NULL;
 }
 
@@ -10440,6 +10506,8 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
         i += (size_t)run;
     }
     netprof__take_delta_columns(c, d);
+    d->stamp_error_ns = c->at < c->end ? (int64_t)netprof__take_varint(c) : 0;
+    c->bad |= d->stamp_error_ns < 0;
     return c->bad ? "a delta that does not decode" : NULL;
 }
 
@@ -10459,6 +10527,7 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     while (r->schema_count <= number)
         memset(&r->schemas[r->schema_count++], 0, sizeof *r->schemas);
     r->schemas[number].schema = schema;
+    r->schemas[number].link = netprof__chunk_sum(r);
     return NULL;
 }
 
@@ -10771,29 +10840,50 @@ static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, u
     return NETPROF_OK;
 }
 
-/* found: what can be read begins at r->at. */
-static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
+/* The bytes before r->at that were not told of. */
+static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, const char *text)
 {
-    if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
-    netprof__item_damage(r, item, r->lost,
-                         r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
-                                  : "bytes that are no whole chunk");
+    netprof__item_damage(r, item, r->lost, text);
     item->offset -= r->lost;
     r->lost = 0;
     r->large = 0;
     return NETPROF_OK;
 }
 
+/* found: what can be read begins at r->at. */
+static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
+{
+    if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
+    return netprof__item_lost(r, item,
+                              r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
+                                       : "bytes that are no whole chunk");
+}
+
+/* A file of a later version, whose header is lost already: what its chunks mean is not known here. */
+static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, netprof_error *error)
+{
+    while (netprof__fill(r, 16) >= 16 && !netprof__is_header(r)) {
+        const unsigned char *from = r->data + r->at + 1;
+        const void *next = memchr(from, netprof__file_magic[0], r->size - r->at - 1);
+        netprof__lose(r, 1 + (next ? (size_t)((const unsigned char *)next - from) : r->size - r->at - 1));
+    }
+    if (r->failed || r->starved) return netprof__fill_trouble(r, error);
+    if (r->size - r->at < 16) netprof__lose(r, r->size - r->at);
+    r->later = 0;
+    return netprof__item_lost(r, item, "another file begins here, written by a later netprof");
+}
+
 /* A header behind the first one. */
-static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
+static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
     int later = netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION;
     netprof__forget_schemas(r);
     r->memory = 0;
     if (later) {
-        netprof__item_damage(r, item, 16, "another file begins here, written by a later netprof");
-        r->at += 16;
-        return NETPROF_OK;
+        r->ended = 0;
+        r->later = 1;
+        netprof__lose(r, 16);
+        return netprof__item_later(r, item, error);
     }
     item->type = NETPROF_ITEM_FILE;
     item->offset = r->base + r->at;
@@ -10846,14 +10936,15 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
     netprof_err failed = NETPROF_OK;
     if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
+    if (r->later) return netprof__item_later(r, item, error);
     while (!failed && item->type == NETPROF_ITEM_END) {
         size_t size = netprof__chunk(r);
         int header = !size && netprof__is_header(r);
         failed = netprof__fill_trouble(r, error);
         if (failed) return failed;
         if (r->at == r->size && !r->lost) break;
-        if (r->lost || (!size && !header)) return netprof__item_lost(r, item, size || header || r->at == r->size, error);
-        failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item);
+        if (r->lost || (!size && !header)) return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
+        failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item, error);
     }
     if (failed || item->type != NETPROF_ITEM_END) return failed;
     item->offset = r->base + r->size;
@@ -10995,7 +11086,7 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     "snapshots":[{"schema":INDEX,"set":"all"|"fast","begin_ns","end_ns","wall_ns","stamp_error_ns",
                   "devices":[{"device","source","begin_ns","end_ns","values":{NAME:VALUE|null},
                               "stamps_ns":[...],"not_ok":{NAME:[STATUS,ERRNO]}}]}],
-    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns",
+    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns","stamp_error_ns",
                "devices":[{"device","source","counters":{NAME:{"before","after","value","flag","elapsed_ns",
                            "before_status","after_status"}}}]}]}
 
@@ -11331,6 +11422,7 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
     netprof__json_member_i64(j, "wall_end_ns", d->wall_end_ns);
     netprof__json_member_i64(j, "interval_ns", d->interval_ns);
     netprof__json_member_i64(j, "sweep_ns", d->sweep_ns);
+    netprof__json_member_i64(j, "stamp_error_ns", d->stamp_error_ns);
     netprof__json_key(j, "devices");
     netprof__json_raw(j, "[");
     for (i = 0; i < d->schema->device_count; i++) {

@@ -14,8 +14,8 @@ def as_signed(v):
 
 
 class Payload:
-    def __init__(self, data):
-        self.data, self.at, self.zeros = data, 0, 0
+    def __init__(self, data, sum):
+        self.data, self.sum, self.at, self.zeros = data, sum, 0, 0
 
     def byte(self):
         self.at += 1
@@ -141,7 +141,7 @@ class Schema:
             self.devices.append((name, identity, flags, p.facts(), range(first, len(self.counters))))
         assert p.at == len(p.data)
         self.key = self.key_number = None
-        self.chain = None
+        self.chain, self.sum = None, p.sum
 
 
 def interpolate(stamps, a, b, m, n):
@@ -281,8 +281,8 @@ class Counter:
 
 
 class Chain:
-    def __init__(self, schema, number):
-        self.number, self.position = number, 0
+    def __init__(self, schema):
+        self.sum, self.position = None, 0
         self.counters = [Counter(c[1][1]) for c in schema.counters]
         self.windows = [[0, 0, False, 1] for _ in schema.devices]  # gap, length, in common, read
         self.begin = self.distance = self.wall = self.tail = 0
@@ -292,13 +292,17 @@ class Chain:
 class Step:
     def __init__(self, p, schemas):
         self.schema = schemas[p.varint()]
-        number, position, self.set = p.varint(), p.varint(), p.varint()
+        builds_on, = struct.unpack("<I", bytes(p.byte() for _ in range(4)))
+        position, self.set = p.varint(), p.varint()
         if position == 0:
-            self.schema.chain = Chain(self.schema, number)
+            assert builds_on == self.schema.sum
+            self.schema.chain = Chain(self.schema)
         else:
+            assert builds_on == self.schema.chain.sum
             self.schema.chain.position += 1
         self.chain = self.schema.chain
-        assert self.chain.number == number and self.chain.position == position
+        self.chain.sum = p.sum
+        assert self.chain.position == position
         self.read_times(p)
         self.read_statuses(p)
         self.read_values(p)
@@ -406,7 +410,8 @@ def print_delta(p, schemas):
         length = p.varint()
         runs += [(p.byte(), p.byte(), p.byte())] * length
     columns = [p.zero_code(n) for _ in range(4)]
-    print("delta %d %d %d %d" % (wall_begin, wall_end, interval, as_signed(sweep)))
+    error = p.varint() if p.at < len(p.data) else 0
+    print("delta %d %d %d %d %d" % (wall_begin, wall_end, interval, as_signed(sweep), error))
     for i in range(n):
         before = columns[0][i]
         step, more, longer = (-(c[i] + 1 >> 1) if c[i] & 1 else c[i] >> 1 for c in columns[1:])
@@ -424,7 +429,7 @@ def main():
         tag, length, crc = struct.unpack("<4sII", data[at:at + 12])
         payload = data[at + 12:at + 12 + length]
         assert zlib.crc32(data[at:at + 8] + payload) == crc
-        p = Payload(payload)
+        p = Payload(payload, crc)
         if tag == b"FACT":
             print_facts("fact", [(p.text(), p.text())])
         elif tag == b"SCHM":

@@ -156,6 +156,7 @@ static void copy_delta(netprof_delta *to, const netprof_delta *from)
     to->wall_end_ns = from->wall_end_ns;
     to->interval_ns = from->interval_ns;
     to->sweep_ns = from->sweep_ns;
+    to->stamp_error_ns = from->stamp_error_ns;
 }
 
 static void things_free(struct things *things)
@@ -366,7 +367,7 @@ static uint64_t position_of_snapshot(const unsigned char *chunk, size_t *schema)
     const unsigned char *p = chunk + 12;
     assert_memory_equal(chunk, "STEP", 4);
     *schema = (size_t)take_varint(&p);
-    take_varint(&p); // the chain
+    p += 4; // what it builds on
     return take_varint(&p);
 }
 
@@ -651,7 +652,8 @@ static void stamps_within_what_is_said(void **state)
         struct sink file = {0};
         write_things(&things, &file);
         struct things back = read_data(file.data, file.size, NULL);
-        assert_int_equal(back.all[0].snapshot.stamp_error_ns, 0);
+        for (size_t i = 0; i < 8; i++) // a pair, and until the pace is known
+            assert_same(thing_difference(&back.all[i], &things.all[i], 0, NULL));
         for (size_t i = 0; i < back.count; i++)
             if (back.all[i].snapshot.stamp_error_ns > worst) worst = back.all[i].snapshot.stamp_error_ns;
         assert_int_equal(worst > 0, intervals[n] >= 2 * 4 * 8192); // finer than cells of 2 ns there is nothing to save
@@ -718,6 +720,51 @@ static size_t check_only_originals(const struct things *got, const struct things
         found++;
     }
     return originals->count - found;
+}
+
+// Ticks a second apart with pairs 10 ms apart among them: no rate of a pair is off by more than 1/4096.
+static void stamps_of_uneven_times(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {{"s", "d", "a", 0, 64, 1, NETPROF_STAMPED, 1},
+                                      {"s", "d", "b", 0, 64, 1, NETPROF_STAMPED, 1}};
+    const netprof_schema *schema = schema_of_rows(rows, 2, NULL, NULL);
+    struct things things = {.count = 0};
+    struct sink file = {0};
+    uint64_t seed = 5;
+    int64_t now = 1000000000, worst = 0;
+    for (size_t i = 0; i < 200; i++) {
+        netprof_snapshot s = NETPROF_ZERO;
+        assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
+        memset(s.status, NETPROF_STATUS_OK, 2);
+        now += i % 5 == 4 ? 10000000 : 1000000000;
+        s.begin_ns = now;
+        s.wall_ns = 1700000000000000000 + now;
+        for (size_t k = 0; k < 2; k++) s.stamps_ns[k] = s.wall_ns + 7000 * (int64_t)k + (int64_t)random_below(&seed, 3000);
+        things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
+    }
+    netprof_schema_release(schema);
+    write_things(&things, &file);
+    struct things back = read_data(file.data, file.size, NULL);
+    assert_int_equal(back.count, 200);
+    for (size_t i = 0; i + 1 < 200; i++) {
+        netprof_delta delta = NETPROF_ZERO;
+        const netprof_snapshot *a = &back.all[i].snapshot, *b = &back.all[i + 1].snapshot;
+        assert_int_equal(netprof_diff(a, b, NULL, &delta, NULL), NETPROF_OK);
+        assert_int_equal(delta.stamp_error_ns, a->stamp_error_ns + b->stamp_error_ns);
+        assert_true(delta.stamp_error_ns <= delta.interval_ns / 4096);
+        for (size_t k = 0; k < 2; k++) {
+            int64_t truth = things.all[i + 1].snapshot.stamps_ns[k] - things.all[i].snapshot.stamps_ns[k];
+            int64_t off = delta.elapsed_ns[k] > truth ? delta.elapsed_ns[k] - truth : truth - delta.elapsed_ns[k];
+            assert_true(off <= delta.stamp_error_ns);
+            if (off > worst) worst = off;
+        }
+        netprof_delta_free(&delta);
+    }
+    assert_true(worst > 0);
+    things_free(&things);
+    things_free(&back);
+    sink_free(&file);
 }
 
 static void cut_at_every_byte(void **state)
@@ -914,6 +961,89 @@ static void check_two_files(int cut)
     sink_free(&file);
 }
 
+// Where the beginning of the second of two files is lost, what is left of it, though whole, is not read by the first
+// one's schema nor on top of the first one's snapshots, which it would fit.
+static void a_second_file_without_its_beginning(void **state)
+{
+    (void)state;
+    static const struct row rows[2][2] = {{{"s", "d", "a", 0, 64, 1, 0, 1}, {"s", "d", "b", 0, 64, 1, 0, 1}},
+                                          {{"s", "e", "x", 0, 64, 1, 0, 1}, {"s", "e", "y", 0, 64, 1, 0, 1}}};
+    for (size_t n = 1; n < 4; n++) { // snapshots of the first
+        struct things both[2] = {{.count = 0}, {.count = 0}};
+        struct sink first = {0}, second = {0};
+        for (size_t f = 0; f < 2; f++) {
+            const netprof_schema *schema = schema_of_rows(rows[f], 2, NULL, NULL);
+            for (uint64_t i = 0; i < (f ? 70 : n); i++) {
+                netprof_snapshot s = NETPROF_ZERO;
+                assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
+                memset(s.status, NETPROF_STATUS_OK, 2);
+                s.begin_ns = (int64_t)(1000000 * i);
+                s.values[0] = 100 * (i + 1), s.values[1] = 7 * i + f;
+                things_add(&both[f], NETPROF_ITEM_SNAPSHOT)->snapshot = s;
+            }
+            netprof_schema_release(schema);
+            write_things(&both[f], f ? &second : &first);
+        }
+        struct chunks of_first = chunks_of(&first), of_second = chunks_of(&second);
+        assert_int_equal(of_second.count, 72);
+        for (size_t lost = 1; lost < of_second.count; lost++) {
+            struct sink file = {0};
+            sink_write(&file, first.data, of_first.at[of_first.count - 1]); // without its END
+            sink_write(&file, second.data + of_second.at[lost], second.size - of_second.at[lost]);
+            struct things got = read_data(file.data, file.size, NULL);
+            assert_int_equal(got.count - got.damages, n);
+            assert_int_equal(got.damages, of_second.count - lost - 1);
+            for (size_t i = 0; i < n; i++) assert_same(thing_difference(&got.all[i], &both[0].all[i], 0, NULL));
+            for (size_t i = n; i < got.count; i++) assert_non_null(strstr(got.all[i].text, "lost"));
+            assert_int_equal(got.complete, lost == n + 1); // as many chunks as END says
+            things_free(&got);
+            sink_free(&file);
+        }
+        for (size_t f = 0; f < 2; f++) things_free(&both[f]);
+        sink_free(&first);
+        sink_free(&second);
+    }
+}
+
+// Stretches of a file of several chains and schemas overwritten, zeroed, cut out or doubled: what is delivered was
+// written, in that order, values, statuses and times to the bit.
+static void stretches_lost(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 31; seed < 37; seed++) {
+        struct things things = generate_things(seed, 10, 160, 0);
+        uint64_t dice = seed;
+        struct sink file = {0};
+        write_things(&things, &file);
+        struct things whole = read_data(file.data, file.size, NULL);
+        size_t delivered = 0;
+        for (size_t k = 0; k < 40; k++) {
+            size_t from = 16 + random_below(&dice, file.size - 16), length = 1 + random_below(&dice, k % 2 ? 4096 : 64);
+            if (length > file.size - from) length = file.size - from;
+            struct sink other = {0};
+            sink_write(&other, file.data, from);
+            for (size_t i = 0; i < length && k % 4 < 2; i++)
+                sink_write(&other, (unsigned char[]){(unsigned char)(k % 4 ? 0 : random_next(&dice))}, 1);
+            if (k % 4 == 2) sink_write(&other, file.data + from, length), sink_write(&other, file.data + from, length);
+            sink_write(&other, file.data + from + length, file.size - from - length);
+            struct things got = read_data(other.data, other.size, NULL);
+            if (k % 4 != 2) delivered += things.count - check_only_originals(&got, &whole);
+            for (size_t i = 0; i < got.count && k % 4 == 2; i++) { // doubled: facts and deltas may come twice
+                size_t m = 0;
+                if (got.all[i].type == NETPROF_ITEM_DAMAGE) continue;
+                while (m < whole.count && thing_difference(&got.all[i], &whole.all[m], 0, NULL)) m++;
+                assert_true(m < whole.count);
+            }
+            things_free(&got);
+            sink_free(&other);
+        }
+        assert_true(delivered > 30 * things.count / 4); // of 30 such files: much of each stays
+        things_free(&whole);
+        things_free(&things);
+        sink_free(&file);
+    }
+}
+
 static void two_files_in_a_row(void **state)
 {
     (void)state;
@@ -1085,6 +1215,33 @@ static void a_file_by_hand(void **state)
     sink_free(&list);
 }
 
+// Where the last of the file's chunks begins.
+static size_t last_chunk(const struct sink *file)
+{
+    size_t at = 16, next;
+    while ((next = at + 12 + get_u32(file->data + at + 4)) < file->size) at = next;
+    return at;
+}
+
+// Seals all chunks and has each step say that it builds on what stands where that stood.
+static void seal_chain(unsigned char *data, const struct chunks *chunks)
+{
+    unsigned char schemas[64][4], last[64][4];
+    for (size_t i = 0; i + 1 < chunks->count; i++) {
+        unsigned char *chunk = data + chunks->at[i];
+        const unsigned char *p = chunk + 12;
+        size_t payload = chunks->at[i + 1] - chunks->at[i] - 12, number;
+        int is_schema = memcmp(chunk, "SCHM", 4) == 0, is_step = memcmp(chunk, "STEP", 4) == 0;
+        if (is_schema || is_step) {
+            number = (size_t)take_varint(&p) % 64;
+            if (is_step && payload > 6) memcpy(chunk + (p - chunk), p[4] ? last[number] : schemas[number], 4);
+        }
+        seal_chunk(chunk, payload);
+        if (is_schema) memcpy(schemas[number], chunk + 8, 4);
+        if (is_schema || is_step) memcpy(last[number], chunk + 8, 4);
+    }
+}
+
 struct bit_row {
     unsigned char bytes[64];
     size_t bits;
@@ -1114,7 +1271,9 @@ static void put_step(struct sink *file, unsigned char position, unsigned char st
                      unsigned char count, unsigned char k, const struct bit_row *others)
 {
     struct sink p = {0};
-    PUT_BYTES(&p, 0, 5, position, 0); // schema, chain, position, all counters
+    PUT_BYTES(&p, 0); // schema
+    sink_write(&p, file->data + last_chunk(file) + 8, 4); // builds on the chunk before it
+    PUT_BYTES(&p, position, 0); // all counters
     if (position)
         PUT_BYTES(&p, 0);
     else
@@ -1168,7 +1327,7 @@ static void steps_by_hand(void **state)
     sink_free(&list);
 }
 
-// Any byte of a step other than it was, its checksum right: what comes before it is there, what is delivered of the
+// Any byte of a step other than it was, all checksums right: what comes before it is there, what is delivered of the
 // rest has the length it should, and there is one item for every chunk.
 static void steps_of_noise(void **state)
 {
@@ -1178,31 +1337,33 @@ static void steps_of_noise(void **state)
     write_things(&things, &file);
     struct chunks chunks = chunks_of(&file);
     struct things whole = read_data(file.data, file.size, NULL);
+    struct sink noisy = {0};
     size_t refused = 0, tried = 0;
+    sink_write(&noisy, file.data, file.size);
     for (size_t i = 0, item = 0; i + 1 < chunks.count; i++) {
-        unsigned char *chunk = file.data + chunks.at[i];
+        const unsigned char *chunk = file.data + chunks.at[i];
         if (memcmp(chunk, "SCHM", 4) == 0) continue;
         for (size_t at = 12; memcmp(chunk, "STEP", 4) == 0 && at < chunks.at[i + 1] - chunks.at[i]; at++) {
             for (unsigned other = 1; other < 256; other = other * 5 / 2 + 1) {
-                chunk[at] ^= (unsigned char)other;
-                seal_chunk(chunk, chunks.at[i + 1] - chunks.at[i] - 12);
-                struct things got = read_data(file.data, file.size, NULL);
+                memcpy(noisy.data, file.data, file.size);
+                noisy.data[chunks.at[i] + at] ^= (unsigned char)other;
+                seal_chain(noisy.data, &chunks);
+                struct things got = read_data(noisy.data, noisy.size, NULL);
                 assert_int_equal(got.opened, NETPROF_OK);
                 assert_int_equal(got.count, whole.count);
                 for (size_t k = 0; k < item; k++) assert_same(thing_difference(&got.all[k], &whole.all[k], 0, NULL));
                 refused += got.damages > 0;
                 tried++;
                 things_free(&got);
-                chunk[at] ^= (unsigned char)other;
             }
         }
-        seal_chunk(chunk, chunks.at[i + 1] - chunks.at[i] - 12);
         item++;
     }
     assert_true(tried > 1000 && refused > tried / 4 && refused < tried);
     things_free(&whole);
     things_free(&things);
     sink_free(&file);
+    sink_free(&noisy);
 }
 
 static void hostile_counts(void **state)
@@ -1756,8 +1917,8 @@ static void dump_snapshot(FILE *to, const netprof_snapshot *s)
 
 static void dump_delta(FILE *to, const netprof_delta *d)
 {
-    fprintf(to, "delta %lld %lld %lld %lld\n", (long long)d->wall_begin_ns, (long long)d->wall_end_ns,
-            (long long)d->interval_ns, (long long)d->sweep_ns);
+    fprintf(to, "delta %lld %lld %lld %lld %lld\n", (long long)d->wall_begin_ns, (long long)d->wall_end_ns,
+            (long long)d->interval_ns, (long long)d->sweep_ns, (long long)d->stamp_error_ns);
     for (size_t i = 0; i < d->schema->counter_count; i++) {
         dump_text(to, d->schema->counters[i].name);
         fprintf(to, " %d %d %d %llu %llu %llu %lld\n", d->flags[i], d->before_status[i], d->after_status[i],
@@ -1857,11 +2018,14 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(devices_and_statuses_that_change),
         cmocka_unit_test(what_is_expected_costs_nothing),
         cmocka_unit_test(stamps_within_what_is_said),
+        cmocka_unit_test(stamps_of_uneven_times),
         cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(flip_every_bit),
         cmocka_unit_test(chunks_lost_doubled_and_swapped),
         cmocka_unit_test(what_a_damaged_snapshot_costs),
         cmocka_unit_test(two_files_in_a_row),
+        cmocka_unit_test(a_second_file_without_its_beginning),
+        cmocka_unit_test(stretches_lost),
         cmocka_unit_test(unknown_chunks_are_skipped),
         cmocka_unit_test(headers),
         cmocka_unit_test(a_file_by_hand),
