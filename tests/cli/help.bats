@@ -217,6 +217,28 @@ END
     done
 }
 
+# A limit of the file size stands for it: 4 KiB are written, then no more.
+@test "a file that cannot be written to its end: said once, what was there stays, nothing is left" {
+    netprof collect -q -o a.netprof
+    netprof record -q -o r.netprof --interval 20ms --duration 300ms --job none --sources cpu,memory,netdev
+    mkdir full
+    for command in 'convert r.netprof full/out.json' 'convert r.netprof full/out.csv' 'merge a.netprof r.netprof -o full/out.netprof' \
+        'compare --all --json a.netprof a.netprof -- a.netprof a.netprof -o full/out.json'; do
+        echo "$command"
+        echo before >"full/${command##*/}"
+        status=0
+        # shellcheck disable=SC2086
+        (ulimit -f 4; trap '' XFSZ; netprof $command 2>err) || status=$?
+        cat err
+        [ "$status" -eq 3 ]
+        [ "$(wc -l <err)" -eq 1 ]
+        [[ $(cat err) == *"full/${command##*/}"*"File too large"* ]]
+        [ "$(cat "full/${command##*/}")" = before ]
+        [ "$(ls full)" = "${command##*/}" ]
+        rm "full/${command##*/}"
+    done
+}
+
 @test "a reader that goes away is no error message" {
     netprof list --counters 2>err | head -n 1 >/dev/null
     [ ! -s err ]

@@ -955,6 +955,7 @@ static void check_two_files(int cut)
     got = read_data(file.data, file.size, NULL);
     assert_int_equal(got.damages, cut + 1);
     assert_int_equal(got.complete, 0);
+    check_in_pieces(file.data, file.size, NULL);
     things_free(&got);
     things_free(&a);
     things_free(&b);

@@ -489,6 +489,27 @@ static void most_memory_of_processes(void **state)
     job_report_free(&job);
 }
 
+static size_t notes_with(const job_report *job, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
+    return count;
+}
+
+// Times of a job of a minute are told in seconds: of what is shorter, how long it was.
+static void brief_gaps(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU, .interval_s = 0.1});
+    for (int i = 0; i <= 300; i++)
+        if ((i < 51 || i > 53) && (i < 101 || i > 130)) node_take(&f, i * 0.1);
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_int_equal(job.nodes[0].gap_count, 2);
+    assert_int_equal(notes_with(&job, "No samples: n1 0:05 (0.4 s), n1 0:10-0:13; "), 1);
+    job_report_free(&job);
+}
+
 // A job has no memory before its first process and behind its last one; it did not begin with nothing.
 static void memory_of_processes_that_come_and_go(void **state)
 {
@@ -530,13 +551,6 @@ static void memory_of_processes_never_seen(void **state)
     job_report_free(&job);
 }
 
-static size_t notes_with(const job_report *job, const char *text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
-    return count;
-}
-
 // Bytes over the loopback are not the ports', and are said where they are more.
 static void traffic_beside_the_ports(void **state)
 {
@@ -556,6 +570,38 @@ static void traffic_beside_the_ports(void **state)
         assert_int_equal(strstr(job.title, "0 B/s sent through ports") != NULL, !pass);
         job_report_free(&job);
     }
+}
+
+// A node of many containers: each of its interfaces is weighed against all others, but not each time anew, which took
+// hours. What a virtual one says of its speed is nothing that it could be measured by.
+static void thousands_of_interfaces(void **state)
+{
+    (void)state;
+    enum { VETHS = 2000, SECONDS = 4 };
+    uint64_t most = 0; // the busiest one's bytes are the least that went
+    rules set = {0};
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
+    for (int t = 0; t <= SECONDS; t++) {
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
+        for (size_t i = 0; i < f.x.schema->counter_count; i++)
+            if (strcmp(f.x.schema->devices[f.x.schema->counters[i].device].name, "lo") != 0 &&
+                strcmp(f.x.schema->counters[i].name, "tx_bytes") == 0)
+                f.x.values[i] += most = 1000 * i;
+    }
+    node_close(&f);
+    job_report job = report_with_rules(&set);
+    expect_close(use_of(&job, JOB_SENT)->total, 5e9 * SECONDS, 1e-9);
+    expect_close(use_of(&job, JOB_SENT)->capacity, 25e9, 1e-9);
+    expect_close(use_of(&job, JOB_VIRTUAL_SENT)->total, (double)most * SECONDS, 1e-9);
+    assert_true(job.nodes[0].lanes[JOB_VIRTUAL_SENT]->lower_bound);
+    assert_true(isnan(use_of(&job, JOB_VIRTUAL_SENT)->capacity));
+    size_t physical = 0;
+    for (size_t i = 0; i < job.device_count; i++) physical += isnan(job.devices[i].line_rate) ? 0 : 1;
+    assert_int_equal(job.device_count, VETHS + 2);
+    assert_int_equal(physical, 1);
+    job_report_free(&job);
+    rules_free(&set);
 }
 
 // What they moved has lanes of its own: each device's, and the node's, and no part of the network's.
@@ -780,38 +826,6 @@ static void time_between_recordings(void **state)
         expect_close(job.efficiency[JOB_EFFICIENCY_CPU].of, (rows[i].idle ? 20 : 80) * 4, 1e-9);
         job_report_free(&job);
     }
-}
-
-// A node of many containers: each of its interfaces is weighed against all others, but not each time anew, which took
-// hours. What a virtual one says of its speed is nothing that it could be measured by.
-static void thousands_of_interfaces(void **state)
-{
-    (void)state;
-    enum { VETHS = 2000, SECONDS = 4 };
-    uint64_t most = 0; // the busiest one's bytes are the least that went
-    rules set = {0};
-    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
-    for (int t = 0; t <= SECONDS; t++) {
-        node_take(&f, t);
-        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
-        for (size_t i = 0; i < f.x.schema->counter_count; i++)
-            if (strcmp(f.x.schema->devices[f.x.schema->counters[i].device].name, "lo") != 0 &&
-                strcmp(f.x.schema->counters[i].name, "tx_bytes") == 0)
-                f.x.values[i] += most = 1000 * i;
-    }
-    node_close(&f);
-    job_report job = report_with_rules(&set);
-    expect_close(use_of(&job, JOB_SENT)->total, 5e9 * SECONDS, 1e-9);
-    expect_close(use_of(&job, JOB_SENT)->capacity, 25e9, 1e-9);
-    expect_close(use_of(&job, JOB_VIRTUAL_SENT)->total, (double)most * SECONDS, 1e-9);
-    assert_true(job.nodes[0].lanes[JOB_VIRTUAL_SENT]->lower_bound);
-    assert_true(isnan(use_of(&job, JOB_VIRTUAL_SENT)->capacity));
-    size_t physical = 0;
-    for (size_t i = 0; i < job.device_count; i++) physical += isnan(job.devices[i].line_rate) ? 0 : 1;
-    assert_int_equal(job.device_count, VETHS + 2);
-    assert_int_equal(physical, 1);
-    job_report_free(&job);
-    rules_free(&set);
 }
 
 // Old pages that stay in a full swap space cost nothing; on another node they move.
@@ -1182,16 +1196,17 @@ int main(void)
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
+        TEST(brief_gaps),
         TEST(memory_of_processes_that_come_and_go),
         TEST(memory_of_processes_never_seen),
         TEST(traffic_beside_the_ports),
+        TEST(thousands_of_interfaces),
         TEST(virtual_devices_have_lanes),
         TEST(what_a_job_was_given),
         TEST(used_of_what_was_given),
         TEST(a_busy_node_is_weighed_by_the_job),
         TEST(packages_at_their_power_limit),
         TEST(time_between_recordings),
-        TEST(thousands_of_interfaces),
         TEST(swap_that_is_full),
         TEST(idle_gpus),
         TEST(the_nodes_own_meter_holds_the_parts),
