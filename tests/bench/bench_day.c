@@ -30,10 +30,11 @@ static int fail(const char *what)
     return 1;
 }
 
-/* What comes before the last so many whole chains. */
+/* What comes before the last so many whole chains, and is not the rule: in the first chain stamps are kept to the
+   nanosecond until the pace is known. */
 static int seconds_before(int seconds)
 {
-    return seconds > CHAIN ? (seconds - 1) % CHAIN + 1 : 1;
+    return seconds >= 2 * CHAIN ? seconds % CHAIN + CHAIN : 1;
 }
 
 static double size_of(const char *path)
