@@ -169,7 +169,8 @@ job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
         const job_bin *x = &b->items[i - b->first];
         double part = 1; // of those that have neighbours on both sides
         if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
-        if (i < inner || i > outer) part = part_of(x, (double)(from_ns - (i << b->shift)) * 1e-9, (double)(to_ns - (i << b->shift)) * 1e-9);
+        int64_t begin = i << b->shift;
+        if (i < inner || i > outer) part = part_of(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
         if (!(part > 0)) continue;
         span.integral += x->integral * part;
         span.known_s += x->known_s * part;
