@@ -1,0 +1,326 @@
+// Several exports, one for each rank or node: their tables together, their processes side by side, their clocks on one axis.
+#define _POSIX_C_SOURCE 200809L // open_memstream
+#include "nsys_private.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- tables of all files ----
+
+static bool join_tables(nsys_job *job)
+{
+    const nsys_table **tables = calloc(job->file_count, sizeof *tables);
+    bool good = tables != NULL;
+    for (int kind = 0; kind < NSYS_READ && good; kind++) {
+        for (size_t i = 0; i < job->file_count; i++)
+            tables[i] = &job->files[i].tables[kind];
+        good = nsys_table_join(&job->together.tables[kind], tables, job->file_count);
+        for (size_t i = 0; i < job->file_count; i++)
+            for (size_t r = 0; r < tables[i]->row_count; r++)
+                nsys_values_free(&job->files[i].tables[kind].rows[r].values);
+    }
+    free(tables);
+    return good;
+}
+
+// ---- processes side by side ----
+
+static int by_rank(const void *a, const void *b)
+{
+    const nsys_spender *x = a, *y = b;
+    int64_t p = x->process->rank, q = y->process->rank;
+    if (p != q) return p < 0 ? 1 : q < 0 ? -1 : p > q ? 1 : -1;
+    if (x->file != y->file) return x->file > y->file ? 1 : -1;
+    return (x->process->pid > y->process->pid) - (x->process->pid < y->process->pid);
+}
+
+static void find_balance(const nsys_job *job, int what, nsys_balance *to)
+{
+    double sum = 0;
+    *to = (nsys_balance){.ratio = NAN};
+    for (size_t i = 0; i < job->spent_count; i++) {
+        const nsys_spender *s = &job->spent[i];
+        uint64_t ns = s->process->spent_ns[what];
+        if (!job->files[s->file].knows[what]) continue;
+        if (!to->count || ns > job->spent[to->high].process->spent_ns[what]) to->high = i;
+        if (!to->count || ns < job->spent[to->low].process->spent_ns[what]) to->low = i;
+        sum += (double)ns;
+        to->count++;
+    }
+    if (!to->count) return;
+    to->mean = sum / (double)to->count;
+    if (sum > 0) to->ratio = (double)job->spent[to->high].process->spent_ns[what] / to->mean;
+}
+
+static bool list_processes(nsys_job *job)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->file_count; i++)
+        count += job->files[i].process_count;
+    if (!(job->spent = calloc(count + 1, sizeof *job->spent))) return false;
+    for (size_t i = 0; i < job->file_count; i++)
+        for (size_t k = 0; k < job->files[i].process_count; k++)
+            job->spent[job->spent_count++] = (nsys_spender){i, &job->files[i].processes[k]};
+    if (count) qsort(job->spent, job->spent_count, sizeof *job->spent, by_rank);
+    for (int what = 0; what < NSYS_SPENT; what++)
+        find_balance(job, what, &job->balance[what]);
+    return true;
+}
+
+// ---- clocks ----
+
+enum { EVENTS = 48, KEY = 32 };
+
+typedef struct turn {
+    size_t kind;
+    uint64_t number;
+    int64_t length_ns; // of the longest stay
+    size_t files;
+} turn;
+
+static bool is_common(const nsys_job *job, size_t kind)
+{
+    uint64_t turns = job->files[0].turns[kind];
+    for (size_t i = 1; i < job->file_count; i++)
+        if (job->files[i].turns[kind] != turns) return false;
+    return turns > 0;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const turn *x = a, *y = b;
+    if (x->length_ns != y->length_ns) return x->length_ns > y->length_ns ? 1 : -1;
+    if (x->kind != y->kind) return x->kind > y->kind ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// The meetings that all files have, the shortest first: they tell most of the clocks. NULL without memory.
+static turn *find_turns(const nsys_job *job, size_t *count)
+{
+    const nsys *first = &job->files[0];
+    nsys_ids ids = {0};
+    turn *turns = calloc(first->meeting_count + 1, sizeof *turns);
+    bool good = turns != NULL;
+    size_t kept = 0;
+    *count = 0;
+    for (size_t f = 0; f < job->file_count && good; f++) {
+        const nsys *n = &job->files[f];
+        for (size_t i = 0; i < n->meeting_count && good; i++) {
+            const nsys_meeting *m = &n->meetings[i];
+            size_t at = nsys_ids_find(&ids, (int64_t)m->kind, (int64_t)m->turn);
+            if (at == LOOKUP_NONE && (f || !is_common(job, m->kind))) continue;
+            if (at == LOOKUP_NONE) {
+                at = (*count)++;
+                turns[at] = (turn){m->kind, m->turn, 0, 0};
+                good = nsys_ids_put(&ids, (int64_t)m->kind, (int64_t)m->turn, at);
+            }
+            if (m->end_ns - m->begin_ns > turns[at].length_ns) turns[at].length_ns = m->end_ns - m->begin_ns;
+            if (turns[at].files == f) turns[at].files++;
+        }
+    }
+    nsys_ids_free(&ids);
+    for (size_t i = 0; good && i < *count; i++)
+        if (turns[i].files == job->file_count) turns[kept++] = turns[i];
+    *count = kept;
+    if (good && kept) qsort(turns, kept, sizeof *turns, by_length);
+    if (kept > EVENTS) *count = EVENTS;
+    if (good) return turns;
+    free(turns);
+    return NULL;
+}
+
+static const turn *turn_of(const turn *turns, size_t count, const nsys_meeting *m)
+{
+    for (size_t i = 0; i < count; i++)
+        if (turns[i].kind == m->kind && turns[i].number == m->turn) return &turns[i];
+    return NULL;
+}
+
+// That the last one came was while each of them stayed.
+static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t turn_count,
+                                 char (**keys)[KEY], size_t *count)
+{
+    size_t room = 1;
+    for (size_t f = 0; f < job->file_count; f++)
+        room += job->files[f].meeting_count;
+    clocks_event *events = calloc(room, sizeof *events);
+    *keys = calloc(turn_count + 1, sizeof **keys);
+    *count = 0;
+    for (size_t i = 0; *keys && i < turn_count; i++)
+        snprintf((*keys)[i], KEY, "%zu %llu", turns[i].kind, (unsigned long long)turns[i].number);
+    for (size_t f = 0; events && *keys && f < job->file_count; f++) {
+        const nsys *n = &job->files[f];
+        for (size_t i = 0; i < n->meeting_count; i++) {
+            const nsys_meeting *m = &n->meetings[i];
+            const turn *of = turn_of(turns, turn_count, m);
+            int64_t half = (m->end_ns - m->begin_ns) / 2 + 1;
+            if (of)
+                events[(*count)++] =
+                    (clocks_event){f, (*keys)[of - turns], n->session_ns + m->begin_ns + half, half};
+        }
+    }
+    return events;
+}
+
+// Clocks that collectives contradict, or that drift as no clock does: they were not the same collectives.
+static bool is_plausible(const clocks *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->runs[i].basis == CLOCKS_NOTHING || !(fabs(c->runs[i].drift) < 5e-4)) return false;
+    return true;
+}
+
+static netprof_err find_clocks(nsys_job *job)
+{
+    size_t turn_count = 0, event_count = 0;
+    char(*keys)[KEY] = NULL;
+    clocks_event *events = NULL;
+    clocks_input *inputs = calloc(job->file_count, sizeof *inputs);
+    turn *turns = inputs ? find_turns(job, &turn_count) : NULL;
+    netprof_err err = NETPROF_ERR_NOMEM;
+    if (!turns) goto out;
+    for (size_t i = 0; i < job->file_count; i++) {
+        const nsys *n = &job->files[i];
+        const char *name = n->host && *n->host ? n->host : n->path;
+        // Files of one host are of one clock.
+        inputs[i] = (clocks_input){.name = name,
+                                   .boot_id = n->host && *n->host ? n->host : NULL,
+                                   .wall_ns = n->session_ns,
+                                   .end_wall_ns = n->session_ns + n->end_ns,
+                                   .max_error_ns = CLOCKS_UNKNOWN_NS};
+    }
+    events = make_events(job, turns, turn_count, &keys, &event_count);
+    if (!events || !keys) goto out;
+    err = clocks_find(&job->clocks, inputs, job->file_count, events, event_count);
+    job->meetings = job->clocks.hosts > 1 ? turn_count : 0;
+    if (!err && event_count && !is_plausible(&job->clocks)) {
+        clocks_free(&job->clocks);
+        job->meetings = 0;
+        err = clocks_find(&job->clocks, inputs, job->file_count, NULL, 0);
+    }
+out:
+    free(events);
+    free(keys);
+    free(turns);
+    free(inputs);
+    return err;
+}
+
+static const char *host_name(const nsys *n)
+{
+    return n->host && *n->host ? n->host : n->path;
+}
+
+static void put_moves(FILE *to, const nsys_job *job)
+{
+    for (size_t i = 0; i < job->file_count; i++) {
+        const clocks_run *run = &job->clocks.runs[i];
+        bool told = !run->offset_ns;
+        for (size_t k = 0; k < i; k++)
+            told |= job->clocks.runs[k].host == run->host;
+        if (!told)
+            fprintf(to, " %s is moved %.6g ms %s.", host_name(&job->files[i]),
+                    fabs((double)run->offset_ns) / 1e6, run->offset_ns > 0 ? "ahead" : "back");
+    }
+}
+
+static bool say_clocks(nsys_job *job)
+{
+    size_t size, without = 0;
+    FILE *to = open_memstream(&job->clock_text, &size);
+    if (!to) return false;
+    for (size_t i = 0; i < job->file_count; i++)
+        without += !job->files[i].session_ns;
+    if (without)
+        fprintf(to, "%zu of %zu files do not tell when their profile began: they are on no common axis.",
+                without, job->file_count);
+    else if (job->clocks.hosts < 2)
+        fprintf(to, "%s",
+                job->file_count > 1
+                    ? "All files are of one host: placed by when each profile began, by that host's clock."
+                    : "Placed by when the profile began, by its host's clock.");
+    else if (job->meetings && job->clocks.error_ns >= 0)
+        fprintf(to,
+                "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they "
+                "agree within %.6g ms.",
+                job->clocks.hosts, job->meetings, (double)job->clocks.error_ns / 1e6);
+    else
+        fprintf(to,
+                "%zu hosts, placed by when each profile began (UTC) by its host's clock: how far these are "
+                "apart is not known.",
+                job->clocks.hosts);
+    if (job->meetings) put_moves(to, job);
+    return fclose(to) == 0;
+}
+
+// The host's clock moves all files of it alike.
+static bool place(nsys_job *job)
+{
+    job->from_ns = INT64_MAX;
+    if (!(job->begin_ns = calloc(job->file_count, sizeof *job->begin_ns))) return false;
+    for (size_t i = 0; i < job->file_count; i++) {
+        const nsys *n = &job->files[i];
+        job->begin_ns[i] = clocks_place(&job->clocks, i, n->session_ns);
+        if (!n->bin_count) continue;
+        if (job->begin_ns[i] + n->begin_ns < job->from_ns) job->from_ns = job->begin_ns[i] + n->begin_ns;
+        if (job->begin_ns[i] + n->end_ns > job->to_ns) job->to_ns = job->begin_ns[i] + n->end_ns;
+    }
+    if (job->from_ns == INT64_MAX) job->from_ns = job->to_ns = 0;
+    return true;
+}
+
+// ---- all ----
+
+static netprof_err no_memory(netprof_error *error)
+{
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return NETPROF_ERR_NOMEM;
+}
+
+netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count, const nsys_options *options,
+                          netprof_error *error)
+{
+    nsys_options o = options ? *options : (nsys_options){0};
+    netprof_err err = NETPROF_OK;
+    *job = (nsys_job){0};
+    if (o.end_zero || !count) {
+        if (error)
+            *error = (netprof_error){.code = NETPROF_ERR_ARG,
+                                     .text = "the options are not valid, or there is no file"};
+        return NETPROF_ERR_ARG;
+    }
+    o.keep = count > 1;
+    if (!(job->files = calloc(count, sizeof *job->files))) return no_memory(error);
+    for (; job->file_count < count && !err; job->file_count += !err) {
+        if (o.progress) o.progress(o.user, job->file_count, count);
+        err = nsys_read(&job->files[job->file_count], paths[job->file_count], &o, error);
+    }
+    for (int i = 0; i < NSYS_TABLES; i++)
+        nsys_table_start(&job->together.tables[i], (nsys_kind)i);
+    bool dated = !err;
+    for (size_t i = 0; i < job->file_count; i++)
+        dated &= job->files[i].session_ns > 0;
+    bool good = err || ((count < 2 || join_tables(job)) && list_processes(job));
+    if (!err && good && dated) good = find_clocks(job) == NETPROF_OK && place(job);
+    if (!err && good) good = say_clocks(job);
+    job->placed = !err && good && dated;
+    if (!err && !good) err = no_memory(error);
+    if (err) nsys_job_free(job);
+    return err;
+}
+
+void nsys_job_free(nsys_job *job)
+{
+    for (size_t i = 0; i < job->file_count; i++)
+        nsys_free(&job->files[i]);
+    for (int i = 0; i < NSYS_TABLES; i++)
+        nsys_table_free(&job->together.tables[i]);
+    clocks_free(&job->clocks);
+    free(job->clock_text);
+    free(job->files);
+    free(job->spent);
+    free(job->begin_ns);
+    *job = (nsys_job){0};
+}
