@@ -142,7 +142,7 @@ static void print_busy(const nsys *files, size_t count)
     const column one[] = {{"File", COLUMN_LEAN},          {"GPU", COLUMN_RIGHT},
                           {"name", COLUMN_LEAN},          {"kernels", COLUMN_RIGHT},
                           {"of them NCCL", COLUMN_RIGHT}, {"memory operations", COLUMN_RIGHT}},
-                 several[] = {one[0], one[1], one[2], {"of", COLUMN_RIGHT}, one[3], one[4], one[5]};
+                 several[] = {one[0], one[1], one[2], {"over", COLUMN_RIGHT}, one[3], one[4], one[5]};
     bool many = count > 1, any = false, graphs = false;
     for (size_t i = 0; i < count; i++) {
         any |= files[i].gpu_count > 0;
