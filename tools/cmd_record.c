@@ -1,6 +1,6 @@
 // netprof record: what a node does, tick by tick, until the job ends or somebody says stop.
 #define _GNU_SOURCE
-#include "common.h"
+#include "command.h"
 #include "job.h"
 #include "options.h"
 #include "output.h"

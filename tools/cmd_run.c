@@ -1,6 +1,6 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
-#include "common.h"
+#include "command.h"
 #include "mpi_run.h"
 #include "options.h"
 #include "output.h"

@@ -187,9 +187,11 @@ static bool take_event(clocks_event *to, char **name, const job_run *x, size_t i
     return true;
 }
 
-// By what the files hold. Nothing is moved where they tell nothing.
-static bool align_by_files(job_report *r)
+// Behind the order of nodes and devices, before anything is put on the axis: clocks are moved by what the files hold;
+// where they tell nothing, nothing is. False: no memory.
+static bool align(job_report *r)
 {
+    if (r->node_count < 2) return true;
     size_t count = r->reader->run_count, events = 0, known = 0;
     clocks c = {0};
     clocks_input *inputs = calloc(count + 1, sizeof *inputs);
@@ -220,32 +222,6 @@ static bool align_by_files(job_report *r)
     free(shift);
     free(uncertainty);
     clocks_free(&c);
-    return good;
-}
-
-// Behind the order of nodes and devices, before anything is put on the axis. False: no memory.
-bool job_align(job_report *r)
-{
-    const job_report_options *options = r->reader->options;
-    size_t count = r->reader->run_count;
-    r->clocks_aligned = false;
-    if (!options->clock) return r->node_count < 2 || align_by_files(r);
-    job_clock_run *runs = calloc(count + 1, sizeof *runs);
-    double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
-    bool good = runs && shift && uncertainty;
-    for (size_t i = 0; i < count && good; i++) {
-        const job_run *x = &r->reader->runs[i];
-        runs[i] = (job_clock_run){r->nodes[x->node].name, x->path, x->boot_id, x->wall_ns, x->mono_ns,
-                                  x->end_wall_ns, x->end_mono_ns, x->facts, x->fact_count};
-        uncertainty[i] = NAN;
-    }
-    if (good && options->clock(options->clock_user, runs, count, shift, uncertainty)) {
-        r->clocks_aligned = true;
-        good = take_shifts(r, shift, uncertainty);
-    }
-    free(runs);
-    free(shift);
-    free(uncertainty);
     return good;
 }
 
@@ -535,7 +511,7 @@ static void align_bins(job_report *r)
 bool job_finish_lanes(job_report *r)
 {
     r->interval_s = NAN;
-    bool good = sort_nodes(r) && sort_devices(r) && job_align(r);
+    bool good = sort_nodes(r) && sort_devices(r) && align(r);
     if (!good) return false;
     find_ends(r);
     close_devices(r);

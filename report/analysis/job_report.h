@@ -15,7 +15,7 @@
 // and the other is left out (a note tells).
 //
 // TIME is seconds since job_report.begin_ns, the first snapshot of all. Hosts are put on it by their wall clocks, moved as
-// far as what the files hold of the clocks demands (clocks.h), or by job_report_options.clock where that is given.
+// far as what the files hold of the clocks demands (clocks.h).
 //
 // LANES. A lane is one meter of one node, or of one device of a node, over time. It is kept in at most JOB_BINS bins,
 // whose width doubles as the job grows, so memory does not grow with its length; each bin keeps how long it is known, mean,
@@ -319,26 +319,11 @@ typedef struct job_report {
     struct job_reader *reader; // private
 } job_report;
 
-// What is known of the clocks of a file, or a part of it: one instant by both clocks, and a later one. 0: unknown.
-typedef struct job_clock_run {
-    const char *node, *path;
-    const char *boot_id; // "" unknown
-    int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
-    const netprof_fact *facts; // clock_..., job_id, job_step
-    size_t fact_count;
-} job_clock_run;
-
-// How far the wall clocks of all runs are from the axis' clock: seconds to add, and how far each may still be off (NAN:
-// not known). A node has one clock: that of its first run. Return false: nothing is known, clocks stay as they are.
-typedef bool (*job_clock)(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s);
-
 // All zero = defaults.
 typedef struct job_report_options {
     const rules *rules;   // for the network's and the node's findings; NULL: only those of the job itself
     const char *phases;   // file of phases: lines "TIME NAME", TIME in seconds since 1970 (date +%s.%N); a phase ends where
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
-    job_clock clock;      // asked once, behind the last file; NULL: by what the files hold (clocks.h)
-    void *clock_user;
     uint64_t max_bytes;   // of one file; 0: 4 GiB
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);

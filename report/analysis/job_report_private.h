@@ -196,7 +196,6 @@ void job_lane_free(job_lane *lane);
 
 // ---- behind the last file, in this order ----
 
-bool job_align(job_report *r);
 bool job_finish_lanes(job_report *r);
 bool job_make_facts(job_report *r, const dataset_run *run); // of one file, as it is read
 bool job_make_phases(job_report *r);

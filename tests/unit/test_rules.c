@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "evaluate.h"
+#include "builtin_rules.h"
 #include "findings.h"
 #include "situation.h"
 #include "text.h"
@@ -14,20 +15,6 @@
 #include <math.h>
 #include <unistd.h>
 
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 // ---- the language ----
 
