@@ -22,7 +22,6 @@
 #ifndef NETPROF_NSYS_H
 #define NETPROF_NSYS_H
 
-#include "clocks.h"
 #include "netprof.h"
 
 #include <json-c/json.h>
@@ -181,6 +180,8 @@ typedef struct nsys_spender {
     const nsys_process *process;
 } nsys_spender;
 
+struct clocks;
+
 // Start from {0}; nsys_job_free() at the end.
 typedef struct nsys_job {
     nsys *files; // as given
@@ -189,7 +190,7 @@ typedef struct nsys_job {
     nsys_spender *spent; // every process, by rank, then file and pid
     size_t spent_count;
     nsys_balance balance[NSYS_SPENT];
-    clocks clocks;          // beside files
+    struct clocks *clocks;  // clocks.h, beside files; NULL unless placed
     char *clock_text;       // what they are aligned by, and what is uncertain; names in it are hostile
     bool placed;            // every file tells when it began, so there is one axis
     int64_t *begin_ns;      // beside files, when placed: CLOCK_REALTIME on the axis when its profile began

@@ -1,5 +1,6 @@
 // Several exports, one for each rank or node: their tables together, their processes side by side, their clocks on one axis.
 #define _POSIX_C_SOURCE 200809L // open_memstream
+#include "clocks.h"
 #include "nsys_private.h"
 
 #include <math.h>
@@ -179,8 +180,9 @@ static netprof_err find_clocks(nsys_job *job)
     clocks_event *events = NULL;
     clocks_input *inputs = calloc(job->file_count, sizeof *inputs);
     turn *turns = inputs ? find_turns(job, &turn_count) : NULL;
+    job->clocks = calloc(1, sizeof *job->clocks);
     netprof_err err = NETPROF_ERR_NOMEM;
-    if (!turns) goto out;
+    if (!turns || !job->clocks) goto out;
     for (size_t i = 0; i < job->file_count; i++) {
         const nsys *n = &job->files[i];
         const char *name = n->host && *n->host ? n->host : n->path;
@@ -193,12 +195,12 @@ static netprof_err find_clocks(nsys_job *job)
     }
     events = make_events(job, turns, turn_count, &keys, &event_count);
     if (!events || !keys) goto out;
-    err = clocks_find(&job->clocks, inputs, job->file_count, events, event_count);
-    job->meetings = job->clocks.hosts > 1 ? turn_count : 0;
-    if (!err && event_count && !is_plausible(&job->clocks)) {
-        clocks_free(&job->clocks);
+    err = clocks_find(job->clocks, inputs, job->file_count, events, event_count);
+    job->meetings = job->clocks->hosts > 1 ? turn_count : 0;
+    if (!err && event_count && !is_plausible(job->clocks)) {
+        clocks_free(job->clocks);
         job->meetings = 0;
-        err = clocks_find(&job->clocks, inputs, job->file_count, NULL, 0);
+        err = clocks_find(job->clocks, inputs, job->file_count, NULL, 0);
     }
 out:
     free(events);
@@ -216,10 +218,10 @@ static const char *host_name(const nsys *n)
 static void put_moves(FILE *to, const nsys_job *job)
 {
     for (size_t i = 0; i < job->file_count; i++) {
-        const clocks_run *run = &job->clocks.runs[i];
+        const clocks_run *run = &job->clocks->runs[i];
         bool told = !run->offset_ns;
         for (size_t k = 0; k < i; k++)
-            told |= job->clocks.runs[k].host == run->host;
+            told |= job->clocks->runs[k].host == run->host;
         if (!told)
             fprintf(to, " %s is moved %.6g ms %s.", host_name(&job->files[i]),
                     fabs((double)run->offset_ns) / 1e6, run->offset_ns > 0 ? "ahead" : "back");
@@ -236,21 +238,21 @@ static bool say_clocks(nsys_job *job)
     if (without)
         fprintf(to, "%zu of %zu files do not tell when their profile began: they are on no common axis.",
                 without, job->file_count);
-    else if (job->clocks.hosts < 2)
+    else if (job->clocks->hosts < 2)
         fprintf(to, "%s",
                 job->file_count > 1
                     ? "All files are of one host: placed by when each profile began, by that host's clock."
                     : "Placed by when the profile began, by its host's clock.");
-    else if (job->meetings && job->clocks.error_ns >= 0)
+    else if (job->meetings && job->clocks->error_ns >= 0)
         fprintf(to,
                 "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they "
                 "agree within %.6g ms.",
-                job->clocks.hosts, job->meetings, (double)job->clocks.error_ns / 1e6);
+                job->clocks->hosts, job->meetings, (double)job->clocks->error_ns / 1e6);
     else
         fprintf(to,
                 "%zu hosts, placed by when each profile began (UTC) by its host's clock: how far these are "
                 "apart is not known.",
-                job->clocks.hosts);
+                job->clocks->hosts);
     if (job->meetings) put_moves(to, job);
     return fclose(to) == 0;
 }
@@ -262,7 +264,7 @@ static bool place(nsys_job *job)
     if (!(job->begin_ns = calloc(job->file_count, sizeof *job->begin_ns))) return false;
     for (size_t i = 0; i < job->file_count; i++) {
         const nsys *n = &job->files[i];
-        job->begin_ns[i] = clocks_place(&job->clocks, i, n->session_ns);
+        job->begin_ns[i] = clocks_place(job->clocks, i, n->session_ns);
         if (!n->bin_count) continue;
         if (job->begin_ns[i] + n->begin_ns < job->from_ns) job->from_ns = job->begin_ns[i] + n->begin_ns;
         if (job->begin_ns[i] + n->end_ns > job->to_ns) job->to_ns = job->begin_ns[i] + n->end_ns;
@@ -317,7 +319,8 @@ void nsys_job_free(nsys_job *job)
         nsys_free(&job->files[i]);
     for (int i = 0; i < NSYS_TABLES; i++)
         nsys_table_free(&job->together.tables[i]);
-    clocks_free(&job->clocks);
+    if (job->clocks) clocks_free(job->clocks);
+    free(job->clocks);
     free(job->clock_text);
     free(job->files);
     free(job->spent);

@@ -1,3 +1,4 @@
+#include "clocks.h"
 #include "json_values.h"
 #include "nsys.h"
 
@@ -162,8 +163,8 @@ static json_object *clocks_json(const nsys_job *job)
     add(o, "text", text_json(job->clock_text));
     add(o, "collectives", json_object_new_int64((int64_t)job->meetings));
     add(o, "uncertain_ns",
-        job->placed && job->clocks.error_ns >= 0 && job->clocks.hosts > 1
-            ? json_object_new_int64(job->clocks.error_ns)
+        job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1
+            ? json_object_new_int64(job->clocks->error_ns)
             : NULL);
     for (size_t i = 0; job->placed && i < job->file_count; i++) {
         json_object *file = json_object_new_object();

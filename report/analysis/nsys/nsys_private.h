@@ -91,7 +91,10 @@ typedef struct nsys_names {
     size_t gpu_count;
 } nsys_names;
 
-enum { NSYS_NO_PID = -1 };
+enum {
+    NSYS_NO_PID = -1,
+    NSYS_KNOWN_GPU = -2
+}; // the second: in place of the process where the GPU itself is known
 
 bool nsys_names_read(nsys_names *names, nsys_sqlite *db);
 void nsys_names_free(nsys_names *names);
