@@ -41,7 +41,7 @@ static const struct {
 } tables[EXPORT_TABLES] = {
     [EXPORT_RUNS] = {{"runs", COLUMNS(U64("run", ""), TEXT("path"), NAME("format"), NAME("host"),
                                       U64("snapshots", ""), I64("begin_ns", "ns"), I64("end_ns", "ns"),
-                                      U64("complete", ""))},
+                                      U64("complete", ""), NAME("node"))},
                      WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS},
     [EXPORT_FACTS] = {{"facts", COLUMNS(RUN, NAME("scope"), NAME("source"), NAME("device"), NAME("key"),
                                         TEXT("value"))},
