@@ -300,6 +300,51 @@ assert all(str(r["value"]) == text for text, r in exact.items() if r["value"] is
 END
 }
 
+@test "Nsight Systems exports: the tables of netprof nsys, in every format" {
+    local make=$NETPROF_TEST_TOP/tests/nsys/make_export
+    "$make" 2025 r0.sqlite rank=0 host=node0
+    "$make" 2023 r1.sqlite rank=1 host=node1 clock=3000000
+    "$make" 2019 old.sqlite
+    same_in_all r0.sqlite r1.sqlite --plain
+    netprof nsys r0.sqlite r1.sqlite --json >nsys.json
+    python3 - tables.json nsys.json <<'END'
+import json, sys
+tables, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+table = lambda name: [dict(zip(tables[name], row)) for row in zip(*tables[name].values())]
+want = [(str(i + 1), t, r) for i, f in enumerate(said["files"]) for t, x in f["tables"].items() for r in x["rows"]]
+want += [(None, t, r) for t, x in said["together"].items() for r in x["rows"]]
+rows = table("nsys_tables")
+assert len(rows) == len(want) > 300
+for row, (file, name, r) in zip(rows, want):
+    unit = row["unit"]
+    assert (row["file"], row["table_name"], row["name"], row["of"]) == (file, name, r["name"] or None, r.get("of")), (row, r)
+    assert (int(row["count"]), int(row["total"]), int(row["max"])) == (r["count"], r["total_" + unit], r["max_" + unit])
+    assert all(float(row[k]) == r[k + "_" + unit] for k in ("mean", "median", "deviation")), (row, r)
+processes = table("nsys_processes")
+assert [(p["rank"], p["host"], p["mpi_ns"]) for p in processes] == [(str(p["rank"]), p["host"], str(p["mpi_ns"])) for p in said["processes"]]
+assert [int(f["begin_ns"]) for f in table("nsys_files")] == [f["begin_ns"] for f in said["clocks"]["files"]]
+busy = table("nsys_busy")
+for i, file in enumerate(said["files"]):
+    for gpu in file["busy"]["gpus"]:
+        mine = [b for b in busy if b["file"] == str(i + 1) and b["gpu"] == str(gpu["device"])]
+        assert [float(b["kernels"]) for b in mine] == gpu["kernels"]["shares"] and len(mine) == 120
+        assert abs(sum(float(b["kernels"]) * int(b["length_ns"]) for b in mine) - gpu["kernels"]["busy_ns"]) < 200
+END
+    # what the file does not tell is missing
+    same_in_all old.sqlite --what programs --plain
+    [ "$(jq -c '[.nsys_files | .host, .begin_ns, .session_ns][] | unique' tables.json | tr '\n' ' ')" = '[null] [null] [null] ' ]
+    [ "$(jq -c '.nsys_processes | [.rank, .mpi_ns, .pid]' tables.json)" = '[[null],[null],["4711"]]' ]
+    [ "$(jq -c '.nsys_busy.from_ns | unique' tables.json)" = '[null]' ]
+    [ "$(status_of netprof export old.sqlite --what series --to json -o x.json)" = 3 ]
+    record
+    netprof export run.netprof old.sqlite --to json -o both.json
+    [ "$(jq '.tables | has("counter_values") and has("nsys_tables")' both.json)" = true ]
+    echo x >p.nsys-rep
+    [ "$(status_of netprof export p.nsys-rep --to json -o x.json)" = 3 ]
+    grep -q 'make its SQLite export' err
+    [ ! -e x.json ]
+}
+
 @test "an export appears whole or not at all, and replaces an older one only" {
     record
     netprof export run.netprof --to csv -o tables

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "inputs.h"
 #include "known.h"
+#include "nsys.h"
 #include "series.h"
 #include "wide.h"
 
@@ -464,6 +465,8 @@ typedef struct opened {
     size_t input_count;
     const char **regions;
     size_t region_count;
+    const char **programs; // exports of Nsight Systems
+    size_t program_count;
     bool damaged;
 } opened;
 
@@ -486,6 +489,11 @@ static int open_part(opened *all, input_file *file, size_t part, bool listed)
 // listed: its directory is read for regions as a whole.
 static int open_file(opened *all, const export_sink *sink, const char *path, bool listed)
 {
+    if (nsys_in_file(path)) {
+        all->programs[all->program_count++] = path;
+        return EXIT_DONE;
+    }
+    if (nsys_is_report(path)) return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(path));
     input_file *file = &all->files[all->file_count++];
     int code = input_file_open(file, path, export_options_of(sink)->names);
     for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
@@ -517,6 +525,7 @@ static int open_all(opened *all, const export_sink *sink, const char **paths, si
     firsts[count] = all->paths.count;
     all->files = must(calloc(count + all->paths.count + 1, sizeof *all->files));
     all->regions = must(calloc(count + all->paths.count + 1, sizeof *all->regions));
+    all->programs = must(calloc(count + 1, sizeof *all->programs));
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
         code = listing_is_directory(paths[i]) ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
                                               : open_file(all, sink, paths[i], false);
@@ -533,6 +542,7 @@ static void close_all(opened *all)
     free(all->inputs);
     free(all->files);
     free(all->regions);
+    free(all->programs);
     listing_free(&all->paths);
 }
 
@@ -548,12 +558,16 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         begin_tables(sink, WHAT_REGIONS);
         code = export_regions(sink, all.regions, all.region_count);
     }
+    if (!code && all.program_count && f.o->what & WHAT_PROGRAMS && !export_failed(sink)) {
+        begin_tables(sink, WHAT_PROGRAMS);
+        code = export_programs(sink, all.programs, all.program_count);
+    }
     if (code == EXIT_WORTH_FAILING) {
         all.damaged = true;
         code = EXIT_DONE;
     }
-    if (!code && !(kept && f.o->what & ~(unsigned)WHAT_REGIONS) &&
-        !(all.region_count && f.o->what & WHAT_REGIONS))
+    if (!code && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
+        !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
     bool damaged = all.damaged;
     close_all(&all);
