@@ -438,7 +438,8 @@ static const command report_command = {
         "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
         "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
         "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
-        "An Nsight Systems export (.sqlite) becomes its tables and what the program did over time.\n"
+        "Nsight Systems exports (.sqlite) become their tables, processes side by side and GPUs over time; with recordings, on\n"
+        "the time of their job.\n"
         "Without -o the report is report.pdf.",
     .examples = "netprof report before.netprof after.netprof\n"
                 "netprof report -o run.html run.netprof\n"
@@ -448,6 +449,8 @@ static const command report_command = {
                 "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
                 "netprof report -o regions.pdf ranks\n"
                 "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+                "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
+                "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
                 "netprof report --charts charts results/nccl.json\n"
                 "netprof report --chart traffic -o traffic.svg run.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"

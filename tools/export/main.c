@@ -164,7 +164,8 @@ static const command export_command = {
     .examples = "netprof export run.netprof --to csv -o tables\n"
                 "netprof export run.netprof --to json --what series -o run.json\n"
                 "netprof export run.netprof --to csv --table counter_rates -o -\n"
-                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
+                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
+                "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",
     .options = options,
