@@ -169,11 +169,7 @@ static int report_pair(const dataset *set, const difference *d, const series *ov
         const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
                                      .brief = brief, .all_nics = all_nics};
         doc = pages_pair(&in, &error);
-        if (doc && over_time && !brief && !pages_series_part(doc, over_time)) {
-            document_close(doc);
-            doc = NULL;
-            error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-        }
+        if (doc && over_time && !brief) doc = document_made(doc, pages_series_part(doc, over_time), &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
     document_close(doc);

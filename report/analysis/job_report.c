@@ -110,6 +110,14 @@ static bool keep_clock(job_run *to, const dataset_run *run)
     return true;
 }
 
+// A recorder says why it ended; netprof run, how its command did.
+static void tell_end(job_run *to, const dataset_run *run)
+{
+    const char *by = dataset_fact(run, "ended_by");
+    to->stopped = run->complete && by && strcmp(by, "signal") == 0;
+    to->ended = run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
+}
+
 static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
 {
     const dataset one = {.runs = run, .run_count = 1};
@@ -121,6 +129,8 @@ static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netpro
     }
     r->files++;
     if (!keep_clock(own, run) || !job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
+    job_take_allocation(r, own->node, run);
+    tell_end(own, run);
     return r->reader->options->rules && !job_judge_node(r, own->node, &one, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
@@ -291,7 +301,7 @@ static netprof_err read_all(job_report *r, const listing *files, netprof_error *
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_findings(r) &&
+    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_efficiency(r) && job_make_findings(r) &&
            job_make_notes(r);
 }
 
@@ -308,6 +318,7 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
         return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
     r->reader->options = options;
+    r->reader->start_s = r->reader->stop_s = r->reader->limit_s = NAN;
     netprof_err err = list_files(r, &files, paths, count);
     if (!err) err = read_all(r, &files, error);
     listing_free(&files);
