@@ -70,6 +70,8 @@ static void print_notes(const nsys_table *t, size_t shown)
                is_bytes(t) ? "size" : "time");
     if (t->unended)
         printf("  %s ranges never ended: counted to the last event of NVTX\n", number_exact(t->unended));
+    if (t->row_count && strncmp(t->name, "nvtx_", 5) == 0)
+        puts("  a range within another counts in both, and so do ranges of several threads");
 }
 
 static void print_table(const nsys_table *t, bool *first)
@@ -277,7 +279,7 @@ static void print_csv_table(const nsys *n, const nsys_table *t, const char *file
             csv_cell(stdout, texts[c]);
         number_cell(row->share);
         csv_cell(stdout, number_exact(row->count));
-        csv_cell(stdout, number_exact(row->total));
+        csv_cell(stdout, row->total == UINT64_MAX ? NULL : number_exact(row->total));
         number_cell(row->mean);
         number_cell(row->median);
         csv_cell(stdout, number_exact(row->min));

@@ -30,7 +30,7 @@ typedef struct page {
     arena *memory;
     const job_view *over; // the job whose axis it is; NULL: its own
     gpu_lane *lanes;
-    size_t lane_count, columns;
+    size_t lane_count, columns, gpu_count; // GPUs: those that several files tell of count once
     double span_s;
 } page;
 
@@ -111,6 +111,25 @@ static void find_span(page *p)
     }
 }
 
+static bool same_gpu(const gpu_lane *a, const gpu_lane *b)
+{
+    const char *bus = a->gpu->bus, *other = b->gpu->bus;
+    return a->file->host && b->file->host && bus && other && strcmp(bus, other) == 0 &&
+           strcmp(a->file->host, b->file->host) == 0;
+}
+
+static size_t count_gpus(const page *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->lane_count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < i && !known; k++)
+            known = same_gpu(&p->lanes[i], &p->lanes[k]);
+        count += !known;
+    }
+    return count;
+}
+
 // In the order of the ranks.
 static bool make_lanes(page *p)
 {
@@ -138,6 +157,7 @@ static bool make_lanes(page *p)
             }
         }
     }
+    p->gpu_count = count_gpus(p);
     return true;
 }
 
@@ -158,7 +178,10 @@ static const char *busy_sentence(page *p)
 {
     double kernels = mean_busy(p, NSYS_BUSY_KERNELS), nccl = mean_busy(p, NSYS_BUSY_NCCL);
     if (!isfinite(kernels)) return "The file tells of no work of a GPU";
-    const char *of = p->lane_count > 1 ? arena_format(p->memory, "The %zu GPUs", p->lane_count) : "The GPU";
+    // Shares of one GPU that are of several processes cannot be put together: they may have run at the same time.
+    const char *of = p->gpu_count < p->lane_count ? "Processes that share GPUs each"
+                     : p->lane_count > 1          ? arena_format(p->memory, "The %zu GPUs", p->lane_count)
+                                                  : "The GPU";
     return arena_format(p->memory, "%s ran kernels %s of %s%s", of, number_percent(kernels).text,
                         p->over ? "the profiled time" : "the time",
                         nccl > 0 ? arena_format(p->memory, ", those of NCCL %s", number_percent(nccl).text)
@@ -177,7 +200,7 @@ static const char *what_it_is(page *p)
     const char *when = begin       ? arena_format(p->memory, DOT "%s UTC", number_utc(begin, 0).text)
                        : files > 1 ? DOT "no common date"
                                    : DOT "the file does not tell the date";
-    return arena_format(p->memory, "%s%zu GPU%s%s%s%s", whose, p->lane_count, p->lane_count == 1 ? "" : "s",
+    return arena_format(p->memory, "%s%zu GPU%s%s%s%s", whose, p->gpu_count, p->gpu_count == 1 ? "" : "s",
                         p->lane_count ? DOT : "", p->lane_count ? number_duration(p->span_s).text : "", when);
 }
 
@@ -427,6 +450,8 @@ static void add_table(page *p, nsys_kind kind)
         n += fill_row(p, t, &t->rows[i], cells + n);
     if (shown < t->row_count)
         question = arena_format(p->memory, "%s: the first %zu of %zu", t->name, shown, t->row_count);
+    if (kind == NSYS_NVTX)
+        question = arena_format(p->memory, "%s; a range within another counts in both", question);
     if (cells && shown)
         document_add(
             p->doc, chart_table((chart_head){names[kind], t->title, question}, columns, width, cells, shown));

@@ -154,6 +154,10 @@ END
 @test "what is no such file is said; the file is never changed" {
     profile p.sqlite
     [ "$(status_of netprof nsys missing.sqlite)" = 3 ]
+    ln p.sqlite again.sqlite
+    [ "$(status_of netprof nsys p.sqlite again.sqlite)" = 2 ]
+    grep -q 'again.sqlite: is the same file as another one' err
+    rm again.sqlite
     grep -q '^netprof nsys: missing.sqlite: No such file or directory' err
     echo 'no database, but long enough to look at ........................................................................' >text
     [ "$(status_of netprof nsys text)" = 3 ]
@@ -266,6 +270,19 @@ END
     # ranks that were not in the same collectives tell nothing of clocks
     make_export 2025 other.sqlite rank=4 host=node9 barriers=39
     netprof nsys r0.sqlite other.sqlite | grep -q 'how far these are apart is not known'
+    # neither do barriers of a node alone; which these are is told by the list of communicators, or by MPICH's numbers
+    for rank in 0 3; do
+        make_export 2025 "n$rank.sqlite" rank="$rank" host="node$rank" node_barriers=5
+        make_export 2025 "l$rank.sqlite" rank="$rank" host="node$rank" node_barriers=5 ranks=4 clock="$((rank * 1000000))"
+        make_export 2023 "m$rank.sqlite" rank="$rank" host="node$rank" node_barriers=5 clock="$((rank * 1000000))"
+    done
+    netprof nsys n0.sqlite n3.sqlite | grep -q 'how far these are apart is not known'
+    for rank in l m; do
+        netprof nsys "${rank}0.sqlite" "${rank}3.sqlite" --json >out.json
+        jq -e '.clocks | .collectives == 40 and .uncertain_ns < 5000 and (.files[1].moved_ns + 3000000 | fabs) <= .uncertain_ns' out.json
+    done
+    make_export 2025 l4.sqlite rank=4 host=node4 node_barriers=5 ranks=4 # there is no rank 4 of 4
+    netprof nsys l0.sqlite l4.sqlite | grep -q 'how far these are apart is not known'
     make_export 2019 undated.sqlite
     netprof nsys r0.sqlite undated.sqlite | grep -q '1 of 2 files do not tell when their profile began'
 }
@@ -339,17 +356,23 @@ END
     netprof record -q --sources cpu --interval 100ms --duration 400ms --job none -o node.netprof
     begin=$(netprof job --json node.netprof | jq -r '[.. | .begin_ns? // empty][0]')
     for rank in 0 1; do
-        make_export 2025 "r$rank.sqlite" rank="$rank" host="$(uname -n)" pid="$((100 + rank))" session="$((begin + 100000000))"
+        make_export 2025 "r$rank.sqlite" rank="$rank" host="$(uname -n)" pid="$((100 + rank))" session="$((begin + 100000000))" \
+            gpu="$((3 + 4 * rank))"
     done
     netprof report -o ranks.html r1.sqlite r0.sqlite
     python3 - ranks.html <<'END'
 import re, sys
 text = re.sub(r"<[^>]*>", "|", open(sys.argv[1], encoding="utf-8").read())
 assert "The 4 GPUs ran kernels" in text and "2 files" in text
-assert text.index("rank 0, GPU 2") < text.index("rank 0, GPU 3") < text.index("rank 1, GPU 2")
+assert text.index("rank 0, GPU 2") < text.index("rank 0, GPU 3") < text.index("rank 1, GPU 6")
 assert "Processes side by side" in text and "mpi_event_sum" in text and "All files are of one host" in text
 END
     [ "$(netprof report --check-layout r0.sqlite r1.sqlite)" = '0 faults' ]
+    # ranks that share two GPUs
+    make_export 2025 shared.sqlite rank=2 host="$(uname -n)" pid=102
+    netprof report -o shared.html r0.sqlite shared.sqlite
+    grep -q 'Processes that share GPUs each ran kernels' shared.html
+    grep -q '2 GPUs' shared.html
     netprof report -o job.html r0.sqlite node.netprof r1.sqlite
     grep -q 'GPU programs' job.html
     refute grep -q "outside the job" job.html

@@ -504,14 +504,14 @@ static int open_file(opened *all, const export_sink *sink, const char *path, boo
 // What cannot be used of a directory was said, and the others are used.
 static int open_directory(opened *all, const export_sink *sink, const char *path, size_t first, size_t count)
 {
-    size_t before = all->input_count;
+    size_t before = all->input_count + all->program_count;
     bool regions = inputs_hold(path) & PARTS_REGIONS;
     if (regions) all->regions[all->region_count++] = path;
     for (size_t i = first; i < first + count && !export_failed(sink); i++) {
         if (parts_hold(all->paths.paths[i]) == PARTS_REGIONS) continue;
         all->damaged |= open_file(all, sink, all->paths.paths[i], regions) != EXIT_DONE;
     }
-    return regions || all->input_count > before ? EXIT_DONE : EXIT_FILE;
+    return regions || all->input_count + all->program_count > before ? EXIT_DONE : EXIT_FILE;
 }
 
 static int open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
@@ -525,7 +525,7 @@ static int open_all(opened *all, const export_sink *sink, const char **paths, si
     firsts[count] = all->paths.count;
     all->files = must(calloc(count + all->paths.count + 1, sizeof *all->files));
     all->regions = must(calloc(count + all->paths.count + 1, sizeof *all->regions));
-    all->programs = must(calloc(count + 1, sizeof *all->programs));
+    all->programs = must(calloc(count + all->paths.count + 1, sizeof *all->programs));
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
         code = listing_is_directory(paths[i]) ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
                                               : open_file(all, sink, paths[i], false);

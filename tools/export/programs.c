@@ -32,7 +32,7 @@ static void put_processes(export_sink *to, uint64_t file, const nsys *n)
         const nsys_process *p = &n->processes[i];
         export_cell spent[NSYS_SPENT];
         for (int what = 0; what < NSYS_SPENT; what++)
-            spent[what] = n->knows[what] ? cell_u64(p->spent_ns[what]) : cell_none();
+            spent[what] = n->knows[what] && p->spent_ns[what] < UINT64_MAX ? cell_u64(p->spent_ns[what]) : cell_none();
         ROW(to, EXPORT_NSYS_PROCESSES, cell_u64(file), cell_text(n->host), known_i64(p->rank),
             known_i64(p->pid), spent[NSYS_SPENT_KERNELS], spent[NSYS_SPENT_NCCL], spent[NSYS_SPENT_MEMORY],
             spent[NSYS_SPENT_MPI], spent[NSYS_SPENT_API]);

@@ -88,6 +88,7 @@ typedef struct nsys_gpu {
         device; // the GPU's number on its node where the file tells it, else the number by which the program knew it
     int64_t pid; // of the only process that had it where the file does not tell which GPU that was; -1
     char *name;  // "NVIDIA H100 80GB HBM3"; NULL unknown
+    char *bus;   // where it is on its host: "0000:41:00.0"; NULL unknown
     double *busy[NSYS_BUSY];     // [nsys.bin_count], 0..1
     uint64_t busy_ns[NSYS_BUSY]; // over all
 } nsys_gpu;
@@ -130,10 +131,11 @@ typedef struct nsys {
     size_t bin_count;         // 0 without events of GPUs
     int64_t begin_ns, end_ns; // of the GPUs' events, since the profile began; bins part this
     int64_t session_ns;       // CLOCK_REALTIME when the profile began; 0: the file does not tell
-    const char *not_read[8];  // names of tables that hold more than what is read here, NULL ends them
+    const char *not_read[12]; // names of tables that hold more than what is read here, NULL ends them
     nsys_meeting *meetings;   // the first ones
     size_t meeting_count;
     uint64_t turns[NSYS_MEETINGS]; // how many each process had; 0: none, or not equally many
+    size_t ranks;                  // of the largest communicator of MPI that the file lists; 0: it lists none
 } nsys;
 
 typedef struct nsys_options {

@@ -23,13 +23,6 @@ static void without_version(char *name)
     name[n - 6] = 0;
 }
 
-char *nsys_text_at(reading *r, void *row, int column)
-{
-    bool text = r->db.column_type(row, column) == NSYS_SQLITE_TEXT;
-    const unsigned char *found = text ? r->db.column_text(row, column) : NULL;
-    return found ? strdup((const char *)found) : NULL;
-}
-
 static char *join(const char *a, const char *between, char *b)
 {
     size_t size = b ? strlen(a) + strlen(between) + strlen(b) + 1 : 0;
@@ -58,8 +51,8 @@ static char *written_name(reading *r, void *row, const event_source *from)
 {
     int64_t id;
     bool numbered = is_id(r, row, &id);
-    char *name = numbered ? nsys_string(&r->names, id) : nsys_text_at(r, row, AT_NAME);
-    if (!name) name = nsys_text_at(r, row, AT_TEXT);
+    char *name = numbered ? nsys_string(&r->names, id) : nsys_text(&r->names, row, AT_NAME);
+    if (!name) name = nsys_text(&r->names, row, AT_TEXT);
     if (name) return name;
     return numbered ? nsys_number(id) : strdup(from->kind == NSYS_NVTX ? "" : "(no name)");
 }
@@ -201,15 +194,38 @@ static bool add_process(reading *r, int64_t pid, int spent, uint64_t ns)
     return true;
 }
 
-static bool add_meeting(reading *r, const char *name, int64_t pid, nsys_span span)
+// MPI_COMM_WORLD of MPICH and what is made of it, whose handles are 32 bits; those of Open MPI are addresses.
+enum { MPICH_WORLD = 0x44000000 };
+
+// Do all ranks take part? By the file's list of communicators; else a process that has one only is taken to have that of
+// all. False: no memory.
+static bool of_all(reading *r, void *row, int64_t pid, bool *all)
+{
+    int64_t handle;
+    *all = true;
+    if (!nsys_sqlite_whole(&r->db, row, AT_COMMUNICATOR, &handle)) return true; // older files do not tell
+    size_t rank = nsys_ids_find(&r->names.rank_of, pid, 0), size = LOOKUP_NONE;
+    if (rank != LOOKUP_NONE) size = nsys_ids_find(&r->names.size_of, handle, (int64_t)rank);
+    *all = size == LOOKUP_NONE ? handle == MPICH_WORLD : size == r->names.largest_communicator;
+    if (size != LOOKUP_NONE || (handle >= 0 && handle <= UINT32_MAX) || r->mixed) return true;
+    *all = true;
+    if (nsys_ids_find(&r->communicators, pid, handle) != LOOKUP_NONE) return true;
+    r->mixed = nsys_ids_find(&r->has_one, pid, 0) != LOOKUP_NONE;
+    return nsys_ids_put(&r->communicators, pid, handle, 0) && nsys_ids_put(&r->has_one, pid, 0, 0);
+}
+
+static bool add_meeting(reading *r, void *row, const char *name, int64_t pid, nsys_span span)
 {
     static const char *const known[NSYS_MEETINGS] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall",
                                                      "MPI_Allgather"};
     nsys *n = r->n;
     size_t kind = 0;
+    bool all;
     while (kind < NSYS_MEETINGS && strcmp(known[kind], name) != 0)
         kind++;
     if (kind == NSYS_MEETINGS) return true;
+    if (!of_all(r, row, pid, &all)) return false;
+    if (!all) return true;
     size_t turn = nsys_ids_find(&r->turns, (int64_t)kind, pid);
     if (turn == LOOKUP_NONE) {
         turn_count *larger = realloc(r->turn_counts, (r->turn_count + 1) * sizeof *larger);
@@ -270,5 +286,5 @@ bool nsys_event_add(reading *r, void *row, const event_source *from)
            (!nccl || add_gpu(r, ordinal, pid, NSYS_BUSY_NCCL, span)) &&
            (from->spent < 0 || add_process(r, pid, from->spent, ns)) &&
            (!nccl || add_process(r, pid, NSYS_SPENT_NCCL, ns)) &&
-           (!(from->flags & MEETINGS) || add_meeting(r, name, pid, span));
+           (!(from->flags & MEETINGS) || add_meeting(r, row, name, pid, span));
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 // ---- tables of all files ----
 
@@ -72,7 +73,7 @@ static bool list_processes(nsys_job *job)
 
 // ---- clocks ----
 
-enum { EVENTS = 48, KEY = 32 };
+enum { EVENTS = 48, KEY = 32, CLOCKS_STEP_NS = 1000 }; // the last: doubles hold today's ns to 256
 
 typedef struct turn {
     size_t kind;
@@ -80,6 +81,17 @@ typedef struct turn {
     int64_t length_ns; // of the longest stay
     size_t files;
 } turn;
+
+// Are the ranks of all files among those of the largest communicator that each file lists?
+static bool one_world(const nsys_job *job)
+{
+    size_t ranks = job->files[0].ranks;
+    for (size_t i = 1; i < job->file_count; i++)
+        if (job->files[i].ranks != ranks) return false;
+    for (size_t i = 0; i < job->spent_count && ranks; i++)
+        if (job->spent[i].process->rank >= (int64_t)ranks) return false;
+    return true;
+}
 
 static bool is_common(const nsys_job *job, size_t kind)
 {
@@ -103,15 +115,17 @@ static turn *find_turns(const nsys_job *job, size_t *count)
     const nsys *first = &job->files[0];
     nsys_ids ids = {0};
     turn *turns = calloc(first->meeting_count + 1, sizeof *turns);
-    bool good = turns != NULL;
+    bool good = turns != NULL, common[NSYS_MEETINGS];
     size_t kept = 0;
     *count = 0;
+    for (size_t kind = 0; kind < NSYS_MEETINGS; kind++)
+        common[kind] = one_world(job) && is_common(job, kind);
     for (size_t f = 0; f < job->file_count && good; f++) {
         const nsys *n = &job->files[f];
         for (size_t i = 0; i < n->meeting_count && good; i++) {
             const nsys_meeting *m = &n->meetings[i];
             size_t at = nsys_ids_find(&ids, (int64_t)m->kind, (int64_t)m->turn);
-            if (at == LOOKUP_NONE && (f || !is_common(job, m->kind))) continue;
+            if (at == LOOKUP_NONE && (f || !common[m->kind])) continue;
             if (at == LOOKUP_NONE) {
                 at = (*count)++;
                 turns[at] = (turn){m->kind, m->turn, 0, 0};
@@ -165,11 +179,14 @@ static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t 
     return events;
 }
 
-// Clocks that collectives contradict, or that drift as no clock does: they were not the same collectives.
-static bool is_plausible(const clocks *c)
+// Clocks that collectives contradict, or that drift as no clock does: they were not the same collectives. Of the same
+// ones each tells a clock to within twice its longest stay, on both sides.
+static bool is_plausible(const clocks *c, int64_t longest_ns)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->runs[i].basis == CLOCKS_NOTHING || !(fabs(c->runs[i].drift) < 5e-4)) return false;
+        if (c->runs[i].basis == CLOCKS_NOTHING || !(fabs(c->runs[i].drift) < 5e-4) ||
+            c->runs[i].error_ns / 2 > longest_ns + CLOCKS_STEP_NS || !(fabs((double)c->runs[i].offset_ns) < 1e18))
+            return false;
     return true;
 }
 
@@ -197,7 +214,7 @@ static netprof_err find_clocks(nsys_job *job)
     if (!events || !keys) goto out;
     err = clocks_find(job->clocks, inputs, job->file_count, events, event_count);
     job->meetings = job->clocks->hosts > 1 ? turn_count : 0;
-    if (!err && event_count && !is_plausible(job->clocks)) {
+    if (!err && event_count && !is_plausible(job->clocks, turns[turn_count - 1].length_ns)) {
         clocks_free(job->clocks);
         job->meetings = 0;
         err = clocks_find(job->clocks, inputs, job->file_count, NULL, 0);
@@ -281,6 +298,24 @@ static netprof_err no_memory(netprof_error *error)
     return NETPROF_ERR_NOMEM;
 }
 
+// What is read twice is counted twice.
+static netprof_err check_once(const char *const *paths, size_t count, netprof_error *error)
+{
+    struct stat *files = calloc(count, sizeof *files);
+    bool twice = false;
+    if (!files) return no_memory(error);
+    for (size_t i = 0; i < count && !twice; i++) {
+        if (stat(paths[i], &files[i])) continue; // reading it says why
+        for (size_t k = 0; k < i && !twice; k++)
+            twice = files[k].st_nlink && files[k].st_ino == files[i].st_ino && files[k].st_dev == files[i].st_dev;
+        if (!twice || !error) continue;
+        *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "is the same file as another one that was given"};
+        snprintf(error->path, sizeof error->path, "%s", paths[i]);
+    }
+    free(files);
+    return twice ? NETPROF_ERR_ARG : NETPROF_OK;
+}
+
 netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count, const nsys_options *options,
                           netprof_error *error)
 {
@@ -293,6 +328,7 @@ netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count,
                                      .text = "the options are not valid, or there is no file"};
         return NETPROF_ERR_ARG;
     }
+    if ((err = check_once(paths, count, error))) return err;
     o.keep = count > 1;
     if (!(job->files = calloc(count, sizeof *job->files))) return no_memory(error);
     for (; job->file_count < count && !err; job->file_count += !err) {

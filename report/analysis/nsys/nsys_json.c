@@ -21,8 +21,10 @@ static json_object *number_json(double value)
     return isfinite(value) ? json_object_new_double(value) : NULL;
 }
 
+// Sums end at UINT64_MAX: that one is not known.
 static json_object *exact_json(uint64_t value)
 {
+    if (value == UINT64_MAX) return NULL;
     return value > INT64_MAX ? json_object_new_uint64(value) : json_object_new_int64((int64_t)value);
 }
 
@@ -72,6 +74,7 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
     add(o, "device", json_object_new_int64(gpu->device));
     if (gpu->pid >= 0) add(o, "pid", json_object_new_int64(gpu->pid));
     add(o, "name", text_json(gpu->name));
+    add(o, "bus", text_json(gpu->bus));
     for (int what = 0; what < NSYS_BUSY; what++) {
         json_object *busy = json_object_new_object(), *list = json_object_new_array();
         json_put_exact(busy, "busy_ns", gpu->busy_ns[what]);

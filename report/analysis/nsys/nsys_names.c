@@ -62,11 +62,18 @@ int64_t nsys_pid(int64_t global)
     return global >> 24 & 0xffffff;
 }
 
-static char *text_of(nsys_sqlite *db, void *row, int column)
+char *nsys_keep(nsys_names *names, const char *text)
 {
-    const unsigned char *text =
-        db->column_type(row, column) == NSYS_SQLITE_TEXT ? db->column_text(row, column) : NULL;
-    return text ? strdup((const char *)text) : NULL;
+    char *kept = text ? strdup(text) : NULL;
+    names->no_memory |= text && !kept;
+    return kept;
+}
+
+char *nsys_text(nsys_names *names, void *row, int column)
+{
+    const nsys_sqlite *db = names->db;
+    bool text = db->column_type(row, column) == NSYS_SQLITE_TEXT;
+    return nsys_keep(names, text ? (const char *)db->column_text(row, column) : NULL);
 }
 
 char *nsys_string(nsys_names *names, int64_t id)
@@ -74,7 +81,7 @@ char *nsys_string(nsys_names *names, int64_t id)
     if (!names->string) return NULL;
     names->db->reset(names->string);
     names->db->bind_int64(names->string, 1, id);
-    return names->db->step(names->string) == NSYS_SQLITE_ROW ? text_of(names->db, names->string, 0) : NULL;
+    return names->db->step(names->string) == NSYS_SQLITE_ROW ? nsys_text(names, names->string, 0) : NULL;
 }
 
 char *nsys_number(int64_t id)
@@ -118,7 +125,7 @@ static bool read_domains(nsys_names *names)
         if (!nsys_sqlite_whole(db, row, 0, &domain) || !nsys_sqlite_whole(db, row, 1, &global)) continue;
         if (nsys_ids_find(&names->domain_of, domain, nsys_pid(global)) != LOOKUP_NONE) continue;
         char *text = nsys_sqlite_whole(db, row, 2, &id) ? nsys_string(names, id) : NULL;
-        if (!text) text = text_of(db, row, 3);
+        if (!text) text = nsys_text(names, row, 3);
         if (text)
             good = keep(&names->domains, &names->domain_count, &names->domain_of, domain, nsys_pid(global),
                         text);
@@ -173,7 +180,7 @@ static bool read_copies(nsys_names *names)
             : NULL;
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t id;
-        char *text = text_of(db, row, 1);
+        char *text = nsys_text(names, row, 1);
         if (!text) continue;
         if (nsys_sqlite_whole(db, row, 0, &id))
             good = keep(&names->copies, &names->copy_count, &names->copy_of, id, 0, text);
@@ -198,6 +205,27 @@ static bool read_ranks(nsys_names *names)
         if (!nsys_sqlite_whole(db, row, 0, &global) || !nsys_sqlite_whole(db, row, 1, &rank)) continue;
         if (rank >= 0 && rank < INT32_MAX)
             good = nsys_ids_put(&names->rank_of, nsys_pid(global), 0, (size_t)rank);
+    }
+    if (row) db->finalize(row);
+    return good;
+}
+
+// A handle that stood for communicators of several sizes tells nothing of its calls: it has none.
+static bool read_communicators(nsys_names *names)
+{
+    nsys_sqlite *db = names->db;
+    bool good = true;
+    void *row = nsys_sqlite_has(db, "MPI_COMMUNICATORS")
+                    ? nsys_sqlite_query(db, "SELECT commHandle, rank, size FROM MPI_COMMUNICATORS LIMIT 1000000")
+                    : NULL;
+    while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
+        int64_t handle, rank, size;
+        if (!nsys_sqlite_whole(db, row, 0, &handle) || !nsys_sqlite_whole(db, row, 1, &rank) ||
+            !nsys_sqlite_whole(db, row, 2, &size) || size < 1 || size > INT32_MAX)
+            continue;
+        size_t known = nsys_ids_find(&names->size_of, handle, rank), now = (size_t)size;
+        if (now > names->largest_communicator) names->largest_communicator = now;
+        good = nsys_ids_put(&names->size_of, handle, rank, known == LOOKUP_NONE || known == now ? now : 0);
     }
     if (row) db->finalize(row);
     return good;
@@ -230,18 +258,18 @@ static bool read_gpus(nsys_names *names)
 {
     nsys_sqlite *db = names->db;
     bool good = true;
-    void *row = nsys_sqlite_has(db, "TARGET_INFO_GPU")
-                    ? nsys_sqlite_query(db, "SELECT id, name FROM TARGET_INFO_GPU LIMIT 10000")
-                    : NULL;
+    const char *sql = nsys_sqlite_has_column(db, "TARGET_INFO_GPU", "busLocation")
+                          ? "SELECT id, name, busLocation FROM TARGET_INFO_GPU LIMIT 10000"
+                          : "SELECT id, name, NULL FROM TARGET_INFO_GPU LIMIT 10000";
+    void *row = nsys_sqlite_has(db, "TARGET_INFO_GPU") ? nsys_sqlite_query(db, sql) : NULL;
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t id;
         if (!nsys_sqlite_whole(db, row, 0, &id)) continue;
-        void *larger = realloc(names->gpus, (names->gpu_count + 1) * sizeof *names->gpus);
+        nsys_listed_gpu *larger = realloc(names->gpus, (names->gpu_count + 1) * sizeof *larger);
         good = larger != NULL;
         if (!good) break;
         names->gpus = larger;
-        names->gpus[names->gpu_count].id = id;
-        names->gpus[names->gpu_count++].name = text_of(db, row, 1);
+        names->gpus[names->gpu_count++] = (nsys_listed_gpu){id, nsys_text(names, row, 1), nsys_text(names, row, 2)};
     }
     if (row) db->finalize(row);
     return good;
@@ -252,8 +280,8 @@ bool nsys_names_read(nsys_names *names, nsys_sqlite *db)
     names->db = db;
     if (nsys_sqlite_has(db, "StringIds"))
         names->string = nsys_sqlite_query(db, "SELECT value FROM StringIds WHERE id = ?1");
-    return read_domains(names) && read_copies(names) && read_ranks(names) && read_devices(names) &&
-           read_gpus(names);
+    return read_domains(names) && read_copies(names) && read_ranks(names) && read_communicators(names) &&
+           read_devices(names) && read_gpus(names);
 }
 
 void nsys_names_free(nsys_names *names)
@@ -264,7 +292,7 @@ void nsys_names_free(nsys_names *names)
     for (size_t i = 0; i < names->copy_count; i++)
         free(names->copies[i]);
     for (size_t i = 0; i < names->gpu_count; i++)
-        free(names->gpus[i].name);
+        free(names->gpus[i].name), free(names->gpus[i].bus);
     free(names->domains);
     free(names->copies);
     free(names->gpus);
@@ -272,5 +300,6 @@ void nsys_names_free(nsys_names *names)
     nsys_ids_free(&names->domain_of);
     nsys_ids_free(&names->copy_of);
     nsys_ids_free(&names->rank_of);
+    nsys_ids_free(&names->size_of);
     *names = (nsys_names){0};
 }

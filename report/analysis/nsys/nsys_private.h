@@ -72,6 +72,11 @@ typedef struct nsys_device {
     int64_t pid, ordinal, gpu;
 } nsys_device;
 
+typedef struct nsys_listed_gpu {
+    int64_t id;
+    char *name, *bus;
+} nsys_listed_gpu;
+
 typedef struct nsys_names {
     nsys_sqlite *db;
     void *string;       // the statement that finds one; NULL: the file has no strings
@@ -84,11 +89,11 @@ typedef struct nsys_names {
     nsys_ids rank_of; // pid
     nsys_device *devices;
     size_t device_count;
-    struct {
-        int64_t id;
-        char *name;
-    } * gpus;
+    nsys_listed_gpu *gpus;
     size_t gpu_count;
+    nsys_ids size_of; // of communicators of MPI: handle and rank
+    size_t largest_communicator;
+    bool no_memory; // for a text, which would be missing
 } nsys_names;
 
 enum {
@@ -99,7 +104,9 @@ enum {
 bool nsys_names_read(nsys_names *names, nsys_sqlite *db);
 void nsys_names_free(nsys_names *names);
 int64_t nsys_pid(int64_t global); // of a serialised id
-// free() them; NULL without memory, and where the file has no such string.
+// free() them; NULL where there is none. Without memory names->no_memory is set, too.
+char *nsys_keep(nsys_names *names, const char *text);
+char *nsys_text(nsys_names *names, void *row, int column);
 char *nsys_string(nsys_names *names, int64_t id);
 char *nsys_number(int64_t id); // "(name 77)": for a string that is not there
 char *nsys_copy_name(const nsys_names *names, int64_t kind);

@@ -47,6 +47,9 @@ static const char *const others[] = {"GPU_METRICS",
                                      "UCP_SUBMIT_EVENTS",
                                      "SCHED_EVENTS",
                                      "COMPOSITE_EVENTS",
+                                     "CUBLAS_EVENTS",
+                                     "CUDNN_EVENTS",
+                                     "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
 static netprof_err fail(const reading *r, netprof_err code, const char *text)
@@ -85,12 +88,10 @@ static bool put_column(reading *r, query *q, const event_source *from, const cha
 
 static void put_names(reading *r, query *q, const event_source *from)
 {
-    size_t count = 0;
     put(q, ", coalesce(");
     for (size_t i = 0; i < 4 && from->names[i]; i++) {
         if (!nsys_sqlite_has_column(&r->db, from->table, from->names[i])) continue;
         put(q, "e.\""), put(q, from->names[i]), put(q, "\", ");
-        count++;
     }
     put(q, "NULL, NULL)");
 }
@@ -114,11 +115,13 @@ static bool make_query(reading *r, query *q, const event_source *from)
     put_column(r, q, from, from->copy_kind);
     bool typed = put_column(r, q, from, nvtx ? "eventType" : NULL);
     put_column(r, q, from, nvtx ? "domainId" : NULL);
+    put_column(r, q, from, from->flags & MEETINGS ? "commHandle" : NULL);
     put(q, " FROM ");
     put(q, from->table);
     put(q, " e");
     if (typed) put(q, nvtx_ranges);
     if (nvtx && !typed) put(q, " WHERE e.end IS NOT NULL");
+    if (from->flags & MEETINGS) put(q, " ORDER BY e.start"); // they are counted
     return has_bytes || !sizes;
 }
 
@@ -158,7 +161,7 @@ static netprof_err read_events(reading *r, const event_source *from)
 static char *first_text(reading *r, const char *table, const char *sql)
 {
     void *row = nsys_sqlite_has(&r->db, table) ? nsys_sqlite_query(&r->db, sql) : NULL;
-    char *text = row && r->db.step(row) == NSYS_SQLITE_ROW ? nsys_text_at(r, row, 0) : NULL;
+    char *text = row && r->db.step(row) == NSYS_SQLITE_ROW ? nsys_text(&r->names, row, 0) : NULL;
     if (row) r->db.finalize(row);
     return text;
 }
@@ -172,7 +175,7 @@ static void read_session(reading *r)
                     ? nsys_sqlite_query(&r->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")
                     : NULL;
     if (row && r->db.step(row) == NSYS_SQLITE_ROW) nsys_sqlite_whole(&r->db, row, 0, &n->session_ns);
-    if (n->session_ns < 0 || n->session_ns >= LATEST_NS) n->session_ns = 0;
+    if (n->session_ns < 0 || n->session_ns >= LATEST_SESSION_NS) n->session_ns = 0;
     if (row) r->db.finalize(row);
     n->host = first_text(r, "TARGET_INFO_SYSTEM_ENV",
                          "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname' COLLATE NOCASE");
@@ -189,6 +192,15 @@ static int by_rank(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+// Of a node whose GPUs are all of one kind each is of that kind.
+static const char *common_name(const nsys_names *names)
+{
+    const char *name = names->gpu_count ? names->gpus[0].name : NULL;
+    for (size_t i = 1; i < names->gpu_count && name; i++)
+        if (!names->gpus[i].name || strcmp(names->gpus[i].name, name) != 0) name = NULL;
+    return name;
+}
+
 // A GPU of a number that only one process has needs no process behind its name.
 static void name_gpus(reading *r)
 {
@@ -198,10 +210,12 @@ static void name_gpus(reading *r)
         size_t same = 0;
         for (size_t k = 0; k < n->gpu_count; k++)
             same += n->gpus[k].device == gpu->device;
-        const char *name = r->names.gpu_count == 1 ? r->names.gpus[0].name : NULL;
+        const nsys_listed_gpu *listed = r->names.gpu_count == 1 ? &r->names.gpus[0] : NULL;
         for (size_t k = 0; k < r->names.gpu_count && gpu->pid == NSYS_KNOWN_GPU; k++)
-            if (r->names.gpus[k].id == gpu->device) name = r->names.gpus[k].name;
-        gpu->name = name ? strdup(name) : NULL;
+            if (r->names.gpus[k].id == gpu->device) listed = &r->names.gpus[k];
+        const char *name = listed ? listed->name : common_name(&r->names);
+        gpu->name = nsys_keep(&r->names, name);
+        gpu->bus = nsys_keep(&r->names, listed ? listed->bus : NULL);
         gpu->pid = same == 1 || gpu->pid < 0 ? NSYS_NO_PID : gpu->pid;
     }
 }
@@ -216,7 +230,7 @@ static void count_turns(reading *r)
         turns[t->kind] = t->count;
     }
     for (size_t k = 0; k < NSYS_MEETINGS; k++)
-        if (differ[k]) turns[k] = 0;
+        if (differ[k] || r->mixed) turns[k] = 0;
 }
 
 // What tells no process is of the only one that there is.
@@ -237,6 +251,7 @@ static netprof_err read_all(reading *r, const nsys_options *options)
 {
     netprof_err err = NETPROF_OK;
     bool any = false, good = true;
+    r->names.db = &r->db;
     read_session(r);
     if (!nsys_names_read(&r->names, &r->db)) return fail(r, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !err; i++)
@@ -255,9 +270,10 @@ static netprof_err read_all(reading *r, const nsys_options *options)
     if (!err && !good) return fail(r, NETPROF_ERR_NOMEM, "no memory");
     name_gpus(r);
     count_turns(r);
+    r->n->ranks = r->names.largest_communicator;
     join_unknown(r->n);
     if (r->n->process_count) qsort(r->n->processes, r->n->process_count, sizeof *r->n->processes, by_rank);
-    return err;
+    return !err && r->names.no_memory ? fail(r, NETPROF_ERR_NOMEM, "no memory") : err;
 }
 
 static void end_reading(reading *r)
@@ -268,6 +284,8 @@ static void end_reading(reading *r)
     nsys_ids_free(&r->gpu_of);
     nsys_ids_free(&r->process_of);
     nsys_ids_free(&r->turns);
+    nsys_ids_free(&r->communicators);
+    nsys_ids_free(&r->has_one);
     free(r->turn_counts);
     nsys_names_free(&r->names);
     nsys_sqlite_close(&r->db);
@@ -297,6 +315,7 @@ void nsys_free(nsys *n)
         nsys_table_free(&n->tables[i]);
     for (size_t i = 0; i < n->gpu_count; i++) {
         free(n->gpus[i].name);
+        free(n->gpus[i].bus);
         for (int what = 0; what < NSYS_BUSY; what++)
             free(n->gpus[i].busy[what]);
     }

@@ -4,11 +4,12 @@
 
 #include "nsys_private.h"
 
-// A century after any beginning: sums of two such times stay within 64 bits.
-#define LATEST_NS ((int64_t)1 << 62)
+// Sums of a session's begin, a clock's offset and two times of events stay within 64 bits.
+#define LATEST_NS         ((int64_t)1 << 60) // since the profile began: 36 years
+#define LATEST_SESSION_NS ((int64_t)1 << 62) // since 1970
 
 // What of a row is asked for, and where it stands.
-enum { AT_BEGIN = 0, AT_END, AT_NAME, AT_TEXT, AT_DEVICE, AT_GLOBAL, AT_BYTES, AT_KIND, AT_TYPE, AT_DOMAIN };
+enum { AT_BEGIN = 0, AT_END, AT_NAME, AT_TEXT, AT_DEVICE, AT_GLOBAL, AT_BYTES, AT_KIND, AT_TYPE, AT_DOMAIN, AT_COMMUNICATOR };
 
 enum {
     EACH_ONCE = 1,    // rows that are alike are one call: it has one for each of its requests or directions
@@ -58,12 +59,14 @@ typedef struct reading {
     nsys_ids turns;              // (kind of meeting, process): how many there were
     turn_count *turn_counts;
     size_t turn_count;
+    nsys_ids communicators; // of MPI, that the file does not list: (process, handle)
+    nsys_ids has_one;       // process: of those
+    bool mixed;             // a process has several of them: who takes part in which is not known
     size_t last_process;
     int64_t last_nvtx; // -1: not looked for
     netprof_error *error;
 } reading;
 
 bool nsys_event_add(reading *r, void *row, const event_source *from); // false: no memory
-char *nsys_text_at(reading *r, void *row, int column);                // free() it; NULL: it is none
 
 #endif

@@ -169,9 +169,10 @@ static bool found(nsys_sqlite *s, const char *sql, const char *first, const char
 
 bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
 {
-    // A view could be anything.
+    // A view could be anything, and so could what a virtual table is made of.
     return found(
-        s, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE '%VIRTUAL%'",
+        s,
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE 'CREATE VIRTUAL%'",
         table, NULL);
 }
 

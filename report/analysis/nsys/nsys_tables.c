@@ -222,13 +222,18 @@ static int by_total(const void *a, const void *b)
 static void finish_table(nsys_table *t)
 {
     t->count = t->total = 0;
+    double sum = 0;
     for (size_t i = 0; i < t->row_count; i++) {
         t->total = add(t->total, t->rows[i].total);
         t->count += t->rows[i].count;
+        sum += t->rows[i].sum;
     }
     qsort(t->rows, t->row_count, sizeof *t->rows, by_total);
-    for (size_t i = 0; i < t->row_count; i++)
-        t->rows[i].share = t->total ? (double)t->rows[i].total / (double)t->total : (double)NAN;
+    for (size_t i = 0; i < t->row_count; i++) {
+        nsys_row *row = &t->rows[i];
+        bool exact = t->total < UINT64_MAX;
+        row->share = !t->total ? (double)NAN : exact ? (double)row->total / (double)t->total : row->sum / sum;
+    }
 }
 
 bool nsys_gather_end(nsys_gather *g, nsys_table *table, bool keep)
@@ -286,7 +291,10 @@ const nsys_table *nsys_table_of(nsys *n, nsys_kind kind)
                                        append_rows(t, &n->tables[NSYS_MEMORY_TIME], NULL, "MEMORY_OPER")
                                  : append_rows(t, &n->tables[NSYS_NVTX],
                                                kind == NSYS_NVTX_PUSHPOP ? "PushPop" : "StartEnd", NULL);
-    if (!good) return NULL;
+    if (!good) {
+        nsys_table_free(t);
+        return NULL;
+    }
     finish_table(t);
     return t;
 }
