@@ -433,8 +433,7 @@ static void add_table(page *p, nsys_kind kind)
         "cuda-api", "kernels", "memory-by-time", "memory-by-size", "cuda-graphs",
         "nvtx",     "mpi",     "mpi-messages",   "os-runtime"};
     const nsys_table *t = &tables_of(p)->tables[kind];
-    bool bytes = strcmp(t->unit, "bytes") == 0;
-    table_column columns[COLUMNS] = {{bytes ? "size" : "time", TABLE_NUMBER, 0},
+    table_column columns[COLUMNS] = {{"share", TABLE_NUMBER, 0},
                                      {"total", TABLE_NUMBER, 0},
                                      {"count", TABLE_NUMBER, 0},
                                      {"mean", TABLE_NUMBER, 0},

@@ -154,11 +154,11 @@ END
 @test "what is no such file is said; the file is never changed" {
     profile p.sqlite
     [ "$(status_of netprof nsys missing.sqlite)" = 3 ]
+    grep -q '^netprof nsys: missing.sqlite: No such file or directory' err
     ln p.sqlite again.sqlite
     [ "$(status_of netprof nsys p.sqlite again.sqlite)" = 2 ]
     grep -q 'again.sqlite: is the same file as another one' err
     rm again.sqlite
-    grep -q '^netprof nsys: missing.sqlite: No such file or directory' err
     echo 'no database, but long enough to look at ........................................................................' >text
     [ "$(status_of netprof nsys text)" = 3 ]
     grep -q 'text: expected an SQLite file' err

@@ -232,6 +232,19 @@ static const char *host_name(const nsys *n)
     return n->host && *n->host ? n->host : n->path;
 }
 
+// Four digits: "717 ns", "3 ms".
+static void put_time(FILE *to, double ns)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } rows[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    size_t i = 0;
+    while (i < 3 && fabs(ns) < rows[i].unit)
+        i++;
+    fprintf(to, "%.4g %s", fabs(ns) / rows[i].unit, rows[i].name);
+}
+
 static void put_moves(FILE *to, const nsys_job *job)
 {
     for (size_t i = 0; i < job->file_count; i++) {
@@ -239,10 +252,20 @@ static void put_moves(FILE *to, const nsys_job *job)
         bool told = !run->offset_ns;
         for (size_t k = 0; k < i; k++)
             told |= job->clocks->runs[k].host == run->host;
-        if (!told)
-            fprintf(to, " %s is moved %.6g ms %s.", host_name(&job->files[i]),
-                    fabs((double)run->offset_ns) / 1e6, run->offset_ns > 0 ? "ahead" : "back");
+        if (told) continue;
+        fprintf(to, " %s is moved ", host_name(&job->files[i]));
+        put_time(to, (double)run->offset_ns);
+        fputs(run->offset_ns > 0 ? " ahead." : " back.", to);
     }
+}
+
+static void say_agreement(FILE *to, const nsys_job *job)
+{
+    fprintf(to,
+            "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they agree within ",
+            job->clocks->hosts, job->meetings);
+    put_time(to, (double)job->clocks->error_ns);
+    putc('.', to);
 }
 
 static bool say_clocks(nsys_job *job)
@@ -261,10 +284,7 @@ static bool say_clocks(nsys_job *job)
                     ? "All files are of one host: placed by when each profile began, by that host's clock."
                     : "Placed by when the profile began, by its host's clock.");
     else if (job->meetings && job->clocks->error_ns >= 0)
-        fprintf(to,
-                "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they "
-                "agree within %.6g ms.",
-                job->clocks->hosts, job->meetings, (double)job->clocks->error_ns / 1e6);
+        say_agreement(to, job);
     else
         fprintf(to,
                 "%zu hosts, placed by when each profile began (UTC) by its host's clock: how far these are "
