@@ -469,7 +469,7 @@ static void add_body(page *p, bool brief)
     bool graphs = tables_of(p)->tables[NSYS_GRAPHS].row_count > 0;
     if (graphs)
         document_note(p->doc, "CUDA graphs were recorded whole: what NCCL ran in them is not told apart.");
-    if (p->job->file_count > 1 || p->over) document_note(p->doc, p->job->clock_text);
+    if (p->job->file_count > 1 && !p->over) document_note(p->doc, p->job->clock_text);
 }
 
 document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
@@ -501,7 +501,7 @@ document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
 // How much of the files lies in the job's time.
 static const char *where_it_lies(page *p)
 {
-    size_t outside = 0, undated = 0, strange = 0;
+    size_t outside = 0, undated = 0, strange = 0, moved = 0;
     for (size_t i = 0; i < p->job->file_count; i++) {
         const nsys *n = &p->job->files[i];
         int64_t from = page_begin(p, i), to = from + (int64_t)llround(p->span_s * 1e9);
@@ -511,10 +511,12 @@ static const char *where_it_lies(page *p)
         undated += !n->session_ns;
         outside += n->session_ns && n->bin_count && (n->end_ns < from || n->begin_ns > to);
         strange += !known;
+        moved += n->session_ns && node_shift_s(p, n) != 0;
     }
     return arena_format(
-        p->memory, "%s, on the job's time by when each profile began (UTC), by its host's clock%s%s%s.",
+        p->memory, "%s, on the job's time by when each profile began (UTC), by its host's clock%s%s%s%s.",
         busy_sentence(p),
+        moved ? arena_format(p->memory, "; %zu of %zu are moved with their node", moved, p->job->file_count) : "",
         undated ? arena_format(p->memory, "; %zu of %zu files do not tell when", undated, p->job->file_count)
                 : "",
         outside
