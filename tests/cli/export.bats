@@ -336,6 +336,11 @@ END
     [ "$(jq -c '.nsys_processes | [.rank, .mpi_ns, .pid]' tables.json)" = '[[null],[null],["4711"]]' ]
     [ "$(jq -c '.nsys_busy.from_ns | unique' tables.json)" = '[null]' ]
     [ "$(status_of netprof export old.sqlite --what series --to json -o x.json)" = 3 ]
+    # whatever such files in a directory are called
+    mkdir named
+    for i in 1 2 3; do cp old.sqlite "named/$i.netprof"; done
+    netprof export named --to json --table nsys_files -o named.json
+    [ "$(jq '.tables.nsys_files.rows | length' named.json)" = 3 ]
     record
     netprof export run.netprof old.sqlite --to json -o both.json
     [ "$(jq '.tables | has("counter_values") and has("nsys_tables")' both.json)" = true ]

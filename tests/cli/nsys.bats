@@ -381,6 +381,13 @@ END
     make_export 2025 old.sqlite host=elsewhere session="$((begin - 86400000000000))"
     netprof report -o job.html node.netprof old.sqlite
     grep -q "1 of 1 lie outside the job.*s time; 1 of 1 are of hosts without a recording" job.html
+    # a node whose clock is known to be 7 s ahead takes its profile with it: else it would begin 4 s behind the job's end
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 2 -t 5 -g 1 -k 1 -w 7 job
+    make_export 2025 ahead.sqlite host=n02.cluster session=1763643729000000000
+    netprof report -o job.html job ahead.sqlite
+    grep -q '1 of 1 are moved with their node' job.html
+    refute grep -q 'lie outside the job' job.html
     # an export that is missing among recordings is said, as a recording is
     [ "$(status_of netprof report -o x.html node.netprof missing.sqlite)" = 1 ]
     grep -q 'missing.sqlite: No such file' err
