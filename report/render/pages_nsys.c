@@ -237,9 +237,11 @@ static axes_scale time_axis(const page *p)
     return (axes_scale){.axis = {0, p->span_s, false, false}, .format = AXES_TIME, .unit = ""};
 }
 
-static const char *map_question(const page *p, size_t shown)
+static const char *map_question(page *p, size_t shown)
 {
-    if (shown < p->lane_count) return "share of the time in which a kernel ran; the first GPUs";
+    if (shown < p->lane_count)
+        return arena_format(p->memory, "share of the time in which a kernel ran; the first %zu of %zu", shown,
+                            p->lane_count);
     if (!p->over && p->job->file_count > 1 && !p->job->placed)
         return "share in which a kernel ran; each since its first event";
     return "share of the time in which a kernel ran";

@@ -281,9 +281,9 @@ bool nsys_event_add(reading *r, void *row, const event_source *from)
     const char *name = r->gathers[from->kind].groups[group].name;
     bool nccl = from->kind == NSYS_KERNELS && nsys_is_nccl(name);
     int64_t pid = nsys_sqlite_whole(&r->db, row, AT_GLOBAL, &global) ? nsys_pid(global) : NSYS_NO_PID;
-    nsys_sqlite_whole(&r->db, row, AT_DEVICE, &ordinal);
-    return (from->busy < 0 || add_gpu(r, ordinal, pid, from->busy, span)) &&
-           (!nccl || add_gpu(r, ordinal, pid, NSYS_BUSY_NCCL, span)) &&
+    bool placed = from->busy >= 0 && nsys_sqlite_whole(&r->db, row, AT_DEVICE, &ordinal);
+    return (!placed || add_gpu(r, ordinal, pid, from->busy, span)) &&
+           (!nccl || !placed || add_gpu(r, ordinal, pid, NSYS_BUSY_NCCL, span)) &&
            (from->spent < 0 || add_process(r, pid, from->spent, ns)) &&
            (!nccl || add_process(r, pid, NSYS_SPENT_NCCL, ns)) &&
            (!(from->flags & MEETINGS) || add_meeting(r, row, name, pid, span));

@@ -73,7 +73,14 @@ static bool list_processes(nsys_job *job)
 
 // ---- clocks ----
 
-enum { EVENTS = 48, KEY = 32, CLOCKS_STEP_NS = 1000 }; // the last: doubles hold today's ns to 256
+enum {
+    EVENTS = 48,       // that clocks are compared by, of each process ...
+    ALL_EVENTS = 8192, // ... and of all, but for the few shortest: the time grows with the square
+    FEW = 4,
+    KEY = 32,
+    ROUNDED_NS = 256, // doubles hold today's ns to so many
+    NAMED = 4
+};
 
 typedef struct turn {
     size_t kind;
@@ -140,7 +147,9 @@ static turn *find_turns(const nsys_job *job, size_t *count)
         if (turns[i].files == job->file_count) turns[kept++] = turns[i];
     *count = kept;
     if (good && kept) qsort(turns, kept, sizeof *turns, by_length);
-    if (kept > EVENTS) *count = EVENTS;
+    size_t most = ALL_EVENTS / (job->spent_count + 1);
+    most = most > EVENTS ? EVENTS : most < FEW ? FEW : most;
+    if (kept > most) *count = most;
     if (good) return turns;
     free(turns);
     return NULL;
@@ -170,7 +179,7 @@ static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t 
         for (size_t i = 0; i < n->meeting_count; i++) {
             const nsys_meeting *m = &n->meetings[i];
             const turn *of = turn_of(turns, turn_count, m);
-            int64_t half = (m->end_ns - m->begin_ns) / 2 + 1;
+            int64_t half = (m->end_ns - m->begin_ns) / 2 + ROUNDED_NS;
             if (of)
                 events[(*count)++] =
                     (clocks_event){f, (*keys)[of - turns], n->session_ns + m->begin_ns + half, half};
@@ -185,7 +194,7 @@ static bool is_plausible(const clocks *c, int64_t longest_ns)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->runs[i].basis == CLOCKS_NOTHING || !(fabs(c->runs[i].drift) < 5e-4) ||
-            c->runs[i].error_ns / 2 > longest_ns + CLOCKS_STEP_NS || !(fabs((double)c->runs[i].offset_ns) < 1e18))
+            c->runs[i].error_ns / 2 > longest_ns + 4 * ROUNDED_NS || !(fabs((double)c->runs[i].offset_ns) < 1e18))
             return false;
     return true;
 }
@@ -247,16 +256,18 @@ static void put_time(FILE *to, double ns)
 
 static void put_moves(FILE *to, const nsys_job *job)
 {
+    size_t moved = 0;
     for (size_t i = 0; i < job->file_count; i++) {
         const clocks_run *run = &job->clocks->runs[i];
         bool told = !run->offset_ns;
         for (size_t k = 0; k < i; k++)
             told |= job->clocks->runs[k].host == run->host;
-        if (told) continue;
+        if (told || moved++ >= NAMED) continue;
         fprintf(to, " %s is moved ", host_name(&job->files[i]));
         put_time(to, (double)run->offset_ns);
         fputs(run->offset_ns > 0 ? " ahead." : " back.", to);
     }
+    if (moved > NAMED) fprintf(to, " So are %zu more.", moved - NAMED);
 }
 
 static void say_agreement(FILE *to, const nsys_job *job)
