@@ -216,6 +216,8 @@ static void print_processes(const nsys_job *job)
     table_end(to, stdout, 2);
     if (shown < job->spent_count)
         printf("  and %zu more (--all); mean and largest are of all\n", job->spent_count - shown);
+    if (job->repeated_rank >= 0)
+        printf("  rank %lld is in several files: what these have in common counts twice\n", (long long)job->repeated_rank);
 }
 
 static void print_not_read(const nsys *files, size_t count)

@@ -389,6 +389,10 @@ static void add_processes(page *p)
     if (cells)
         document_add(p->doc, chart_table((chart_head){"processes", "Processes side by side", question},
                                          columns, width, cells, rows));
+    if (p->job->repeated_rank >= 0)
+        document_note(p->doc, arena_format(p->memory,
+                                           "Rank %lld is in several files: what these have in common counts twice.",
+                                           (long long)p->job->repeated_rank));
 }
 
 // ---- tables ----

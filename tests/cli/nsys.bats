@@ -283,6 +283,12 @@ END
     done
     make_export 2025 l4.sqlite rank=4 host=node4 node_barriers=5 ranks=4 # there is no rank 4 of 4
     netprof nsys l0.sqlite l4.sqlite | grep -q 'how far these are apart is not known'
+    # of one rank twice
+    cp r2.sqlite copy.sqlite
+    netprof nsys r?.sqlite copy.sqlite >out
+    grep -q 'rank 2 is in several files: what these have in common counts twice' out
+    netprof nsys r?.sqlite >out
+    refute grep -q 'in several files' out
     make_export 2019 undated.sqlite
     netprof nsys r0.sqlite undated.sqlite | grep -q '1 of 2 files do not tell when their profile began'
 }

@@ -191,6 +191,7 @@ typedef struct nsys_job {
     nsys together;       // its tables are of all files; nothing else is set
     nsys_spender *spent; // every process, by rank, then file and pid
     size_t spent_count;
+    int64_t repeated_rank; // the lowest rank that several files tell of, so that it may count twice; -1: none
     nsys_balance balance[NSYS_SPENT];
     struct clocks *clocks;  // clocks.h, beside files; NULL unless placed
     char *clock_text;       // what they are aligned by, and what is uncertain; names in it are hostile

@@ -66,6 +66,12 @@ static bool list_processes(nsys_job *job)
         for (size_t k = 0; k < job->files[i].process_count; k++)
             job->spent[job->spent_count++] = (nsys_spender){i, &job->files[i].processes[k]};
     if (count) qsort(job->spent, job->spent_count, sizeof *job->spent, by_rank);
+    job->repeated_rank = -1;
+    for (size_t i = count; i-- > 1;) {
+        const nsys_spender *s = &job->spent[i], *before = s - 1;
+        bool same = s->process->rank == before->process->rank && s->file != before->file;
+        if (same && s->process->rank >= 0) job->repeated_rank = s->process->rank;
+    }
     for (int what = 0; what < NSYS_SPENT; what++)
         find_balance(job, what, &job->balance[what]);
     return true;

@@ -186,6 +186,7 @@ void nsys_job_json(json_object *to, nsys_job *job, const bool chosen[NSYS_TABLES
     for (size_t i = 0; i < job->spent_count; i++)
         json_object_array_add(list, process_json(&job->files[job->spent[i].file], job->spent[i].process));
     add(to, "processes", list);
+    if (job->repeated_rank >= 0) add(to, "rank_in_several_files", json_object_new_int64(job->repeated_rank));
     add(to, "balance", balance_json(job));
     add(to, "clocks", clocks_json(job));
     if (job->file_count > 1) add(to, "together", tables_json(&job->together, chosen));
