@@ -55,8 +55,9 @@ setup() {
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     mkdir ranks
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 ranks
-    # an export of Nsight Systems; an example of a table that makes it a directory is another's file
-    python3 -c 'import sqlite3; db = sqlite3.connect("profile.sqlite"); db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")'
+    # exports of Nsight Systems
+    "$NETPROF_TEST_TOP/tests/nsys/make_export" 2023 profile.sqlite
+    for i in 0 1; do "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$i.sqlite" rank="$i" pid="$((40 + i))"; done
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
