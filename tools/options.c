@@ -45,11 +45,17 @@ void options_print(const struct poptOption *options, FILE *to)
 
 void options_list(const struct poptOption *options)
 {
+    options_list_with(options, NULL);
+}
+
+void options_list_with(const struct poptOption *options, const char *names)
+{
     for (const struct poptOption *o = options; !is_end(o); o++) {
+        const char *takes = o->argDescrip ? o->argDescrip : "";
         if (is_table(o))
-            options_list(o->arg);
+            options_list_with(o->arg, names);
         else if (o->longName)
-            printf("--%s\t%s\n", o->longName, o->argDescrip ? o->argDescrip : "");
+            printf("--%s\t%s\n", o->longName, names && strcmp(takes, "NAMES") == 0 ? names : takes);
         if (!is_table(o) && o->shortName) printf("-%c\t%s\n", o->shortName, o->argDescrip ? o->argDescrip : "");
     }
 }
