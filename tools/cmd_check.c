@@ -1,5 +1,5 @@
 // netprof check: what the rules find, and an exit code for prologues.
-#include "common.h"
+#include "command.h"
 #include "ends.h"
 #include "findings.h"
 #include "inputs.h"

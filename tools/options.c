@@ -52,11 +52,10 @@ void options_list_with(const struct poptOption *options, const char *names)
 {
     for (const struct poptOption *o = options; !is_end(o); o++) {
         const char *takes = o->argDescrip ? o->argDescrip : "";
-        if (is_table(o))
-            options_list_with(o->arg, names);
-        else if (o->longName)
-            printf("--%s\t%s\n", o->longName, names && strcmp(takes, "NAMES") == 0 ? names : takes);
-        if (!is_table(o) && o->shortName) printf("-%c\t%s\n", o->shortName, o->argDescrip ? o->argDescrip : "");
+        if (is_table(o)) options_list_with(o->arg, names);
+        if (is_table(o) || (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) continue;
+        if (o->longName) printf("--%s\t%s\n", o->longName, names && strcmp(takes, "NAMES") == 0 ? names : takes);
+        if (o->shortName) printf("-%c\t%s\n", o->shortName, takes);
     }
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "builtin_rules.h"
 #include "dataset.h"
 #include "findings.h"
 #include "sim.h"
@@ -23,21 +24,6 @@
 
 enum { NICS = 4, SECONDS = 10 };
 static const int64_t SECOND = INT64_C(1000000000);
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); // thousands of files
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 static netprof_snapshot snapshot_of(const char *root)
 {

@@ -20,6 +20,8 @@ static int fake_ioctl(void);
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
+#include "failing.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -738,26 +740,14 @@ static void test_carrier_follows_events_and_keeps_the_schema(void **state)
 
 /* Every allocation of open, take, rescan and close fails in turn; nothing leaks (address sanitizer), and whatever
    succeeds is right. */
-static int allocations_left;
-
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    return allocations_left-- <= 0 ? NULL : realloc(pointer, size);
-}
-
-static void failing_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
+static long allocations_left;
 
 static void test_every_allocation_fails_in_turn(void **state)
 {
     int n, done = 0;
     (void)state;
     for (n = 0; !done; n++) {
-        netprof_alloc a = {failing_resize, failing_release, NULL};
+        netprof_alloc a = failing_alloc(&allocations_left);
         netprof_snapshot s = NETPROF_ZERO;
         netprof_config c;
         netprof *np;

@@ -3,6 +3,7 @@
 #include "netprof.h"
 #include "support.h"
 
+#include "builtin_rules.h"
 #include "regions.h"
 #include "regions_job.h"
 #include "traffic.h"
@@ -10,20 +11,6 @@
 #include <math.h>
 
 static job_rank rank_; // large
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 static regions read_paths(const char *const *paths, size_t count, int threads)
 {

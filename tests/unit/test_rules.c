@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "evaluate.h"
+#include "builtin_rules.h"
 #include "findings.h"
 #include "situation.h"
 #include "text.h"
@@ -14,20 +15,6 @@
 #include <math.h>
 #include <unistd.h>
 
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 // ---- the language ----
 
@@ -614,6 +601,23 @@ static const struct row {
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=0", INFO}, // swapped out long ago
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=1", HIGH},
     {"swap-full", "SwapFree=0>0 SwapTotal=0>0 pswpin=0 pswpout=0", OK}, // there is none
+    {"edac-uncorrected", "ue_count=0 ce_count=0", OK},
+    {"edac-uncorrected", "ue_count=1 ce_count=0", CRITICAL},
+    {"edac-corrected", "ue_count=0 ce_count=0", OK},
+    {"edac-corrected", "ue_count=0 ce_count=1", WATCH},
+    // 200 W for 10 s; a step is 10 s.
+    {"power-cap", "energy=1899999999 power_limit_long_term=200000000>200000000", OK},
+    {"power-cap", "energy=1900000000 power_limit_long_term=200000000>200000000", INFO},
+    {"power-cap", "energy=1900000000 power_limit_long_term=0>0", OK}, // there is none
+    {"fd-limit", "open_files_peak=0>699 open_files_limit=1000>1000", OK},
+    {"fd-limit", "open_files_peak=0>700 open_files_limit=1000>1000", WATCH},
+    {"fd-limit", "open_files_peak=0>900 open_files_limit=1000>1000", WARN},
+    // ns of waiting beside 9.9, 9.5 and 8 s of running
+    {"runqueue-wait", "run_queue_wait=99999999 cpu_user=9900000 cpu_system=1", OK},
+    {"runqueue-wait", "run_queue_wait=100000000 cpu_user=9000000 cpu_system=900000", WATCH},
+    {"runqueue-wait", "run_queue_wait=500000000 cpu_user=9000000 cpu_system=500000", WARN},
+    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=8000000 cpu_system=0", HIGH},
+    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=999999 cpu_system=0", OK}, // too little to tell
     {"gpu-ecc", "ecc_uncorrected=0", OK},
     {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
     {"gpu-rows-failed", "rows_failed=0>0", OK},
