@@ -683,6 +683,26 @@ static void json_that_does_not_fit_together(void **state)
     dataset_free(&set);
 }
 
+// An errno fits into a byte; 269 is no 13.
+static void json_with_errnos_that_are_none(void **state)
+{
+    (void)state;
+    static const char data[] =
+        "{\"format\":\"netprof\",\"version\":1,\"schemas\":[{\"devices\":[{\"source\":\"s\",\"name\":\"d\","
+        "\"counters\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"}]}]}],"
+        "\"snapshots\":[{\"schema\":0,\"devices\":[{\"device\":\"d\",\"source\":\"s\","
+        "\"not_ok\":{\"a\":[\"denied\",13],\"b\":[\"denied\",269],\"c\":[\"denied\",-1],\"d\":[\"denied\",\"13\"]}}]}]}";
+    static const uint8_t expected[] = {13, 0, 0, 0};
+    dataset set = {0};
+    assert_int_equal(read_text(&set, data, sizeof data - 1, NULL), NETPROF_OK);
+    const netprof_snapshot *s = &set.runs[0].snapshots[0];
+    assert_int_equal(s->schema->counter_count, 4);
+    assert_memory_equal(s->errnos, expected, sizeof expected);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s->status[i], netprof_status_of_errno(13));
+    dataset_free(&set);
+}
+
 static void ends_only(void **state)
 {
     (void)state;
@@ -769,6 +789,7 @@ int main(void)
         cmocka_unit_test(netprof_file_holds_everything),
         cmocka_unit_test(own_formats_cut_anywhere),
         cmocka_unit_test(json_that_does_not_fit_together),
+        cmocka_unit_test(json_with_errnos_that_are_none),
         cmocka_unit_test(ends_only),
         cmocka_unit_test(many_warnings_are_counted),
         cmocka_unit_test(lookup_finds_what_was_put),

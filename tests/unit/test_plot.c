@@ -73,6 +73,16 @@ static void tics_of_linear_axes(void **state)
     assert_int_equal(plot_tics((plot_axis){1, 1, false, false}, 5, tics), 0);
     assert_int_equal(plot_tics((plot_axis){0, NAN, false, false}, 5, tics), 0);
     assert_int_equal(plot_tics((plot_axis){0, 1, false, false}, 0, tics), 0);
+    // The ends of what a double can tell: tics, or none, but numbers.
+    const double ends[] = {5e-324, 1e-320, 2e-308, 1e-291, 1e-289, 1e300, 1.7e308};
+    for (size_t i = 0; i < COUNT(ends); i++)
+        for (size_t most = 1; most <= 10; most++) {
+            size_t n = plot_tics((plot_axis){0, ends[i], false, most % 2}, most, tics);
+            for (size_t k = 0; k < n; k++)
+                assert_true(tics[k] >= 0 && tics[k] <= ends[i] * 1.000001);
+        }
+    assert_int_equal(plot_tics((plot_axis){0, 5e-324, false, false}, 5, tics), 0);
+    TICS(AXIS(0, 1e300, false, false), 3, 0, 5e299, 1e300);
     for (int i = 0; i < 2000; i++) { // never more than were asked for, inside, rising
         double low = -exp(i % 37), high = low + exp(i % 83 - 20);
         size_t most = (size_t)i % 9 + 2;
@@ -108,6 +118,9 @@ static void axes_for_values(void **state)
     plot_axis a = plot_axis_for(some, 4, false);
     assert_true(a.min == 0 && a.max == 40 && !a.log);
     a = plot_axis_for(zeros, 2, false);
+    assert_true(a.min == 0 && a.max == 1);
+    const double least[] = {5e-324, 0};
+    a = plot_axis_for(least, 2, false); // no digits are left of it
     assert_true(a.min == 0 && a.max == 1);
     a = plot_axis_for(NULL, 0, false);
     assert_true(a.min == 0 && a.max == 1);
