@@ -21,14 +21,21 @@
 // A text in memory that grows.
 typedef struct text {
     char *data;
-    size_t size;
+    size_t size, room;
 } text;
+
+static void make_room(text *t, size_t room)
+{
+    if (room <= t->room) return;
+    t->data = realloc(t->data, room);
+    assert_non_null(t->data);
+    t->room = room;
+}
 
 static int append(void *user, const void *data, size_t size)
 {
     text *t = user;
-    t->data = realloc(t->data, t->size + size + 1);
-    if (!t->data) return ENOMEM;
+    make_room(t, t->size + size + 1);
     memcpy(t->data + t->size, data, size);
     t->size += size;
     t->data[t->size] = 0;
@@ -42,6 +49,7 @@ static void append_format(text *t, const char *format, ...)
     va_start(arguments, format);
     int n = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (t->size + (size_t)n >= t->room) make_room(t, 2 * (t->size + (size_t)n + 1)); // many, and short
     assert_int_equal(append(t, line, (size_t)n), 0);
 }
 
