@@ -426,7 +426,9 @@ static void read_not_ok(dataset_input *in, const json_schema *s, size_t device, 
         const char *status = json_object_get_string(json_object_array_get_idx(why, 0));
         json_object *number = length_of(why) > 1 ? json_object_array_get_idx(why, 1) : NULL;
         snapshot->status[k] = (uint8_t)status_named(status ? status : "");
-        snapshot->errnos[k] = (uint8_t)(number ? json_object_get_int(number) : 0);
+        int reason = json_object_is_type(number, json_type_int) ? json_object_get_int(number) : 0;
+        snapshot->errnos[k] =
+            (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // another one is none
         if (snapshot->status[k] != NETPROF_STATUS_OK && snapshot->status[k] != NETPROF_STATUS_SATURATED)
             snapshot->values[k] = 0;
     }

@@ -7,6 +7,7 @@
 #include "catalog.h"
 #include "netprof.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +29,22 @@ static void stop_if(bool bad, const char *what)
 {
     if (!bad) return;
     fprintf(stderr, "make_job: %s\n", what);
+    exit(1);
+}
+
+// errno tells why.
+static void stop_if_failed(bool bad, const char *path)
+{
+    if (!bad) return;
+    fprintf(stderr, "make_job: %s: %s\n", path, strerror(errno));
+    exit(1);
+}
+
+static void stop_on(netprof_err failed, const char *path, const netprof_error *error)
+{
+    if (!failed) return;
+    fprintf(stderr, "make_job: %s: %s%s%s\n", path, error->text, *error->text && error->sys_errno ? ": " : "",
+            error->sys_errno ? strerror(error->sys_errno) : "");
     exit(1);
 }
 
@@ -197,12 +214,13 @@ static void write_node(const shape *s, int node)
     char name[32], path[4096], text[32];
     netprof_writer *w = NULL;
     netprof_snapshot x = NETPROF_ZERO;
+    netprof_error error;
     uint64_t seed = (uint64_t)node + 1;
     snprintf(name, sizeof name, "n%02d", node + 1);
     snprintf(path, sizeof path, "%s/%s.netprof", s->directory, name);
     snprintf(text, sizeof text, "%.0f", s->interval * 1e9);
     const netprof_schema *schema = schema_of(s, name);
-    stop_if(netprof_writer_open(&w, path, 0, NULL) != NETPROF_OK, path);
+    stop_on(netprof_writer_open(&w, path, 0, &error), path, &error);
     const char *const facts[][2] = {{"node", name},        {"job_id", "51877"},         {"job_name", "llm-pretrain"}, {"job_user", "anna"},
                                     {"job_account", "proj-llm"}, {"job_partition", "gpu-b"}, {"interval_ns", text},    {"exit_status", "0"}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) netprof_write_fact(w, facts[i][0], facts[i][1], NULL);
@@ -218,9 +236,9 @@ static void write_node(const shape *s, int node)
         x.end_ns = x.begin_ns + 2000000;
         x.wall_ns = BEGIN * 1000000000 + ns + (node + 1 == s->nodes ? (int64_t)llround(s->ahead * 1e9) : 0);
         for (size_t d = 0; d < x.schema->device_count; d++) x.device_begin_ns[d] = x.device_end_ns[d] = x.begin_ns;
-        stop_if(netprof_write_snapshot(w, &x, NULL) != NETPROF_OK, "cannot write");
+        stop_on(netprof_write_snapshot(w, &x, &error), path, &error);
     }
-    stop_if(netprof_writer_close(w, 1, NULL) != NETPROF_OK, path);
+    stop_on(netprof_writer_close(w, 1, &error), path, &error);
     netprof_snapshot_free(&x);
 }
 
@@ -230,14 +248,14 @@ static void write_phases(const shape *s)
     const char *last = "";
     snprintf(path, sizeof path, "%s/job.phases", s->directory);
     FILE *file = fopen(path, "w");
-    stop_if(!file, path);
+    stop_if_failed(!file, path);
     for (int i = 0; i <= 10000; i++) {
         const char *phase = phase_at(i / 10000.0);
         if (strcmp(phase, last) == 0) continue;
         fprintf(file, "%.3f %s\n", (double)BEGIN + s->seconds * i / 10000, phase);
         last = phase;
     }
-    stop_if(fclose(file) != 0, path);
+    stop_if_failed(fclose(file) != 0, path);
 }
 
 int main(int argc, char **argv)

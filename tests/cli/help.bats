@@ -291,12 +291,29 @@ complete_words() {
     [ "$(complete_words netprof collect --set '')" = 'all fast ' ]
     [ "$(complete_words netprof collect --set = f)" = 'fast ' ]
     [ "$(complete_words netprof diff --group CxiLin)" = 'CxiLinkReliability ' ]
+    for command in list collect check record run; do
+        [ "$(complete_words netprof "$command" --sources me)" = 'memory ' ]
+        [ "$(complete_words netprof "$command" --sources = cpu,net)" = 'cpu,netdev ' ]
+    done
+    [ "$(complete_words netprof record --sources cpu,c)" = 'cpu,cgroup cpu,cxi ' ]
     mkdir directory
     touch file1.netprof
     [ "$(complete_words netprof diff --json fi)" = 'file1.netprof ' ]
     [ "$(complete_words netprof list --root d)" = 'directory ' ]
     [[ $(complete_words netprof run --interval 1s -- netprof-s) == *'netprof-sim '* ]]
     [ "$(complete_words netprof run true f)" = 'file1.netprof ' ]
+}
+
+@test "completion: every source, and no other" {
+    offered=$(netprof --list-options record | sed -n 's/^--sources\t//p')
+    [[ $offered == cxi,netdev,* ]]
+    for name in ${offered//,/ }; do
+        [[ $(status_of netprof list --sources "$name" --json) == [04] ]] # 4: nothing of it here, but known
+    done
+    for name in $(netprof list --json | jq -r '.sources[].source'); do
+        [[ ,$offered, == *,$name,* ]]
+    done
+    [ "$(status_of netprof list --sources nonsense)" = 2 ]
 }
 
 # zsh_words WORD…: what _netprof hands to zsh's own functions for the last word, one a line.
