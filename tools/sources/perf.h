@@ -36,7 +36,7 @@ typedef struct perf_events {
 bool perf_choose(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 // Is the list one that perf_choose() can take? What only sysfs knows is taken for granted.
 bool perf_check(const char *list, char *text, size_t size);
-// Fills attr from "event=0x3,umask=0x1" or the name of a described event; scale and unit where they are described.
+// Fills attr from "event=0x3,umask=0x1", or the name of a described event, with other terms behind it or not; scale and unit where they are described.
 // An errno; ENOENT: there is no such description.
 int perf_describe(perf_event *event, const emit *e, const char *pmu, const char *terms);
 // By libpfm4. An errno: ENOENT it does not know the event, ELIBACC there is no libpfm4.
