@@ -94,7 +94,7 @@ static bool is_there(const emit *e, const char *path, const char *file)
 
 // Mount point of version 2 (controller NULL) or of a controller of version 1, from mountinfo; free it. Fields: id
 // parent major:minor root mount-point options ... - type source super-options.
-static char *mount_of(const emit *e, const char *controller)
+char *cgroup_mount(const emit *e, const char *controller)
 {
     emit_file info = {.fd = -1};
     int error;
@@ -141,7 +141,7 @@ static char *path_of(const emit *e, pid_t pid, const char *controller)
 // The group's directory; in a container with its own view the path may not lead anywhere: then it is the mount itself.
 static char *directory_of(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
 {
-    char *mount = mount_of(e, controller), *path, *full = NULL;
+    char *mount = cgroup_mount(e, controller), *path, *full = NULL;
     if (!mount) return NULL;
     path = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, controller);
     if (path && asprintf(&full, "%s%s%s", mount, *path == '/' ? "" : "/", strcmp(path, "/") == 0 ? "" : path) < 0) full = NULL;
