@@ -73,7 +73,7 @@ static pid_t parent_of(const emit *e, pid_t pid)
 // An event that cannot be counted tells so itself; here only what keeps a thread out of the sums counts.
 static int add_task(perf_state *s, pid_t tid, bool on_exec)
 {
-    int error = s->counting.event_count ? perf_counting_add(&s->counting, tid, -1, on_exec) : 0;
+    int error = perf_add_task(&s->counting, tid, on_exec);
     int cores = s->cores.kind_count && error != ESRCH ? perf_cores_add_task(&s->cores, tid, on_exec) : 0;
     return error ? error : cores;
 }
@@ -172,9 +172,10 @@ static void add_node_cpu(void *user, int cpu)
 static void add_group_cpu(void *user, int cpu)
 {
     perf_state *s = user;
-    int error = s->counting.event_count ? perf_counting_add_group(&s->counting, s->group, cpu) : 0;
-    if (!error && s->cores.kind_count) error = perf_cores_add_cpu(&s->cores, s->group, cpu);
-    if (error) s->trouble = error;
+    int error = s->counting.event_count ? perf_counting_add_group(&s->counting, s->group, cpu) : 0, unused;
+    if (error && perf_counting_works(&s->counting, &unused)) s->trouble = error; // one CPU of several
+    error = perf_cores_add_cpu(&s->cores, s->group, cpu);
+    if (error && perf_cores_works(&s->cores, &unused)) s->trouble = error;
 }
 
 static void online_cpus(const emit *e, char *list, size_t size)
