@@ -231,9 +231,14 @@ static int try_group(int directory, const char *cpus)
     return 0;
 }
 
+static bool has_tasks(const perf_state *s)
+{
+    return s->job->pid_count || s->job->expected;
+}
+
 static void say_way(perf_state *s, int error)
 {
-    static const char tasks[] = "by process, with what it starts";
+    const char *tasks = has_tasks(s) ? "by process, with what it starts" : "the whole node";
     if (error == EACCES || error == EPERM)
         snprintf(s->way, sizeof s->way,
                  "%s; by control group it takes CAP_PERFMON or " PARANOID " of 0 or less: it is %.20s", tasks,
@@ -247,7 +252,7 @@ static bool open_by_group(perf_state *s, const emit *e)
 {
     char list[1024];
     if (!s->job->cgroup) {
-        snprintf(s->way, sizeof s->way, "by process, with what it starts");
+        if (has_tasks(s)) snprintf(s->way, sizeof s->way, "by process, with what it starts");
         return false;
     }
     online_cpus(e, list, sizeof list);
@@ -312,17 +317,17 @@ static void open_all(perf_state *s, const emit *e)
         return;
     }
     snprintf(s->notes, sizeof s->notes, "%s", events.notes);
-    bool any = events.count > 0, job = s->job->pid_count || s->job->expected;
+    bool any = events.count > 0;
     perf_cores_split(&s->cores, e, &events);
     s->counting.events = events.items;
     s->counting.event_count = events.count;
-    if (any && job && open_by_group(s, e)) {
+    if (any && open_by_group(s, e)) {
         // all of it, from now on
     } else if (s->job->expected && any) { // what this thread starts from now on, from its first instruction
         int error = add_task(s, 0, true);
         if (error) s->trouble = error;
         know(s, getpid());
-    } else if (!job && any) {
+    } else if (!has_tasks(s) && any) {
         open_node(s, e);
     }
     if (events.uncore) open_uncore(s, e);
@@ -390,13 +395,12 @@ static void spoil(perf_state *s)
 static void walk(void *state, emit *e)
 {
     perf_state *s = state;
-    bool job = s->job->pid_count || s->job->expected;
     if (*emit_root(e) && perf_calls == &perf_kernel) {
         emit_state(e, NETPROF_STATUS_ABSENT, 0, "another root holds no events");
         return;
     }
     if (!s->open) open_all(s, e);
-    bool any = s->counting.event_count || s->cores.kind_count;
+    bool any = s->counting.event_count || s->cores.kind_count, job = has_tasks(s) || s->group >= 0;
     if (any && job && s->group < 0) open_new(s, e);
     perf_counting_read(&s->counting, emit_fast_only(e));
     perf_cores_read(&s->cores, emit_fast_only(e));
