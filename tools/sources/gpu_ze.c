@@ -312,17 +312,17 @@ static uint64_t megahertz(double value)
     return isfinite(value) && value >= 0 && value < 1e6 ? (uint64_t)(value + 0.5) : UINT64_MAX; // negative: unknown
 }
 
-static bool is_any_whole(const parts *p)
+static bool is_any_whole(const parts *p, int kind)
 {
     for (uint32_t i = 0; i < p->count; i++)
-        if (!p->items[i].on_part) return true;
+        if (!p->items[i].on_part && p->items[i].kind == kind) return true;
     return false;
 }
 
 // Some GPUs tell of the whole, some of each tile, some of both: then the whole alone counts.
 static bool counts(const parts *p, uint32_t i)
 {
-    return !p->items[i].on_part || !is_any_whole(p);
+    return !p->items[i].on_part || !is_any_whole(p, p->items[i].kind);
 }
 
 static void read_energy(gpu *g, ze_gpu *x)
