@@ -200,6 +200,7 @@ static void add_key(client *c, char *key, const char *value)
         uint64_t number = strtoull(value, NULL, 10);
         if (kinds[i].what >= 4) {
             if (!is_own_memory(name)) return;
+            if (*value < '0' || *value > '9') return;
             bool resident = kinds[i].what == 4;
             *(resident ? &c->resident : &c->memory) += bytes_of(value);
             *(resident ? &c->has_resident : &c->has_memory) = true;

@@ -485,7 +485,7 @@ static void read_errors(gpu *g, ze_gpu *x)
         int failed = CALL(x->z, error_state, p->h, 0, &state); // 0: do not clear
         if (failed) errors[p->kind] = failed;
         counts_of[p->kind] += state.counts[RAS_COMPUTE] + state.counts[RAS_OTHERS] + state.counts[RAS_CACHE];
-        resets += state.counts[RAS_RESETS];
+        if (p->kind == 1) resets += state.counts[RAS_RESETS];
     }
     if (any[0]) offer(g, GPU_RAS_CORRECTED, errors[0], counts_of[0]);
     if (any[1]) offer(g, GPU_RAS_UNCORRECTED, errors[1], counts_of[1]);
