@@ -52,7 +52,7 @@ static bool find_twins(evaluation *e)
 bool evaluation_begin(evaluation *e, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE};
+    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
     e->twins = calloc(schema->device_count + 1, sizeof *e->twins);
     bool done = e->twins && find_twins(e);
     for (size_t i = 0; i < schema->counter_count && done; i++) {
@@ -425,6 +425,8 @@ static reading variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_SECONDS: return when_positive((double)elapsed / 1e9, "no time is known");
     case EXPRESSION_DEVICES: return good(sibling_count(e));
     case EXPRESSION_SWEEP: return when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
+    case EXPRESSION_LINE: return isnan(e->line_share) ? none() : good(e->line_share);
+    case EXPRESSION_LOSSES: return good((double)e->losses);
     default: break;
     }
     if (node) return none();
