@@ -210,10 +210,11 @@ static void make_claim(maker *m, finding *x)
 // Bytes per second in and out, and the largest share of a line, over the physical devices.
 typedef struct load {
     double rate[2], share;
-    size_t devices, idle, lines; // lines: with a known speed
+    size_t devices, idle;
+    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
 } load;
 
-// NAN: it has no such counter.
+// NAN: it has no such counter, or it has no value.
 static double role_rate(const maker *m, size_t device, uint32_t role)
 {
     const netprof_device *dev = &m->f->d->delta->schema->devices[device];
@@ -225,20 +226,31 @@ static double role_rate(const maker *m, size_t device, uint32_t role)
     return most;
 }
 
+static bool has_role(const maker *m, size_t device)
+{
+    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
+    bool found = false;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &m->f->d->rows[i];
+        found |= row->entry && row->entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES);
+    }
+    return found;
+}
+
 static load weigh(const maker *m)
 {
-    load l = {.share = 0};
+    load l = {.share = 0, .is_whole = true};
     const netprof_schema *schema = m->f->d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
         if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
         double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
         double speed = evaluation_speed(&m->e, i);
+        if (has_role(m, i)) l.is_whole &= !isnan(in) && !isnan(out) && (speed > 0 || in + out <= 0);
         if (isnan(in) && isnan(out)) continue;
         l.rate[0] += isnan(in) ? 0 : in;
         l.rate[1] += isnan(out) ? 0 : out;
         l.devices++;
         if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
-        l.lines += speed > 0;
         l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;
     }
     return l;
@@ -591,7 +603,7 @@ netprof_err findings_make_pair(findings *f, const difference *d, const findings_
     }
     if (!m.no_memory) {
         const load l = weigh(&m);
-        m.e.line_share = l.lines ? l.share : NAN;
+        m.e.line_share = l.devices && l.is_whole ? l.share : NAN;
     }
     for (size_t i = 0; i < set->count && !m.no_memory; i++)
         apply(&m, set->items[i], all);

@@ -467,7 +467,7 @@ static void level_zero_adds_what_sysfs_lacks(void **state)
     static const struct {
         const char *name;
         uint64_t value;
-    } rows[] = {{"engine_all0", 100000},      {"engine_compute_all0", 50000}, {"engine_copy0", 7000},
+    } rows[] = {{"engine_all0", 0},           {"engine_compute_all0", 0},     {"engine_copy0", 0}, // nothing passed yet
                 {"energy", 500}, // of the whole, which the tile's is a part of
                 {"memory_total", 2000},       {"memory_used", 1500},          {"memory_read", 0xfffffff1},
                 {"memory_written", 5},        {"clock", 1300}, // of sysfs
@@ -492,6 +492,8 @@ static void level_zero_adds_what_sysfs_lacks(void **state)
     now_us += 2000000;
     ze->engines.parts[0].a += 500000;
     ze->engines.parts[0].b += 2000000;
+    ze->engines.parts[1].a += 960; // in ticks, as some drivers count
+    ze->engines.parts[1].b += 2400;
     ze->engines.parts[2].a += 2000000; // busier, but of one engine
     ze->engines.parts[2].b += 2000000;
     ze->memories.parts[0].read = 0x10;
@@ -503,6 +505,20 @@ static void level_zero_adds_what_sysfs_lacks(void **state)
     assert_int_equal(value(&b, "gpu0", "memory_read"), UINT64_C(0xfffffff1) + 0x20 + 100);
     assert_int_equal(value(&b, "gpu0", "reason_power_cap"), 2000000);
     assert_int_equal(value(&b, "gpu0", "reason_thermal"), 2000000);
+    assert_int_equal(value(&b, "gpu0", "engine_all0"), 500000000);
+    assert_int_equal(value(&b, "gpu0", "engine_compute_all0"), 800000000); // 40 % of 2 s
+    assert_int_equal(value(&b, "gpu0", "engine_copy0"), 2000000000);
+
+    // A driver that has not counted on tells of this second with the next one.
+    now_us += 1000000;
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(b.s.errnos[index_of(&b, "gpu0", "busy")], ENODATA);
+    assert_int_equal(value(&b, "gpu0", "engine_compute_all0"), 800000000);
+    now_us += 1000000;
+    ze->engines.parts[1].a += 600;
+    ze->engines.parts[1].b += 2400;
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "gpu0", "engine_compute_all0"), 1300000000);
     close_source(&b);
 }
 

@@ -673,6 +673,7 @@ static const struct row {
     {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=1 netdev/tx_packets=1000 netdev/tx_dropped=2000", OK}, // it lost
     {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0", OK},              // nothing is known of the network
     {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/tx_bytes=1 netdev/rx_bytes=1", OK}, // nor of its speed
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/@speed_mbps=100000 netdev/rx_bytes=1", OK}, // nor what it sent
     {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=75000000 netdev/@speed_mbps=100000 netdev/tx_bytes=1 "
                    "netdev/rx_bytes=1", OK}, // it did not wait
     {"gpu-memory-full", "memory_peak=0>899 memory_total=1000>1000", OK},

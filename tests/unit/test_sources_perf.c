@@ -485,7 +485,12 @@ static void a_thread_moves_between_kinds_of_cores(void **state)
     assert_int_equal(value(&b, "job", "cycles_on_cpu_atom"), 1000);
     assert_int_equal(value(&b, "job", "cycles"), 7000);
     assert_int_equal(value(&b, "job", "instructions"), 13500);
-    assert_int_equal(value(&b, "job", "group1_on_cpu_atom_time_running"), 2000);
+    assert_int_equal(value(&b, "job", "group1_on_cpu_atom_ran"), 2000);
+    // 16000 ns of two events, all of it on the one kind of cores or the other: nothing for the rule perf-multiplexed.
+    assert_int_equal(value(&b, "job", "group_all_time_enabled"), 16000);
+    assert_int_equal(value(&b, "job", "group_all_time_running"), 16000);
+    for (size_t i = 0; i < b.s.schema->counter_count; i++)
+        assert_null(strstr(b.s.schema->counters[i].name, "_on_cpu_core_time"));
 
     // Others had the counters half of the time: twice what was counted, on both kinds.
     run_on(100, CORE, 300, 500, 1000, 400);
@@ -494,6 +499,8 @@ static void a_thread_moves_between_kinds_of_cores(void **state)
     assert_int_equal(value(&b, "job", "cycles_on_cpu_core"), 6600);
     assert_int_equal(value(&b, "job", "cycles_on_cpu_atom"), 1020);
     assert_int_equal(value(&b, "job", "cycles"), 7620);
+    assert_int_equal(value(&b, "job", "group_all_time_enabled"), 18000);
+    assert_int_equal(value(&b, "job", "group_all_time_running"), 17000);
 
     // Not at all: no number; then one for both intervals.
     run_on(100, CORE, 0, 0, 500, 0);

@@ -352,8 +352,9 @@ static void add_ticks(gpu *g, uint64_t passed_us)
     g->ticks_us += passed_us;
     bool counted = !now->error && last->told && all;
     for (size_t i = 0; i < TICKS; i++) {
-        uint64_t of = counted ? (now->of[i] - last->of[i]) & now->mask : 0;
-        share[i] = !counted ? 0 : of < all ? (double)of / (double)all : 1;
+        bool known = counted && now->told_of & last->told_of & 1u << i;
+        uint64_t of = known ? (now->of[i] - last->of[i]) & now->mask : 0;
+        share[i] = !known ? 0 : of < all ? (double)of / (double)all : 1;
         g->ticks_sum_us[i] += (uint64_t)(share[i] * (double)g->ticks_us + 0.5);
         gpu_value_id id = (gpu_value_id)(GPU_THROTTLED_POWER + i);
         if (now->told_of & 1u << i) gpu_set(g, id, now->error, g->ticks_sum_us[i]);
@@ -394,6 +395,17 @@ static void add_up(gpu *g, uint64_t passed_us)
         g->memory_peak = g->values[GPU_MEMORY_USED].value;
 }
 
+// Why it is not known how long this reason held; 0: it is.
+static int reason_error(const gpu *g, size_t reason)
+{
+    static const gpu_value_id by_ticks[GPU_REASONS] = {GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
+                                                       GPU_THROTTLED_PROCHOT};
+    if (is_known(g, GPU_THROTTLE_REASONS)) return 0;
+    if (!g->ticks.told) return g->values[GPU_THROTTLE_REASONS].error;
+    if (g->ticks.error) return g->ticks.error;
+    return g->ticks.told_of & 1u << (by_ticks[reason] - GPU_THROTTLED_POWER) ? 0 : EOPNOTSUPP;
+}
+
 static void tell_sums(const gpu *g, emit *e)
 {
     static const emit_shape time = SHAPE("us", COUNTER, 0), cycles = SHAPE("GPU cycles", COUNTER, 0),
@@ -413,8 +425,13 @@ static void tell_sums(const gpu *g, emit *e)
         emit_failed(e, "memory_peak", &bytes, g->values[GPU_MEMORY_USED].error);
     if (g->values[GPU_JOB_PROCESSES].told) emit_value(e, "job_time", &time, g->job_us);
     bool told = g->values[GPU_THROTTLE_REASONS].told || g->ticks.told;
-    for (size_t i = 0; i < GPU_REASONS && told; i++)
-        emit_value(e, reasons[i], &time, g->reason_us[i]);
+    for (size_t i = 0; i < GPU_REASONS && told; i++) {
+        int error = reason_error(g, i);
+        if (error)
+            emit_failed(e, reasons[i], &time, error);
+        else
+            emit_value(e, reasons[i], &time, g->reason_us[i]);
+    }
 }
 
 // ---- telling ----

@@ -267,13 +267,21 @@ static const engine *same_engine(const client *c, const char *name)
     return NULL;
 }
 
+// A driver may tell less than before for a while: the larger figure stands until it is passed (drm-usage-stats.rst).
+static void keep_larger(client *now, const client *then)
+{
+    for (size_t i = 0; i < now->engine_count; i++) {
+        const engine *before = same_engine(then, now->engines[i].name);
+        if (before && now->engines[i].worked < before->worked) now->engines[i].worked = before->worked;
+    }
+}
+
 // Cycles become time by their share of all cycles over the time between two looks; a first look has none.
 static uint64_t worked_ns(const engine *now, const engine *then, uint64_t passed_us)
 {
-    bool restarted = then && now->worked < then->worked;
-    uint64_t worked = now->worked - (then && !restarted ? then->worked : 0);
+    uint64_t worked = now->worked - (then ? then->worked : 0);
     if (!now->cycles) return worked;
-    if (!then || restarted || now->all <= then->all) return 0;
+    if (!then || now->all <= then->all) return 0;
     return (uint64_t)((double)worked / (double)(now->all - then->all) * (double)passed_us * 1000);
 }
 
@@ -308,6 +316,7 @@ static void take_client(gpu_clients *c, client *now)
     for (size_t i = 0; i < c->count && !then; i++)
         if (c->items[i].id == now->id && strcasecmp(c->items[i].pci, now->pci) == 0) then = &c->items[i];
     if (then && then->seen) return; // another descriptor of the same device
+    keep_larger(now, then);
     add_client(c, now, then);
     now->seen = true;
     if (then) {

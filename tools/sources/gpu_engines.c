@@ -40,15 +40,29 @@ static bool add_event(engines *x, const emit *e, const char *terms, const char *
     return true;
 }
 
+typedef struct event_visit {
+    engines *x;
+    const emit *e;
+} event_visit;
+
+// The driver describes the engines that there are: "rcs0-busy".
+static void found_i915(void *user, const char *described)
+{
+    static const char end[] = "-busy";
+    const event_visit *v = user;
+    char name[NAME];
+    size_t n = strlen(described), tail = sizeof end - 1;
+    if (n <= tail || n > NAME - sizeof "engine_" || strcmp(described + n - tail, end) != 0) return;
+    snprintf(name, sizeof name, "engine_%.*s", (int)(n - tail), described);
+    add_event(v->x, v->e, described, name, "ns");
+}
+
 static void add_i915(engines *x, const emit *e)
 {
-    static const char *const names[] = {"rcs0", "ccs0", "ccs1", "ccs2", "ccs3", "bcs0", "vcs0", "vcs1", "vecs0"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char terms[NAME], name[NAME];
-        snprintf(terms, sizeof terms, "%s-busy", names[i]);
-        snprintf(name, sizeof name, "engine_%s", names[i]);
-        add_event(x, e, terms, name, "ns");
-    }
+    event_visit v = {x, e};
+    char path[128];
+    snprintf(path, sizeof path, DEVICES "/%s/events", x->pmu);
+    emit_directory(e, path, found_i915, &v);
 }
 
 // Which engines there are only the opening tells; what may not be opened is there, perhaps.

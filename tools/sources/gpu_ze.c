@@ -62,8 +62,8 @@ typedef struct engine_properties {
     uint32_t part;
 } engine_properties;
 
-typedef struct engine_stats {
-    uint64_t active_us, stamp_us;
+typedef struct engine_stats { // of one driver in microseconds, of another in ticks of the GPU
+    uint64_t active, stamp;
 } engine_stats;
 
 typedef struct power_properties {
@@ -285,6 +285,7 @@ typedef struct part {
     bool counts;       // ... whose width is known
     uint64_t last[2], sum[2];
     bool read_once;
+    int64_t since_us; // engines: of last
     gpu_value value;
     char name[32];
 } part;
@@ -505,10 +506,30 @@ static void read_pci(gpu *g, ze_gpu *x)
     if (p->counts_replays) offer(g, GPU_PCIE_REPLAYS, error, stats.replays);
 }
 
+// What an engine worked since the last reading, of all that passed, in the driver's unit; all is 0 when that is not
+// known. Only the share of the two means the same everywhere, so time is told as that share of the time that passed.
+static gpu_account work_of(part *p, const engine_stats *now, int64_t now_us)
+{
+    gpu_account work = {.told = true};
+    if (p->read_once && now->stamp == p->last[1]) return work; // not counted on: the next reading stands for both
+    if (p->read_once && now->active >= p->last[0] && now->stamp > p->last[1]) {
+        work.active = now->active - p->last[0];
+        work.all = now->stamp - p->last[1];
+        double share = work.active < work.all ? (double)work.active / (double)work.all : 1;
+        p->sum[0] += (uint64_t)(share * 1000 * (double)(now_us - p->since_us) + 0.5);
+    }
+    p->last[0] = now->active;
+    p->last[1] = now->stamp;
+    p->since_us = now_us;
+    p->read_once = true;
+    return work;
+}
+
 // Of the groups that hold all engines of the GPU, or of each tile, the busiest; without such ones of all groups.
 static void read_engines(gpu *g, ze_gpu *x)
 {
     gpu_account a = {.told = x->engines.count > 0};
+    int64_t now_us = gpu_clock_us();
     bool have_all = false;
     for (uint32_t i = 0; i < x->engines.count; i++)
         have_all |= x->engines.items[i].kind == ENGINE_ALL;
@@ -516,19 +537,16 @@ static void read_engines(gpu *g, ze_gpu *x)
         part *p = &x->engines.items[i];
         engine_stats stats = {0};
         int error = CALL(x->z, activity, p->h, &stats);
-        p->value = (gpu_value){.told = true, .error = error, .value = error ? 0 : stats.active_us * 1000};
+        p->value = (gpu_value){.told = true, .error = error};
         if (error) {
             if (!a.all) a.error = error;
             continue;
         }
-        uint64_t active = stats.active_us - p->last[0], all = stats.stamp_us - p->last[1];
-        bool usable = p->read_once && stats.active_us >= p->last[0] && stats.stamp_us > p->last[1];
-        p->last[0] = stats.active_us;
-        p->last[1] = stats.stamp_us;
-        p->read_once = true;
-        if (!usable || (have_all && p->kind != ENGINE_ALL)) continue;
-        if (a.all && (double)active / (double)all <= (double)a.active / (double)a.all) continue;
-        a = (gpu_account){.told = true, .active = active, .all = all};
+        const gpu_account work = work_of(p, &stats, now_us);
+        p->value.value = p->sum[0];
+        if (!work.all || (have_all && p->kind != ENGINE_ALL)) continue;
+        if (a.all && (double)work.active / (double)work.all <= (double)a.active / (double)a.all) continue;
+        a = work;
     }
     g->account = a;
 }
@@ -587,11 +605,12 @@ static void list(parts *p, enumerate *of, handle device)
     uint32_t count = 0;
     handle *handles = NULL;
     if (!of || of(device, &count, NULL) || !count || count > MOST) return;
-    handles = calloc(count, sizeof *handles);
-    p->items = calloc(count, sizeof *p->items);
+    const uint32_t room = count;
+    handles = calloc(room, sizeof *handles);
+    p->items = calloc(room, sizeof *p->items);
     if (handles && p->items && !of(device, &count, handles)) {
-        p->count = count;
-        for (uint32_t i = 0; i < count; i++)
+        p->count = count < room ? count : room;
+        for (uint32_t i = 0; i < p->count; i++)
             p->items[i].h = handles[i];
     }
     free(handles);

@@ -36,8 +36,8 @@ typedef struct perf_events {
 bool perf_choose(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 // Is the list one that perf_choose() can take? What only sysfs knows is taken for granted.
 bool perf_check(const char *list, char *text, size_t size);
-// Fills attr from "event=0x3,umask=0x1", or the name of a described event, with other terms behind it or not; scale and unit where they are described.
-// An errno; ENOENT: there is no such description.
+// Fills attr from "event=0x3,umask=0x1", or the name of a described event, with other terms behind it or not; scale and
+// unit where they are described. An errno; ENOENT: there is no such description.
 int perf_describe(perf_event *event, const emit *e, const char *pmu, const char *terms);
 // By libpfm4. An errno: ENOENT it does not know the event, ELIBACC there is no libpfm4.
 int perf_encode(struct perf_event_attr *attr, const char *event);
@@ -111,7 +111,8 @@ int perf_counting_add_group(perf_counting *c, int directory, int cpu);
 void perf_counting_read(perf_counting *c, bool fast_only);
 // The values, and the time of each set that shares the hardware.
 void perf_counting_tell(const perf_counting *c, emit *e);
-void perf_counting_tell_times(const perf_counting *c, emit *e); // the times alone
+// The times alone; of what is not scaled only how long it ran.
+void perf_counting_tell_times(const perf_counting *c, emit *e);
 uint64_t perf_in_unit(const perf_event *x);                    // the total
 void perf_counting_facts(const perf_counting *c, emit *e);
 bool perf_counting_works(const perf_counting *c, int *sys_errno); // any event; else why not
@@ -136,6 +137,7 @@ typedef struct perf_cores {
     perf_event *totals; // over all kinds
     size_t total_count;
     bool by_task;
+    uint64_t enabled, running; // by_task: ns, summed over the events; running on any kind
     char notes[192];
 } perf_cores;
 

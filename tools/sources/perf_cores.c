@@ -227,6 +227,8 @@ static int add_up(perf_cores *k, size_t event, size_t from, size_t to)
         running += s->running - kind->parts[event].running;
     }
     if (enabled && !running) return EBUSY; // the next reading stands for both
+    k->enabled += enabled;
+    k->running += running < enabled ? running : enabled;
     for (size_t i = from; i < to; i++) {
         perf_core_kind *kind = &k->kinds[i];
         const perf_set *s = set_of(&kind->counting, event);
@@ -297,8 +299,18 @@ static void tell_event(emit *e, const perf_event *x, int error, uint64_t total)
         emit_value(e, x->name, &x->shape, perf_in_unit(&y));
 }
 
+// A thread that is on one kind of cores is not on the others: only what all kinds ran together says whether the
+// hardware's counters were shared.
+static void tell_times(const perf_cores *k, emit *e)
+{
+    static const emit_shape time = SHAPE("ns", COUNTER, 0);
+    emit_value(e, "group_all_time_enabled", &time, k->enabled);
+    emit_value(e, "group_all_time_running", &time, k->running);
+}
+
 void perf_cores_tell(const perf_cores *k, emit *e)
 {
+    if (k->by_task) tell_times(k, e);
     for (size_t i = 0; i < k->total_count; i++)
         tell_event(e, &k->totals[i], k->totals[i].error, k->totals[i].total);
     for (size_t i = 0; i < k->kind_count; i++) {

@@ -301,9 +301,9 @@ void perf_counting_tell_times(const perf_counting *c, emit *e)
         int error = s->error == EBUSY ? 0 : s->error ? s->error : c->events[s->events[0]].error;
         if (!is_told(s)) continue;
         number++;
-        for (int running = 0; running < 2; running++) {
-            snprintf(name, sizeof name, "group%zu%s%.24s_time_%s", number, c->on ? "_on_" : "", c->on ? c->on : "",
-                     running ? "running" : "enabled");
+        for (int running = c->unscaled; running < 2; running++) {
+            snprintf(name, sizeof name, "group%zu%s%.24s_%s", number, c->on ? "_on_" : "", c->on ? c->on : "",
+                     c->unscaled ? "ran" : running ? "time_running" : "time_enabled");
             if (error)
                 emit_failed(e, name, &time, error);
             else
