@@ -26,8 +26,8 @@ typedef struct evaluation {
     const difference *d;
     lookup index;  // (device, counter) -> index of the counter
     size_t *twins; // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
-    // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known), and
-    // how many findings there are so far that speak against the network
+    // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
+    // and how many findings there are so far that speak against the network
     double line_share;
     size_t losses;
     // the rule and device at hand

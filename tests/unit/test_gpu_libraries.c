@@ -243,6 +243,7 @@ static void a_gpu_elsewhere(void **state)
     amd->init_result = 18;
     open_source(&b, "gpu", root, &nobody);
     assert_int_equal(value(&b, "gpu0", "busy"), 77);
+    assert_string_equal(fact(&b, "gpu0", "library"), "AMD SMI does not start: result 0x12");
     close_source(&b);
     // Without an AMD GPU it is not even asked.
     put(CARD "uevent", "DRIVER=ast\n");
@@ -525,7 +526,7 @@ static void level_zero_adds_what_sysfs_lacks(void **state)
 static void level_zero_fails_here_and_there(void **state)
 {
     (void)state;
-    enum { DENIED = 0x70010000, UNSUPPORTED = 0x78000003, LOST = 0x70000001 };
+    enum { DENIED = 0x70010000, UNSUPPORTED = 0x78000003, LOST = 0x70000001, RESET = 0x70000006, ASLEEP = 0x70000007 };
     bench b;
     fake_ze_state *ze = use_library(&gpu_ze_names, "fake-ze", "fake_ze", sizeof *ze);
     one_intel(ze);
@@ -539,6 +540,8 @@ static void level_zero_fails_here_and_there(void **state)
     ze->ports.parts[2].bits = 0; // it does not know its state
     ze->errors.parts[0].result = UNSUPPORTED;
     ze->clocks.parts[1].result = LOST;
+    ze->temperatures.parts[0].result = RESET;
+    ze->temperatures.parts[1].result = ASLEEP;
     open_source(&b, "gpu", root, &nobody);
     assert_int_equal(status_of(&b, "gpu0", "engine_all0"), NETPROF_STATUS_DENIED);
     assert_int_equal(status_of(&b, "gpu0", "busy"), NETPROF_STATUS_DENIED);
@@ -551,6 +554,8 @@ static void level_zero_fails_here_and_there(void **state)
     assert_false(is_told(&b, "gpu0", "ras_corrected"));
     assert_int_equal(value(&b, "gpu0", "ras_uncorrected"), 1);
     assert_int_equal(status_of(&b, "gpu0", "throttle_reasons"), NETPROF_STATUS_VANISHED);
+    assert_int_equal(status_of(&b, "gpu0", "temperature"), NETPROF_STATUS_VANISHED);
+    assert_int_equal(b.s.errnos[index_of(&b, "gpu0", "memory_temperature")], EAGAIN);
     close_source(&b);
 
     // The card's own domain is the whole, whatever else there is.
@@ -568,7 +573,7 @@ static void level_zero_fails_here_and_there(void **state)
 
     ze->init_result = 0x78000001; // no driver
     open_source(&b, "gpu", root, &nobody);
-    assert_string_equal(fact(&b, "gpu0", "library"), "");
+    assert_string_equal(fact(&b, "gpu0", "library"), "Level Zero does not start: result 0x78000001");
     assert_int_equal(value(&b, "gpu0", "clock"), 1300);
     close_source(&b);
 }

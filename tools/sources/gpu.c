@@ -152,6 +152,15 @@ gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned 
     return NULL;
 }
 
+void gpu_library_failed(const gpu_list *list, const char *vendor, const char *library, unsigned result)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        gpu *g = list->items[i];
+        if (g->part || strcmp(g->vendor, vendor) != 0) continue;
+        snprintf(g->library_failed, sizeof g->library_failed, "%s does not start: result 0x%x", library, result);
+    }
+}
+
 void *gpu_load(const char *const *names, const emit *e)
 {
     void *library = NULL;
@@ -472,7 +481,10 @@ static void tell_facts(gpu_state *s, emit *e, gpu *g)
     emit_fact(e, "vendor", g->vendor);
     emit_fact(e, "model", g->model);
     g->facts(g, e);
-    if (g->library.facts) g->library.facts(g, e);
+    if (g->library.facts)
+        g->library.facts(g, e);
+    else
+        emit_fact(e, "library", g->library_failed);
     if (g->engines.facts) g->engines.facts(g, e);
     emit_fact(e, "uuid", g->uuid);
     emit_fact(e, "pci", g->pci);

@@ -132,6 +132,7 @@ struct gpu {
     gpu_account account;
     const struct metrics_row *metrics; // of gpu_metrics: the version
     gpu_extra library, engines;
+    char library_failed[64];
     // made of what was read
     int64_t last_us; // 0: not read yet
     uint64_t busy_us, seen_us, job_us, loaded_us, loaded_cycles, memory_peak, reason_us[GPU_REASONS];
@@ -155,6 +156,8 @@ gpu_link *gpu_link_at(gpu *g, unsigned number);
 // The GPU at this PCI address, or NULL.
 gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned bus, unsigned device,
             unsigned function);
+// The library is there and does not start; said with the GPUs of this maker, unless another library tells of them.
+void gpu_library_failed(const gpu_list *list, const char *vendor, const char *library, unsigned result);
 // Loads the first of these that is there; NULL ends them. Not below another root.
 void *gpu_load(const char *const *names, const emit *e);
 // Does the process belong to the job? By its parents and its control group.

@@ -90,7 +90,7 @@ struct gpu_amd {
     int (*processors)(handle socket, uint32_t *count, handle *processors);
     int (*address)(handle processor, uint64_t *bdf);
     int (*energy)(handle processor, uint64_t *count, float *microjoules, uint64_t *stamp);
-    int (*ecc)(handle processor, error_count *count);
+    int (*ecc)(handle processor, uint64_t block, error_count *count);
     int (*replays)(handle processor, uint64_t *count);
     int (*get_metrics)(handle processor, void *table);
     // ROCm SMI
@@ -120,7 +120,7 @@ static const function amdsmi_functions[] = {FUNCTION(init, "amdsmi_init"),
                                             FUNCTION(processors, "amdsmi_get_processor_handles"),
                                             FUNCTION(address, "amdsmi_get_gpu_device_bdf"),
                                             FUNCTION(energy, "amdsmi_get_energy_count"),
-                                            FUNCTION(ecc, "amdsmi_get_gpu_total_ecc_count"),
+                                            FUNCTION(ecc, "amdsmi_get_gpu_ecc_count"),
                                             FUNCTION(replays, "amdsmi_get_gpu_pci_replay_counter"),
                                             FUNCTION(get_metrics, "amdsmi_get_gpu_metrics_info"),
                                             {NULL, 0}};
@@ -256,7 +256,7 @@ static void read_amdsmi(gpu *g, amd_gpu *x)
     }
     if (wants(g, GPU_ECC_CORRECTED) || wants(g, GPU_ECC_UNCORRECTED)) {
         memset(&errors, 0xff, sizeof errors);
-        int error = AMDSMI(x->a, ecc, x->processor, &errors);
+        int error = AMDSMI(x->a, ecc, x->processor, MEMORY_BLOCK, &errors);
         offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
         offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
     }
@@ -362,7 +362,9 @@ static bool open_amdsmi(const gpu_list *list, gpu_amd *a)
     uint32_t count = SOCKETS;
     a->name = "AMD SMI";
     find_functions(a, amdsmi_functions);
-    if (!a->init || a->init(AMD_GPUS)) {
+    int result = a->init ? a->init(AMD_GPUS) : 0;
+    if (!a->init || result) {
+        if (result) gpu_library_failed(list, "AMD", a->name, (unsigned)result);
         a->init = NULL;
         return false;
     }
@@ -379,7 +381,9 @@ static bool open_rocm(const gpu_list *list, gpu_amd *a)
     uint32_t count = 0;
     a->name = "ROCm SMI";
     find_functions(a, rocm_functions);
-    if (!a->rocm_init || a->rocm_init(0)) {
+    int result = a->rocm_init ? a->rocm_init(0) : 0;
+    if (!a->rocm_init || result) {
+        if (result) gpu_library_failed(list, "AMD", a->name, (unsigned)result);
         a->rocm_init = NULL;
         return false;
     }

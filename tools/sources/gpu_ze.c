@@ -34,6 +34,7 @@ enum { // types of structures
     COUNTER_BITS = 0x00020002
 };
 enum { RAS_KINDS = 7, RAS_RESETS = 0, RAS_COMPUTE = 3, RAS_OTHERS = 4, RAS_CACHE = 5 };
+enum { NO_HOST_MEMORY = 0x70000002, UNSUPPORTED_VERSION = 0x78000002 };
 enum { ENGINE_ALL = 0, CLOCK_OF_GPU = 0, CLOCK_OF_MEMORY = 1, MEMORY_OF_DEVICE = 1 };
 
 typedef struct head {
@@ -258,14 +259,14 @@ static int errno_of(int result)
     switch ((unsigned)result) {
     case 0: return 0;
     case 0x70000001:                    // device lost
-    case 0x70000005: return ENODEV;     // device requires a reset
-    case 0x70000002:                    // no memory of the host
+    case 0x70000006: return ENODEV;     // device requires a reset
+    case NO_HOST_MEMORY:
     case 0x70000003: return ENOMEM;     // no memory of the device
-    case 0x70000006: return EAGAIN;     // device sleeps
+    case 0x70000007: return EAGAIN;     // device sleeps
     case 0x70010000: return EACCES;     // insufficient permissions
     case 0x70010001: return EBUSY;      // not available: somebody else has it
     case 0x70020000:                    // a dependency is missing
-    case 0x78000002:                    // unsupported version
+    case UNSUPPORTED_VERSION:
     case 0x78000003: return EOPNOTSUPP; // unsupported feature
     default: return EIO;
     }
@@ -618,9 +619,9 @@ static void list(parts *p, enumerate *of, handle device)
 
 static void name_engines(ze_gpu *x)
 {
-    static const char *const kinds[] = {"all",  "compute_all",       "media_all", "copy_all",   "compute",    "render", "decode",
-                                        "encode", "copy", "enhance", "3d",        "render_compute_all", "render_all", "3d_all",
-                                        "codec_all"};
+    static const char *const kinds[] = {"all",     "compute_all",        "media_all",  "copy_all", "compute",
+                                        "render",  "decode",             "encode",     "copy",     "enhance",
+                                        "3d",      "render_compute_all", "render_all", "3d_all",   "codec_all"};
     for (uint32_t i = 0; i < x->engines.count; i++) {
         engine_properties p = {.head = {ENGINE_PROPERTIES, NULL}};
         part *engine = &x->engines.items[i];
@@ -743,24 +744,25 @@ static void attach(const gpu_list *all, gpu_ze *z, handle device)
 
 // Loaders before 1.9 lack zesInit(): there the management comes with the runtime, when a variable says so. It is set
 // for this call alone: a program that is started from here later may use the other way, and both do not mix.
+// What follows returns the library's own result.
 static int initialize_old(gpu_ze *z)
 {
     static const char variable[] = "ZES_ENABLE_SYSMAN";
     const char *had = getenv(variable);
-    if (!z->old_init || !z->old_drivers || !z->old_devices) return EOPNOTSUPP;
-    if (!had && setenv(variable, "1", 1)) return ENOMEM;
-    int error = errno_of(z->old_init(0));
+    if (!z->old_init || !z->old_drivers || !z->old_devices) return UNSUPPORTED_VERSION;
+    if (!had && setenv(variable, "1", 1)) return NO_HOST_MEMORY;
+    int result = z->old_init(0);
     if (!had) unsetenv(variable);
     z->drivers = z->old_drivers;
     z->devices = z->old_devices;
     z->way = "zeInit and ZES_ENABLE_SYSMAN";
-    return error;
+    return result;
 }
 
 static int initialize(gpu_ze *z)
 {
     z->way = "zesInit";
-    return z->init && z->drivers && z->devices ? errno_of(z->init(0)) : initialize_old(z);
+    return z->init && z->drivers && z->devices ? z->init(0) : initialize_old(z);
 }
 
 static void attach_all(const gpu_list *all, gpu_ze *z)
@@ -793,10 +795,12 @@ gpu_ze *gpu_ze_open(gpu_list *all, const emit *e)
         void *function = dlsym(z->library, functions[i].name);
         memcpy((char *)z + functions[i].offset, &function, sizeof function);
     }
-    if (z->library && !initialize(z)) {
+    int result = z->library ? initialize(z) : 0;
+    if (z->library && !result) {
         attach_all(all, z);
         return z;
     }
+    if (result) gpu_library_failed(all, "Intel", "Level Zero", (unsigned)result);
     gpu_ze_close(z);
     return NULL;
 }
