@@ -385,7 +385,7 @@ static void throttling_by_ticks(void **state)
     t.energy = 3 * 65536;
     t.ticks = UINT32_MAX - 99; // wraps in between
     t.residencies[0] = 5;      // prochot
-    t.residencies[4] = UINT32_MAX; // the memory's is not counted
+    t.residencies[1] = t.residencies[4] = UINT32_MAX; // the power limit's and the memory's are not counted
     t.up[0] = t.up[3] = 1;
     t.up[1] = 2; // switched off
     put_table((unsigned char *)&t, sizeof t);
@@ -396,6 +396,7 @@ static void throttling_by_ticks(void **state)
     assert_int_equal(value(&b, "gpu0", "xgmi1_up"), 0);
     assert_int_equal(value(&b, "gpu0", "xgmi3_up"), 1);
     assert_false(is_told(&b, "gpu0", "throttled_memory"));
+    assert_int_equal(status_of(&b, "gpu0", "reason_power_cap"), NETPROF_STATUS_UNSUPPORTED); // no time is not known
 
     now_us += 2000000; // the firmware has not counted on yet
     again(&b, NETPROF_SET_ALL);
@@ -404,17 +405,20 @@ static void throttling_by_ticks(void **state)
     t.ticks += 400; // over 4 s
     t.residencies[0] += 100;
     t.residencies[2] += 40;
+    t.residencies[1] = 300; // counted from now on: this is not of these 4 s
     put_table((unsigned char *)&t, sizeof t);
     again(&b, NETPROF_SET_ALL);
     assert_int_equal(value(&b, "gpu0", "throttled_prochot"), 1000000);
     assert_int_equal(value(&b, "gpu0", "throttled_thermal"), 400000);
     assert_int_equal(value(&b, "gpu0", "reason_hardware"), 1000000);
     assert_int_equal(value(&b, "gpu0", "reason_thermal"), 400000);
+    assert_int_equal(value(&b, "gpu0", "reason_power_cap"), 0);
     put_table((unsigned char *)&t, 3); // cut
     again(&b, NETPROF_SET_ALL);
     assert_int_equal(status_of(&b, "gpu0", "energy"), NETPROF_STATUS_UNREADABLE);
     assert_int_equal(status_of(&b, "gpu0", "xgmi3_rx_bytes"), NETPROF_STATUS_UNREADABLE);
     assert_int_equal(status_of(&b, "gpu0", "throttled_prochot"), NETPROF_STATUS_UNREADABLE);
+    assert_int_equal(status_of(&b, "gpu0", "reason_thermal"), NETPROF_STATUS_UNREADABLE);
     close_source(&b);
 
     // A short table that calls itself 1.6 is the one that some drivers had for a while.
@@ -554,6 +558,7 @@ static void level_zero_fails_here_and_there(void **state)
     assert_false(is_told(&b, "gpu0", "ras_corrected"));
     assert_int_equal(value(&b, "gpu0", "ras_uncorrected"), 1);
     assert_int_equal(status_of(&b, "gpu0", "throttle_reasons"), NETPROF_STATUS_VANISHED);
+    assert_int_equal(status_of(&b, "gpu0", "reason_power_cap"), NETPROF_STATUS_VANISHED);
     assert_int_equal(status_of(&b, "gpu0", "temperature"), NETPROF_STATUS_VANISHED);
     assert_int_equal(b.s.errnos[index_of(&b, "gpu0", "memory_temperature")], EAGAIN);
     close_source(&b);
