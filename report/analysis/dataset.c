@@ -194,6 +194,7 @@ static netprof_err copy_delta(dataset_input *in, const netprof_delta *from)
     to.wall_end_ns = from->wall_end_ns;
     to.interval_ns = from->interval_ns;
     to.sweep_ns = from->sweep_ns;
+    to.stamp_error_ns = from->stamp_error_ns;
     return dataset_add_delta(in, &to);
 }
 

@@ -503,6 +503,7 @@ static void fill_delta(dataset_input *in, const json_schema *s, json_object *ite
     delta->wall_end_ns = int_of(item, "wall_end_ns");
     delta->interval_ns = int_of(item, "interval_ns");
     delta->sweep_ns = int_of(item, "sweep_ns");
+    delta->stamp_error_ns = int_of(item, "stamp_error_ns");
     memset(delta->flags, NETPROF_FLAG_UNKNOWN, s->schema->counter_count);
     for (size_t i = 0; i < length_of(devices); i++) {
         json_object *d = json_object_array_get_idx(devices, i);

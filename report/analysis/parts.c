@@ -176,7 +176,8 @@ unsigned parts_hold(const char *path)
             at += HEADER;
             continue;
         }
-        if (memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0) found |= PARTS_SNAPSHOTS;
+        if (memcmp(head, "STEP", 4) == 0 || memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0)
+            found |= PARTS_SNAPSHOTS;
         if (memcmp(head, "REGN", 4) == 0) found |= PARTS_REGIONS;
         at += chunk_size(head);
     }
