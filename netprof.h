@@ -345,6 +345,8 @@ typedef struct netprof_user_counter {
 /* ---- files ---- */
 
 typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* 0, or an errno */
+/* The next bytes, at most `size`; *got 0: there are no more. 0, or an errno. */
+typedef int (*netprof_read_fn)(void *user, void *to, size_t size, size_t *got);
 typedef struct netprof_writer netprof_writer;
 typedef struct netprof_reader netprof_reader;
 
@@ -496,14 +498,17 @@ NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, n
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
-   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
+/* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
+   is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
+   .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
 /* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
-   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
+   behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
@@ -7839,14 +7844,19 @@ static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int 
     return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
+/* Time between two readings of a device. */
+static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t before, uint32_t after)
+{
+    return netprof__minus(netprof__read_at(pair->b, after, pair->by_wall),
+                          netprof__read_at(pair->a, before, pair->by_wall));
+}
+
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
-static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
+static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    if (a->stamps_ns[i] && b->stamps_ns[k])
-        return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
-    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
-                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
+    if (!a->stamps_ns[i] || !b->stamps_ns[k]) return of_device_ns;
+    return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
 }
 
 static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
@@ -7869,9 +7879,9 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     d->flags[r] = (uint8_t)flag;
 }
 
-/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
+/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE; of_device_ns where both are there. */
 static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
-                               int recreated)
+                               int64_t of_device_ns, int recreated)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     int was = i != NETPROF_NONE, is = k != NETPROF_NONE;
@@ -7883,7 +7893,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
     d->elapsed_ns[r] = 0;
     d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
     if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not asked for */
-    d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
+    d->elapsed_ns[r] = netprof__elapsed(pair, i, k, of_device_ns);
     if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
         netprof__delta_value(d, r, pair, i, k, recreated);
 }
@@ -7891,8 +7901,16 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count;
-    char *p =
-        (char *)netprof__resize(&netprof__schema_of(schema)->alloc, NULL, n * (4 * sizeof(uint64_t) + 3));
+    const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
+    char *p;
+    if (d->memory && d->schema && d->schema->counter_count == n &&
+        netprof__same_alloc(a, &netprof__schema_of(d->schema)->alloc)) {
+        netprof_schema_retain(schema);
+        netprof_schema_release(d->schema);
+        d->schema = schema;
+        return NETPROF_OK;
+    }
+    p = (char *)netprof__resize(a, NULL, n * (4 * sizeof(uint64_t) + 3));
     if (!p) return netprof__no_memory(error);
     netprof_delta_free(d);
     d->memory = p;
@@ -8055,6 +8073,18 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     d->stamp_error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
 }
 
+/* Rows when the layouts are alike. */
+static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
+{
+    const netprof_schema *schema = d->schema;
+    size_t i, k;
+    for (i = 0; i < schema->device_count; i++) {
+        int64_t elapsed_ns = netprof__device_elapsed(pair, (uint32_t)i, (uint32_t)i);
+        for (k = schema->devices[i].first; k < (size_t)schema->devices[i].first + schema->devices[i].count; k++)
+            netprof__delta_row(d, k, pair, k, k, elapsed_ns, 0);
+    }
+}
+
 /* Rows when the layouts differ: the joined schema's counters are looked up in both. */
 static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
                                   uint8_t *recreated)
@@ -8062,8 +8092,14 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
     size_t i;
     netprof__match(pair->b->schema, d->schema, in_b, recreated);
     netprof__match(pair->a->schema, d->schema, in_a, recreated);
-    for (i = 0; i < d->schema->counter_count; i++)
-        netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
+    for (i = 0; i < d->schema->counter_count; i++) {
+        int both = in_a[i] != NETPROF_NONE && in_b[i] != NETPROF_NONE;
+        int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
+                                                            pair->b->schema->counters[in_b[i]].device)
+                                  : 0;
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns,
+                           recreated[d->schema->counters[i].device]);
+    }
 }
 
 /* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
@@ -8100,7 +8136,7 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
 /* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
-    if (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size))
+    if (a != b && (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size)))
         return 0;
     return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
                    netprof_fact_of(b->facts, b->fact_count, "boot_id")
@@ -8142,7 +8178,6 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 {
     netprof__pair pair;
     netprof_err failed;
-    size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
     pair.a = before;
@@ -8151,8 +8186,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     if (failed) return failed;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
-        for (i = 0; !failed && i < after->schema->counter_count; i++)
-            netprof__delta_row(delta, i, &pair, i, i, 0);
+        if (!failed) netprof__delta_alike(delta, &pair);
     } else {
         failed = netprof__diff_different(&pair, delta, error);
     }
@@ -8315,22 +8349,39 @@ static int64_t netprof__unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 }
 
-static void netprof__crc_table(uint32_t *table)
+#define NETPROF__CRC_TABLES (8 * 256)
+
+/* Table k: a byte with k bytes of zeros behind it. Eight bytes at a time are summed four times as fast as one by one;
+   short chunks are left to the first table, for the others would not be in the cache. */
+static void netprof__crc_tables(uint32_t *tables)
 {
     uint32_t i, c;
     int k;
     for (i = 0; i < 256; i++) {
         for (c = i, k = 0; k < 8; k++)
             c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-        table[i] = c;
+        tables[i] = c;
     }
+    for (; i < NETPROF__CRC_TABLES; i++)
+        tables[i] = tables[i - 256] >> 8 ^ tables[tables[i - 256] & 255];
 }
 
-static uint32_t netprof__crc(const uint32_t *table, uint32_t crc, const unsigned char *data, size_t size)
+static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const unsigned char *p)
 {
+    uint32_t x = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+    return tables[7 * 256 + (x & 255)] ^ tables[6 * 256 + (x >> 8 & 255)] ^ tables[5 * 256 + (x >> 16 & 255)] ^
+           tables[4 * 256 + (x >> 24)] ^ tables[3 * 256 + p[4]] ^ tables[2 * 256 + p[5]] ^ tables[256 + p[6]] ^
+           tables[p[7]];
+}
+
+static uint32_t netprof__crc(const uint32_t *tables, uint32_t crc, const unsigned char *data, size_t size)
+{
+    int in_eights = size >= 64;
     crc = ~crc;
+    for (; in_eights && size >= 8; size -= 8, data += 8)
+        crc = netprof__crc_eight(tables, crc, data);
     while (size--)
-        crc = table[(crc ^ *data++) & 255] ^ crc >> 8;
+        crc = tables[(crc ^ *data++) & 255] ^ crc >> 8;
     return ~crc;
 }
 
@@ -9208,7 +9259,7 @@ struct netprof_writer {
     uint64_t chunks;
     netprof_error error; /* the first failure: sticks */
     uint32_t sum;        /* the last chunk's checksum */
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
 
 static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
@@ -9285,7 +9336,7 @@ static netprof_writer *netprof__writer_make(void)
     if (!w) return NULL;
     w->alloc = w->buffer.alloc = a;
     w->fd = -1;
-    netprof__crc_table(w->crc);
+    netprof__crc_tables(w->crc);
     return w;
 }
 
@@ -9713,7 +9764,14 @@ struct netprof_reader {
     const unsigned char *data;
     unsigned char *owned;
     char *path;
-    size_t size, at;
+    size_t size, at, capacity; /* of data, of owned: a window on the file, unless all is in memory */
+    uint64_t base;             /* where the window begins in the file */
+    netprof_read_fn read;      /* what is behind the window; NULL: nothing */
+    void *user;
+    int fd, failed; /* failed: an errno of reading */
+    uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
+    int later;      /* ... and a later netprof wrote them */
+    int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
@@ -9728,7 +9786,7 @@ struct netprof_reader {
     char damage[200];
     int ended, starved; /* starved: an allocation failed; the chunk can be tried again */
     uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
 
 /* The checksum of the chunk that is being read. */
@@ -10657,38 +10715,107 @@ static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char
     return NULL;
 }
 
-/* Length of the whole chunk at `at`, or 0 when there is none whose checksum is right. */
-static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
+#ifndef NETPROF__WINDOW
+#define NETPROF__WINDOW (128 << 10)
+#endif
+
+/* Room for more behind the window; 0 without. */
+static int netprof__fill_room(netprof_reader *r)
 {
-    const unsigned char *p = r->data + at;
+    size_t left = r->size - r->at;
+    if (r->at && (r->size == r->capacity || r->at >= left)) {
+        memmove(r->owned, r->owned + r->at, left);
+        r->base += r->at;
+        r->size = left;
+        r->at = 0;
+    }
+    if (r->size == r->capacity && !netprof__grow(&r->alloc, &r->owned, &r->capacity,
+                                                 r->capacity ? 2 * r->capacity : NETPROF__WINDOW, 1)) {
+        r->starved = 1;
+        return 0;
+    }
+    r->data = r->owned;
+    return 1;
+}
+
+/* How many bytes from r->at on are in the window, once there are so many as wanted or the file has no more. Less also
+   when r->failed or r->starved was set. */
+static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
+{
+    while (r->size - r->at < wanted && r->read && !r->failed && netprof__fill_room(r)) {
+        size_t got = 0;
+        r->failed = r->read(r->user, r->owned + r->size, r->capacity - r->size, &got);
+        if (!r->failed && !got) r->read = NULL;
+        if (!r->failed) r->size += got;
+    }
+    return r->size - r->at;
+}
+
+static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error)
+{
+    if (r->failed) return netprof__fail(error, NETPROF_ERR_IO, r->failed, r->path, "cannot read");
+    if (!r->starved) return NETPROF_OK;
+    r->starved = 0;
+    return netprof__no_memory(error);
+}
+
+/* Length of the whole chunk at r->at, or 0 when there is none whose checksum is right. */
+static size_t netprof__chunk(netprof_reader *r)
+{
+    const unsigned char *p;
     uint64_t length;
     uint32_t crc;
-    if (r->size - at < 12) return 0;
+    int large;
+    if (netprof__fill(r, 12) < 12) return 0;
+    p = r->data + r->at;
     length = netprof__get_le(p + 4, 4);
-    if (length > r->size - at - 12) return 0;
-    crc = netprof__crc(r->crc, 0, p, 8);
-    crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
-    return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
-}
-
-static int netprof__is_header(const netprof_reader *r, size_t at)
-{
-    return r->size - at >= 16 && memcmp(r->data + at, netprof__file_magic, 8) == 0;
-}
-
-/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. A file made of
-   beginnings of chunks that are none is given up when its bytes were summed a few times over. */
-static size_t netprof__resync(netprof_reader *r)
-{
-    size_t at;
-    for (at = r->at + 1; at + 12 <= r->size && r->searched / 16 <= r->size; at++) {
-        uint64_t length = netprof__get_le(r->data + at + 4, 4);
-        if (netprof__is_header(r, at)) return at;
-        if (!netprof__chunk_type(r->data + at) || length > r->size - at - 12) continue;
-        if (netprof__chunk_at(r, at)) return at;
+    large = length > r->limits.max_memory && netprof__chunk_type(p);
+    if (!(r->read && length > r->limits.max_memory) && netprof__fill(r, length + 12) >= length + 12) {
+        p = r->data + r->at;
+        crc = netprof__crc(r->crc, 0, p, 8);
+        crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
+        if (crc == netprof__get_le(p + 8, 4)) return (size_t)length + 12;
         r->searched += length;
     }
-    return r->size;
+    r->large |= large;
+    return 0;
+}
+
+static int netprof__is_header(netprof_reader *r)
+{
+    return netprof__fill(r, 16) >= 16 && memcmp(r->data + r->at, netprof__file_magic, 8) == 0;
+}
+
+static int netprof__may_begin(unsigned char first)
+{
+    return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* of the tags */
+}
+
+static void netprof__lose(netprof_reader *r, size_t bytes)
+{
+    r->at += bytes;
+    r->lost += bytes;
+}
+
+/* To where reading can go on behind damage: a chunk of a known type that is whole, or the end. A file made of beginnings
+   of chunks that are none is given up when its bytes were summed a few times over, and a GiB. 0: trouble, to be called
+   again. */
+static int netprof__resync(netprof_reader *r)
+{
+    for (;;) {
+        size_t skip = 1;
+        while (r->at + skip + 16 <= r->size && !netprof__may_begin(r->data[r->at + skip]))
+            skip++;
+        netprof__lose(r, skip);
+        if (netprof__fill(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
+        if (netprof__is_header(r)) return 1;
+        if (!netprof__chunk_type(r->data + r->at)) continue;
+        if (netprof__chunk(r)) return 1;
+        if (r->failed || r->starved) return 0;
+    }
+    while (netprof__fill(r, 1))
+        netprof__lose(r, r->size - r->at);
+    return !r->failed && !r->starved;
 }
 
 /* What comes next is of another file, whose schemas count from 0 again. */
@@ -10703,38 +10830,63 @@ static void netprof__forget_schemas(netprof_reader *r)
     r->schema_count = 0;
 }
 
-static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
+static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, uint64_t size, const char *text)
 {
     item->type = NETPROF_ITEM_DAMAGE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = size;
     snprintf(r->damage, sizeof r->damage, "%s", text);
     item->text = r->damage;
-    r->at += size;
     return NETPROF_OK;
 }
 
-/* Where the next file's header stands: what a later version's chunks mean is not known here. */
-static size_t netprof__file_end(const netprof_reader *r)
+/* The bytes before r->at that were not told of. */
+static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, const char *text)
 {
-    size_t at = r->at + 16;
-    while (at < r->size && !netprof__is_header(r, at))
-        at++;
-    return at;
+    netprof__item_damage(r, item, r->lost, text);
+    item->offset -= r->lost;
+    r->lost = 0;
+    r->large = 0;
+    return NETPROF_OK;
+}
+
+/* found: what can be read begins at r->at. */
+static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
+{
+    if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
+    return netprof__item_lost(r, item,
+                              r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
+                                       : "bytes that are no whole chunk");
+}
+
+/* A file of a later version, whose header is lost already: what its chunks mean is not known here. */
+static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, netprof_error *error)
+{
+    while (netprof__fill(r, 16) >= 16 && !netprof__is_header(r)) {
+        const unsigned char *from = r->data + r->at + 1;
+        const void *next = memchr(from, netprof__file_magic[0], r->size - r->at - 1);
+        netprof__lose(r, 1 + (next ? (size_t)((const unsigned char *)next - from) : r->size - r->at - 1));
+    }
+    if (r->failed || r->starved) return netprof__fill_trouble(r, error);
+    if (r->size - r->at < 16) netprof__lose(r, r->size - r->at);
+    r->later = 0;
+    return netprof__item_lost(r, item, "another file begins here, written by a later netprof");
 }
 
 /* A header behind the first one. */
-static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
+static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
+    int later = netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION;
     netprof__forget_schemas(r);
-    r->memory = r->owned ? r->size : 0;
-    if (netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION) {
+    r->memory = 0;
+    if (later) {
         r->ended = 0;
-        return netprof__item_damage(r, item, netprof__file_end(r) - r->at,
-                                    "another file begins here, written by a later netprof");
+        r->later = 1;
+        netprof__lose(r, 16);
+        return netprof__item_later(r, item, error);
     }
     item->type = NETPROF_ITEM_FILE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = 16;
     item->complete = r->ended;
     r->ended = 0;
@@ -10743,44 +10895,60 @@ static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
     return NETPROF_OK;
 }
 
+static void netprof__item_of(const netprof_reader *r, netprof_item *item, netprof_item_type type)
+{
+    item->type = type;
+    item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
+    item->snapshot = type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+    item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
+    item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
+}
+
+/* The chunk at r->at, which is whole. */
+static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_item *item, netprof_error *error)
+{
+    const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+    netprof__cursor c;
+    const char *wrong;
+    memset(&c, 0, sizeof c);
+    c.at = r->data + r->at + 12;
+    c.end = r->data + r->at + size;
+    r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
+    r->chunks++;
+    wrong = type && type->take ? type->take(r, &c) : NULL;
+    if (r->starved) {
+        r->chunks--;
+        return netprof__fill_trouble(r, error);
+    }
+    if (wrong) {
+        netprof__item_damage(r, item, size, wrong);
+    } else {
+        item->offset = r->base + r->at;
+        item->size = size;
+        if (type && type->type != NETPROF_ITEM_END) netprof__item_of(r, item, type->type);
+    }
+    r->at += size;
+    return NETPROF_OK;
+}
+
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
+    netprof_err failed = NETPROF_OK;
     if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
-    while (r->at < r->size) {
-        const struct netprof__chunk_kind *type;
-        size_t size = netprof__chunk_at(r, r->at);
-        netprof__cursor c;
-        const char *wrong;
-        if (!size && netprof__is_header(r, r->at)) return netprof__item_file(r, item);
-        if (!size)
-            return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
-        type = netprof__chunk_type(r->data + r->at);
-        memset(&c, 0, sizeof c);
-        c.at = r->data + r->at + 12;
-        c.end = r->data + r->at + size;
-        r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
-        r->chunks++;
-        wrong = type && type->take ? type->take(r, &c) : NULL;
-        if (r->starved) {
-            r->starved = 0;
-            r->chunks--;
-            return netprof__no_memory(error);
-        }
-        if (wrong) return netprof__item_damage(r, item, size, wrong);
-        item->offset = r->at;
-        item->size = size;
-        r->at += size;
-        if (type && type->type != NETPROF_ITEM_END) {
-            item->type = type->type;
-            item->fact = type->type == NETPROF_ITEM_FACT ? &r->fact : NULL;
-            item->snapshot = type->type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
-            item->delta = type->type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
-            item->regions = type->type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
-            return NETPROF_OK;
-        }
+    if (r->later) return netprof__item_later(r, item, error);
+    while (!failed && item->type == NETPROF_ITEM_END) {
+        size_t size = netprof__chunk(r);
+        int header = !size && netprof__is_header(r);
+        failed = netprof__fill_trouble(r, error);
+        if (failed) return failed;
+        if (r->at == r->size && !r->lost) break;
+        if (r->lost || (!size && !header)) return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
+        failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item, error);
     }
-    item->offset = r->size;
+    if (failed || item->type != NETPROF_ITEM_END) return failed;
+    item->offset = r->base + r->size;
+    item->size = 0;
     item->complete = r->ended;
     return NETPROF_OK;
 }
@@ -10799,6 +10967,7 @@ NETPROF_API void netprof_reader_close(netprof_reader *r)
     netprof__release(&a, r->marks);
     netprof__release(&a, r->owned);
     netprof__release(&a, r->path);
+    if (r->fd >= 0) NETPROF_OS_CLOSE(r->fd);
     netprof__release(&a, r);
 }
 
@@ -10808,17 +10977,22 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
     netprof_reader *r = (netprof_reader *)netprof__zalloc(&a, sizeof *r);
     if (!r) return NULL;
     r->alloc = a;
+    r->fd = -1;
     if (limits) r->limits = *limits;
     if (!r->limits.max_counters) r->limits.max_counters = (uint64_t)4 << 20;
     if (!r->limits.max_devices) r->limits.max_devices = (uint64_t)64 << 10;
     if (!r->limits.max_memory) r->limits.max_memory = (uint64_t)1 << 30;
-    netprof__crc_table(r->crc);
+    netprof__crc_tables(r->crc);
     return r;
 }
 
 static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error)
 {
-    if (r->size < 16 || memcmp(r->data, netprof__file_magic, 8) != 0)
+    netprof_err failed;
+    int header = netprof__is_header(r);
+    failed = netprof__fill_trouble(r, error);
+    if (failed) return failed;
+    if (!header)
         return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path,
                              "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
@@ -10848,25 +11022,33 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
     return failed;
 }
 
-/* The whole file into memory: it is compact, and a file that grows meanwhile just ends where it ended. */
-static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *error)
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error)
 {
-    size_t capacity = 0;
+    netprof_reader *r;
+    netprof_err failed;
+    if (!out || !read) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to read from");
+    *out = NULL;
+    r = netprof__reader_make(limits);
+    if (!r) return netprof__no_memory(error);
+    r->read = read;
+    r->user = user;
+    failed = netprof__check_header(r, error);
+    if (failed)
+        netprof_reader_close(r);
+    else
+        *out = r;
+    return failed;
+}
+
+static int netprof__read_file(void *user, void *to, size_t size, size_t *got)
+{
     ssize_t n;
-    for (;;) {
-        if (r->size + 1 > r->limits.max_memory)
-            return netprof__fail(error, NETPROF_ERR_LIMIT, 0, r->path, "larger than the limit on memory");
-        if (!netprof__grow(&r->alloc, &r->owned, &capacity, r->size + 65536, 1))
-            return netprof__no_memory(error);
-        n = NETPROF_OS_READ(fd, r->owned + r->size, capacity - r->size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
-        if (n == 0) break;
-        r->size += (size_t)n;
-    }
-    r->data = r->owned;
-    r->memory = r->size;
-    return NETPROF_OK;
+    do
+        n = NETPROF_OS_READ(((netprof_reader *)user)->fd, to, size);
+    while (n < 0 && errno == EINTR);
+    *got = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? errno : 0;
 }
 
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
@@ -10874,7 +11056,6 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
 {
     netprof_reader *r;
     netprof_err failed;
-    int fd;
     if (!out || !path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
     *out = NULL;
     r = netprof__reader_make(limits);
@@ -10883,15 +11064,12 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
         return netprof__no_memory(error);
     }
     do
-        fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0) {
-        failed = netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open");
-    } else {
-        failed = netprof__read_file(r, fd, error);
-        NETPROF_OS_CLOSE(fd);
-        if (!failed) failed = netprof__check_header(r, error);
-    }
+        r->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
+    while (r->fd < 0 && errno == EINTR);
+    r->read = netprof__read_file;
+    r->user = r;
+    failed = r->fd < 0 ? netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open")
+                       : netprof__check_header(r, error);
     if (failed)
         netprof_reader_close(r);
     else

@@ -85,7 +85,7 @@ static size_t first_linked(const evaluation *e, size_t device)
 bool evaluation_begin(evaluation *e, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE};
+    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
     e->twins = calloc(schema->device_count + 1, sizeof *e->twins);
     e->groups = calloc(schema->device_count + 1, sizeof *e->groups);
     bool done = e->twins && e->groups && find_twins(e) && find_groups(e);
@@ -451,6 +451,8 @@ static reading variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_SECONDS: return when_positive((double)elapsed / 1e9, "no time is known");
     case EXPRESSION_DEVICES: return good(sibling_count(e));
     case EXPRESSION_SWEEP: return when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
+    case EXPRESSION_LINE: return isnan(e->line_share) ? none() : good(e->line_share);
+    case EXPRESSION_LOSSES: return good((double)e->losses);
     default: break;
     }
     if (node) return none();

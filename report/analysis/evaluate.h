@@ -34,6 +34,10 @@ typedef struct evaluation {
     lookup index;  // (device, counter) -> index of the counter
     size_t *twins; // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
     evaluation_group *groups; // [device_count]
+    // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
+    // and how many findings there are so far that speak against the network
+    double line_share;
+    size_t losses;
     // the rule and device at hand
     const rule *rule;
     size_t device; // DIFFERENCE_NONE: the node

@@ -50,6 +50,7 @@ static int compare_keys(const void *a, const void *b)
 // Puts count elements into the order of the keys; new place of each in places.
 static bool reorder(void *list, size_t size, const key *keys, size_t count, size_t *places)
 {
+    if (!count) return true; // then the list may be NULL
     char *sorted = malloc(count * size + 1), *from = list;
     if (!sorted) return false;
     for (size_t i = 0; i < count; i++) {

@@ -2,13 +2,14 @@
    was read. Checksums are put right in a second copy: a fuzzer does not guess them. */
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
+#define NETPROF__WINDOW 32 /* as small as it can be: chunks lie across its ends */
 #include "../../netprof.h"
 #include "expect.h"
 
 #define MOST  64
 #define LINKS 64 /* schemas of which it is known what builds on them */
 
-static uint32_t table[256];
+static uint32_t table[NETPROF__CRC_TABLES];
 
 struct sink {
     unsigned char *data;
@@ -115,6 +116,40 @@ static void regions_again(const uint8_t *data, size_t size, const netprof_limits
     free(twice.data);
 }
 
+struct pieces {
+    const uint8_t *data;
+    size_t size, at, most;
+};
+
+static int read_piece(void *user, void *to, size_t size, size_t *got)
+{
+    struct pieces *p = (struct pieces *)user;
+    size_t left = p->size - p->at;
+    *got = size < p->most ? size : p->most;
+    if (*got > left) *got = left;
+    if (*got) memcpy(to, p->data + p->at, *got);
+    p->at += *got;
+    return 0;
+}
+
+/* In pieces of a few bytes a file gives the same items as from memory. */
+static void same_in_pieces(const uint8_t *data, size_t size, const netprof_limits *limits)
+{
+    struct pieces p = {data, size, 0, 1 + size % 61};
+    netprof_reader *whole, *pieces;
+    netprof_item a, b;
+    netprof_err failed = netprof_reader_open_memory(&whole, data, size, limits, NULL);
+    expect(netprof_reader_open_fn(&pieces, read_piece, &p, limits, NULL) == failed);
+    if (failed) return;
+    do {
+        expect(netprof_reader_next(whole, &a, NULL) == netprof_reader_next(pieces, &b, NULL));
+        expect(a.type == b.type && a.offset == b.offset && a.size == b.size && a.complete == b.complete);
+        if (a.snapshot) same(a.snapshot, b.snapshot);
+    } while (a.type != NETPROF_ITEM_END);
+    netprof_reader_close(whole);
+    netprof_reader_close(pieces);
+}
+
 static void read_and_write(const uint8_t *data, size_t size)
 {
     netprof_limits limits = {0};
@@ -130,6 +165,7 @@ static void read_and_write(const uint8_t *data, size_t size)
     limits.max_counters = 5000;
     limits.max_devices = 200;
     limits.max_memory = 32 << 20;
+    same_in_pieces(data, size, &limits);
     if (netprof_reader_open_memory(&reader, data, size, &limits, NULL)) return;
     expect(netprof_writer_open_fn(&writer, sink_write, &sink, NULL) == NETPROF_OK);
     memset(snapshots, 0, sizeof snapshots);
@@ -205,7 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t sums[LINKS][2] = {{0, 0}};
     uint8_t *copy;
     size_t at = 16;
-    if (!table[1]) netprof__crc_table(table);
+    if (!table[1]) netprof__crc_tables(table);
     read_and_write(data, size);
     if (size < 28) return 0;
     copy = (uint8_t *)malloc(size);

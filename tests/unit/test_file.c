@@ -10,6 +10,7 @@ static void counted_free(void *pointer);
 #define _GNU_SOURCE
 #define NETPROF_IMPLEMENTATION
 #define NETPROF_STATIC
+#define NETPROF__WINDOW 32 // as small as it can be: chunks lie across its ends
 #include "netprof.h"
 
 #include "generate.h"
@@ -207,6 +208,48 @@ static struct things read_items(netprof_reader *reader)
     return things;
 }
 
+// A file that comes in pieces of at most so many bytes, and cannot be read from a byte on.
+struct pieces {
+    const unsigned char *data;
+    size_t size, at, most, broken;
+};
+
+static int read_piece(void *user, void *to, size_t size, size_t *got)
+{
+    struct pieces *p = user;
+    size_t end = p->broken < p->size ? p->broken : p->size;
+    *got = size < p->most ? size : p->most;
+    if (*got > end - p->at) *got = end - p->at;
+    if (!*got && end < p->size) return EIO;
+    memcpy(to, p->data + p->at, *got);
+    p->at += *got;
+    return 0;
+}
+
+// The same items come from memory and from pieces.
+static void check_in_pieces(const unsigned char *data, size_t size, const netprof_limits *limits)
+{
+    struct pieces p = {data, size, 0, 1 + size % 61, SIZE_MAX};
+    netprof_reader *whole, *pieces;
+    netprof_item a, b;
+    netprof_err failed = netprof_reader_open_memory(&whole, data, size, limits, NULL);
+    assert_int_equal(netprof_reader_open_fn(&pieces, read_piece, &p, limits, NULL), failed);
+    if (failed) return;
+    do {
+        assert_int_equal(netprof_reader_next(whole, &a, NULL), NETPROF_OK);
+        assert_int_equal(netprof_reader_next(pieces, &b, NULL), NETPROF_OK);
+        assert_int_equal(a.type, b.type);
+        assert_int_equal(a.offset, b.offset);
+        assert_int_equal(a.size, b.size);
+        assert_int_equal(a.complete, b.complete);
+        if (a.snapshot) assert_null(snapshot_difference(a.snapshot, b.snapshot, 0, NULL));
+        if (a.delta) assert_null(delta_difference(a.delta, b.delta));
+        if (a.text) assert_string_equal(a.text, b.text);
+    } while (a.type != NETPROF_ITEM_END);
+    netprof_reader_close(whole);
+    netprof_reader_close(pieces);
+}
+
 static struct things read_data(const void *data, size_t size, const netprof_limits *limits)
 {
     netprof_reader *reader = NULL;
@@ -214,7 +257,9 @@ static struct things read_data(const void *data, size_t size, const netprof_limi
     // a copy of exactly this size: one byte too far is seen by the address sanitizer
     unsigned char *copy = malloc(size + !size);
     if (size) memcpy(copy, data, size);
+    static unsigned turn;
     netprof_err failed = netprof_reader_open_memory(&reader, copy, size, limits, &error);
+    if (++turn % 4 == 0) check_in_pieces(copy, size, limits); // of the thousands of damaged ones some are enough
     struct things things = {.count = 0};
     if (!failed)
         things = read_items(reader);
@@ -910,6 +955,7 @@ static void check_two_files(int cut)
     got = read_data(file.data, file.size, NULL);
     assert_int_equal(got.damages, cut + 1);
     assert_int_equal(got.complete, 0);
+    check_in_pieces(file.data, file.size, NULL);
     things_free(&got);
     things_free(&a);
     things_free(&b);
@@ -1636,7 +1682,6 @@ static void files_that_are_none(void **state)
     char *tree = tree_make();
     netprof_reader *reader;
     netprof_error error;
-    netprof_limits small = {.max_memory = 4096};
     tree_write(tree, "text", "{\"format\":\"netprof\"}");
     assert_int_equal(netprof_reader_open(&reader, tree_path(tree, "text"), NULL, &error), NETPROF_ERR_FORMAT);
     assert_string_equal(error.path, tree_path(tree, "text"));
@@ -1644,9 +1689,42 @@ static void files_that_are_none(void **state)
     assert_int_equal(error.sys_errno, ENOENT);
     assert_int_equal(netprof_reader_open(&reader, tree, NULL, &error), NETPROF_ERR_IO);
     assert_int_equal(error.sys_errno, EISDIR);
-    assert_int_equal(netprof_reader_open(&reader, "/dev/zero", &small, &error), NETPROF_ERR_LIMIT);
+    assert_int_equal(netprof_reader_open(&reader, "/dev/zero", NULL, &error), NETPROF_ERR_FORMAT);
     assert_int_equal(netprof_reader_open(&reader, "/dev/null", NULL, &error), NETPROF_ERR_FORMAT);
     tree_remove(tree);
+}
+
+// Wherever a file cannot be read any more: what stands before is delivered, and the error comes, and stays.
+static void reading_that_fails(void **state)
+{
+    (void)state;
+    struct things things = generate_things(77, 12, 9, 0);
+    struct sink file = {0};
+    write_things(&things, &file);
+    struct chunks chunks = chunks_of(&file);
+    for (size_t broken = 16; broken < file.size; broken += 1 + broken % 13) {
+        struct pieces p = {file.data, file.size, 0, 50, broken};
+        netprof_reader *reader;
+        netprof_error error;
+        netprof_item item;
+        size_t last = 16, complete = 0;
+        netprof_err failed;
+        assert_int_equal(netprof_reader_open_fn(&reader, read_piece, &p, NULL, NULL), NETPROF_OK);
+        while (!(failed = netprof_reader_next(reader, &item, &error))) {
+            assert_true(item.type != NETPROF_ITEM_END && item.type != NETPROF_ITEM_DAMAGE);
+            last = (size_t)(item.offset + item.size);
+        }
+        for (size_t i = 0; i < chunks.count; i++) // the last whole chunk that is an item
+            if (chunks.at[i + 1] <= broken && memcmp(file.data + chunks.at[i], "SCHM", 4) != 0) complete = chunks.at[i + 1];
+        assert_int_equal(last, complete ? complete : 16);
+        assert_int_equal(failed, NETPROF_ERR_IO);
+        assert_int_equal(error.sys_errno, EIO);
+        assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_ERR_IO);
+        netprof_reader_close(reader);
+    }
+    assert_int_equal(netprof_reader_open_fn(NULL, read_piece, NULL, NULL, NULL), NETPROF_ERR_ARG);
+    things_free(&things);
+    sink_free(&file);
 }
 
 static void live_is_readable_at_once(void **state)
@@ -1965,6 +2043,7 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(not_ordinary_files),
         cmocka_unit_test(longest_name),
         cmocka_unit_test(files_that_are_none),
+        cmocka_unit_test(reading_that_fails),
         cmocka_unit_test(live_is_readable_at_once),
         cmocka_unit_test(live_survives_a_kill),
         cmocka_unit_test(failing_sink),
