@@ -282,6 +282,33 @@ static void print_regions(FILE *to, const job_report *job, bool all)
     free(done);
 }
 
+// The same over time: shares of the threads' time in equal parts of the job, the regions' own.
+static void print_regions_over_time(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5, PARTS = 6 };
+    char heads[PARTS][48];
+    column columns[PARTS + 1] = {{"OWN TIME OF", 0}};
+    double width = job->end_s / PARTS;
+    if (!job->region_time_count || !job_region_ranks(job, JOB_ALL_NODES)) return;
+    for (size_t i = 0; i < PARTS; i++) {
+        char at[32];
+        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ", job_time_text(at, sizeof at, width * (double)i, job->end_s));
+        columns[i + 1] = (column){heads[i], COLUMN_RIGHT};
+    }
+    table *t = table_begin(columns, PARTS + 1);
+    for (size_t k = 0; k < job->region_time_count && (all || k < SHOWN); k++) {
+        table_cell(t, PLAIN, job->region_times[k].others ? "(others)" : job->region_times[k].name);
+        for (size_t i = 0; i < PARTS; i++) {
+            double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
+            table_cell(t, PLAIN, isnan(share) ? "-" : number_share(share));
+        }
+    }
+    putc('\n', to);
+    table_end(t, to, 0);
+    size_t processes = job_region_ranks(job, JOB_ALL_NODES);
+    fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
+}
+
 static const char *lane_text(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
@@ -343,6 +370,7 @@ void job_print(FILE *to, const job_report *job, bool all)
     print_use(to, job);
     print_phases(to, job, all);
     print_regions(to, job, all);
+    print_regions_over_time(to, job, all);
     if (all) print_nodes(to, job);
     if (all) print_findings(to, job);
     print_foot(to, job);
