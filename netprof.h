@@ -11221,10 +11221,10 @@ NETPROF__COLD void netprof__thread_catch_up(netprof__thread *t)
     uint32_t epoch = NETPROF__GET(g->epoch), resets = NETPROF__GET(g->resets), cuts = NETPROF__GET(g->cuts);
     if (t->cuts != cuts) netprof__thread_cut(t);
     if (t->resets != resets) netprof__thread_renew(t);
+    NETPROF__SET(t->resets, resets); /* what reads the nodes from another thread starts with the process */
     if (t->forks != g->forks) netprof__process_begin(t);
     t->cuts = cuts;
     t->forks = g->forks;
-    NETPROF__SET(t->resets, resets);
     t->epoch = epoch;
 }
 

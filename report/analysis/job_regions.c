@@ -16,13 +16,6 @@ enum { OTHER = 0, NAMES_MOST = 96, PATHS_MOST = 1 << 16 };
 // Beyond this it is no time that threads can have spent.
 static const double threads_most = 1e6;
 
-bool job_is_region_series(const netprof_schema *schema)
-{
-    for (size_t i = 0; i < schema->device_count; i++)
-        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0) return true;
-    return false;
-}
-
 // ---- names ----
 
 static const char *name_of(const netprof_device *d)

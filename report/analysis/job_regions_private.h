@@ -4,9 +4,7 @@
 
 #include "job_report_private.h"
 
-// Does a process tell of its regions there?
-bool job_is_region_series(const netprof_schema *schema);
-// A snapshot of such a file, index 0 for its first.
+// A snapshot of a file of theirs (regions_series()), index 0 for its first.
 netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 void job_region_series_free(job_report *r); // what is kept while one is read
 // Behind the last file, when nodes and clocks are known.

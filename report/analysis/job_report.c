@@ -177,7 +177,7 @@ static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
     size_t at = r->reader->file;
     for (size_t i = 0; i < set->run_count && !err; i++) {
         dataset_run *run = &set->runs[i];
-        if (run->snapshot_count && job_is_region_series(run->snapshots[0].schema)) continue;
+        if (run->snapshot_count && regions_series(run->snapshots[0].schema)) continue;
         if (!run->snapshot_count) refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
         else if (at < r->reader->run_count) err = use_run(r, run, &r->reader->runs[at++], error);
     }

@@ -245,7 +245,7 @@ static netprof_err begin_run(job_report *r, const dataset_run *run, const netpro
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
 {
     job_report *r = user;
-    if (job_is_region_series(snapshot->schema)) return job_take_regions(r, run, index, snapshot);
+    if (regions_series(snapshot->schema)) return job_take_regions(r, run, index, snapshot);
     netprof_err err = index ? NETPROF_OK : begin_run(r, run, snapshot);
     if (err) return err;
     track *t = track_of(r, run, snapshot);
