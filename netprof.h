@@ -12820,9 +12820,9 @@ static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof
            NETPROF__GET(o->node->tally.calls) == o->tally.calls && NETPROF__GET(o->node->sequence) == sequence;
 }
 
-/* How many frames of a thread are open, from the outermost on: as many as can be told. A thread that lost the
-   processor amid a call gets the time to come back. */
-static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open)
+/* How many frames of a thread are open, from the outermost on: as many as can be told; *all: and no more. A thread that
+   lost the processor amid a call gets the time to come back. */
+static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open, int *all)
 {
     struct timespec nap = {0, 50000};
     uint32_t depth = 0;
@@ -12833,6 +12833,7 @@ static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_fra
         else if (++tries > 150 && !NETPROF__GET(t->ready))
             nanosleep(&nap, NULL);
     }
+    *all = NETPROF__GET(t->ready) && NETPROF__GET(t->depth) == depth;
     return depth;
 }
 
@@ -12842,13 +12843,16 @@ static void netprof__series_add(netprof__series_row *row, uint64_t time, uint64_
     row->now[NETPROF__SERIES_OWN_TIME] += own;
 }
 
-/* Times of open calls up to `now`, from the innermost out: what is inside belongs to the inner one. */
-static void netprof__series_open(netprof__series *s, const netprof__open_frame *open, uint32_t count, uint64_t now,
-                                 double factor)
+/* Times of open calls up to `now`, from the innermost out: what is inside belongs to the inner one. Where there may be
+   one more that could not be told, nobody knows whose the time since then is: it comes with the next sample. */
+static void netprof__series_open(netprof__series *s, const netprof__open_frame *open, uint32_t count, int all,
+                                 uint64_t now, double factor)
 {
     uint64_t inner = 0;
+    uint32_t innermost = count;
     while (count-- > 0) {
         const netprof__open_frame *o = &open[count];
+        int known = all || count + 1 < innermost;
         netprof__series_row *row = netprof__series_row_of(s, (netprof__node *)(uintptr_t)o->node);
         uint64_t ns = netprof__ticks_to_ns(now - o->begin), parts = o->inside + inner;
         if (o->marks & NETPROF__SKIPPED) {
@@ -12857,7 +12861,7 @@ static void netprof__series_open(netprof__series *s, const netprof__open_frame *
         }
         if (row)
             netprof__series_add(row, o->marks & NETPROF__NESTED ? 0 : netprof__scaled(ns, factor),
-                                netprof__scaled(ns > parts ? ns - parts : 0, factor));
+                                netprof__scaled(known && ns > parts ? ns - parts : 0, factor));
         inner = ns;
     }
 }
@@ -12879,8 +12883,9 @@ static void netprof__series_thread(netprof__series *s, const netprof__thread *t,
     uint64_t now = netprof__ticks();
     uint32_t count, k, sequence;
     netprof__node *n;
+    int all;
     if (NETPROF__GET(t->resets) != NETPROF__GET(netprof__regions_state.resets)) return;
-    count = netprof__frames_peek(t, open);
+    count = netprof__frames_peek(t, open, &all);
     for (n = NETPROF__GET(t->made); n; n = n->made_before) {
         netprof__tally y;
         for (k = 0; k < count && open[k].node != n; k++)
@@ -12892,7 +12897,7 @@ static void netprof__series_thread(netprof__series *s, const netprof__thread *t,
                 sched_yield();
         netprof__series_closed(s, n, &y, factor);
     }
-    netprof__series_open(s, open, count, now, factor);
+    netprof__series_open(s, open, count, all, now, factor);
 }
 
 /* All threads into the rows. Returns how many live. */
