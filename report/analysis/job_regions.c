@@ -245,12 +245,16 @@ netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index
 
 // ---- behind the last file ----
 
+// By the scheduler's name of the node; a recording that does not know that one is called as its host. Of several nodes
+// of one host only the name tells.
 static size_t node_of(const job_report *r, const job_region_place *place)
 {
     for (size_t i = 0; *place->node && i < r->node_count; i++)
         if (strcmp(r->nodes[i].name, place->node) == 0) return i;
+    for (size_t i = 0; *place->host && i < r->node_count; i++)
+        if (strcmp(r->nodes[i].name, place->host) == 0) return i;
     for (size_t i = 0; *place->host && !*place->node && i < r->node_count; i++)
-        if (strcmp(r->nodes[i].name, place->host) == 0 || strcmp(r->nodes[i].host, place->host) == 0) return i;
+        if (strcmp(r->nodes[i].host, place->host) == 0) return i;
     return JOB_NONE;
 }
 
