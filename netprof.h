@@ -2620,7 +2620,10 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
 
    Live: rtnetlink. One RTM_GETSTATS dump reads the 64-bit statistics of every link (kernel net/core/rtnetlink.c,
    linux/if_link.h: IFLA_STATS_LINK_64); names, kinds, masters and carrier come from RTM_GETLINK at discovery and
-   again only after an event of the group RTNLGRP_LINK. Before Linux 4.7 each sweep is an RTM_GETLINK dump with
+   again only after an event of the group RTNLGRP_LINK (or RTNLGRP_TC). What a link's root queueing discipline dropped
+   and holds back is asked for in a sweep of all counters, by one RTM_GETQDISC dump (linux/pkt_sched.h, TCA_STATS2):
+   the root alone, because its figures include those of the classes and queues below it; links without a queue of
+   their own ("noqueue") have no such counters. Before Linux 4.7 each sweep is an RTM_GETLINK dump with
    IFLA_STATS64; the 32-bit IFLA_STATS is never used. The sockets belong to the network namespace of the thread that
    opened the context, whatever it enters later.
 
@@ -2637,8 +2640,10 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
 
 #define NETPROF__STATS64                                                                                     \
     25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
-#define NETPROF__NETDEV_COLUMNS 28
+#define NETPROF__NETDEV_COLUMNS 32
 #define NETPROF__CARRIER        NETPROF__STATS64 /* the first of three columns that come from RTM_GETLINK */
+#define NETPROF__QDISC          (NETPROF__CARRIER + 3) /* the first of those that come from RTM_GETQDISC */
+#define NETPROF__QDISC_MASK     (0xfu << NETPROF__QDISC)
 #define NETPROF__STATS64_MASK   (((uint32_t)1 << NETPROF__STATS64) - 1)
 
 typedef struct netprof__column {
@@ -2677,6 +2682,10 @@ static const netprof__column netprof__netdev_columns[NETPROF__NETDEV_COLUMNS] = 
     {"carrier", "1 = up", NETPROF_KIND_STATE, 1, 0},
     {"carrier_up_count", "events", NETPROF_KIND_COUNTER, 32, 0},
     {"carrier_down_count", "events", NETPROF_KIND_COUNTER, 32, NETPROF_FAST},
+    {"qdisc_drops", "packets", NETPROF_KIND_COUNTER, 32, 0},
+    {"qdisc_overlimits", "events", NETPROF_KIND_COUNTER, 32, 0},
+    {"qdisc_requeues", "packets", NETPROF_KIND_COUNTER, 32, 0},
+    {"qdisc_backlog", "bytes", NETPROF_KIND_GAUGE, 32, 0},
 };
 
 /* /proc/net/dev adds several statistics up in these (net/core/net-procfs.c): they keep names of their own, so that
@@ -2710,6 +2719,9 @@ typedef struct netprof__netdev_slot {
     uint32_t round; /* of the last sweep that found it */
     size_t first;
     uint32_t carrier[3]; /* state, up count, down count */
+    uint32_t qdisc[4];   /* drops, overlimits, requeues, backlog */
+    uint8_t qdisc_known; /* one bit each: told by the kernel in this sweep */
+    uint8_t has_queue;   /* the link has a root queueing discipline that counts */
     uint8_t from_proc;
     char name[64];
 } netprof__netdev_slot;
@@ -2748,6 +2760,7 @@ typedef struct netprof__netdev {
     int events;        /* socket of the group RTNLGRP_LINK, -1 when there is none */
     int polled, dirty; /* events were looked for in this take; links must be read again */
     int no_stats_dump; /* a kernel without RTM_GETSTATS */
+    int qdisc_errno;   /* why the last sweep has no figures of queueing disciplines */
     size_t hint;       /* the slot that comes next in the kernel's order */
 } netprof__netdev;
 
@@ -3386,7 +3399,7 @@ static netprof_err netprof__sysfs_carrier(netprof__netdev *nd, netprof_list *lis
     netprof__group *g;
     size_t i;
     if (netprof__files_group(&nd->files, dir, netprof__parse_number, 0, &g)) return NETPROF_ERR_NOMEM;
-    for (i = NETPROF__CARRIER; i < NETPROF__NETDEV_COLUMNS; i++) {
+    for (i = NETPROF__CARRIER; i < NETPROF__QDISC; i++) {
         char file[64];
         netprof_counter c;
         snprintf(file, sizeof file, "/%s", netprof__netdev_columns[i].name);
@@ -3456,6 +3469,8 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 #define NETPROF__NLM_F_DUMP_INTR 0x10
 #define NETPROF__RTM_NEWLINK     16
 #define NETPROF__RTM_GETLINK     18
+#define NETPROF__RTM_NEWQDISC    36
+#define NETPROF__RTM_GETQDISC    38
 #define NETPROF__RTM_NEWSTATS    92
 #define NETPROF__RTM_GETSTATS    94
 
@@ -3631,6 +3646,51 @@ static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t
     return 0;
 }
 
+/* The 32-bit words of a queueing discipline's statistics that are columns here, and where they are. */
+static uint8_t netprof__qdisc_words(const netprof__attr *attr, const uint8_t *at, size_t count, uint32_t *values)
+{
+    uint8_t known = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (at[i] == UINT8_MAX || attr->size < (size_t)at[i] + 4) continue;
+        values[i] = netprof__u32_at(attr->data + at[i]);
+        known |= (uint8_t)(1 << i);
+    }
+    return known;
+}
+
+/* RTM_NEWQDISC: struct tcmsg (20 bytes: ifindex at 4, parent at 12) and attributes. Drops, overlimits, requeues and
+   backlog of a link's root, from TCA_STATS2 or before it TCA_STATS, which has no requeues; *known has a bit for each.
+   0, or EBADMSG when it is no root's. */
+static int netprof__parse_qdisc(const unsigned char *body, size_t size, uint32_t *ifindex, uint32_t values[4],
+                                uint8_t *known)
+{
+    static const uint8_t in_queue[4] = {8, 16, 12, 4};        /* struct gnet_stats_queue */
+    static const uint8_t in_old[4] = {12, 16, UINT8_MAX, 32}; /* struct tc_stats */
+    netprof__attr attr, part;
+    size_t at = 20, inner;
+    uint8_t newer = 0, older = 0;
+    uint32_t old_values[4] = {0, 0, 0, 0};
+    memset(values, 0, 4 * sizeof *values);
+    *known = 0;
+    if (size < 20 || netprof__u32_at(body + 12) != UINT32_MAX) return EBADMSG; /* TC_H_ROOT */
+    *ifindex = netprof__u32_at(body + 4);
+    while (netprof__next_attr(body, size, &at, &attr)) {
+        if (attr.type == 3) older = netprof__qdisc_words(&attr, in_old, 4, old_values); /* TCA_STATS */
+        for (inner = 0; attr.type == 7 && netprof__next_attr(attr.data, attr.size, &inner, &part);) /* TCA_STATS2 */
+            if (part.type == 3) newer = netprof__qdisc_words(&part, in_queue, 4, values); /* TCA_STATS_QUEUE */
+    }
+    if (!newer) memcpy(values, old_values, sizeof old_values);
+    *known = newer ? newer : older;
+    return 0;
+}
+
+/* Whether IFLA_QDISC names one that counts: these two are placeholders that the kernel leaves out of its dump. */
+static int netprof__has_queue(const netprof__link *link)
+{
+    return *link->qdisc && strcmp(link->qdisc, "noqueue") != 0 && strcmp(link->qdisc, "noop") != 0;
+}
+
 static void netprof__parse_mac(const netprof__attr *attr, char *text, size_t size)
 {
     size_t i;
@@ -3684,7 +3744,7 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
     return *link->name ? 0 : EBADMSG;
 }
 
-/* -- events: a socket that hears of links -- */
+/* -- events: a socket that hears of links, and of queueing disciplines -- */
 
 /* -1 when there is none to be had: links are then read again at every sweep. */
 static int netprof__events_open(void)
@@ -3696,7 +3756,7 @@ static int netprof__events_open(void)
     int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
     memset(&address, 0, sizeof address);
     address.family = AF_NETLINK;
-    address.groups = 1; /* RTMGRP_LINK */
+    address.groups = 1 | 8; /* RTMGRP_LINK, RTMGRP_TC */
     if (fd >= 0 &&
         NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) != 0) {
         NETPROF_OS_CLOSE(fd);
@@ -3778,7 +3838,8 @@ static netprof__netdev_slot *netprof__slot_by_index(netprof__netdev *nd, uint32_
     return NULL;
 }
 
-/* After an event: carrier anew. 1 when links came, went, were renamed or got another master. */
+/* After an event: carrier anew. 1 when links came, went, were renamed, or got another master, a queueing discipline or
+   none. */
 static int netprof__netdev_refresh(netprof__netdev *nd)
 {
     int changed = netprof__netdev_ask_links(nd) != 0 || nd->link_count != nd->slot_count;
@@ -3787,7 +3848,9 @@ static int netprof__netdev_refresh(netprof__netdev *nd)
     for (i = 0; i < nd->link_count; i++) {
         const netprof__link *link = &nd->links[i];
         netprof__netdev_slot *slot = netprof__slot_by_index(nd, link->ifindex);
-        if (!slot || strcmp(slot->name, link->name) != 0 || slot->master != link->master) changed = 1;
+        if (!slot || strcmp(slot->name, link->name) != 0 || slot->master != link->master ||
+            slot->has_queue != netprof__has_queue(link))
+            changed = 1;
         if (slot) netprof__slot_carrier(slot, link);
     }
     netprof__netdev_drop_links(nd);
@@ -3840,6 +3903,7 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     if (!slot) return;
     slot->ifindex = link->ifindex;
     slot->master = link->master;
+    slot->has_queue = (uint8_t)netprof__has_queue(link);
     netprof__slot_carrier(slot, link);
     snprintf(dir, sizeof dir, "/sys/class/net/%.64s", link->name);
     sysfs = netprof__same_namespace(dir, link->ifindex);
@@ -3854,7 +3918,8 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     for (i = 0; i < NETPROF__NETDEV_COLUMNS; i++) {
         netprof_counter c;
         netprof__column_counter(&c, &netprof__netdev_columns[i]);
-        if (i < NETPROF__CARRIER || has[i - NETPROF__CARRIER]) netprof__slot_counter(slot, list, i, &c);
+        if (i < NETPROF__CARRIER || (i < NETPROF__QDISC ? has[i - NETPROF__CARRIER] : slot->has_queue))
+            netprof__slot_counter(slot, list, i, &c);
     }
 }
 
@@ -3885,9 +3950,21 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
 
 /* -- a sweep -- */
 
+static void netprof__slot_store_queue(const netprof__netdev_slot *slot, netprof_sweep *sweep, size_t i, size_t column,
+                                      int sys_errno)
+{
+    if (slot->qdisc_known >> column & 1) {
+        sweep->values[i] = slot->qdisc[column];
+        return;
+    }
+    sweep->values[i] = 0;
+    sweep->status[i] = (uint8_t)(sys_errno ? netprof_status_of_errno(sys_errno) : NETPROF_STATUS_ABSENT);
+    sweep->errnos[i] = (uint8_t)(sys_errno & 255);
+}
+
 /* Counters of one link, straight into the sweep's arrays; `count` 64-bit words that may lie unaligned. */
 static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep,
-                                const unsigned char *stats, size_t count)
+                                const unsigned char *stats, size_t count, int qdisc_errno)
 {
     uint32_t todo = sweep->set == NETPROF_SET_FAST ? slot->fast : slot->mask;
     if (count >= NETPROF__STATS64 && (todo & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
@@ -3902,7 +3979,9 @@ static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep 
         uint32_t listed = slot->mask & before;
         size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
         sweep->status[i] = NETPROF_STATUS_OK;
-        if (bit >= NETPROF__CARRIER)
+        if (bit >= NETPROF__QDISC)
+            netprof__slot_store_queue(slot, sweep, i, bit - NETPROF__QDISC, qdisc_errno);
+        else if (bit >= NETPROF__CARRIER)
             sweep->values[i] = slot->carrier[bit - NETPROF__CARRIER];
         else if (bit < count)
             memcpy(&sweep->values[i], stats + 8 * bit, 8);
@@ -3930,8 +4009,49 @@ static int netprof__netdev_stats_message(void *user, unsigned type, const unsign
     }
     if (type == NETPROF__RTM_NEWLINK) netprof__slot_carrier(slot, &link);
     slot->round = s->nd->round;
-    netprof__slot_store(slot, s->sweep, stats, count);
+    netprof__slot_store(slot, s->sweep, stats, count, s->nd->qdisc_errno);
     return 0;
+}
+
+static int netprof__netdev_qdisc_message(void *user, unsigned type, const unsigned char *body, size_t size)
+{
+    netprof__netdev_sweeping *s = (netprof__netdev_sweeping *)user;
+    netprof__netdev_slot *slot;
+    uint32_t ifindex, values[4];
+    uint8_t known;
+    if (type != NETPROF__RTM_NEWQDISC || netprof__parse_qdisc(body, size, &ifindex, values, &known)) return 0;
+    slot = netprof__slot_by_index(s->nd, ifindex);
+    if (!slot) return 0; /* the statistics of this link tell */
+    memcpy(slot->qdisc, values, sizeof values);
+    slot->qdisc_known = known;
+    return 0;
+}
+
+/* Whether a counter of a queueing discipline is wanted. */
+static int netprof__wants_queues(const netprof__netdev *nd, const netprof_sweep *sweep)
+{
+    uint32_t wanted = 0;
+    size_t i;
+    for (i = 0; i < nd->slot_count; i++)
+        wanted |= sweep->set == NETPROF_SET_FAST ? nd->slots[i].fast : nd->slots[i].mask;
+    return (wanted & NETPROF__QDISC_MASK) != 0;
+}
+
+static void netprof__netdev_ask_queues(netprof__netdev_sweeping *s)
+{
+    unsigned char request[16 + 20];
+    int tries, result = 0;
+    size_t i;
+    if (!netprof__wants_queues(s->nd, s->sweep)) return;
+    for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
+        for (i = 0; i < s->nd->slot_count; i++)
+            s->nd->slots[i].qdisc_known = 0;
+        s->nd->hint = 0;
+        netprof__nl_request(request, sizeof request, NETPROF__RTM_GETQDISC);
+        result = netprof__nl_ask(&s->nd->route, request, sizeof request, netprof__netdev_qdisc_message, s);
+        if (!netprof__nl_again(result)) break;
+    }
+    s->nd->qdisc_errno = result < 0 ? -result : 0;
 }
 
 /* The link whose statistics are all that is read, where newcomers are told by events; else NULL. */
@@ -3981,6 +4101,7 @@ static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
     sweep->stale |= netprof__netdev_poll(nd);
     nd->polled = 0;
     nd->round++;
+    netprof__netdev_ask_queues(&s);
     for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
         result = netprof__netdev_ask_stats(&s, only);
         if (!netprof__nl_again(result)) break;

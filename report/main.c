@@ -1,10 +1,9 @@
 // netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
-#include "common.h"
+#include "command.h"
 #include "compare.h"
 #include "findings.h"
 #include "inputs.h"
 #include "main_nccl.h"
-#include "options.h"
 #include "output.h"
 #include "pages.h"
 #include "pages_job.h"
@@ -16,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int brief, all_nics, list_charts, no_gnuplot, force, check_layout, list_options, help, version;
+static int brief, all_nics, list_charts, no_gnuplot, force, check_layout;
 static char *peak, *jobid, *config_path, *compare, *charts;
+static size_t before_dashes;
 static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
 
 static const struct poptOption options[] = {
@@ -42,64 +42,11 @@ static const struct poptOption options[] = {
     {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
-    POPT_TABLEEND,
-};
-
-static const struct poptOption all_options[] = {
-    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
-    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
     {"check-layout", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &check_layout, 0, NULL, NULL}, // for the tests
-    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
-    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
     POPT_TABLEEND,
 };
-
-static void print_help(FILE *to)
-{
-    fputs("usage: netprof report [OPTION...] BEFORE AFTER\n"
-          "       netprof report [OPTION...] FILE...\n"
-          "       netprof report [OPTION...] HEALTHY... -- FAULTY...\n"
-          "       netprof report [OPTION...] LOGS... [RECORDING...]\n"
-          "\n"
-          "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
-          "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
-          "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a job on\n"
-          "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
-          "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
-          "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
-          "Without -o the report is report.pdf.\n"
-          "\n"
-          "Options:\n",
-          to);
-    options_print(options, to);
-    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
-    fputs("\n"
-          "Examples:\n"
-          "  netprof report before.netprof after.netprof\n"
-          "  netprof report -o run.html run.netprof\n"
-          "  netprof report --brief -o page.png run.netprof\n"
-          "  netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
-          "  netprof report -o job.pdf --phases job.phases node.netprof\n"
-          "  netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
-          "  netprof report -o regions.pdf ranks\n"
-          "  netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
-          "  netprof report --charts charts results/nccl.json\n"
-          "  netprof report --chart traffic -o traffic.svg run.netprof\n"
-          "\n"
-          "Exit codes: 0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
-          "4 there is nothing to report about.\n",
-          to);
-}
 
 // ---- options ----
-
-static int wrong_option(poptContext context, int result)
-{
-    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
-    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
-}
 
 static bool find_format(document_format *format)
 {
@@ -222,11 +169,7 @@ static int report_pair(const dataset *set, const difference *d, const series *ov
         const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
                                      .brief = brief, .all_nics = all_nics};
         doc = pages_pair(&in, &error);
-        if (doc && over_time && !brief && !pages_series_part(doc, over_time)) {
-            document_close(doc);
-            doc = NULL;
-            error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-        }
+        if (doc && over_time && !brief) doc = document_made(doc, pages_series_part(doc, over_time), &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
     }
     document_close(doc);
@@ -293,6 +236,7 @@ static bool is_of_hosts(const dataset *set, const series *s)
 
 static int report(const char **paths, size_t count, const document_options *o)
 {
+    if (inputs_count(paths, count) > 2) return report_job(paths, count, o);
     dataset set = {0};
     series s = {0};
     dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
@@ -315,7 +259,7 @@ static bool is_of_regions(const char *const *paths, size_t count)
 {
     size_t sampled = 0;
     for (size_t i = 0; i < count; i++) {
-        bool directory = inputs_is_directory(paths[i]);
+        bool directory = listing_is_directory(paths[i]);
         if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
         if (directory || regions_in_file(paths[i])) continue;
         if (!regions_series_in_file(paths[i])) return false;
@@ -421,9 +365,12 @@ static int check_nccl_only(void)
     return EXIT_DONE;
 }
 
-// faulty: what stands behind "--"; NULL without it.
-static int run(const char **paths, size_t count, const char **faulty, size_t faulty_count)
+static int run(const char **paths, size_t count)
 {
+    // What stands behind "--", if anything does.
+    const char **faulty = before_dashes == (size_t)-1 ? NULL : paths + before_dashes;
+    size_t faulty_count = faulty ? count - before_dashes : 0;
+    count -= faulty_count;
     document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
     if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale)) return EXIT_USAGE;
     if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
@@ -439,34 +386,36 @@ static int run(const char **paths, size_t count, const char **faulty, size_t fau
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
 
+static const command report_command = {
+    .name = "report",
+    .arguments = "BEFORE AFTER\nFILE...\nHEALTHY... -- FAULTY...\nLOGS... [RECORDING...]",
+    .text =
+        "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
+        "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
+        "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a job on\n"
+        "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
+        "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
+        "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
+        "An Nsight Systems export (.sqlite) becomes its tables and what the program did over time.\n"
+        "Without -o the report is report.pdf.",
+    .examples = "netprof report before.netprof after.netprof\n"
+                "netprof report -o run.html run.netprof\n"
+                "netprof report --brief -o page.png run.netprof\n"
+                "netprof report -o job.html node1.netprof node2.netprof node3.netprof\n"
+                "netprof report -o job.pdf --phases job.phases node.netprof\n"
+                "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
+                "netprof report -o regions.pdf ranks\n"
+                "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+                "netprof report --charts charts results/nccl.json\n"
+                "netprof report --chart traffic -o traffic.svg run.netprof\n",
+    .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
+             "4 there is nothing to report about.",
+    .options = options,
+    .run = run,
+    .before_dashes = &before_dashes,
+};
+
 int main(int argc, char **argv)
 {
-    output_init();
-    message_command("report", NULL);
-    int dashes = 1;
-    while (dashes < argc && strcmp(argv[dashes], "--") != 0) dashes++;
-    const char **faulty = dashes < argc ? (const char **)(uintptr_t)argv + dashes + 1 : NULL;
-    poptContext context = must(poptGetContext("netprof-report", dashes, (const char **)(uintptr_t)argv, all_options, 0));
-    int result = poptGetNextOpt(context), code = EXIT_DONE;
-    if (help) {
-        print_help(stdout);
-        code = output_close();
-    } else if (version) {
-        printf("netprof-report %s\n", netprof_version());
-        code = output_close();
-    } else if (list_options) {
-        options_list(options);
-        code = output_close();
-    } else if (result < -1) {
-        code = wrong_option(context, result);
-    } else {
-        const char **arguments = poptGetArgs(context);
-        size_t count = 0;
-        while (arguments && arguments[count])
-            count++;
-        code = run(arguments, count, faulty, faulty ? (size_t)(argc - dashes - 1) : 0);
-    }
-    poptFreeContext(context);
-    options_free(options);
-    return code;
+    return command_program(&report_command, argc, argv);
 }

@@ -91,9 +91,8 @@ static int view_of_logs(const main_nccl_input *in, nccl_view *view)
     making m = {0};
     const char **logs = must(calloc(2 * in->count + 1, sizeof *logs)), **others = logs + in->count;
     size_t log_count = 0, other_count = 0;
-    struct stat st;
     for (size_t i = 0; i < in->count; i++) {
-        bool directory = stat(in->paths[i], &st) == 0 && S_ISDIR(st.st_mode);
+        bool directory = listing_is_directory(in->paths[i]);
         if (directory || is_log(in->paths[i])) logs[log_count++] = in->paths[i];
         else others[other_count++] = in->paths[i];
     }

@@ -1,5 +1,6 @@
 // netprof check: what the rules find, and an exit code for prologues.
-#include "common.h"
+#include "command.h"
+#include "ends.h"
 #include "findings.h"
 #include "inputs.h"
 #include "options.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static int now, as_json, force, all;
+static int now, as_json, force, all, pair;
 static char *interval_text, *rules_path, *fail_on, *names;
 
 static const struct poptOption options[] = {
@@ -22,6 +23,7 @@ static const struct poptOption options[] = {
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
      "watch|warn|high|critical"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made", NULL},
+    {"pair", 0, POPT_ARG_NONE, &pair, 0, "the runs are of two nodes that talked with each other alone: count what got lost", NULL},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
@@ -193,6 +195,32 @@ typedef struct node {
     size_t order;
 } node;
 
+// ---- --pair ----
+
+static ends_pair between;
+
+// The links are those of the first two runs; printed nodes are in another order.
+static const node *node_of(const node *nodes, size_t order)
+{
+    return nodes[0].order == order ? &nodes[0] : &nodes[1];
+}
+
+static const char *link_device(const node *n, const ends_link *link)
+{
+    return n->run->d.delta->schema->devices[link->device[n->order]].name;
+}
+
+static netprof_err find_pair(const run_list *list, netprof_error *error)
+{
+    return ends_find(&between, &list->items[0]->d, &list->items[1]->d, error);
+}
+
+static netprof_err make_findings(node *n, const run_list *list, const rules *set, netprof_error *error)
+{
+    findings_far far = {.d = pair ? &list->items[!n->order]->d : NULL, .devices = between.of[n->order & 1]};
+    return findings_make_pair(&n->f, &n->run->d, pair ? &far : NULL, set, error);
+}
+
 static int compare_nodes(const void *a, const void *b)
 {
     const node *x = a, *y = b;
@@ -229,6 +257,34 @@ static char *overall_text(const node *nodes, size_t count)
                        node_name(&nodes[0]), nodes[0].f.verdict);
 }
 
+static void print_way(const node *from, const node *to, const ends_link *link)
+{
+    uint64_t sent = link->sent[from->order], received = link->received[from->order];
+    char *begin = text_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
+    printf("  %s sent %s packets; ", begin, number_exact(sent));
+    printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), number_exact(received));
+    if (received > sent) printf(": %s more, so it was not only this pair that sent", number_exact(received - sent));
+    else if (received < sent) printf(": %s did not arrive", number_exact(sent - received));
+    else printf(": all");
+    putchar('\n');
+    free(begin);
+}
+
+static void print_pair(const node *nodes)
+{
+    const node *a = node_of(nodes, 0), *b = node_of(nodes, 1);
+    heading(stdout, "Between the two nodes");
+    if (!between.count)
+        printf("  No port of one received about what a port of the other sent: this was no closed pair.\n");
+    for (size_t i = 0; i < between.count; i++) {
+        print_way(a, b, &between.links[i]);
+        print_way(b, a, &between.links[i]);
+    }
+    if (between.count && between.apart_ns >= 0)
+        printf("  They were read up to %s apart, by their clocks: exact only if nothing moved meanwhile.\n",
+               number_seconds((double)between.apart_ns * 1e-9));
+}
+
 static void print_nodes(const node *nodes, size_t count)
 {
     static const column columns[] = {{"VERDICT", 0}, {"NODE", 0}, {"FINDINGS", COLUMN_RIGHT}, {"UNKNOWN", COLUMN_RIGHT},
@@ -248,11 +304,35 @@ static void print_nodes(const node *nodes, size_t count)
         table_cell(t, PLAIN, nodes[i].run->label);
     }
     table_end(t, stdout, 2);
+    if (pair) print_pair(nodes);
     for (size_t i = 0; i < count; i++) {
         if (nodes[i].f.severity < SEVERITY_WATCH && !all) continue;
         heading(stdout, "---- %s (%s)", safe(node_name(&nodes[i])), safe(nodes[i].run->label));
         print_text(&nodes[i].f);
     }
+}
+
+static json_object *way_json(const node *from, const node *to, const ends_link *link)
+{
+    json_object *o = json_object_new_object();
+    json_text(o, "from", node_name(from));
+    json_text(o, "from_device", link_device(from, link));
+    json_text(o, "to", node_name(to));
+    json_text(o, "to_device", link_device(to, link));
+    json_object_object_add(o, "sent_packets", json_object_new_uint64(link->sent[from->order]));
+    json_object_object_add(o, "received_packets", json_object_new_uint64(link->received[from->order]));
+    return o;
+}
+
+static json_object *pair_json(const node *nodes)
+{
+    json_object *list = json_object_new_array();
+    const node *a = node_of(nodes, 0), *b = node_of(nodes, 1);
+    for (size_t i = 0; i < between.count; i++) {
+        json_object_array_add(list, way_json(a, b, &between.links[i]));
+        json_object_array_add(list, way_json(b, a, &between.links[i]));
+    }
+    return list;
 }
 
 // As of one node, and each finding says whose it is; "hosts" has the rest of each node.
@@ -281,6 +361,7 @@ static json_object *nodes_json(const node *nodes, size_t count)
     }
     json_object_object_add(o, "findings", merged);
     json_object_object_add(o, "hosts", hosts);
+    if (pair) json_object_object_add(o, "pair", pair_json(nodes));
     return o;
 }
 
@@ -309,10 +390,11 @@ static int judge_nodes(const run_list *list)
     size_t judged = 0;
     node *nodes = must(calloc(list->count + 1, sizeof *nodes));
     int code = inputs_rules(&set, rules_path);
+    if (!code && pair && find_pair(list, &error)) code = fail_error(NULL, &error);
     for (size_t i = 0; i < list->count && !code; i++) {
         nodes[i].run = list->items[i];
         nodes[i].order = i;
-        if (findings_make(&nodes[i].f, &list->items[i]->d, &set, &error)) code = fail_error(NULL, &error);
+        if (make_findings(&nodes[i], list, &set, &error)) code = fail_error(NULL, &error);
         judged += nodes[i].f.judged;
     }
     if (!code) {
@@ -325,8 +407,14 @@ static int judge_nodes(const run_list *list)
     }
     for (size_t i = 0; i < list->count; i++) findings_free(&nodes[i].f);
     free(nodes);
+    ends_free(&between);
     rules_free(&set);
     return code;
+}
+
+static bool is_pair(const run_list *list)
+{
+    return list->count == 2 && strcmp(list->items[0]->first->host, list->items[1]->first->host) != 0;
 }
 
 static int check_runs(const dataset *set)
@@ -334,7 +422,9 @@ static int check_runs(const dataset *set)
     run_list list = {0};
     netprof_error error;
     if (runs_of_dataset(&list, set, force, &error)) return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
-    int code = judge_nodes(&list);
+    int code = pair && !is_pair(&list) ? fail_usage("--pair: expected the runs of two nodes, not %zu run%s%s", list.count,
+                                                    list.count == 1 ? "" : "s", list.count == 2 ? " of one node" : "")
+                                       : judge_nodes(&list);
     runs_free(&list);
     return code;
 }
@@ -345,7 +435,7 @@ static int check_files(const char **paths, size_t count)
     difference d = {0};
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
-    if (!code && !inputs_are_one_run(&set)) {
+    if (!code && (pair || !inputs_are_one_run(&set))) {
         code = check_runs(&set);
         dataset_free(&set);
         return code;
@@ -393,6 +483,7 @@ static int run(const char **paths, size_t count)
         return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
     if (interval_text && !parse_duration(interval_text, &interval_ns))
         return fail_usage("--interval: %s: expected a time like 500ms, 10s or 1m", safe(interval_text));
+    if (now && pair) return fail_usage("--pair: expected files of two nodes, not --now");
     if (now && count) return fail_usage("--now reads this node; files are not needed");
     if (!now && !count) return fail_usage("expected BEFORE and AFTER, files of runs, or --now");
     return now ? check_now(interval_ns) : check_files(paths, count);
@@ -406,10 +497,12 @@ const command command_check = {
             "threshold and where that is from, and what to do. Fit for a job's prologue: the exit code tells whether\n"
             "something is bad. What could not be read is named and never taken for good. More files, or two that are runs of\n"
             "different nodes, are judged run by run, the worst first: a file with several snapshots is a run, and so are two\n"
-            "files with one snapshot each of the same host.",
+            "files with one snapshot each of the same host. Of two nodes that talked with each other alone (a benchmark),\n"
+            "read before it began and after it ended, --pair tells what got lost between them.",
     .examples = "netprof check before.netprof after.netprof\n"
                 "netprof check run.netprof --json\n"
                 "netprof check node*.netprof\n"
+                "netprof check --pair node1.netprof node2.netprof\n"
                 "netprof check --now --interval 10s --fail-on high\n"
                 "netprof check --now --rules site-rules.csv",
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 a file could not be used,\n"

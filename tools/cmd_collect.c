@@ -1,5 +1,5 @@
 // netprof collect: snapshots into a file.
-#include "common.h"
+#include "command.h"
 #include "options.h"
 #include "output.h"
 #include "reading.h"

@@ -1,4 +1,5 @@
 // netprof compare: healthy runs against faulty ones.
+#include "command.h"
 #include "compare_text.h"
 #include "inputs.h"
 #include "options.h"

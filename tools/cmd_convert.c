@@ -1,5 +1,5 @@
 // netprof convert: one format into another.
-#include "common.h"
+#include "command.h"
 #include "convert.h"
 #include "inputs.h"
 #include "options.h"

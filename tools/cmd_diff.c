@@ -1,5 +1,5 @@
 // netprof diff: what happened between two snapshots.
-#include "common.h"
+#include "command.h"
 #include "diff_output.h"
 #include "inputs.h"
 #include "options.h"

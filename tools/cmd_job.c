@@ -1,6 +1,6 @@
 // netprof job: what recordings say of a job, in a page of text.
 #define _POSIX_C_SOURCE 200809L
-#include "common.h"
+#include "command.h"
 #include "inputs.h"
 #include "job_report.h"
 #include "job_text.h"

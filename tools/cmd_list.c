@@ -1,6 +1,6 @@
 // netprof list: sources, devices with their facts, counters; what cannot be read and why.
 #include "catalog.h"
-#include "common.h"
+#include "command.h"
 #include "options.h"
 #include "output.h"
 #include "reading.h"

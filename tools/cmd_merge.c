@@ -1,7 +1,7 @@
 // netprof merge: the files of a job's nodes in one, each as it is.
 #define _GNU_SOURCE
 #include "clocks.h"
-#include "common.h"
+#include "command.h"
 #include "inputs.h"
 #include "options.h"
 #include "output.h"
@@ -38,30 +38,21 @@ typedef struct piece {
 } piece;
 
 typedef struct merging {
-    char **paths;
-    size_t path_count;
+    listing files;
     piece *pieces;
     size_t count, duplicates, cut;
 } merging;
 
 // ---- which files ----
 
-static int add_paths(merging *m, const char *const *arguments, size_t count)
+static int add_paths(listing *files, const char *const *arguments, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t found = 1;
-        char **list = NULL;
-        bool directory = inputs_is_directory(arguments[i]);
-        if (directory && !(list = inputs_list(arguments[i], &found))) return EXIT_FILE;
-        if (directory && !found) {
-            free(list);
-            return fail(EXIT_FILE, "%s: no file *.netprof there", safe(arguments[i]));
-        }
-        m->paths = must(realloc(m->paths, (m->path_count + found) * sizeof *m->paths));
-        for (size_t k = 0; k < found; k++) m->paths[m->path_count++] = directory ? list[k] : must(strdup(arguments[i]));
-        free(list);
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && !code; i++) {
+        if (listing_is_directory(arguments[i])) code = inputs_list(files, arguments[i]);
+        else must(listing_add(files, arguments[i]) ? files : NULL);
     }
-    return EXIT_DONE;
+    return code;
 }
 
 // The output of an earlier call may lie in the directory that is joined again.
@@ -450,9 +441,8 @@ static void free_all(merging *m)
         free(p->step);
         free(p->rank);
     }
-    for (size_t i = 0; i < m->path_count; i++) free(m->paths[i]);
     free(m->pieces);
-    free(m->paths);
+    listing_free(&m->files);
 }
 
 static int run(const char **arguments, size_t count)
@@ -462,8 +452,8 @@ static int run(const char **arguments, size_t count)
     if (!count) return fail_usage("expected the files of a job, or a directory of them");
     if (!output) return fail_usage("-o FILE is needed");
     if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
-    int code = add_paths(&m, arguments, count);
-    for (size_t i = 0; i < m.path_count && !code; i++) code = add_file(&m, m.paths[i]);
+    int code = add_paths(&m.files, arguments, count);
+    for (size_t i = 0; i < m.files.count && !code; i++) code = add_file(&m, m.files.paths[i]);
     if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, compare_pieces);
     if (!code) code = drop_duplicates(&m);
     if (!code) code = check_jobs(&m);

@@ -1,5 +1,5 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
-#include "common.h"
+#include "command.h"
 #include "inputs.h"
 #include "nccl_counters.h"
 #include "nccl_export.h"

@@ -1,5 +1,5 @@
 // netprof nsys: the tables of an Nsight Systems export, and how busy the GPUs were.
-#include "common.h"
+#include "command.h"
 #include "nsys.h"
 #include "options.h"
 #include "output.h"

@@ -1,6 +1,6 @@
 // netprof record: what a node does, tick by tick, until the job ends or somebody says stop.
 #define _GNU_SOURCE
-#include "common.h"
+#include "command.h"
 #include "job.h"
 #include "options.h"
 #include "output.h"
@@ -54,6 +54,7 @@ typedef struct recording {
     schedule clock; // a row for each track, then the checkpoint's
     netprof_set set;
     job job;
+    job_slurm slurm;
     recorder *to;
     struct stat stop; // of the stop file at the start
     bool stop_existed;
@@ -171,6 +172,7 @@ static void loop(recording *r)
         } else {
             take(r, &r->tracks[event], r->tracks[event].set);
             if (event != SLOW && !recorder_failed(r->to)) continue;
+            job_slurm_look(&r->slurm, r->to);
             show(r);
             if (recorder_failed(r->to)) r->end = "file";
             else if (is_stopped(r)) r->end = "stop file";
@@ -205,6 +207,7 @@ static int open_all(recording *r)
     recorder_job(r->to);
     recorder_clock(r->to, "clock");
     job_facts(&r->job, r->to);
+    if (r->job.scheduler && strcmp(r->job.scheduler, "slurm") == 0) job_slurm_begin(&r->slurm);
     recorder_number(r->to, "interval_ns", r->interval_ns);
     if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
     return EXIT_DONE;
@@ -263,6 +266,7 @@ static int run(const char **arguments, size_t count)
         for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
         recorder_clock(r.to, "clock_end");
+        if (!recorder_failed(r.to)) job_slurm_end(&r.slurm, r.to);
         if (r.shown) fputc('\n', stderr);
     }
     int closed = recorder_close(r.to, !code);
@@ -271,6 +275,7 @@ static int run(const char **arguments, size_t count)
         netprof_snapshot_free(&r.tracks[i].snapshot);
         netprof_close(r.tracks[i].np);
     }
+    job_slurm_free(&r.slurm);
     job_free(&r.job);
     return code ? code : closed;
 }

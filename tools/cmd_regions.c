@@ -1,6 +1,6 @@
 // netprof regions: what the processes of a job measured around their code.
 #define _POSIX_C_SOURCE 200809L // open_memstream
-#include "common.h"
+#include "command.h"
 #include "options.h"
 #include "output.h"
 #include "regions_output.h"

@@ -1,6 +1,7 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
-#include "common.h"
+#include "command.h"
+#include "job_slurm.h"
 #include "mpi_run.h"
 #include "options.h"
 #include "output.h"
@@ -469,6 +470,7 @@ static int open_all(execution *e)
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
+    job_slurm_facts(e->to, false);
     take(e, &e->before, NETPROF_SET_ALL);
     if (!schedule_open(&e->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     if (e->to && e->interval_ns) schedule_add(&e->clock, e->interval_ns, schedule_now());

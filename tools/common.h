@@ -19,35 +19,6 @@ enum exit_code {
     EXIT_NOTHING = 4        // nothing to read on this node
 };
 
-// A sub-command. The popt table is parsed before run() is called; what it points to belongs to the command's file.
-typedef struct command {
-    const char *name, *alias;
-    const char *summary;   // one line
-    const char *arguments; // "BEFORE AFTER"
-    const char *text;      // what it does, a paragraph or two
-    const char *examples;  // one a line
-    const char *exits;     // its exit codes where they differ from the usual ones, or NULL
-    const struct poptOption *options;
-    unsigned popt_flags;
-    int (*run)(const char **arguments, size_t count); // returns the exit code
-    const int *json;      // where the command keeps --json, or NULL
-    size_t *before_dashes; // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
-} command;
-
-extern const command command_list;
-extern const command command_collect;
-extern const command command_diff;
-extern const command command_check;
-extern const command command_compare;
-extern const command command_run;
-extern const command command_record;
-extern const command command_merge;
-extern const command command_job;
-extern const command command_regions;
-extern const command command_convert;
-extern const command command_nccl;
-extern const command command_nsys;
-
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----
 
 // The sub-command whose name stands in messages; NULL at first. With *json set, a failure also is a JSON object

@@ -2,11 +2,9 @@
 
 #include "common.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void say_warning(const dataset_warning *w)
 {
@@ -18,70 +16,58 @@ static void say_warning(const dataset_warning *w)
 
 // ---- directories ----
 
-static int by_name(const void *a, const void *b)
+static netprof_err list_directory(listing *l, const char *directory)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    static const char *const endings[] = {".netprof", NULL};
+    return listing_add_directory(l, directory, endings);
 }
 
-// Its *.netprof by name; free them and the list. NULL after saying why.
-char **inputs_list(const char *directory, size_t *count)
+int inputs_list(listing *l, const char *directory)
 {
-    DIR *d = opendir(directory);
-    char **list = NULL;
-    *count = 0;
-    if (!d) {
-        fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
-        return NULL;
+    size_t before = l->count;
+    netprof_err err = list_directory(l, directory);
+    if (err == NETPROF_ERR_IO) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
+    must(err ? NULL : l);
+    return l->count > before ? EXIT_DONE : fail(EXIT_FILE, "%s: no file *.netprof there", safe(directory));
+}
+
+size_t inputs_count(const char *const *paths, size_t count)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        listing l = {0};
+        if (!listing_is_directory(paths[i])) all++;
+        else if (!list_directory(&l, paths[i])) all += l.count;
+        listing_free(&l);
     }
-    list = must(calloc(1, sizeof *list));
-    for (struct dirent *x; (x = readdir(d));) {
-        size_t n = strlen(x->d_name);
-        if (x->d_name[0] == '.' || n <= 8 || strcmp(x->d_name + n - 8, ".netprof") != 0) continue;
-        list = must(realloc(list, (*count + 1) * sizeof *list));
-        list[(*count)++] = text_format("%s%s%s", directory, directory[strlen(directory) - 1] == '/' ? "" : "/", x->d_name);
-    }
-    closedir(d);
-    if (*count) qsort(list, *count, sizeof *list, by_name);
-    return list;
-}
-
-void inputs_list_free(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) free(list[i]);
-    free(list);
-}
-
-bool inputs_is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return all;
 }
 
 unsigned inputs_hold(const char *path)
 {
+    listing l = {0};
     unsigned found = 0;
-    size_t count;
-    if (!inputs_is_directory(path)) return parts_hold(path);
-    char **list = inputs_list(path, &count);
-    for (size_t i = 0; list && i < count; i++) found |= parts_hold(list[i]);
-    if (list) inputs_list_free(list, count);
+    if (!listing_is_directory(path)) return parts_hold(path);
+    if (!list_directory(&l, path))
+        for (size_t i = 0; i < l.count; i++) found |= parts_hold(l.paths[i]);
+    listing_free(&l);
     return found;
 }
 
 static int read_directory(dataset *set, const char *path, const dataset_options *options)
 {
-    size_t count, before = set->run_count;
-    char **list = inputs_list(path, &count);
-    int code = list ? EXIT_DONE : EXIT_FILE;
-    for (size_t i = 0; i < count && !code; i++) {
+    listing l = {0};
+    size_t before = set->run_count;
+    int code = inputs_list(&l, path);
+    for (size_t i = 0; i < l.count && !code; i++) {
         netprof_error error = {.code = NETPROF_OK};
-        netprof_err result = parts_hold(list[i]) == PARTS_REGIONS ? NETPROF_OK : dataset_read(set, list[i], options, &error);
-        if (result == NETPROF_ERR_NOMEM) code = fail_error(list[i], &error);
-        else if (result) warn("%s: left out: %s", safe(list[i]), error_text(&error));
+        netprof_err result =
+            parts_hold(l.paths[i]) == PARTS_REGIONS ? NETPROF_OK : dataset_read(set, l.paths[i], options, &error);
+        if (result == NETPROF_ERR_NOMEM) code = fail_error(l.paths[i], &error);
+        else if (result) warn("%s: left out: %s", safe(l.paths[i]), error_text(&error));
     }
-    if (!code && set->run_count == before)
-        code = fail(EXIT_FILE, "%s: %s", safe(path), count ? "no file of it holds readings" : "no file *.netprof there");
-    if (list) inputs_list_free(list, count);
+    if (!code && set->run_count == before) code = fail(EXIT_FILE, "%s: no file of it holds readings", safe(path));
+    listing_free(&l);
     return code;
 }
 
@@ -93,7 +79,7 @@ int inputs_read(dataset *set, const char *const *paths, size_t count, const data
     netprof_err result = NETPROF_OK;
     size_t i = 0;
     for (; i < count && !code && !result; i++) {
-        if (inputs_is_directory(paths[i])) code = read_directory(set, paths[i], options);
+        if (listing_is_directory(paths[i])) code = read_directory(set, paths[i], options);
         else result = dataset_read(set, paths[i], options, &error);
     }
     for (size_t w = 0; w < set->warning_count && w < SAID; w++)

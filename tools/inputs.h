@@ -4,16 +4,16 @@
 
 #include "dataset.h"
 #include "difference.h"
+#include "listing.h"
 #include "parts.h"
 #include "rules.h"
 
 // Reads the files, and of directories every *.netprof in them (not those below) by their names. What cannot be used of a
 // directory is a warning. Returns an exit code after saying what is wrong: EXIT_DONE also when parts are missing.
 int inputs_read(dataset *set, const char *const *paths, size_t count, const dataset_options *options);
-// The *.netprof of a directory by name; free with inputs_list_free(). NULL after saying why.
-char **inputs_list(const char *directory, size_t *count);
-void inputs_list_free(char **list, size_t count);
-bool inputs_is_directory(const char *path);
+// Adds the *.netprof of a directory by name. Returns an exit code after saying what is wrong: also that there is none.
+int inputs_list(listing *l, const char *directory);
+size_t inputs_count(const char *const *paths, size_t count); // of files, those of directories among them
 // What a file, or the files of a directory, hold: PARTS_... of parts.h.
 unsigned inputs_hold(const char *path);
 // Is it one run, from the first of its runs to the last? Else each is a run of a node of its own.

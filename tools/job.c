@@ -2,19 +2,15 @@
 #include "job.h"
 
 #include "membership.h"
+#include "question.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 // What a scheduler puts into the environment of every process of a job.
 static const struct {
@@ -178,39 +174,24 @@ static size_t scan_processes(job *j)
 // ---- Slurm's own list ----
 
 // "PID JOBID STEPID LOCALID GLOBALID", a line for each process of the job on this node.
-static void add_listed(job *j, FILE *list)
+static void add_listed(job *j, const char *list)
 {
-    char line[256];
-    long pid;
-    while (fgets(line, sizeof line, list))
-        if (sscanf(line, "%ld", &pid) == 1 && pid > 0 && (pid_t)pid != getpid()) add_pid(j, (pid_t)pid);
+    for (const char *line = list; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        long pid = strtol(line, NULL, 10); // the first line holds names, and is none
+        if (pid > 0 && pid <= INT32_MAX && (pid_t)pid != getpid()) add_pid(j, (pid_t)pid);
+    }
 }
 
 static void ask_slurm(job *j)
 {
-    char *id = must(strdup(strchr(j->mark, '=') + 1));
-    char *node = j->node_mark ? must(strdup(strchr(j->node_mark, '=') + 1)) : NULL;
+    char *id = strchr(j->mark, '=') + 1, *node = j->node_mark ? strchr(j->node_mark, '=') + 1 : NULL;
     char *words[] = {"scontrol", "listpids", id, node, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    pid_t child;
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        int failed = posix_spawnp(&child, "scontrol", &actions, NULL, words, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        close(ends[1]);
-        struct pollfd fd = {.fd = ends[0], .events = POLLIN};
-        FILE *list = fdopen(ends[0], "r");
-        if (!failed && list && poll(&fd, 1, ASK_SECONDS * 1000) > 0) add_listed(j, list);
-        else if (!failed) kill(child, SIGKILL);
-        if (list) fclose(list);
-        else close(ends[0]);
-        if (!failed) waitpid(child, NULL, 0);
+    question q;
+    if (question_ask(&q, words, NULL, ASK_SECONDS)) {
+        const char *answer = question_wait(&q);
+        if (answer) add_listed(j, answer);
+        question_end(&q);
     }
-    free(id);
-    free(node);
 }
 
 // ---- finding ----
@@ -371,6 +352,18 @@ static void tell_nodes(recorder *to)
     }
 }
 
+// Torque, then OpenPBS: processors of the job on this node.
+static void tell_pbs(recorder *to)
+{
+    static const char *const variables[] = {"PBS_NUM_PPN", "NCPUS"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (!value || !*value || strlen(value) > 6 || value[strspn(value, "0123456789")]) continue;
+        recorder_fact(to, "job_cpus_on_node", value);
+        return;
+    }
+}
+
 void job_facts(const job *j, recorder *to)
 {
     char host[256] = "";
@@ -384,6 +377,8 @@ void job_facts(const job *j, recorder *to)
     }
     tell_container(to);
     tell_nodes(to);
+    if (j->scheduler && strcmp(j->scheduler, "pbs") == 0) tell_pbs(to);
+    if (j->scheduler && strcmp(j->scheduler, "slurm") == 0) job_slurm_facts(to, true);
 }
 
 void job_free(job *j)

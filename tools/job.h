@@ -7,6 +7,7 @@
 #ifndef TOOLS_JOB_H
 #define TOOLS_JOB_H
 
+#include "job_slurm.h"
 #include "record.h"
 #include "sources/sources.h"
 

@@ -175,10 +175,42 @@ static void print_notes(FILE *to, const job_report *job)
     }
 }
 
+// ---- used of what was given ----
+
+static const char *amount_text(job_efficiency_of of, double amount)
+{
+    char length[48];
+    if (!isfinite(amount)) return "no limit";
+    if (of == JOB_EFFICIENCY_CPU) return cpu_time_text(amount);
+    if (of == JOB_EFFICIENCY_MEMORY) return memory_text(amount);
+    return safe(job_length_text(length, sizeof length, amount));
+}
+
+// As seff and jobstats have it, and against what it was measured.
+static void print_efficiency(FILE *to, const job_report *job)
+{
+    static const char *const names[JOB_EFFICIENCIES] = {"CPU time", "Memory, peak", "Time"};
+    static const column columns[] = {{"OF WHAT WAS GIVEN", 0}, {"SHARE", COLUMN_RIGHT}, {"USED", COLUMN_RIGHT}, {"OF", COLUMN_RIGHT},
+                                     {"WHICH IS", COLUMN_LEAN}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < JOB_EFFICIENCIES; i++) {
+        const job_efficiency *e = &job->efficiency[i];
+        char against[400];
+        if (isnan(e->used) || isnan(e->of)) continue;
+        table_cell(t, PLAIN, names[i]);
+        table_cell(t, PLAIN, isfinite(e->of) ? number_share(e->used / e->of) : NULL);
+        table_cell(t, PLAIN, number_bound(e->lower_bound, amount_text((job_efficiency_of)i, e->used)));
+        table_cell(t, PLAIN, amount_text((job_efficiency_of)i, e->of));
+        table_cell(t, DIM, job_efficiency_text(against, sizeof against, job, (job_efficiency_of)i));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+}
+
 // ---- use of the nodes ----
 
 static const job_meter shown[] = {JOB_GPU_BUSY,  JOB_GPU_MEMORY,  JOB_CPU,          JOB_MEMORY,    JOB_IO_WAIT,
-                                  JOB_SENT,      JOB_RECEIVED,    JOB_PAUSED,       JOB_FILES_READ, JOB_FILES_WRITTEN,
+                                  JOB_SENT,      JOB_RECEIVED,    JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED, JOB_PAUSED, JOB_FILES_READ, JOB_FILES_WRITTEN,
                                   JOB_DISK_READ, JOB_DISK_WRITTEN, JOB_POWER};
 
 static const job_use *use_of(const job_report *job, job_meter meter)
@@ -192,6 +224,7 @@ static const job_use *use_of(const job_report *job, job_meter meter)
 static bool is_worth(const job_report *job, const job_use *use)
 {
     bool trouble = use->meter == JOB_IO_WAIT || use->meter == JOB_PAUSED;
+    if (use->meter == JOB_VIRTUAL_SENT || use->meter == JOB_VIRTUAL_RECEIVED) return use->mean > 0;
     bool files = use_of(job, JOB_FILES_READ) != NULL;
     if (files && (use->meter == JOB_DISK_READ || use->meter == JOB_DISK_WRITTEN)) return false;
     return !trouble || use->mean >= 0.001;
@@ -367,6 +400,7 @@ void job_print(FILE *to, const job_report *job, bool all)
     print_folded(to, shown_text(job->title), 0);
     print_job(to, job);
     print_notes(to, job);
+    print_efficiency(to, job);
     print_use(to, job);
     print_phases(to, job, all);
     print_regions(to, job, all);

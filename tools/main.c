@@ -1,5 +1,5 @@
 // netprof: finds the sub-command, parses its options by its table, shows its help.
-#include "common.h"
+#include "command.h"
 #include "options.h"
 #include "output.h"
 
@@ -97,25 +97,6 @@ static void print_main_help(FILE *to)
           to);
 }
 
-static void print_examples(FILE *to, const char *examples)
-{
-    fputs("\nExamples:\n", to);
-    while (*examples) {
-        size_t length = strcspn(examples, "\n");
-        fprintf(to, "  %.*s\n", (int)length, examples);
-        examples += length + (examples[length] == '\n');
-    }
-}
-
-static void print_help(const command *c, FILE *to)
-{
-    fprintf(to, "usage: netprof %s [OPTION...] %s\n\n%s\n\nOptions:\n", c->name, c->arguments, c->text);
-    options_print(c->options, to);
-    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
-    print_examples(to, c->examples);
-    if (c->exits) fprintf(to, "\nExit codes: %s\n", c->exits);
-}
-
 static int help(const char *name)
 {
     const command *c = name ? find_command(name) : NULL;
@@ -128,7 +109,7 @@ static int help(const char *name)
         return fail_usage("help: %s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "",
                           near ? near : "", near ? "'?" : "");
     }
-    print_help(c, stdout);
+    command_help(c, stdout);
     return output_close();
 }
 
@@ -155,69 +136,6 @@ static int list_options(const char *name)
 
 // ---- running ----
 
-static int wrong_option(const command *c, poptContext context, int result)
-{
-    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(c->options, option) : NULL;
-    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
-}
-
-// One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
-// wrong; *help_wanted when --help was among the options.
-static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count, bool *help_wanted)
-{
-    static int help_option;
-    const struct poptOption wanted[] = {
-        {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)c->options, 0, NULL, NULL},
-        {"help", 'h', POPT_ARG_NONE, &help_option, 0, NULL, NULL},
-        POPT_TABLEEND,
-    };
-    poptContext context = must(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
-    int result = poptGetNextOpt(context), code = EXIT_DONE;
-    const char **arguments = result < -1 ? NULL : poptGetArgs(context);
-    *help_wanted |= help_option != 0;
-    if (result < -1 && !help_option) code = wrong_option(c, context, result);
-    for (size_t i = 0; arguments && arguments[i]; i++) {
-        *words = must(realloc(*words, (*count + 2) * sizeof **words));
-        (*words)[(*count)++] = must(strdup(arguments[i]));
-        (*words)[*count] = NULL;
-    }
-    poptFreeContext(context);
-    return code;
-}
-
-// The "--" that parts two kinds of arguments; argc when there is none, or when the command does not ask for it.
-static int dashes(const command *c, int argc, const char **argv)
-{
-    int i = 1;
-    while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0)) i++;
-    return i < argc ? i : argc;
-}
-
-static int run_command(const command *c, int argc, const char **argv)
-{
-    bool help_wanted = false;
-    const char **words = NULL;
-    size_t count = 0;
-    int first = dashes(c, argc, argv);
-    message_command(c->name, c->json);
-    int code = parse_part(c, first, argv, &words, &count, &help_wanted);
-    if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
-    // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
-    if (!code && first < argc) code = parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
-    if (help_wanted) {
-        print_help(c, stdout);
-        code = output_close();
-    } else if (!code) {
-        code = c->run(words, count);
-    }
-    for (size_t i = 0; i < count; i++) free((char *)(uintptr_t)words[i]);
-    free(words);
-    options_free(c->options);
-    return code;
-}
-
 static int unknown_command(const char *name)
 {
     for (size_t i = 0; i < HELPER_COUNT; i++)
@@ -238,7 +156,7 @@ int main(int argc, char **argv)
     }
     const char *name = argv[1];
     const command *c = find_command(name);
-    if (c) return run_command(c, argc - 1, (const char **)(uintptr_t)(argv + 1));
+    if (c) return command_execute(c, argc - 1, (const char **)(uintptr_t)(argv + 1));
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help(NULL);
     if (strcmp(name, "help") == 0 && (argc < 3 || find_command(argv[2]))) return help(argc > 2 ? argv[2] : NULL);
     if (strcmp(name, "--list-options") == 0) return list_options(argc > 2 ? argv[2] : NULL);

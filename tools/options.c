@@ -46,11 +46,10 @@ void options_print(const struct poptOption *options, FILE *to)
 void options_list(const struct poptOption *options)
 {
     for (const struct poptOption *o = options; !is_end(o); o++) {
-        if (is_table(o))
-            options_list(o->arg);
-        else if (o->longName)
-            printf("--%s\t%s\n", o->longName, o->argDescrip ? o->argDescrip : "");
-        if (!is_table(o) && o->shortName) printf("-%c\t%s\n", o->shortName, o->argDescrip ? o->argDescrip : "");
+        if (is_table(o)) options_list(o->arg);
+        if (is_table(o) || (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) continue;
+        if (o->longName) printf("--%s\t%s\n", o->longName, o->argDescrip ? o->argDescrip : "");
+        if (o->shortName) printf("-%c\t%s\n", o->shortName, o->argDescrip ? o->argDescrip : "");
     }
 }
 

@@ -306,6 +306,15 @@ static bool is_member(const evaluation *e, size_t device)
     return evaluation_applies(e, e->rule, device) && master && strcmp(master, device_at(e, e->device)->name) == 0;
 }
 
+static reading far_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    size_t there = e->far && e->device != DIFFERENCE_NONE ? e->far_devices[e->device] : DIFFERENCE_NONE;
+    if (there == DIFFERENCE_NONE) return none();
+    evaluation other = *e->far;
+    evaluation_of(&other, e->rule, there);
+    return evaluate_node(&other, x, n->first);
+}
+
 static reading members_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     gathering g = {.e = e, .op = EXPRESSION_SUM};
@@ -554,6 +563,7 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
     case EXPRESSION_TOTAL: return devices_reading(e, x, n);
     case EXPRESSION_MEMBERS: return members_reading(e, x, n);
     case EXPRESSION_BEST: return best_reading(e, x, n);
+    case EXPRESSION_FAR: return far_reading(e, x, n);
     default: return calculate(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
     }
 }
@@ -602,6 +612,7 @@ static void walk(walker *w, const expression *x, uint32_t index)
         if (r.status == READING_OK) w->fact(w->user, x->nodes[n->first].text, r.number);
     }
     if (n->op == EXPRESSION_FACT || n->op == EXPRESSION_IS || n->op == EXPRESSION_FLAGGED) return;
+    if (n->op == EXPRESSION_FAR) return; // another node's counters
     for (uint32_t i = alone ? alone : n->first; i; i = alone ? 0 : x->nodes[i].next)
         walk(w, x, i);
 }

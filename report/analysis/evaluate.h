@@ -32,6 +32,10 @@ typedef struct evaluation {
     reading value; // of the variable "value"
     reading locals[RULES_LOCALS];
     bool local_known[RULES_LOCALS];
+    // the node at the other end, and for each device here the one that it is linked with there (or DIFFERENCE_NONE);
+    // NULL: not known. Borrowed, set by the caller.
+    const struct evaluation *far;
+    const size_t *far_devices;
 } evaluation;
 
 bool evaluation_begin(evaluation *e, const difference *d); // false: no memory

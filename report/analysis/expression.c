@@ -33,7 +33,7 @@ static const struct function {
     {"is", EXPRESSION_IS, 2, 2, true, false},           {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
     {"peers", EXPRESSION_PEERS, 1, 1, false, true},     {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
     {"total", EXPRESSION_TOTAL, 1, 1, false, true},     {"members", EXPRESSION_MEMBERS, 1, 1, false, true},
-    {"best", EXPRESSION_BEST, 2, 2, false, true},
+    {"best", EXPRESSION_BEST, 2, 2, false, true},       {"far", EXPRESSION_FAR, 1, 1, false, true},
 };
 
 static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL", "SWEEP"};
@@ -172,7 +172,7 @@ static uint32_t parse_name(parser *p)
     for (size_t i = 0; i < p->names->count; i++)
         if (strlen(p->names->locals[i]) == n && strncmp(p->names->locals[i], text, n) == 0) {
             if (p->names->iterate[i]) {
-                if (p->iterating) return fail(p, "peers, spread, total, members and best do not nest");
+                if (p->iterating) return fail(p, "peers, spread, total, members, best and far do not nest");
                 p->e->iterates = true;
             }
             return indexed_node(p, EXPRESSION_LOCAL, i);
@@ -232,7 +232,7 @@ static uint32_t parse_function(parser *p, size_t n)
     for (size_t i = 0; i < LENGTH(functions); i++) {
         const struct function *f = &functions[i];
         if (strlen(f->name) != n || strncmp(f->name, p->at, n) != 0) continue;
-        if (f->iterates && p->iterating) return fail(p, "peers, spread, total, members and best do not nest");
+        if (f->iterates && p->iterating) return fail(p, "peers, spread, total, members, best and far do not nest");
         p->at += n + 1;
         p->iterating += f->iterates;
         uint32_t first = parse_arguments(p, f);

@@ -54,7 +54,8 @@ typedef enum expression_op {
     EXPRESSION_SPREAD,    // largest over mean of the source's devices
     EXPRESSION_TOTAL,     // sum over the source's devices
     EXPRESSION_MEMBERS,   // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
-    EXPRESSION_BEST       // best(fact, formula): largest over the source's other devices with the same fact
+    EXPRESSION_BEST,      // best(fact, formula): largest over the source's other devices with the same fact
+    EXPRESSION_FAR        // at the other end of this device's link, on another node, where that is known
 } expression_op;
 
 typedef enum expression_variable {

@@ -328,12 +328,22 @@ static bool names_rule(const char *list, const char *name)
     return false;
 }
 
+// Sources whose devices are the job or the node as a whole: what is found there can be a cause anywhere on it.
+static bool is_everywhere(const maker *m, size_t device)
+{
+    static const char *const names[] = {"process", "cgroup", "cpu", "memory", "pressure"};
+    if (device == DIFFERENCE_NONE) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(m->f->d->delta->schema->devices[device].source, names[i]) == 0) return true;
+    return false;
+}
+
 static void explain(maker *m, finding *x)
 {
     if (!*x->rule->explained_by) return;
     for (size_t i = 0; i < m->f->count; i++) {
         const finding *cause = &m->f->items[i];
-        bool here = cause->device == DIFFERENCE_NONE || x->device == DIFFERENCE_NONE ||
+        bool here = is_everywhere(m, cause->device) || x->device == DIFFERENCE_NONE ||
                     evaluation_linked(&m->e, cause->device, x->device);
         if (cause == x || cause->severity < SEVERITY_WATCH || !here) continue;
         if (!names_rule(x->rule->explained_by, cause->rule->name)) continue;
@@ -550,11 +560,22 @@ static void conclude(maker *m)
 
 netprof_err findings_make(findings *f, const difference *d, const rules *set, netprof_error *error)
 {
+    return findings_make_pair(f, d, NULL, set, error);
+}
+
+netprof_err findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set,
+                               netprof_error *error)
+{
     findings_free(f);
     f->d = d;
     maker m = {.f = f};
+    evaluation other = {0};
     judgement *all = calloc(d->delta->schema->device_count + 1, sizeof *all);
-    m.no_memory = !evaluation_begin(&m.e, d) || !all;
+    m.no_memory = !evaluation_begin(&m.e, d) || !all || (far && !evaluation_begin(&other, far->d));
+    if (far && !m.no_memory) {
+        m.e.far = &other;
+        m.e.far_devices = far->devices;
+    }
     for (size_t i = 0; i < set->count && !m.no_memory; i++)
         apply(&m, set->items[i], all);
     free(all);
@@ -563,6 +584,7 @@ netprof_err findings_make(findings *f, const difference *d, const rules *set, ne
     if (!m.no_memory) find_background(&m);
     if (!m.no_memory) sort(&m, set);
     if (!m.no_memory) conclude(&m);
+    evaluation_end(&other);
     evaluation_end(&m.e);
     if (!m.no_memory) return NETPROF_OK;
     findings_free(f);

@@ -77,7 +77,16 @@ typedef struct findings {
     char *verdict; // one sentence
 } findings;
 
+// The node that this one is linked with.
+typedef struct findings_far {
+    const difference *d;
+    const size_t *devices; // for each device here the one at the other end of its link, or DIFFERENCE_NONE
+} findings_far;
+
 netprof_err findings_make(findings *f, const difference *d, const rules *set, netprof_error *error);
+// Of one of two nodes: what far() in a rule's formula asks for. far may be NULL.
+netprof_err findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set,
+                               netprof_error *error);
 void findings_free(findings *f);
 
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source

@@ -124,6 +124,40 @@ bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_erro
     return good;
 }
 
+// What the node has once, or the job: its name says nothing that the node's does not.
+static bool is_telling(const job_node_finding *x)
+{
+    static const char *const single[] = {"pressure", "memory", "process", "cgroup", "perf", "self"};
+    if (strcmp(x->source, x->device) == 0) return false;
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (strcmp(x->source, single[i]) == 0) return false;
+    return *x->device != 0;
+}
+
+// Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long its
+// own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others wait
+// for is context.
+static void weigh_pressure(job_report *r)
+{
+    static const double works = 0.10; // own
+    for (size_t i = 0; i < r->reader->found_count; i++) {
+        job_node_finding *x = &r->reader->found[i];
+        const job_node *node = &r->nodes[x->node];
+        const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
+        if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
+        bool known = !isnan(r->reader->nodes[x->node].waited_s), others = known || (all && own->mean < works * all->mean);
+        bool told = false; // better
+        for (size_t k = 0; k < r->reader->found_count; k++) {
+            const job_node_finding *y = &r->reader->found[k];
+            told |= y->rule && y->node == x->node && strcmp(y->rule, "runqueue-wait") == 0;
+        }
+        if (!others && !told) continue;
+        if (!told) r->reader->nodes[x->node].others_wait = x->value;
+        job_node_finding_free(x);
+        *x = (job_node_finding){.node = x->node};
+    }
+}
+
 static size_t find_device(const job_report *r, const job_node_finding *x)
 {
     const job_node *node = &r->nodes[x->node];
@@ -148,7 +182,8 @@ static bool fold(job_report *r, size_t first)
         places++;
     }
     char who[300], more[64] = "";
-    if (places > nodes && *worst->device) snprintf(more, sizeof more, " and %zu more", places - 1);
+    bool device = is_telling(worst);
+    if (places > nodes && device) snprintf(more, sizeof more, " and %zu more", places - 1);
     bool several = nodes > 1;
     nodes_text(who, sizeof who, r->nodes[worst->node].name, nodes);
     job_finding made = blank;
@@ -164,10 +199,9 @@ static bool fold(job_report *r, size_t first)
     made.device = find_device(r, worst);
     made.nodes = nodes;
     made.to_s = r->end_s;
-    bool device = *worst->device != 0;
     made.claim = text_make("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
                           several ? "" : more, worst->claim);
-    made.title = text_make("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", worst->device, worst->claim);
+    made.title = text_make("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", device ? worst->device : "", worst->claim);
     for (size_t i = r->reader->found_count; i-- > first;) {
         if (i == first || !all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
         if (&all[i] == worst) continue;
@@ -197,6 +231,7 @@ static bool told_by_incident(const job_report *r, const job_node_finding *x)
 static bool fold_all(job_report *r)
 {
     bool good = true;
+    weigh_pressure(r);
     for (size_t i = 0; i < r->reader->found_count; i++) {
         job_node_finding *x = &r->reader->found[i];
         if (!told_by_incident(r, x)) continue;
@@ -417,7 +452,7 @@ static const limit limits[] = {
     [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
                    "Look at how work is divided, and whether this node is slower"},
     [POWER_CAP] = {"power-cap", "back-pressure", 0.95, NAN, NAN, 10, "own",
-                   "The GPUs run at their power limit: normal at full load; a higher limit is the site's to give"},
+                   "They run at their power limit: normal at full load; a higher limit is the site's to give"},
     [SAMPLES_MISSING] = {"samples-missing", "data", 0.01, 0.10, NAN, 0, "own",
                          "See why the recorder did not run or was late; figures over these times are not known"},
 };
@@ -474,8 +509,11 @@ static bool find_cpu_low(job_report *r)
     x.meter = JOB_CPU;
     x.nodes = use->nodes;
     x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
-    x.claim = text_make("the job used %.3g of %.3g CPUs a node in the mean (%s)", use->mean, use->capacity, share);
-    x.title = text_make("The job used %s of its CPUs", share);
+    job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
+    bool given = basis > JOB_BASIS_NODE;
+    x.claim = text_make("the job used %.3g of %.3g%s CPUs a node in the mean (%s%s%s)", use->mean, use->capacity,
+                       given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
+    x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
     return add_finding(r, x) != NULL;
 }
 
@@ -633,19 +671,19 @@ static bool find_imbalance(job_report *r, job_meter meter)
     return add_finding(r, x) != NULL;
 }
 
-static bool find_power_cap(job_report *r)
+static bool find_power_cap(job_report *r, job_meter meter, const char *whose)
 {
-    const job_use *use = use_of(r, JOB_POWER_GPU);
+    const job_use *use = use_of(r, meter);
     double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
     severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
     if (!s) return true;
     char share[32];
     job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
-    x.meter = JOB_POWER_GPU;
+    x.meter = meter;
     x.nodes = use->nodes;
     share_text(share, sizeof share, value);
-    x.claim = text_make("the GPUs drew %s of their power limit in the mean", share);
-    x.title = text_make("The GPUs ran at their power limit");
+    x.claim = text_make("the %s drew %s of their power limit in the mean", whose, share);
+    x.title = text_make("The %s ran at their power limit", whose);
     return add_finding(r, x) != NULL;
 }
 
@@ -753,7 +791,8 @@ bool job_make_findings(job_report *r)
 {
     bool good = add_incidents(r) && fold_all(r) && find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) &&
                 find_memory_growth(r) && find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) &&
-                find_imbalance(r, JOB_SENT) && find_power_cap(r) && find_missing(r);
+                find_imbalance(r, JOB_SENT) && find_power_cap(r, JOB_POWER_GPU, "GPUs") &&
+                find_power_cap(r, JOB_POWER_CPU, "CPUs") && find_missing(r);
     if (!good) return false;
     finish_events(r);
     if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);

@@ -145,7 +145,7 @@ static void move_node(job_report *r, size_t index, int64_t by_ns)
         for (int m = 0; m < JOB_METERS; m++)
             if (r->devices[i].lanes[m]) move_bins(r->devices[i].lanes[m]->bins, by_ns);
     for (size_t i = 0; i < more->run_count; i++)
-        if (more->runs[i][1]) more->runs[i][0] += by_ns, more->runs[i][1] += by_ns;
+        if (more->runs[i].to_ns) more->runs[i].from_ns += by_ns, more->runs[i].to_ns += by_ns;
     for (size_t i = 0; i < node->gap_count; i++) {
         node->gaps[i].from_s += (double)by_ns * 1e-9;
         node->gaps[i].to_s += (double)by_ns * 1e-9;
@@ -187,9 +187,11 @@ static bool take_event(clocks_event *to, char **name, const job_run *x, size_t i
     return true;
 }
 
-// By what the files hold. Nothing is moved where they tell nothing.
-static bool align_by_files(job_report *r)
+// Behind the order of nodes and devices, before anything is put on the axis: clocks are moved by what the files hold;
+// where they tell nothing, nothing is. False: no memory.
+static bool align(job_report *r)
 {
+    if (r->node_count < 2) return true;
     size_t count = r->reader->run_count, events = 0, known = 0;
     clocks c = {0};
     clocks_input *inputs = calloc(count + 1, sizeof *inputs);
@@ -223,32 +225,6 @@ static bool align_by_files(job_report *r)
     return good;
 }
 
-// Behind the order of nodes and devices, before anything is put on the axis. False: no memory.
-bool job_align(job_report *r)
-{
-    const job_report_options *options = r->reader->options;
-    size_t count = r->reader->run_count;
-    r->clocks_aligned = false;
-    if (!options->clock) return r->node_count < 2 || align_by_files(r);
-    job_clock_run *runs = calloc(count + 1, sizeof *runs);
-    double *shift = calloc(count + 1, sizeof *shift), *uncertainty = calloc(count + 1, sizeof *uncertainty);
-    bool good = runs && shift && uncertainty;
-    for (size_t i = 0; i < count && good; i++) {
-        const job_run *x = &r->reader->runs[i];
-        runs[i] = (job_clock_run){r->nodes[x->node].name, x->path, x->boot_id, x->wall_ns, x->mono_ns,
-                                  x->end_wall_ns, x->end_mono_ns, x->facts, x->fact_count};
-        uncertainty[i] = NAN;
-    }
-    if (good && options->clock(options->clock_user, runs, count, shift, uncertainty)) {
-        r->clocks_aligned = true;
-        good = take_shifts(r, shift, uncertainty);
-    }
-    free(runs);
-    free(shift);
-    free(uncertainty);
-    return good;
-}
-
 // ---- time ----
 
 int64_t job_ns_of(const job_report *r, double at_s)
@@ -269,9 +245,9 @@ static void find_ends(job_report *r)
             const job_node_reader *more = &r->reader->nodes[i];
             int64_t from = INT64_MAX, to = INT64_MIN;
             for (size_t k = 0; k < more->run_count; k++) {
-                if (!more->runs[k][1]) continue;
-                from = more->runs[k][0] < from ? more->runs[k][0] : from;
-                to = more->runs[k][1] > to ? more->runs[k][1] : to;
+                if (!more->runs[k].to_ns) continue;
+                from = more->runs[k].from_ns < from ? more->runs[k].from_ns : from;
+                to = more->runs[k].to_ns > to ? more->runs[k].to_ns : to;
             }
             if (from < first) first = from;
             if (to > last) last = to;
@@ -292,15 +268,26 @@ static int by_begin(const void *a, const void *b)
 
 static int by_run(const void *a, const void *b)
 {
-    const int64_t *x = a, *y = b;
-    return (x[0] > y[0]) - (x[0] < y[0]);
+    const job_stretch *x = a, *y = b;
+    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static bool add_gap(job_node *node, double from_s, double to_s)
+static bool add_gap(job_node *node, double from_s, double to_s, bool idle)
 {
     if (!job_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
-    node->gaps[node->gap_count++] = (job_gap){from_s, to_s};
+    node->gaps[node->gap_count++] = (job_gap){from_s, to_s, idle};
     return true;
+}
+
+// Was nothing to be recorded from one run to the next? So when the first ended as it was meant to; one that a signal
+// ended may be a recorder that was started again, but not for another job.
+static bool is_idle(const job_report *r, const job_stretch *x, const job_stretch *y)
+{
+    const job_run *first = &r->reader->runs[x->run], *second = &r->reader->runs[y->run];
+    const char *job = netprof_fact_of(first->facts, first->fact_count, "job_id");
+    const char *other = netprof_fact_of(second->facts, second->fact_count, "job_id");
+    bool same = job && other && strcmp(job, other) == 0;
+    return first->ended || (first->stopped && !same);
 }
 
 // Gaps within files were found as they were read; here those between files, and before and behind them.
@@ -316,13 +303,16 @@ static bool find_gaps(job_report *r, size_t index)
     }
     qsort(more->runs, more->run_count, sizeof *more->runs, by_run);
     int64_t until = 0;
+    const job_stretch *before = NULL;
     for (size_t k = 0; k < more->run_count && good; k++) {
-        if (!more->runs[k][1]) continue;
-        double from = until ? seconds_of(r, until) : 0, to = seconds_of(r, more->runs[k][0]);
-        if (to - from > longest) good = add_gap(node, from, to);
-        until = more->runs[k][1] > until ? more->runs[k][1] : until;
+        if (!more->runs[k].to_ns) continue;
+        double from = until ? seconds_of(r, until) : 0, to = seconds_of(r, more->runs[k].from_ns);
+        if (to - from > longest) good = add_gap(node, from, to, before && is_idle(r, before, &more->runs[k]));
+        if (more->runs[k].to_ns <= until) continue;
+        until = more->runs[k].to_ns;
+        before = &more->runs[k];
     }
-    if (good && until && r->end_s - seconds_of(r, until) > longest) good = add_gap(node, seconds_of(r, until), r->end_s);
+    if (good && until && r->end_s - seconds_of(r, until) > longest) good = add_gap(node, seconds_of(r, until), r->end_s, false);
     if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, by_begin);
     return good;
 }
@@ -334,7 +324,7 @@ static void count_samples(job_report *r, size_t index)
     for (size_t i = 0; i < node->gap_count && node->interval_s > 0; i++) {
         double steps = round((node->gaps[i].to_s - node->gaps[i].from_s) / node->interval_s);
         bool within = node->gaps[i].from_s > node->begin_s - 1e-6 && node->gaps[i].to_s < node->end_s + 1e-6;
-        missing += within ? fmax(steps - 1, 0) : steps;
+        if (!node->gaps[i].idle) missing += within ? fmax(steps - 1, 0) : steps;
     }
     node->expected = node->samples + (uint64_t)missing;
     const job_node_reader *more = &r->reader->nodes[index];
@@ -453,7 +443,10 @@ static double capacity_of(const job_report *r, size_t index, job_meter meter)
     const job_node *node = &r->nodes[index];
     const job_node_reader *more = &r->reader->nodes[index];
     const job_meter_info *info = job_meter_of(meter);
-    if (meter == JOB_CPU || meter == JOB_NODE_CPU) return more->cpus;
+    bool of_job = node->scope[meter] == JOB_SCOPE_JOB || node->scope[meter] == JOB_SCOPE_GROUP;
+    if (meter == JOB_CPU) return of_job ? node->cpus_allocated : more->cpus;
+    if (meter == JOB_NODE_CPU) return more->cpus;
+    if (meter == JOB_POWER_CPU) return more->power_limit;
     if (meter == JOB_NODE_MEMORY) return more->memory_total;
     if (meter == JOB_MEMORY)
         return node->scope[meter] == JOB_SCOPE_GROUP && more->memory_limit < more->memory_total ? more->memory_limit
@@ -488,6 +481,21 @@ static void close_devices(job_report *r)
     }
 }
 
+// Where several virtual devices moved bytes, the busiest one's are the least that went.
+static void bound_virtual(job_report *r, size_t index)
+{
+    static const job_meter ways[] = {JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
+    job_node *node = &r->nodes[index];
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        size_t busy = 0;
+        for (size_t i = node->first_device; i < node->first_device + node->device_count; i++) {
+            const job_lane *lane = r->devices[i].lanes[ways[w]];
+            busy += lane && lane->total > 0;
+        }
+        if (busy > 1 && node->lanes[ways[w]]) node->lanes[ways[w]]->lower_bound = true;
+    }
+}
+
 static bool finish_node(job_report *r, size_t index)
 {
     job_node_reader *more = &r->reader->nodes[index];
@@ -503,6 +511,8 @@ static bool finish_node(job_report *r, size_t index)
         !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
         return false;
     for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
+    bound_virtual(r, index);
+    job_allocate(r, index);
     if (!add_power(r, index)) return false;
     for (int m = 0; m < JOB_METERS; m++) {
         if (!node->lanes[m]) continue;
@@ -535,7 +545,7 @@ static void align_bins(job_report *r)
 bool job_finish_lanes(job_report *r)
 {
     r->interval_s = NAN;
-    bool good = sort_nodes(r) && sort_devices(r) && job_align(r);
+    bool good = sort_nodes(r) && sort_devices(r) && align(r);
     if (!good) return false;
     find_ends(r);
     close_devices(r);

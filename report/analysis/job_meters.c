@@ -15,6 +15,8 @@ static const job_meter_info infos[JOB_METERS] = {
     [JOB_NODE_MEMORY] = {"node_memory", "Host memory, whole node", "bytes", "", JOB_ADDS, false},
     [JOB_SENT] = {"network_sent", "Network sent", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_RECEIVED] = {"network_received", "Network received", "bytes/s", "bytes", JOB_ADDS, true},
+    [JOB_VIRTUAL_SENT] = {"virtual_sent", "Virtual sent", "bytes/s", "bytes", JOB_ADDS, true},
+    [JOB_VIRTUAL_RECEIVED] = {"virtual_received", "Virtual received", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_PAUSED] = {"network_paused", "Time paused", "", "s", JOB_AVERAGES, true},
     [JOB_RETRIES] = {"network_retries", "Retries", "1/s", "retries", JOB_ADDS, true},
     [JOB_FILES_READ] = {"files_read", "Read by read()", "bytes/s", "bytes", JOB_ADDS, false},
@@ -143,6 +145,8 @@ double job_seconds_of_unit(const char *unit)
 job_join job_device_join(job_meter meter)
 {
     switch (meter) {
+    case JOB_VIRTUAL_SENT:
+    case JOB_VIRTUAL_RECEIVED:
     case JOB_PAUSED:
     case JOB_GPU_THROTTLED: return JOB_MOST;
     case JOB_GPU_BUSY:

@@ -126,7 +126,7 @@ static bool note_gaps(job_report *r)
             const job_gap *gap = &r->nodes[i].gaps[k];
             char from[32], to[32], who[96];
             size_t n = strlen(text), alike = looked++ < LOOKED_AT ? nodes_alike(r, i, gap) : 0;
-            if (!alike) continue;
+            if (!alike || gap->idle) continue;
             all++;
             if (shown >= 3) continue;
             shown++;
@@ -159,36 +159,66 @@ static bool note_findings(job_report *r)
     return good;
 }
 
+static double bytes_of(const job_lane *const lanes[], job_meter sent, job_meter received)
+{
+    return fmax(lanes[sent] ? lanes[sent]->total : NAN, lanes[received] ? lanes[received]->total : NAN);
+}
+
 // The virtual device that moved the most, where it moved more than all ports of its node; NULL: none did.
-static const job_device *busiest_beside(const job_report *r, size_t *count)
+static const job_device *busiest_virtual(const job_report *r, size_t *count)
 {
     const job_device *most = NULL;
+    double highest = 0;
     *count = 0;
     for (size_t i = 0; i < r->device_count; i++) {
         const job_device *d = &r->devices[i];
-        const job_lane *sent = r->nodes[d->node].lanes[JOB_SENT], *received = r->nodes[d->node].lanes[JOB_RECEIVED];
-        double ports = fmax(sent ? sent->total : NAN, received ? received->total : NAN);
-        double moved = fmax(d->beside_sent, d->beside_received);
-        if (!(moved > ports)) continue;
+        double moved = bytes_of((const job_lane *const *)d->lanes, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED);
+        if (!(moved > bytes_of((const job_lane *const *)r->nodes[d->node].lanes, JOB_SENT, JOB_RECEIVED))) continue;
         ++*count;
-        if (!most || moved > fmax(most->beside_sent, most->beside_received)) most = d;
+        if (!most || moved > highest) most = d, highest = moved;
     }
     return most;
+}
+
+static const char *amount_text(char *text, size_t size, const job_lane *lane)
+{
+    return lane ? rules_format(text, size, "B", lane->total) : "an unknown amount";
 }
 
 // What ran over the loopback or a bridge is not the network's, but who looks for it shall not read 0 alone.
 static bool note_virtual(job_report *r)
 {
     size_t count;
-    const job_device *d = busiest_beside(r, &count);
+    const job_device *d = busiest_virtual(r, &count);
     char sent[32], received[32], more[48] = "";
     if (!d) return true;
     if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
     return add_note(r, SEVERITY_INFO,
                     text_make("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
                              r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
-                             rules_format(sent, sizeof sent, "B", d->beside_sent),
-                             rules_format(received, sizeof received, "B", d->beside_received), more),
+                             amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
+                             amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
+                    JOB_NONE);
+}
+
+// A busy node that did not keep the job waiting.
+static bool note_others(job_report *r)
+{
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        double share = r->reader->nodes[i].others_wait;
+        if (!(share > 0)) continue;
+        count++;
+        if (worst == JOB_NONE || share > r->reader->nodes[worst].others_wait) worst = i;
+    }
+    if (worst == JOB_NONE) return true;
+    char share[32], own[32], more[48] = "", theirs[80] = "";
+    const job_lane *lane = r->nodes[worst].lanes[JOB_CPU];
+    double waited = r->reader->nodes[worst].waited_s, of_own = lane ? waited / (waited + lane->total) : NAN;
+    if (of_own >= 0) snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
+    if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
+    rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
+    return add_note(r, SEVERITY_INFO, text_make("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share, theirs, more),
                     JOB_NONE);
 }
 
@@ -198,7 +228,7 @@ static char *summary(const job_report *r)
     const job_use *cpu = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY), *sent = use_of(r, JOB_SENT);
     char text[256] = "", number[32];
     size_t n = 0, beside;
-    bool ports = busiest_beside(r, &beside) != NULL; // say that there is more
+    bool ports = busiest_virtual(r, &beside) != NULL; // say that there is more
     if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", rules_format(number, sizeof number, "%", gpu->mean));
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
@@ -229,7 +259,7 @@ bool job_make_notes(job_report *r)
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
     r->title = bad ? text_make("%s", r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
-    bool good = r->title && r->clock_text && note_findings(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
+    bool good = r->title && r->clock_text && note_findings(r) && note_others(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
     if (good && !r->note_count) good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
     return good;
 }

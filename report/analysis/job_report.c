@@ -1,11 +1,11 @@
 #include "job_regions_private.h"
 
-#include <dirent.h>
+#include "listing.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WARNINGS = 1000 };
 
@@ -47,75 +47,30 @@ void job_warn(job_report *r, const char *path, const char *format, ...)
     free(to->text);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 // ---- which files ----
 
-typedef struct path_list {
-    char **items;
-    size_t count, room;
-} path_list;
+#define PHASES ".phases" // how their names end
 
-static void free_paths(path_list *list)
+static netprof_err list_files(job_report *r, listing *files, const char *const *paths, size_t count)
 {
-    for (size_t i = 0; i < list->count; i++) free(list->items[i]);
-    free(list->items);
-    *list = (path_list){0};
-}
-
-static bool add_path(path_list *list, char *path)
-{
-    if (path && job_grow(&list->items, list->count, &list->room, sizeof *list->items)) {
-        list->items[list->count++] = path;
-        return true;
-    }
-    free(path);
-    return false;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Files of a directory, in byte order. _IO: errno tells.
-static netprof_err add_directory(path_list *list, const char *path)
-{
-    DIR *d = opendir(path);
-    size_t first = list->count;
-    bool good = d != NULL;
-    if (!d) return NETPROF_ERR_IO;
-    for (struct dirent *x; good && (x = readdir(d));)
-        if (*x->d_name != '.' && (ends_with(x->d_name, ".netprof") || ends_with(x->d_name, ".phases")))
-            good = add_path(list, text_make("%s%s%s", path, ends_with(path, "/") ? "" : "/", x->d_name));
-    closedir(d);
-    if (list->count > first) qsort(list->items + first, list->count - first, sizeof *list->items, by_text);
-    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
-}
-
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static bool list_paths(job_report *r, path_list *list, const char *const *paths, size_t count)
-{
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        netprof_err err = NETPROF_OK;
-        if (is_directory(paths[i])) err = add_directory(list, paths[i]);
-        else good = add_path(list, strdup(paths[i]));
-        good &= err != NETPROF_ERR_NOMEM;
+    static const char *const endings[] = {".netprof", PHASES, NULL};
+    netprof_err err = NETPROF_OK;
+    for (size_t i = 0; i < count && err != NETPROF_ERR_NOMEM; i++) {
+        bool directory = listing_is_directory(paths[i]);
+        if (directory) err = listing_add_directory(files, paths[i], endings);
+        else err = listing_add(files, paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
         if (err != NETPROF_ERR_IO) continue;
         job_warn(r, paths[i], "%s", strerror(errno));
         r->damaged = true;
+        err = NETPROF_OK;
     }
-    return good;
+    return err;
+}
+
+static bool is_of_phases(const char *path)
+{
+    size_t n = strlen(path), m = strlen(PHASES);
+    return n >= m && strcmp(path + n - m, PHASES) == 0;
 }
 
 // ---- one file ----
@@ -155,6 +110,14 @@ static bool keep_clock(job_run *to, const dataset_run *run)
     return true;
 }
 
+// A recorder says why it ended; netprof run, how its command did.
+static void tell_end(job_run *to, const dataset_run *run)
+{
+    const char *by = dataset_fact(run, "ended_by");
+    to->stopped = run->complete && by && strcmp(by, "signal") == 0;
+    to->ended = run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
+}
+
 static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
 {
     const dataset one = {.runs = run, .run_count = 1};
@@ -166,6 +129,8 @@ static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netpro
     }
     r->files++;
     if (!keep_clock(own, run) || !job_make_facts(r, run)) return NETPROF_ERR_NOMEM;
+    job_take_allocation(r, own->node, run);
+    tell_end(own, run);
     return r->reader->options->rules && !job_judge_node(r, own->node, &one, error) ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
@@ -326,31 +291,31 @@ static netprof_err fail(job_report *r, netprof_error *error, netprof_err code, c
     return code;
 }
 
-static netprof_err read_all(job_report *r, const path_list *list, netprof_error *error)
+static netprof_err read_all(job_report *r, const listing *files, netprof_error *error)
 {
     const job_report_options *options = r->reader->options;
     netprof_err err = NETPROF_OK;
-    for (size_t i = 0; i < list->count && !err; i++) {
-        if (options->progress) options->progress(options->progress_user, i, list->count);
-        if (ends_with(list->items[i], ".phases")) err = job_read_phases(r, list->items[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-        else err = read_recording(r, list->items[i], error);
+    for (size_t i = 0; i < files->count && !err; i++) {
+        if (options->progress) options->progress(options->progress_user, i, files->count);
+        if (is_of_phases(files->paths[i])) err = job_read_phases(r, files->paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+        else err = read_recording(r, files->paths[i], error);
     }
     if (options->phases && !err) err = job_read_phases(r, options->phases) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-    if (options->progress && !err) options->progress(options->progress_user, list->count, list->count);
+    if (options->progress && !err) options->progress(options->progress_user, files->count, files->count);
     return err;
 }
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_place_regions(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_findings(r) &&
-           job_make_notes(r);
+    return job_finish_lanes(r) && job_place_regions(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) &&
+           job_make_efficiency(r) && job_make_findings(r) && job_make_notes(r);
 }
 
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
                             netprof_error *error)
 {
     static const job_report_options defaults = {0};
-    path_list list = {0};
+    listing files = {0};
     if (!options) options = &defaults;
     if (r->reader || r->node_count || !count || options->end_zero) {
         if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
@@ -359,9 +324,10 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
         return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
     r->reader->options = options;
-    netprof_err err = list_paths(r, &list, paths, count) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-    if (!err) err = read_all(r, &list, error);
-    free_paths(&list);
+    r->reader->start_s = r->reader->stop_s = r->reader->limit_s = NAN;
+    netprof_err err = list_files(r, &files, paths, count);
+    if (!err) err = read_all(r, &files, error);
+    listing_free(&files);
     if (!err && !r->files) {
         netprof_error first = r->reader->first;
         if (!first.code) snprintf(first.text, sizeof first.text, "holds no recording");
@@ -401,12 +367,12 @@ static bool is_of_job(const char *path)
 bool job_report_wants(const char *const *paths, size_t count)
 {
     job_report none = {0};
-    path_list list = {0};
+    listing files = {0};
     bool wanted = false;
-    list_paths(&none, &list, paths, count);
-    for (size_t i = 0; i < list.count && !wanted; i++)
-        if (!ends_with(list.items[i], ".phases")) wanted = is_of_job(list.items[i]);
-    free_paths(&list);
+    list_files(&none, &files, paths, count);
+    for (size_t i = 0; i < files.count && !wanted; i++)
+        if (!is_of_phases(files.paths[i])) wanted = is_of_job(files.paths[i]);
+    listing_free(&files);
     job_report_free(&none);
     return wanted;
 }

@@ -15,7 +15,7 @@
 // and the other is left out (a note tells).
 //
 // TIME is seconds since job_report.begin_ns, the first snapshot of all. Hosts are put on it by their wall clocks, moved as
-// far as what the files hold of the clocks demands (clocks.h), or by job_report_options.clock where that is given.
+// far as what the files hold of the clocks demands (clocks.h).
 //
 // LANES. A lane is one meter of one node, or of one device of a node, over time. It is kept in at most JOB_BINS bins,
 // whose width doubles as the job grows, so memory does not grow with its length; each bin keeps how long it is known, mean,
@@ -58,6 +58,8 @@ typedef enum job_meter {
     JOB_NODE_MEMORY,   // bytes that are not available any more
     JOB_SENT,          // bytes/s; capacity: line rate; of a node: its ports, each byte once. Lanes of NICs too
     JOB_RECEIVED,
+    JOB_VIRTUAL_SENT,     // bytes/s of the loopback, bridges, veth and the like, where there are ports beside them: in no
+    JOB_VIRTUAL_RECEIVED, // figure of the network. Of a node: the busiest one, for the same bytes may pass several
     JOB_PAUSED,        // share of the time that the network let a NIC not send, 0..1; of a node: its most paused NIC
     JOB_RETRIES,       // repeated transmissions/s; lanes of NICs too
     JOB_FILES_READ,    // bytes/s by read() and its like, sockets and pipes too; of the job's processes
@@ -103,6 +105,21 @@ typedef enum job_state {
     JOB_KNOWN
 } job_state;
 
+// What a figure is measured against.
+typedef enum job_basis {
+    JOB_BASIS_NONE = 0,
+    JOB_BASIS_NODE,      // all CPUs of the node: no allocation is known
+    JOB_BASIS_AFFINITY,  // the CPUs that the job's threads together may run on
+    JOB_BASIS_SCHEDULER, // what the scheduler gave
+    JOB_BASIS_CPUSET,    // of the job's control group
+    JOB_BASIS_QUOTA,     // of it or one above it
+    JOB_BASIS_MIXED,     // nodes differ
+    JOB_BASIS_REQUEST,   // memory: what the scheduler gave
+    JOB_BASIS_CGROUP,    // memory: the limit of the control group
+    JOB_BASIS_NODE_MEMORY,
+    JOB_BASIS_LIMIT // the scheduler's time limit
+} job_basis;
+
 typedef enum job_scope { JOB_SCOPE_NONE = 0, JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE } job_scope;
 
 // Of one node, or one of its devices, over the whole time.
@@ -126,11 +143,11 @@ typedef struct job_device {
     char *label;         // "NIC 3 (cxi2)", "GPU 1"; unique within its node
     double line_rate;    // bytes/s each way; NAN unknown
     job_lane *lanes[JOB_METERS]; // NULL: there is none
-    double beside_sent, beside_received; // bytes that are not in its node's: it is virtual, and there are ports
 } job_device;
 
 typedef struct job_gap {
     double from_s, to_s;
+    bool idle; // between recordings that have nothing to do with one another: nothing was to be sampled
 } job_gap;
 
 typedef struct job_node {
@@ -141,6 +158,10 @@ typedef struct job_node {
     job_lane *lanes[JOB_METERS];       // NULL: there is none
     job_state state[JOB_METERS];
     job_scope scope[JOB_METERS];
+    double cpus;             // of the whole node; NAN unknown
+    double cpus_allocated;   // what of them the job may use; NAN unknown
+    job_basis cpus_basis;    // ... and who says so
+    double memory_requested; // bytes, of the scheduler; NAN unknown
     double begin_s, end_s; // first and last snapshot
     double interval_s;     // between samples as it was meant, else the median; NAN unknown
     uint64_t samples, expected; // readings of everything; how many fit into the job's time at this interval
@@ -165,6 +186,22 @@ typedef struct job_fact {
     const char *title;
     char *text;
 } job_fact;
+
+// ---- used of what was given ----
+
+typedef enum job_efficiency_of { JOB_EFFICIENCY_CPU = 0, JOB_EFFICIENCY_MEMORY, JOB_EFFICIENCY_TIME, JOB_EFFICIENCIES } job_efficiency_of;
+
+// CPU: CPU seconds of the job, of those that its CPUs had in that time, over all nodes. Memory: bytes at the peak, of the
+// node that came nearest to what it was given. Time: seconds from the job's begin (else the recording's) to the
+// recording's end.
+typedef struct job_efficiency {
+    double used, of;  // NAN unknown; of: INFINITY where there is no limit
+    double left;      // of the time; NAN unknown
+    bool lower_bound; // more was used
+    job_basis basis;
+    size_t node;      // of the memory, or JOB_NONE
+    size_t nodes;     // that know it
+} job_efficiency;
 
 // ---- use of the nodes ----
 
@@ -309,6 +346,7 @@ typedef struct job_report {
     job_fact *facts;
     size_t fact_count;
     const char *job_id, *job_name; // "" unknown; of the facts
+    job_efficiency efficiency[JOB_EFFICIENCIES];
     job_use uses[JOB_METERS];
     size_t use_count;    // only meters that any node knows
     job_energy energy;
@@ -343,26 +381,11 @@ typedef struct job_report {
     struct job_reader *reader; // private
 } job_report;
 
-// What is known of the clocks of a file, or a part of it: one instant by both clocks, and a later one. 0: unknown.
-typedef struct job_clock_run {
-    const char *node, *path;
-    const char *boot_id; // "" unknown
-    int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
-    const netprof_fact *facts; // clock_..., job_id, job_step
-    size_t fact_count;
-} job_clock_run;
-
-// How far the wall clocks of all runs are from the axis' clock: seconds to add, and how far each may still be off (NAN:
-// not known). A node has one clock: that of its first run. Return false: nothing is known, clocks stay as they are.
-typedef bool (*job_clock)(void *user, const job_clock_run *runs, size_t count, double *shift_s, double *uncertainty_s);
-
 // All zero = defaults.
 typedef struct job_report_options {
     const rules *rules;   // for the network's and the node's findings; NULL: only those of the job itself
     const char *phases;   // file of phases: lines "TIME NAME", TIME in seconds since 1970 (date +%s.%N); a phase ends where
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
-    job_clock clock;      // asked once, behind the last file; NULL: by what the files hold (clocks.h)
-    void *clock_user;
     uint64_t max_bytes;   // of one file; 0: 4 GiB
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
@@ -430,6 +453,12 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order);
 const char *job_time_text(char *text, size_t size, double at_s, double of_s);
 // "5 min 50 s", "1.2 s", "2 h 5 min". Returns text.
 const char *job_length_text(char *text, size_t size, double length_s);
+
+// "its cpuset", "the time limit". For JSON: "cpuset", "limit"; NULL for none.
+const char *job_basis_text(job_basis basis);
+const char *job_basis_name(job_basis basis);
+// "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left". Returns text.
+const char *job_efficiency_text(char *text, size_t size, const job_report *r, job_efficiency_of of);
 
 // "37.8 kWh", "512 J": watt hours from 100 Wh on. Returns text.
 const char *job_energy_text(char *text, size_t size, double joules);

@@ -53,6 +53,30 @@ static json_object *uses_json(const job_report *r)
     return all;
 }
 
+// What is measured against what; a time without limit has no "of".
+static json_object *efficiency_json(const job_report *r)
+{
+    static const struct {
+        const char *name, *used, *of;
+    } rows[JOB_EFFICIENCIES] = {{"cpu", "used_cpu_s", "of_cpu_s"}, {"memory", "used_bytes", "of_bytes"}, {"time", "used_s", "of_s"}};
+    json_object *all = json_object_new_object();
+    for (int i = 0; i < JOB_EFFICIENCIES; i++) {
+        const job_efficiency *e = &r->efficiency[i];
+        if (isnan(e->used) || isnan(e->of)) continue;
+        json_object *o = json_object_new_object();
+        json_put_number(o, rows[i].used, e->used);
+        json_put_number(o, rows[i].of, isfinite(e->of) ? e->of : NAN);
+        json_put_number(o, "share", isfinite(e->of) ? e->used / e->of : NAN);
+        json_put_text(o, "against", job_basis_name(e->basis));
+        json_put_text(o, "node", node_name(r, e->node));
+        if (i == JOB_EFFICIENCY_TIME) json_put_number(o, "left_s", e->left);
+        if (e->lower_bound) json_put(o, "lower_bound", json_object_new_boolean(1));
+        json_put_exact(o, "nodes", e->nodes);
+        json_put(all, rows[i].name, o);
+    }
+    return all;
+}
+
 static json_object *energy_json(const job_report *r)
 {
     static const char *const names[JOB_PARTS] = {"cpu", "dram", "gpu", "rest"};
@@ -101,6 +125,7 @@ static json_object *device_json(const job_device *d)
     json_put_text(o, "source", d->source);
     json_put_text(o, "name", d->name);
     json_put_text(o, "label", d->label);
+    if (d->lanes[JOB_VIRTUAL_SENT] || d->lanes[JOB_VIRTUAL_RECEIVED]) json_put(o, "virtual", json_object_new_boolean(1));
     for (int m = 0; m < JOB_METERS; m++)
         if (d->lanes[m]) json_put(meters, job_meter_of((job_meter)m)->name, lane_json(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
     json_put(o, "meters", meters);
@@ -121,6 +146,7 @@ static json_object *gaps_json(const job_node *node)
         json_object *o = json_object_new_object();
         json_put_number(o, "from_s", node->gaps[i].from_s);
         json_put_number(o, "to_s", node->gaps[i].to_s);
+        if (node->gaps[i].idle) json_put(o, "between_recordings", json_object_new_boolean(1));
         json_object_array_add(list, o);
     }
     return list;
@@ -141,6 +167,10 @@ static json_object *node_json(const job_report *r, const job_node *node)
     json_put_exact(o, "missed_ticks", node->missed);
     json_put_number(o, "late_s", node->late_s);
     json_put_number(o, "sweep_s", node->sweep_s);
+    json_put_number(o, "cpus", node->cpus);
+    json_put_number(o, "cpus_allocated", node->cpus_allocated);
+    json_put_text(o, "cpus_allocated_by", job_basis_name(node->cpus_basis));
+    json_put_number(o, "memory_requested_bytes", node->memory_requested);
     json_put_number(o, "memory_peak_bytes", node->memory_peak);
     json_put_number(o, "recorder_cpus", node->recorder_cpu);
     json_put_number(o, "clock_shift_s", node->shift_s);
@@ -348,6 +378,7 @@ json_object *job_report_json(const job_report *r)
     json_put(o, "clocks_aligned", json_object_new_boolean(r->clocks_aligned));
     json_put_number(o, "clock_uncertainty_s", r->uncertainty_s);
     json_put(o, "damaged", json_object_new_boolean(r->damaged));
+    json_put(o, "efficiency", efficiency_json(r));
     json_put(o, "use", uses_json(r));
     json_put(o, "energy", energy_json(r));
     put_lists(r, o);

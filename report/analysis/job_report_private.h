@@ -138,6 +138,7 @@ typedef struct job_run {
     size_t node;
     int64_t wall_ns, mono_ns, end_wall_ns, end_mono_ns;
     char *path, *boot_id;
+    bool ended, stopped; // as it was meant to; by a signal, which may have been meant or not
     netprof_fact *facts; // of its clock
     size_t fact_count;
 } job_run;
@@ -147,11 +148,21 @@ typedef struct job_mark {
     char *name; // NULL: an end
 } job_mark;
 
+// The time that a run covers. 0: nothing.
+typedef struct job_stretch {
+    int64_t from_ns, to_ns;
+    size_t run; // in job_reader.runs
+} job_stretch;
+
 typedef struct job_node_reader {
     job_lane *lanes[JOB_METERS][JOB_SCOPES];
     job_state state[JOB_METERS][JOB_SCOPES];
     double memory_limit, memory_total, cpus;
-    int64_t (*runs)[2]; // from and to of each run of it
+    double cpuset, quota, period, affinity, scheduler_cpus, scheduler_memory; // NAN unknown
+    double power_limit; // W of all packages together; NAN unknown
+    double waited_s;    // that the job's threads waited for a CPU; NAN unknown
+    double others_wait; // share of the time that threads of others than the job waited for one; 0: no finding
+    job_stretch *runs; // of each run of it
     size_t run_count, run_room;
     uint64_t recorder_ns;
     double recorder_s;
@@ -182,6 +193,7 @@ typedef struct job_reader {
     netprof_error first;        // of the first file that could not be used
     bool unknown_judged;        // a rule could be judged somewhere
     size_t judged, unknown;
+    double start_s, stop_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 
 struct job_known *job_known_make(void);
@@ -199,12 +211,14 @@ void job_lane_free(job_lane *lane);
 
 // ---- behind the last file, in this order ----
 
-bool job_align(job_report *r);
 bool job_finish_lanes(job_report *r);
 bool job_make_facts(job_report *r, const dataset_run *run); // of one file, as it is read
 bool job_make_phases(job_report *r);
 void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spans, size_t count);
 bool job_make_uses(job_report *r);
+void job_allocate(job_report *r, size_t node);
+void job_take_allocation(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
+bool job_make_efficiency(job_report *r);
 bool job_make_energy(job_report *r);
 bool job_make_findings(job_report *r);
 bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error);

@@ -31,7 +31,7 @@ bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns)
 {
     const job_node_reader *node = &r->reader->nodes[r->reader->run->node];
     for (size_t i = 0; i < r->reader->run->number; i++)
-        if (from_ns < node->runs[i][1] && to_ns > node->runs[i][0]) return true;
+        if (from_ns < node->runs[i].to_ns && to_ns > node->runs[i].from_ns) return true;
     return false;
 }
 
@@ -226,10 +226,19 @@ static void add_gauge(slot *s, const followed *f, const netprof_delta *delta, si
     s->parts++;
 }
 
+// Bytes of a virtual device beside ports are a meter of their own.
+static job_meter meter_of(const local_device *local, job_meter meter)
+{
+    if (!local->beside || (meter != JOB_SENT && meter != JOB_RECEIVED)) return meter;
+    return meter == JOB_SENT ? JOB_VIRTUAL_SENT : JOB_VIRTUAL_RECEIVED;
+}
+
 static slot *slot_of(run_reader *run, const followed *f)
 {
     const job_source_row *row = f->row;
-    return row->of_device ? &run->devices[f->local].slots[row->meter] : &run->slots[row->meter][row->scope];
+    if (!row->of_device) return &run->slots[row->meter][row->scope];
+    local_device *local = &run->devices[f->local];
+    return &local->slots[meter_of(local, row->meter)];
 }
 
 // A device's slot joins its node's.
@@ -255,13 +264,6 @@ static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t 
     return *place;
 }
 
-static void add_beside(job_device *device, const local_device *local, job_meter meter)
-{
-    const slot *s = &local->slots[meter];
-    if (!local->beside || s->unknown) return;
-    *(meter == JOB_SENT ? &device->beside_sent : &device->beside_received) += s->amount;
-}
-
 static bool flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
 {
     run_reader *run = r->reader->run;
@@ -269,9 +271,9 @@ static bool flush_device(job_report *r, local_device *local, job_meter meter, co
     job_device *device = &r->devices[local->device];
     step at = *whole;
     if (!s->touched) return true;
-    if (meter != JOB_SENT && meter != JOB_RECEIVED) join_node(run, local, meter);
-    else if (local->chosen) join_node(run, local, meter);
-    else return add_beside(device, local, meter), true;
+    bool bytes = meter == JOB_SENT || meter == JOB_RECEIVED;
+    if (bytes && !local->chosen) return true; // the same bytes as another's
+    join_node(run, local, meter);
     job_lane *lane = lane_at(&device->lanes[meter], meter, run->node, local->device);
     if (!lane) return false;
     if (!s->level && s->stale && !s->unknown) {
@@ -366,8 +368,9 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
 
 static bool add_other(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
-    job_node *node = &r->nodes[r->reader->run->node];
-    job_node_reader *more = &r->reader->nodes[r->reader->run->node];
+    run_reader *run = r->reader->run;
+    job_node *node = &r->nodes[run->node];
+    job_node_reader *more = &r->reader->nodes[run->node];
     bool counted = delta->flags[k] == NETPROF_FLAG_OK;
     double now = (double)delta->after[k];
     bool there = delta->after_status[k] == NETPROF_STATUS_OK;
@@ -386,6 +389,25 @@ static bool add_other(job_report *r, const followed *f, const netprof_delta *del
         break;
     case OTHER_TOTAL:
         if (there) more->memory_total = now;
+        break;
+    case OTHER_CPUSET:
+        if (there) more->cpuset = now;
+        break;
+    case OTHER_QUOTA:
+        if (there) more->quota = now;
+        break;
+    case OTHER_PERIOD:
+        if (there) more->period = now;
+        break;
+    case OTHER_AFFINITY:
+        if (there) more->affinity = now;
+        break;
+    case OTHER_WAITED:
+        if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
+            run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
+            run->wait_known = true;
+        }
+        if (there && run->wait_known) run->wait_last_s = now * 1e-9;
         break;
     default: break;
     }
@@ -417,10 +439,27 @@ static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
     return delta->schema == t->small ? i : netprof_find(delta->schema, d->source, d->name, c->name);
 }
 
+// Of all packages, or it tells nothing.
+static void add_power_limit(job_report *r, const track *t, const netprof_delta *delta)
+{
+    double sum = 0;
+    size_t limits = 0, packages = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const followed *f = &t->followed[i];
+        size_t k = f->other == OTHER_POWER_LIMIT ? place_of(t, delta, i) : NETPROF_NONE;
+        packages += f->row && f->row->meter == JOB_POWER_CPU;
+        if (k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
+        sum += (double)delta->after[k] * f->other_factor;
+        limits++;
+    }
+    if (limits && limits == packages) r->reader->nodes[r->reader->run->node].power_limit = sum;
+}
+
 bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
 {
     run_reader *run = r->reader->run;
     bool good = true;
+    add_power_limit(r, t, delta);
     for (size_t i = 0; i < t->count && good; i++) {
         const followed *f = &t->followed[i];
         size_t k = f->off ? NETPROF_NONE : place_of(t, delta, i);

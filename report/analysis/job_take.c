@@ -108,7 +108,7 @@ static bool add_gap(job_report *r, double from_s, double to_s)
 {
     job_node *node = &r->nodes[r->reader->run->node];
     if (!job_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
-    node->gaps[node->gap_count++] = (job_gap){from_s, to_s};
+    node->gaps[node->gap_count++] = (job_gap){from_s, to_s, false};
     return true;
 }
 
@@ -153,9 +153,9 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
     if (t->has_last) err = add_step(r, t, t->last_wall_ns, wall);
     if (t->slow && !job_is_covered(r, wall, wall + 1)) node->samples++;
     node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
-    int64_t *span = more->runs[run->number];
-    if (!span[0] || wall < span[0]) span[0] = wall;
-    if (wall > span[1]) span[1] = wall;
+    job_stretch *span = &more->runs[run->number];
+    if (!span->from_ns || wall < span->from_ns) span->from_ns = wall;
+    if (wall > span->to_ns) span->to_ns = wall;
     netprof_snapshot_free(&t->last);
     t->last = t->cut;
     t->cut = (netprof_snapshot){0};
@@ -190,7 +190,9 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
     job_node *node = &r->nodes[r->node_count];
     *node = (job_node){.name = strdup(name), .host = strdup(host ? host : ""), .interval_s = NAN, .late_s = NAN,
                        .memory_peak = NAN, .uncertainty_s = NAN, .recorder_cpu = NAN, .complete = true};
-    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN};
+    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN, .cpuset = NAN,
+                                                           .quota = NAN, .period = NAN, .affinity = NAN, .scheduler_cpus = NAN,
+                                                           .scheduler_memory = NAN, .power_limit = NAN, .waited_s = NAN};
     r->node_count++;
     return node->name && node->host ? r->node_count - 1 : JOB_NONE;
 }
@@ -237,7 +239,7 @@ static netprof_err begin_run(job_report *r, const dataset_run *run, const netpro
     job_node_reader *more = &r->reader->nodes[index];
     if (!job_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
     to->number = more->run_count++;
-    more->runs[to->number][0] = more->runs[to->number][1] = 0;
+    more->runs[to->number] = (job_stretch){.run = r->reader->run_count};
     if (!remember_run(r, run, x, index)) return NETPROF_ERR_NOMEM;
     return tell_system(r, index, x->schema) ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
@@ -262,6 +264,8 @@ netprof_err job_run_end(job_report *r)
     job_run *run = &r->reader->runs[r->reader->run_count - 1];
     double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
     if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
+    double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
+    if (to->wait_known && waited >= 0) *sum = (isnan(*sum) ? 0 : *sum) + waited;
     if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
     if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
     if (to->overlapped)

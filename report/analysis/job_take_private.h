@@ -16,6 +16,12 @@ typedef enum other {
     OTHER_RECORDER, // CPU time of it, ns
     OTHER_LIMIT, // of the control group's memory
     OTHER_TOTAL, // memory of the node
+    OTHER_CPUSET,      // CPUs of the job
+    OTHER_QUOTA,       // CPU time that it may use in each ...
+    OTHER_PERIOD,      // ... of these
+    OTHER_AFFINITY,    // CPUs
+    OTHER_WAITED,      // ns that threads of the job waited for a CPU
+    OTHER_POWER_LIMIT, // of a package, uW
     OTHER_GPU_MEMORY,
     OTHER_GPU_POWER,
     OTHER_GPU_CLOCK
@@ -75,6 +81,8 @@ typedef struct job_run_reader {
     size_t device_count, device_room;
     slot slots[JOB_METERS][JOB_SCOPES];
     bool overlapped;
+    bool wait_known; // it may be in the first and last reading alone
+    double wait_first_s, wait_last_s;
 } run_reader;
 
 typedef struct step {

@@ -14,7 +14,8 @@ static const struct {
 } told[] = {
     {"job_id", "Job"},          {"job_name", "Name"},        {"job_user", "User"},        {"job_account", "Account"},
     {"job_partition", "Partition"}, {"scheduler", "Scheduler"}, {"job_array_task", "Array task"}, {"job_step", "Step"},
-    {"job_nodes", "Nodes"},     {"rank_count", "Ranks"},     {"command", "Command"},      {"job_state", "State"},
+    {"job_qos", "Quality of service"}, {"job_nodes", "Nodes"}, {"job_cpus", "CPUs, all nodes"}, {"job_gpus", "GPUs, all nodes"},
+    {"rank_count", "Ranks"},    {"command", "Command"},      {"job_state", "State"},      {"job_exit_code", "Exit code"},
     {"exit_status", "Exit status"}, {"signal", "Ended by signal"}, {"ended_by", "Recording ended by"},
     {"container", "Container"}, {"pod", "Pod"},              {"pod_namespace", "Namespace"},
 };

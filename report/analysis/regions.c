@@ -1,15 +1,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "regions_private.h"
 
+#include "listing.h"
 #include "parts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WARNINGS_KEPT = 1000, THREADS_MOST = 8 };
@@ -38,98 +37,47 @@ void regions_warn(regions *r, const char *path, uint64_t offset, const char *for
 // ---- which files ----
 
 typedef struct regions_paths {
-    char **items;
-    bool *asked_for; // by name, not found in a directory
-    size_t count, room, asked_room;
+    listing files;
+    bool *asked_for; // [files.count]: by name, not found in a directory
 } regions_paths;
-
-static bool add_path(regions_paths *paths, const char *path, bool asked_for)
-{
-    char **items = regions_grow(paths->items, paths->count, &paths->room, sizeof *items);
-    if (items) paths->items = items;
-    bool *asked = regions_grow(paths->asked_for, paths->count, &paths->asked_room, sizeof *asked);
-    if (asked) paths->asked_for = asked;
-    char *copy = items && asked ? strdup(path) : NULL;
-    if (!copy) return false;
-    items[paths->count] = copy;
-    asked[paths->count++] = asked_for;
-    return true;
-}
 
 static void free_paths(regions_paths *paths)
 {
-    for (size_t i = 0; i < paths->count; i++)
-        free(paths->items[i]);
-    free(paths->items);
+    listing_free(&paths->files);
     free(paths->asked_for);
 }
 
-static bool ends_in(const char *name, const char *ending)
+static netprof_err add_directory(regions *r, listing *files, const char *path)
 {
-    size_t n = strlen(name), m = strlen(ending);
-    return n > m && strcmp(name + n - m, ending) == 0;
-}
-
-static netprof_err add_directory(regions *r, regions_paths *paths, const char *path)
-{
-    DIR *directory = opendir(path);
-    bool done = true;
-    if (!directory) {
-        regions_warn(r, path, 0, "%s", strerror(errno));
-        r->damaged = true;
-        return NETPROF_OK;
-    }
-    for (struct dirent *entry; done && (entry = readdir(directory));) {
-        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, ".netprof")) continue;
-        char *full = text_make("%s%s%s", path, ends_in(path, "/") ? "" : "/", entry->d_name);
-        done = full && add_path(paths, full, false);
-        free(full);
-    }
-    closedir(directory);
-    return done ? NETPROF_OK : NETPROF_ERR_NOMEM;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    static const char *const endings[] = {".netprof", NULL};
+    netprof_err failed = listing_add_directory(files, path, endings);
+    if (failed != NETPROF_ERR_IO) return failed;
+    regions_warn(r, path, 0, "%s", strerror(errno));
+    r->damaged = true;
+    return NETPROF_OK;
 }
 
 // A file that is named twice, by itself and by its directory, is read once.
-static netprof_err sort_paths(regions_paths *paths)
-{
-    lookup asked = {0};
-    bool done = true;
-    for (size_t i = 0; i < paths->count && done; i++) {
-        size_t *place = paths->asked_for[i] ? lookup_put(&asked, 0, paths->items[i]) : NULL;
-        done = place || !paths->asked_for[i];
-        if (place) *place = i;
-    }
-    if (done && paths->count) qsort(paths->items, paths->count, sizeof *paths->items, compare_paths);
-    size_t kept = 0;
-    for (size_t i = 0; i < paths->count && done; i++) {
-        if (kept && strcmp(paths->items[kept - 1], paths->items[i]) == 0) {
-            free(paths->items[i]);
-            continue;
-        }
-        paths->items[kept] = paths->items[i];
-        paths->asked_for[kept++] = lookup_find(&asked, 0, paths->items[i]) != LOOKUP_NONE;
-    }
-    if (done) paths->count = kept;
-    lookup_free(&asked);
-    return done ? NETPROF_OK : NETPROF_ERR_NOMEM;
-}
-
 static netprof_err find_files(regions *r, regions_paths *paths, const char *const *given, size_t count)
 {
+    lookup asked = {0};
     netprof_err failed = NETPROF_OK;
     for (size_t i = 0; i < count && !failed; i++) {
-        struct stat st;
-        if (stat(given[i], &st) == 0 && S_ISDIR(st.st_mode))
-            failed = add_directory(r, paths, given[i]);
-        else if (!add_path(paths, given[i], true))
-            failed = NETPROF_ERR_NOMEM;
+        if (listing_is_directory(given[i])) {
+            failed = add_directory(r, &paths->files, given[i]);
+            continue;
+        }
+        size_t *place = lookup_put(&asked, 0, given[i]);
+        if (place) *place = i;
+        if (!place || !listing_add(&paths->files, given[i])) failed = NETPROF_ERR_NOMEM;
     }
-    return failed ? failed : sort_paths(paths);
+    listing_sort(&paths->files);
+    paths->asked_for = calloc(paths->files.count + 1, sizeof *paths->asked_for);
+    if (!paths->asked_for) failed = NETPROF_ERR_NOMEM;
+    for (size_t i = 0; i < paths->files.count && !failed; i++)
+        paths->asked_for[i] = lookup_find(&asked, 0, paths->files.paths[i]) != LOOKUP_NONE;
+    lookup_free(&asked);
+    return failed;
 }
 
 // ---- one file ----
@@ -353,7 +301,7 @@ static void next_turn(regions_reading_job *job)
 
 static void do_file(regions_reading_job *job, size_t number)
 {
-    regions_file f = {.job = job, .number = number, .path = job->paths->items[number]};
+    regions_file f = {.job = job, .number = number, .path = job->paths->files.paths[number]};
     netprof_error error = {.code = NETPROF_OK};
     f.origin.path = f.path;
     netprof_err failed = read_file(&f, &error);
@@ -375,7 +323,7 @@ static bool take_number(regions_reading_job *job, size_t *number)
 {
     pthread_mutex_lock(&job->lock);
     *number = job->next;
-    bool more = job->next < job->paths->count;
+    bool more = job->next < job->paths->files.count;
     job->next += more;
     pthread_mutex_unlock(&job->lock);
     return more;
@@ -394,7 +342,7 @@ static void work_and_tell(regions_reading_job *job)
     const regions_options *o = job->options;
     for (size_t number; take_number(job, &number);) {
         do_file(job, number);
-        if (o->progress) o->progress(o->user, number + 1, job->paths->count);
+        if (o->progress) o->progress(o->user, number + 1, job->paths->files.count);
     }
 }
 
@@ -411,7 +359,7 @@ static netprof_err read_files(regions *r, const regions_paths *paths, const regi
 {
     regions_reading_job job = {.r = r, .paths = paths, .options = options};
     pthread_t others[THREADS_MOST];
-    size_t wanted = threads_for(options, paths->count), started = 0;
+    size_t wanted = threads_for(options, paths->files.count), started = 0;
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.turned, NULL);
     while (started + 1 < wanted && pthread_create(&others[started], NULL, work, &job) == 0)

@@ -1,6 +1,8 @@
 // The verdict in sentences: who is unlike the others, what the NICs did, how good the data are.
 #include "regions_private.h"
 
+#include "traffic.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,6 +242,92 @@ static void say_too_short(writer *w)
          time_text(mean, call), time_text(limit, (double)n->nic.limit_ns));
 }
 
+// ---- what the program says it moved against what the NICs sent (rule x-app-vs-nic) ----
+
+// Headers cost at most 1.05 of what is sent (TCP, MTU 1500); the steps are our own.
+#define EXTRA_WATCH 1.2
+#define EXTRA_WARN  1.5
+#define TOO_LITTLE  0.95
+enum { DECLARED_LEAST = 100000000 }; // bytes
+
+// Regions of libnetprof-mpi.so. These declare what one peer gets from another, and move it at any time until the request
+// has ended; the other calls with bytes are collectives, of which the library sends as much as its algorithm needs.
+static bool is_mpi(const regions_node *n)
+{
+    return strncmp(n->name, "MPI_", 4) == 0;
+}
+
+static bool is_point_to_point(const regions_node *n)
+{
+    static const char *const names[] = {"Send", "Isend", "Bsend", "Ibsend", "Ssend", "Issend", "Rsend", "Irsend", "Sendrecv",
+                                        "Isendrecv", "Recv", "Mrecv", "Start", "Startall", "Put", "Rput"};
+    const char *name = n->name + strlen("MPI_");
+    size_t length = strcspn(name, "_"); // without _c, _replace
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0) return true;
+    return false;
+}
+
+// Bytes that the NICs have to send as they are: declared by the program itself, or by its sends within this region, and
+// not by both.
+static bool is_plain(const regions *r, size_t number)
+{
+    const regions_node *n = &r->nodes[number];
+    bool by_calls = false, directly = false;
+    if (is_mpi(n) || n->bytes < DECLARED_LEAST) return false;
+    for (size_t i = number + 1; i < n->end; i++) {
+        const regions_node *part = &r->nodes[i];
+        if (!part->sums.bytes) continue;
+        if (!is_mpi(part) || !is_point_to_point(part)) return false; // a region of its own, or a collective
+        by_calls = true;
+        directly |= part->parent == number;
+    }
+    return n->sums.bytes ? !by_calls : directly;
+}
+
+// Neither memory that ranks of a host share, nor threads that were not looked at, can have moved the rest.
+static bool must_pass_nics(const regions *r, const regions_node *n)
+{
+    if (r->host_count < 2 || n->nic.hosts < 2) return false;
+    for (size_t i = 0; i < r->host_count; i++)
+        if (r->hosts[i].rank_count != 1) return false;
+    for (size_t i = 0; i < n->cell_count; i++)
+        if (n->cells[i].threads != 1) return false;
+    return true;
+}
+
+static double seen_over_declared(const regions_node *n)
+{
+    if (!n->nic.bytes_known[TRAFFIC_RECEIVED]) return NAN;
+    return ((double)n->nic.bytes[TRAFFIC_SENT] + (double)n->nic.bytes[TRAFFIC_RECEIVED]) / (double)n->bytes;
+}
+
+static void say_moved(writer *w)
+{
+    const regions *r = w->r;
+    size_t most = REGIONS_NONE, least = REGIONS_NONE;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const regions_node *n = &r->nodes[i];
+        double sent = n->nic.sent_over_declared;
+        if (isnan(sent) || !is_plain(r, i)) continue;
+        if (sent > EXTRA_WATCH && (most == REGIONS_NONE || sent > r->nodes[most].nic.sent_over_declared)) most = i;
+        if (must_pass_nics(r, n) && seen_over_declared(n) < TOO_LITTLE &&
+            (least == REGIONS_NONE || sent < r->nodes[least].nic.sent_over_declared))
+            least = i;
+    }
+    if (most != REGIONS_NONE) {
+        const regions_node *n = &r->nodes[most];
+        double k = n->nic.sent_over_declared;
+        note(w, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
+             "%s: the NICs sent %.2f bytes for each byte that the program moved there: small messages, repetition, or "
+             "traffic of others", n->name, k);
+    }
+    if (least != REGIONS_NONE)
+        note(w, SEVERITY_WATCH, least, REGIONS_NONE,
+             "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a way that "
+             "was not counted", r->nodes[least].name, seen_over_declared(&r->nodes[least]));
+}
+
 // ---- how good the data are ----
 
 static void say_missing(writer *w)
@@ -381,6 +469,7 @@ netprof_err regions_conclude(regions *r, netprof_error *error)
         say_short(&w, late, slow == REGIONS_NONE ? REGIONS_NONE : r->nodes[slow].cells[r->nodes[slow].odd].rank);
     if (slow == REGIONS_NONE && late == REGIONS_NONE) say_uneven(&w, REGIONS_NONE);
     say_troubles(&w, worst, count);
+    say_moved(&w);
     say_too_short(&w);
     say_missing(&w);
     say_open(&w);

@@ -66,6 +66,14 @@ void document_close(document *d)
     free(d);
 }
 
+document *document_made(document *d, bool good, netprof_error *error)
+{
+    if (d && good) return d;
+    document_close(d);
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return NULL;
+}
+
 void document_title(document *d, const char *title)
 {
     set(d, &d->title, title);

@@ -57,6 +57,8 @@ typedef struct document_options {
 
 document *document_open(const char *kind); // "Node counter report": beside the name at the top of each page
 void document_close(document *d);
+// The end of making one: the document, or, where it is not good, NULL after closing it; the error then says no memory.
+document *document_made(document *d, bool good, netprof_error *error);
 void document_title(document *d, const char *title); // the verdict in one sentence
 void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);

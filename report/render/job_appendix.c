@@ -140,7 +140,9 @@ static void add_samples(const job_view *v, document *doc)
         cells[n++] = arena_text(v->memory, number_duration(x->interval_s).text);
         cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->samples);
         cells[n++] = x->expected ? arena_format(v->memory, "%llu", (unsigned long long)x->expected) : "";
-        cells[n++] = arena_format(v->memory, "%zu", x->gap_count);
+        size_t gaps = 0;
+        for (size_t k = 0; k < x->gap_count; k++) gaps += !x->gaps[k].idle;
+        cells[n++] = arena_format(v->memory, "%zu", gaps);
         cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->missed);
         cells[n++] = arena_text(v->memory, number_duration(x->late_s).text);
         cells[n++] = arena_text(v->memory, number_duration(x->sweep_s).text);

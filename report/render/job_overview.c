@@ -68,6 +68,11 @@ static theme_ink use_ink(job_meter meter)
     return meter == JOB_SENT ? INK_SENT : meter == JOB_RECEIVED ? INK_RECEIVED : (theme_ink)(INK_PART + 1);
 }
 
+static bool is_virtual(job_meter meter)
+{
+    return meter == JOB_VIRTUAL_SENT || meter == JOB_VIRTUAL_RECEIVED;
+}
+
 // "172" and "GiB of 512 GiB": the value strong, its unit and what it is of behind it.
 static void split_value(const job_view *v, const job_use *u, use_row *row)
 {
@@ -79,7 +84,7 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
     const char *of = "";
     if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
-        of = u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
+        of = is_virtual(u->meter) ? ", in no network figure" : u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
@@ -95,26 +100,63 @@ static use_row make_use(const job_view *v, const job_use *u)
     return row;
 }
 
+// Bars of memory and time against what was asked for; the CPU's bar is against what was given already.
+static size_t add_given(const job_view *v, use_row *rows)
+{
+    static const char space[] = NUMBER_SPACE;
+    static const char *const titles[JOB_EFFICIENCIES] = {NULL, "Memory given", "Time limit"};
+    size_t n = 0;
+    for (int i = JOB_EFFICIENCY_MEMORY; i < JOB_EFFICIENCIES; i++) {
+        const job_efficiency *e = &v->job->efficiency[i];
+        bool memory = i == JOB_EFFICIENCY_MEMORY;
+        if (isnan(e->used) || !isfinite(e->of) || e->basis == JOB_BASIS_NODE_MEMORY) continue;
+        const char *used = arena_text(v->memory, memory ? number_binary(e->used).text : number_duration(e->used).text);
+        const char *of = arena_text(v->memory, memory ? number_binary(e->of).text : number_duration(e->of).text), *unit = strstr(used, space);
+        rows[n] = (use_row){.label = titles[i], .ink = (theme_ink)(INK_PART + 1), .share = e->used / e->of, .low = NAN, .high = NAN};
+        rows[n].value = unit ? arena_format(v->memory, "%.*s", (int)(unit - used), used) : used;
+        rows[n++].of = arena_format(v->memory, "%s of %s%s", unit ? unit + strlen(space) : "", of, memory ? " at the peak" : "");
+    }
+    return n;
+}
+
+// "63 %: 9 h of 14 h", and against what that was measured.
+static size_t add_efficiency(const job_view *v, fact_row *facts)
+{
+    const job_efficiency *e = &v->job->efficiency[JOB_EFFICIENCY_CPU];
+    char against[400];
+    if (isnan(e->used) || !(e->of > 0)) return 0;
+    const char *of = arena_text(v->memory, number_duration(e->of).text);
+    facts[0] = (fact_row){"CPU time", arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "", number_duration(e->used).text, of,
+                                                   number_percent(e->used / e->of).text), true};
+    facts[1] = (fact_row){"CPUs given", arena_text(v->memory, job_efficiency_text(against, sizeof against, v->job, JOB_EFFICIENCY_CPU)), false};
+    return 2;
+}
+
 static void add_use(const job_view *v, document *doc)
 {
     static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY}, {JOB_GPU_MEMORY, JOB_GPU_MEMORY}, {JOB_CPU, JOB_NODE_CPU},
                                           {JOB_MEMORY, JOB_NODE_MEMORY}, {JOB_SENT, JOB_SENT}, {JOB_RECEIVED, JOB_RECEIVED},
+                                          {JOB_VIRTUAL_SENT, JOB_VIRTUAL_SENT}, {JOB_VIRTUAL_RECEIVED, JOB_VIRTUAL_RECEIVED},
                                           {JOB_POWER, JOB_POWER}};
     enum { METERS = sizeof meters / sizeof *meters, FACTS = 9 };
+    enum { GIVEN = 2 };
     const job_report *job = v->job;
-    use_row rows[METERS];
-    fact_row facts[FACTS + 1];
+    use_row rows[METERS + JOB_EFFICIENCIES];
+    fact_row facts[FACTS + GIVEN + 1];
     size_t count = 0, fact_count = 0;
     for (size_t i = 0; i < METERS; i++) {
         const job_use *u = view_use_of(job, meters[i][0]);
         const char *why = view_why_not(job, meters[i][0]);
         if (!u) u = view_use_of(job, meters[i][1]);
+        if (u && is_virtual(u->meter) && !(u->mean > 0)) continue;
         if (u) rows[count++] = make_use(v, u);
         else if (strcmp(why, "not recorded") != 0)
             rows[count++] = (use_row){.label = job_meter_of(meters[i][0])->title, .of = why, .unknown = true};
     }
+    count += add_given(v, rows + count);
     for (size_t i = 0; i < job->fact_count && fact_count < FACTS; i++)
         facts[fact_count++] = (fact_row){job->facts[i].title, job->facts[i].text, false};
+    fact_count += add_efficiency(v, facts + fact_count);
     if (job->expected)
         facts[fact_count++] =
             (fact_row){"Samples",
@@ -205,12 +247,13 @@ static void add_node_map(const job_view *v, document *doc, const map_of *m)
 // One node: its NICs, each way, on one scale; a NIC that moved nothing is left out where there are others.
 static bool add_nic_map(const job_view *v, document *doc)
 {
-    static const job_meter ways[2] = {JOB_SENT, JOB_RECEIVED};
+    static const job_meter ways[4] = {JOB_SENT, JOB_RECEIVED, JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED};
     const job_report *job = v->job;
     map_row rows[2 * NIC_ROWS];
     size_t count = 0, left = 0;
-    for (size_t i = 0; i < job->device_count; i++)
-        for (int way = 0; way < 2; way++) {
+    for (size_t turn = 0; turn < 2 * job->device_count; turn++) // ports first
+        for (int way = turn < job->device_count ? 0 : 2, end = way + 2; way < end; way++) {
+            size_t i = turn % job->device_count;
             const job_lane *lane = job->devices[i].lanes[ways[way]];
             if (!lane || !(lane->total > 0)) continue;
             if (count == 2 * NIC_ROWS) {
@@ -218,7 +261,7 @@ static bool add_nic_map(const job_view *v, document *doc)
                 continue;
             }
             rows[count] = (map_row){
-                .label = arena_format(v->memory, "%s %s", job->devices[i].label, way ? "in" : "out"),
+                .label = arena_format(v->memory, "%s%s %s", job->devices[i].label, way > 1 ? ", virtual," : "", way % 2 ? "in" : "out"),
                 .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
                 .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
             if (!rows[count++].values) return true;

@@ -23,6 +23,8 @@ static const group groups[] = {
      {JOB_MEMORY, JOB_NODE_MEMORY, JOB_MEMORY_PRESSURE, JOB_METERS}, {JOB_MEMORY, JOB_METERS}, JOB_MEMORY, NULL},
     {"network", "Network", "Bytes through the ports of each node, each byte once, and what held them up.",
      {JOB_SENT, JOB_RECEIVED, JOB_PAUSED, JOB_RETRIES, JOB_METERS}, {JOB_SENT, JOB_RECEIVED}, JOB_RECEIVED, "NIC"},
+    {"virtual", "Virtual devices", "Loopback, bridges, veth and the like: in no figure of the network. Of a node the busiest, for the same bytes may pass several.",
+     {JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED, JOB_METERS}, {JOB_METERS, JOB_METERS}, JOB_VIRTUAL_SENT, "device"},
     {"io", "Input and output", "Files and disks, and how long tasks waited for them.",
      {JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN, JOB_IO_WAIT, JOB_IO_PRESSURE, JOB_METERS},
      {JOB_DISK_READ, JOB_DISK_WRITTEN}, JOB_DISK_WRITTEN, NULL},
@@ -316,7 +318,7 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
                              size_t all)
 {
     table_column columns[GROUP_METERS + 3];
-    bool totals = g->map == JOB_RECEIVED;
+    bool is_virtual = g->map == JOB_VIRTUAL_SENT, totals = g->map == JOB_RECEIVED || is_virtual;
     size_t n = 0, width = 0;
     columns[width++] = (table_column){arena_format(v->memory, "%s, means", g->device_noun), TABLE_TEXT, 1};
     for (size_t i = 0; i < count; i++)
@@ -331,7 +333,7 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
             cells[n++] = arena_text(v->memory, lane ? view_text(known[i], lane->mean).text : NUMBER_UNKNOWN);
         }
         for (int way = 0; way < 2 && totals; way++) {
-            const job_lane *lane = d->lanes[way ? JOB_RECEIVED : JOB_SENT];
+            const job_lane *lane = d->lanes[is_virtual ? (way ? JOB_VIRTUAL_RECEIVED : JOB_VIRTUAL_SENT) : way ? JOB_RECEIVED : JOB_SENT];
             cells[n++] = arena_text(v->memory, view_amount(JOB_SENT, lane ? lane->total : NAN).text);
         }
     }
@@ -380,7 +382,8 @@ void job_meter_pages(job_view *v, document *doc)
         const group *g = &groups[i];
         job_meter known[GROUP_METERS];
         size_t count = known_meters(v->job, g, known);
-        if (!count) continue;
+        if (!count || (g->map == JOB_VIRTUAL_SENT && view_is_zero(v->job, JOB_VIRTUAL_SENT) && view_is_zero(v->job, JOB_VIRTUAL_RECEIVED)))
+            continue; // where nothing moved there is nothing to tell apart from the network
         if (v->job->node_count > 1) {
             document_part(doc, g->title);
             document_subline(doc, g->subline);

@@ -313,7 +313,9 @@ number_text view_energy_number(double joules)
 theme_ink view_ink(job_meter meter, bool pale)
 {
     switch (meter) {
+    case JOB_VIRTUAL_SENT:
     case JOB_SENT: return pale ? INK_SENT_PALE : INK_SENT_TEXT;
+    case JOB_VIRTUAL_RECEIVED:
     case JOB_RECEIVED: return pale ? INK_RECEIVED_PALE : INK_RECEIVED;
     case JOB_GPU_BUSY:
     case JOB_GPU_CLOCK:

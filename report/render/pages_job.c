@@ -36,8 +36,5 @@ document *pages_job(const job_report *job, bool brief, netprof_error *error)
         good = !arena_failed(v.memory);
     }
     job_view_end(&v);
-    if (good) return doc;
-    document_close(doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
+    return document_made(doc, good, error);
 }

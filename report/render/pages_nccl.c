@@ -984,10 +984,7 @@ document *pages_nccl(const nccl_view *v, bool brief, netprof_error *error)
         failed = arena_failed(p.memory);
     }
     arena_close(p.memory);
-    if (!failed) return p.doc;
-    document_close(p.doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
+    return document_made(p.doc, !failed, error);
 }
 
 // ---- single charts ----
@@ -1120,13 +1117,8 @@ document *pages_nccl_charts(const nccl_view *v, pages_nccl_file **files, size_t 
         s.failed = s.failed || arena_failed(s.p.memory);
     }
     arena_close(s.p.memory);
-    *files = s.files;
-    *count = s.count;
-    if (!s.failed) return s.p.doc;
-    free(s.files);
-    *files = NULL;
-    *count = 0;
-    document_close(s.p.doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
+    if (s.failed) free(s.files);
+    *files = s.failed ? NULL : s.files;
+    *count = s.failed ? 0 : s.count;
+    return document_made(s.p.doc, !s.failed, error);
 }

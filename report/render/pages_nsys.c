@@ -240,8 +240,5 @@ document *pages_nsys(const nsys *n, bool brief, netprof_error *error)
         failed = arena_failed(p.memory);
     }
     arena_close(p.memory);
-    if (!failed) return p.doc;
-    document_close(p.doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
+    return document_made(p.doc, !failed, error);
 }

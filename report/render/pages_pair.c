@@ -56,8 +56,5 @@ document *pages_pair(const pages_pair_input *in, netprof_error *error)
     if (ok) add_pages(&p, doc);
     ok = ok && !p.failed;
     pair_end(&p);
-    if (ok) return doc;
-    document_close(doc);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NULL;
+    return document_made(doc, ok, error);
 }

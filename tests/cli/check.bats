@@ -170,3 +170,46 @@ node_run() {
     grep -q '^watch     host-write-back-pressure: cxi2 5.67, cxi3 5.63$' out
     refute grep -qE '^(warn|high|critical)' out
 }
+
+# ports_of FILE HOST TX1 RX1: a run of a node whose one port sent and received so many packets.
+ports_of() {
+    local dir=tree/sys/class/net/eth0
+    mkdir -p $dir/statistics $dir/device tree/proc/sys/kernel
+    echo "$2" >tree/proc/sys/kernel/hostname
+    echo 2 >$dir/ifindex
+    echo 1 >$dir/type
+    echo 0 | tee $dir/statistics/{tx_packets,tx_dropped} >$dir/statistics/rx_packets
+    netprof run -q --root tree --sources netdev -o "$1" -- \
+        bash -c "echo $3 >$dir/statistics/tx_packets; echo $4 >$dir/statistics/rx_packets"
+}
+
+@test "--pair: what one node sent and the other did not receive" {
+    ports_of a.netprof node1 2000000 40000
+    ports_of b.netprof node2 40000 1999000
+    [ "$(status_of netprof check a.netprof b.netprof --fail-on warn)" = 0 ] # nobody said that it was a closed pair
+    refute grep -q x-pair out
+    [ "$(status_of netprof check --pair a.netprof b.netprof --fail-on warn)" = 1 ]
+    grep -q '^  node1 eth0 sent 2000000 packets; node2 eth0 received 1999000: 1000 did not arrive$' out
+    grep -q '^  node2 eth0 sent 40000 packets; node1 eth0 received 40000: all$' out
+    grep -q '^warn      x-pair: eth0$' out
+    grep -q '1000 of 2000000 packets that the other end sent did not arrive' out
+    [ "$(status_of netprof check --pair b.netprof a.netprof --json --fail-on warn)" = 1 ]
+    [ "$(jq -c '[.findings[] | select(.rule == "x-pair") | [.host, .severity, .value]]' out)" = '[["node2","warn",0.0005]]' ]
+    [ "$(jq -c '[.pair[] | [.from, .to, .sent_packets - .received_packets]]' out)" = '[["node2","node1",0],["node1","node2",1000]]' ]
+}
+
+@test "--pair: no closed pair, and what is no pair at all" {
+    ports_of a.netprof node1 2000000 40000
+    ports_of b.netprof node2 40000 2000007
+    ports_of c.netprof node3 500 300000
+    [ "$(status_of netprof check --pair a.netprof b.netprof --fail-on watch)" = 0 ]
+    grep -q 'received 2000007: 7 more, so it was not only this pair that sent$' out
+    [ "$(status_of netprof check --pair a.netprof c.netprof --fail-on watch)" = 0 ]
+    grep -q 'this was no closed pair' out
+    [ "$(status_of netprof check --pair a.netprof)" = 2 ]
+    grep -q '^netprof check: --pair: expected the runs of two nodes, not 1 run$' err
+    cp a.netprof d.netprof
+    [ "$(status_of netprof check --pair a.netprof d.netprof)" = 2 ]
+    [ "$(status_of netprof check --pair a.netprof b.netprof c.netprof)" = 2 ]
+    [ "$(status_of netprof check --pair --now)" = 2 ]
+}

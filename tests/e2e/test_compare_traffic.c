@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <netinet/in.h>
@@ -24,16 +25,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "compare.h"
+#include "ends.h"
 #include "text.h"
 
 enum { SENDER, RECEIVER, ROUTER, SPACES };
 static int space[SPACES] = {-1, -1, -1}; // network namespaces
 static const char *why_not;
+static unsigned *dropped; // by the relay; memory shared with it
 static rules built_in;
 
 // ---- the network ----
@@ -64,6 +68,8 @@ static bool make_space(int which)
 static int group_setup(void **state)
 {
     (void)state;
+    dropped = mmap(NULL, sizeof *dropped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (dropped == MAP_FAILED) return -1;
     unsetenv("NETPROF_ROOT");
     unsetenv("NETPROF_SOURCES");
     unsetenv("NETPROF_INCLUDE");
@@ -107,6 +113,8 @@ static int make_tun(int end)
     snprintf(request.ifr_name, sizeof request.ifr_name, "e%d", end);
     request.ifr_flags = IFF_TUN | IFF_NO_PI;
     if (fd < 0 || ioctl(fd, TUNSETIFF, &request)) return -1;
+    // No IPv6: what it sends when a link comes up would be a packet of nobody here.
+    if (!run(end, "echo 1 >/proc/sys/net/ipv6/conf/e%d/disable_ipv6", end)) print_message("no IPv6 here\n");
     bool done = run(
         end,
         "ip address add 10.97.%d.2/24 dev e%d && ip link set e%d txqueuelen 20000 up && ip route add default dev e%d",
@@ -127,6 +135,7 @@ static void relay_packets(const int fds[2], int every)
             if (!(wait[end].revents & POLLIN)) continue;
             ssize_t n = read(fds[end], packet, sizeof packet);
             bool drop = end == SENDER && n > 200 && every && ++count % (unsigned)every == 0; // data, not the handshake
+            *dropped += drop;
             if (n > 0 && !drop && write(fds[!end], packet, (size_t)n) < 0) continue;
         }
     }
@@ -229,15 +238,20 @@ typedef struct bench {
     comparison c;
 } bench;
 
-static void look(netprof_snapshot *s)
+static void look_at(int which, netprof_snapshot *s)
 {
     netprof_config config = NETPROF_ZERO;
     netprof *np = NULL;
     config.sources = "ip,netdev";
-    enter(SENDER);
+    enter(which);
     assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
     assert_int_equal(netprof_take(np, s, NETPROF_SET_ALL, NULL), NETPROF_OK);
     netprof_close(np);
+}
+
+static void look(netprof_snapshot *s)
+{
+    look_at(SENDER, s);
 }
 
 // The same work on each side: pings and a stream, seen from the sender.
@@ -292,6 +306,55 @@ static void expect_loss(bench *b)
                 is_about_loss(c->title));
 }
 
+// Where the packets were lost the rules say so, of the link with the limit and of no other.
+static void expect_queue_drops(const netprof_snapshot s[2])
+{
+    difference d = {0};
+    findings f = {0};
+    char link[8];
+    size_t found = 0;
+    snprintf(link, sizeof link, "r%d", RECEIVER);
+    assert_int_equal(difference_of_snapshots(&d, &s[0], &s[1], false, NULL), NETPROF_OK);
+    assert_int_equal(findings_make(&f, &d, &built_in, NULL), NETPROF_OK);
+    for (size_t i = 0; i < f.count; i++) {
+        if (strcmp(f.items[i].rule->name, "qdisc-drop") != 0) continue;
+        found++;
+        assert_string_equal(finding_device(&f, &f.items[i]), link);
+        print_message("    at the router: %s: %s: %s\n", severity_name(f.items[i].severity), link, f.items[i].claim);
+    }
+    assert_int_equal(found, 1);
+    findings_free(&f);
+    difference_free(&d);
+}
+
+// Both ends counted every packet: what is missing at the receiver is what the relay dropped, neither more nor less.
+static void expect_lost_between(const netprof_snapshot sender[2], const netprof_snapshot receiver[2], unsigned lost)
+{
+    difference d[2] = {0};
+    findings f = {0};
+    ends_pair e = {0};
+    const finding *x = NULL;
+    assert_int_equal(difference_of_snapshots(&d[0], &sender[0], &sender[1], false, NULL), NETPROF_OK);
+    assert_int_equal(difference_of_snapshots(&d[1], &receiver[0], &receiver[1], false, NULL), NETPROF_OK);
+    assert_int_equal(ends_find(&e, &d[0], &d[1], NULL), NETPROF_OK);
+    assert_int_equal(e.count, 1);
+    assert_int_equal(e.links[0].sent[0] - e.links[0].received[0], lost);
+    assert_int_equal(e.links[0].sent[1], e.links[0].received[1]);
+    findings_far far = {.d = &d[0], .devices = e.of[1]};
+    assert_int_equal(findings_make_pair(&f, &d[1], &far, &built_in, NULL), NETPROF_OK);
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.items[i].rule->name, "x-pair") == 0) x = &f.items[i];
+    assert_true((x != NULL) == (lost > 0));
+    if (x) {
+        assert_string_equal(finding_device(&f, x), "e1");
+        assert_true(fabs(x->value - (double)lost / (double)e.links[0].sent[0]) < 1e-9);
+        print_message("    between: %s: %s\n", severity_name(x->severity), x->claim);
+    }
+    findings_free(&f);
+    ends_free(&e);
+    for (int i = 0; i < 2; i++) difference_free(&d[i]);
+}
+
 static void clear(bench *b)
 {
     comparison_free(&b->c);
@@ -314,8 +377,13 @@ static void a_rate_limit_on_the_way(void **state)
         veth && run(ROUTER, "tc qdisc add dev r%d root tbf rate 200mbit burst 32k limit 64k 2>/dev/null", RECEIVER);
     if (veth && !tbf) print_message("skipped: needs tc and its tbf\n");
     if (tbf) {
+        netprof_snapshot s[2] = {NETPROF_ZERO, NETPROF_ZERO};
+        look_at(ROUTER, &s[0]);
         measure(&b, COMPARISON_FAULTY, 6100);
+        look_at(ROUTER, &s[1]);
         expect_loss(&b);
+        expect_queue_drops(s);
+        for (int e = 0; e < 2; e++) netprof_snapshot_free(&s[e]);
     }
     clear(&b);
     if (!tbf) skip();
@@ -332,9 +400,19 @@ static void packets_dropped_on_the_way(void **state)
     bool tun = fds[0] >= 0 && fds[1] >= 0;
     if (!tun) print_message("skipped: needs /dev/net/tun\n");
     for (int side = 0; side < COMPARISON_SIDES && tun; side++) {
+        netprof_snapshot s[2] = {NETPROF_ZERO, NETPROF_ZERO};
+        *dropped = 0;
+        look_at(RECEIVER, &s[0]);
         pid_t relay = start_relay(fds, side == COMPARISON_FAULTY ? EVERY : 0);
         measure(&b, (comparison_side)side, 6200 + 100 * side);
+        usleep(50000); // the last acknowledgements are under way
+        netprof_snapshot_free(&b.snapshots[side][1]);
+        look(&b.snapshots[side][1]);
+        look_at(RECEIVER, &s[1]);
         stop_relay(relay);
+        assert_true((*dropped > 0) == (side == COMPARISON_FAULTY));
+        expect_lost_between(b.snapshots[side], s, *dropped);
+        for (int e = 0; e < 2; e++) netprof_snapshot_free(&s[e]);
     }
     if (tun) expect_loss(&b);
     for (int end = 0; end < 2; end++)

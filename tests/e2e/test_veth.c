@@ -281,6 +281,83 @@ static void test_datagrams(void **state)
     close(to_fd);
 }
 
+/* -- a send queue that is too short -- */
+
+/* What tc shows of the link's queueing discipline: dropped, overlimits, requeues. */
+static int tc_shows(unsigned long long numbers[3])
+{
+    char line[256];
+    int found = 0;
+    FILE *f = popen("tc -s qdisc show dev np_va", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *at = strstr(line, "(dropped ");
+        if (at && sscanf(at, "(dropped %llu, overlimits %llu requeues %llu", &numbers[0], &numbers[1], &numbers[2]) == 3)
+            found++;
+    }
+    return f && pclose(f) == 0 && found == 1;
+}
+
+static uint64_t value_of(const netprof_snapshot *s, const char *counter)
+{
+    size_t k = netprof_find(s->schema, "netdev", names[0], counter);
+    assert_int_not_equal(k, NETPROF_NONE);
+    assert_int_equal(s->status[k], NETPROF_STATUS_OK);
+    return s->values[k];
+}
+
+/* Every datagram either left or was dropped by the rate limit; the program was told of neither. */
+static void test_send_queue(void **state)
+{
+    enum { COUNT = 500 };
+    netprof_snapshot before = NETPROF_ZERO, after = NETPROF_ZERO;
+    struct sockaddr_in to = address_of(1, 5003);
+    unsigned long long shown[3];
+    static char data[1000];
+    uint64_t sent, dropped;
+    netprof *np, *peer;
+    int fd, i, tries;
+    (void)state;
+    NEEDS_VETH();
+    np = look(0, "");
+    assert_int_equal(netprof_find(netprof_get_schema(np), "netdev", names[0], "qdisc_drops"), NETPROF_NONE); /* noqueue */
+    enter(space[0]);
+    if (run("tc qdisc add dev np_va root tbf rate 20mbit burst 4k limit 10k 2>/dev/null") != 0) {
+        printf("skipped: needs tc, and a kernel with its tbf\n");
+        netprof_close(np);
+        skip();
+    }
+    assert_int_equal(netprof_take(np, &before, NETPROF_SET_ALL, NULL), NETPROF_OK); /* the new queue is noticed */
+    fd = socket_in(0, SOCK_DGRAM, 5002);
+    for (i = 0; i < COUNT; i++)
+        assert_int_equal(sendto(fd, data, sizeof data, 0, (struct sockaddr *)(void *)&to, sizeof to), sizeof data);
+    for (tries = 0; tries < 500; tries++) {
+        assert_int_equal(netprof_take(np, &after, NETPROF_SET_ALL, NULL), NETPROF_OK);
+        if (!value_of(&after, "qdisc_backlog")) break;
+        usleep(10000);
+    }
+    assert_int_equal(value_of(&after, "qdisc_backlog"), 0);
+    sent = value_of(&after, "tx_packets") - value_of(&before, "tx_packets");
+    dropped = value_of(&after, "qdisc_drops") - value_of(&before, "qdisc_drops");
+    assert_true(dropped > 0);
+    assert_int_equal(sent + dropped, COUNT);
+    assert_true(tc_shows(shown));
+    assert_int_equal(value_of(&after, "qdisc_drops"), shown[0]);
+    assert_int_equal(value_of(&after, "qdisc_overlimits"), shown[1]);
+    assert_int_equal(value_of(&after, "qdisc_requeues"), shown[2]);
+    peer = look(1, ""); /* the other end, in its namespace, has none */
+    assert_int_equal(netprof_find(netprof_get_schema(peer), "netdev", names[1], "qdisc_drops"), NETPROF_NONE);
+    netprof_close(peer);
+    enter(space[0]);
+    run("tc qdisc delete dev np_va root");
+    assert_int_equal(netprof_take(np, &after, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    assert_int_equal(netprof_find(after.schema, "netdev", names[0], "qdisc_drops"), NETPROF_NONE);
+    assert_int_equal(after.not_ok, 0);
+    netprof_snapshot_free(&before);
+    netprof_snapshot_free(&after);
+    netprof_close(np);
+    close(fd);
+}
+
 /* -- a stream -- */
 
 /* Moves `size` bytes from end 0 to end 1 and closes in order. Returns how many segments were sent again. */
@@ -470,6 +547,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_datagrams),
+        cmocka_unit_test(test_send_queue),
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_stacked_links),
         cmocka_unit_test(test_sysfs_of_another_namespace_is_not_believed),

@@ -3,6 +3,7 @@
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
+#include "expect.h"
 
 #define MOST 64
 
@@ -10,14 +11,6 @@ struct sink {
     unsigned char *data;
     size_t size, capacity;
 };
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static int sink_write(void *user, const void *data, size_t size)
 {
@@ -32,7 +25,7 @@ static int sink_write(void *user, const void *data, size_t size)
     return 0;
 }
 
-static int drop(void *user, const void *data, size_t size)
+static int touch(void *user, const void *data, size_t size)
 {
     uint64_t *sum = (uint64_t *)user;
     if (size) *sum += *(const unsigned char *)data;
@@ -84,7 +77,7 @@ static void walk_regions(const netprof_regions *r)
         for (k = 0; k < NETPROF_HISTOGRAM_BUCKETS; k++) sum += s->histogram[k];
         for (k = 0; k < r->counter_count; k++) sum += s->counter_sums[k];
     }
-    drop(&sum, &sum, 1);
+    touch(&sum, &sum, 1);
 }
 
 /* The regions of a file, written: what was written, read, gives the same bytes again. */
@@ -151,7 +144,7 @@ static void read_and_write(const uint8_t *data, size_t size)
             what.deltas = item.delta;
             what.delta_count = 1;
             expect(netprof_write_delta(writer, item.delta, NULL) == NETPROF_OK);
-            netprof_write_json(&what, drop, &sum, NULL);
+            netprof_write_json(&what, touch, &sum, NULL);
             deltas++;
         }
         regions += item.type == NETPROF_ITEM_REGIONS;
@@ -168,7 +161,7 @@ static void read_and_write(const uint8_t *data, size_t size)
         netprof_json what = {0};
         what.snapshots = snapshots;
         what.snapshot_count = count < 3 ? count : 3;
-        netprof_write_json(&what, drop, &sum, NULL);
+        netprof_write_json(&what, touch, &sum, NULL);
     }
     expect(netprof_reader_open_memory(&reader, sink.data, sink.size, NULL, NULL) == NETPROF_OK);
     for (again = snapshots;;) {

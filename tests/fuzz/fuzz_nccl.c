@@ -3,25 +3,11 @@
 
 #include "nccl_export.h"
 #include "nccl_findings.h"
+#include "expect.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
-
-static int drop(void *user, const void *data, size_t size)
-{
-    (void)data;
-    *(size_t *)user += size;
-    return 0;
-}
 
 // Line by line, each copied so that reading behind it is noticed.
 static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
@@ -91,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(&n);
     expect(nccl_findings_make(&f, &n, NULL, NULL) == NETPROF_OK);
     for (int t = 0; t < NCCL_TABLES; t++)
-        expect(nccl_export(&n, (nccl_table)t, NULL, drop, &written) == NETPROF_OK);
+        expect(nccl_export(&n, (nccl_table)t, NULL, discard, &written) == NETPROF_OK);
     json_object *o = nccl_json(&n, &f, NULL);
     expect(o != NULL);
     json_object_put(o);

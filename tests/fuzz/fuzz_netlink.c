@@ -27,7 +27,8 @@ static int on_message(void *user, unsigned type, const unsigned char *body, size
 {
     const unsigned char *stats;
     netprof__link link;
-    uint32_t ifindex;
+    uint32_t ifindex, queue[4];
+    uint8_t known;
     size_t count = 0, i;
     uint64_t word;
     (void)user;
@@ -35,6 +36,8 @@ static int on_message(void *user, unsigned type, const unsigned char *body, size
         netprof__parse_stats(body, size, &ifindex, &stats, &count);
     else if (type == NETPROF__RTM_NEWLINK)
         netprof__parse_link(body, size, &link, &stats, &count);
+    else if (type == NETPROF__RTM_NEWQDISC)
+        sink += netprof__parse_qdisc(body, size, &ifindex, queue, &known) ? 0 : (uint64_t)ifindex + queue[0] + known;
     else if (type == NETPROF__RDMA_STAT_GET)
         netprof__parse_rdma_stat(body, size, on_stat, NULL);
     else

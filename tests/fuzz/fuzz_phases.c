@@ -1,20 +1,13 @@
 /* Files of phases: every mark has a time that the text names and a name of at most 200 bytes that stands in the text; no
    line gives more than one. */
 #include "job_report_private.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 /* Does the text hold these bytes? */
 static bool holds(const uint8_t *data, size_t size, const char *name)

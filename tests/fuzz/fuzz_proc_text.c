@@ -17,6 +17,7 @@ static int piece_close(int fd);
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
+#include "expect.h"
 
 #define PIECES 8
 #define FIRST_FD 100000 /* numbers that no real descriptor has */
@@ -26,14 +27,6 @@ static const uint8_t *pieces[PIECES];
 static size_t sizes[PIECES];
 static size_t positions[64];
 static int which[64];
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static int piece_open(int dirfd, const char *path, int flags)
 {

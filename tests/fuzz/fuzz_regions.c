@@ -1,6 +1,7 @@
 /* Region files: the input, cut into two files, is joined with a good one. Whatever is in it, the good one's figures are
    there, every index can be followed, and sums are those of the ranks. */
 #include "regions.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +11,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char directory[256], paths[3][300];
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static void tidy(void)
 {

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "gpu.h"
 #include "perf.h"
+#include "expect.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,14 +31,6 @@ static const char *const files[] = {CARD "/gpu_busy_percent",
 enum { FILES = sizeof files / sizeof *files };
 
 static char root[] = "/tmp/netprof-fuzz-XXXXXX";
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
 
 static int no_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
 {

@@ -2,14 +2,7 @@
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
-
-#define expect(condition) expect_at((condition), __LINE__)
-static void expect_at(int condition, int line)
-{
-    if (condition) return;
-    fprintf(stderr, "line %d\n", line);
-    abort();
-}
+#include "expect.h"
 
 /* Digits at *p as strtoull sees them; 1 when there are some and they fit. */
 static int slow_digits(char **p, uint64_t *value)

@@ -24,6 +24,7 @@ enum {
 // All zero: two NICs and no more.
 typedef struct node_shape {
     const char *name, *host; // node name; host NULL: the same
+    const char *boot;        // its boot_id; NULL: the name
     unsigned parts;
     int nics, gpus;          // nics 0: two, -1: none
     int cpus;                // 0: 4
@@ -150,7 +151,7 @@ SUPPORT const netprof_schema *cluster_schema(const node_shape *s)
     const netprof_schema *schema = NULL;
     netprof_list *list = netprof_build_begin(NULL);
     netprof_build_fact(list, "host", s->host ? s->host : s->name);
-    netprof_build_fact(list, "boot_id", s->name);
+    netprof_build_fact(list, "boot_id", s->boot ? s->boot : s->name);
     cluster_node_parts(list, s);
     if (s->nics >= 0) cluster_nics(list, s->nics ? s->nics : 2);
     if (s->gpus) cluster_gpus(list, s->gpus);

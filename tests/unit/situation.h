@@ -29,7 +29,7 @@ typedef struct situation_token {
 
 static inline void situation_device(situation_token *t, const char *source, char *word)
 {
-    static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
+    static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp", "cgroup", "process"};
     char *slash = strchr(word, '/');
     snprintf(t->source, sizeof t->source, "%s", source);
     snprintf(t->device, sizeof t->device, "dev0");

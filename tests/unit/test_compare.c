@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builtin_rules.h"
 #include "compare.h"
 #include "sim.h"
 #include "situation.h"
@@ -22,21 +23,6 @@
 #include "tree.h"
 
 static const int64_t SECOND = INT64_C(1000000000);
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); // thousands of files
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 // ---- runs of both sides ----
 

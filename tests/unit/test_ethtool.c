@@ -23,6 +23,8 @@ static int fake_openat(int dirfd, const char *path, int flags);
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
+#include "failing.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -715,23 +717,11 @@ static void test_damaged_replies_of_the_family(void **state)
     free(m);
 }
 
-static int allocations_left;
-
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    return allocations_left-- <= 0 ? NULL : realloc(pointer, size);
-}
-
-static void failing_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
+static long allocations_left;
 
 static void test_every_allocation_fails_in_turn(void **state)
 {
-    netprof_alloc a = {failing_resize, failing_release, NULL};
+    netprof_alloc a = failing_alloc(&allocations_left);
     int n, done = 0;
     (void)state;
     node.drivers[1].groups = node.drivers[1].fec = node.drivers[1].histogram = 1;

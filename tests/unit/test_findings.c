@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "builtin_rules.h"
 #include "dataset.h"
 #include "findings.h"
 #include "sim.h"
@@ -23,21 +24,6 @@
 
 enum { NICS = 4, SECONDS = 10 };
 static const int64_t SECOND = INT64_C(1000000000);
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); // thousands of files
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 static netprof_snapshot snapshot_of(const char *root)
 {
@@ -562,6 +548,35 @@ static void alike_on_all_devices_is_background(void **state)
     netprof_schema_release(schema);
 }
 
+// Rule x-throttle-chain: a host that gives the job no CPU comes before what the network suffers from it, at equal badness.
+static void the_host_comes_before_its_victims(void **state)
+{
+    static const struct {
+        const char *counters, *first, *second;
+    } rows[] = {
+        {"rx_packets=1000000 rx_missed_errors=200 cgroup/periods=100 cgroup/throttled_periods=60", "cgroup-throttle",
+         "eth-rx-ring-drop"},
+        {"rx_packets=1000000 rx_missed_errors=200 process/cpu_user=4000000 process/cpu_system=0 "
+         "process/run_queue_wait=2000000000", "runqueue-wait", "eth-rx-ring-drop"},
+        {"rx_packets=1000000 rdma/port_rcv_packets=1000000 rdma/out_of_buffer=500 cgroup/periods=100 "
+         "cgroup/throttled_periods=60", "cgroup-throttle", "rdma-rnr-local"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        situation s;
+        findings f = {0};
+        situation_make(&s, "netdev", rows[i].counters);
+        assert_int_equal(findings_make(&f, &s.d, &built_in, NULL), NETPROF_OK);
+        assert_int_equal(f.count, 2);
+        assert_string_equal(f.items[0].rule->name, rows[i].first);
+        assert_null(f.items[0].explained_by);
+        assert_string_equal(f.items[1].rule->name, rows[i].second);
+        assert_string_equal(f.items[1].explained_by, rows[i].first);
+        findings_free(&f);
+        situation_free(&s);
+    }
+}
+
 static const char *text_of(json_object *o, const char *key)
 {
     json_object *value = NULL;
@@ -628,6 +643,7 @@ int main(void)
         cmocka_unit_test(aurora_is_nearly_idle),
         cmocka_unit_test(an_outlier_is_compared_with_its_peers),
         cmocka_unit_test(alike_on_all_devices_is_background),
+        cmocka_unit_test(the_host_comes_before_its_victims),
         cmocka_unit_test(as_json),
         cmocka_unit_test(nothing_to_judge),
     };

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/wait.h>
 #include <cmocka.h>
+#include "failing.h"
 #include "tree.h"
 
 #define SNMP                                                                                                 \
@@ -343,24 +344,12 @@ static void trap_network_namespace(void **state)
     netprof_close(np);
 }
 
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    long *left = (long *)user;
-    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
-}
-
-static void plain_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
-
 static void every_allocation_fails_in_turn(void **state)
 {
     netprof_config config = NETPROF_ZERO;
-    netprof_alloc alloc = {failing_resize, plain_release, NULL};
-    netprof_err result = NETPROF_ERR_NOMEM;
     long n, left;
+    netprof_alloc alloc = failing_alloc(&left);
+    netprof_err result = NETPROF_ERR_NOMEM;
     (void)state;
     tree_write("proc/net/snmp", SNMP);
     tree_write("proc/net/softnet_stat", "00000001 00000002\n");
@@ -368,7 +357,6 @@ static void every_allocation_fails_in_turn(void **state)
     config.sources = "ip";
     config.hold = NETPROF_HOLD_ALL;
     config.alloc = &alloc;
-    alloc.user = &left;
     for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
         netprof *np;
         left = n;
@@ -384,18 +372,17 @@ static void every_allocation_fails_in_turn(void **state)
 static void a_rescan_without_memory_does_no_harm(void **state)
 {
     netprof_config config = NETPROF_ZERO;
-    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    long n, left;
+    netprof_alloc alloc = failing_alloc(&left);
     netprof_err result = NETPROF_ERR_NOMEM;
     netprof_snapshot s = NETPROF_ZERO;
     netprof *np;
-    long n, left;
     (void)state;
     tree_write("proc/net/snmp", "Tcp: InSegs\nTcp: 1\n");
     config.root = tree_root;
     config.sources = "ip";
     config.no_rescan = 1;
     config.alloc = &alloc;
-    alloc.user = &left;
     for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
         tree_write("proc/net/snmp", "Tcp: InSegs\nTcp: 1\n");
         left = 1000000;

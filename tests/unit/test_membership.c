@@ -102,6 +102,28 @@ static void node_files(void **state)
     (void)state;
 }
 
+static void check_cut(const char *path, const char *to)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s", path);
+    membership_cut_to_job(text);
+    assert_string_equal(text, to);
+}
+
+static void groups_of_whole_jobs(void **state)
+{
+    check_cut("/slurm/uid_1000/job_17/step_0/task_0", "/slurm/uid_1000/job_17");
+    check_cut("/system.slice/slurmstepd.scope/job_17/step_batch/user/task_0", "/system.slice/slurmstepd.scope/job_17");
+    check_cut("/slurm_n1/uid_0/job_17", "/slurm_n1/uid_0/job_17");
+    check_cut("/job_17/step_0", "/job_17/step_0"); // not Slurm's
+    check_cut("/slurm/job_/step_0", "/slurm/job_/step_0");
+    check_cut("/slurm/job_17x/step_0", "/slurm/job_17x/step_0");
+    check_cut("/pbs_jobs.service/jobid/17.server", "/pbs_jobs.service/jobid/17.server");
+    check_cut("/", "/");
+    check_cut("", "");
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +131,7 @@ int main(void)
         cmocka_unit_test(pods_have_uids),
         cmocka_unit_test(long_and_short_names),
         cmocka_unit_test(node_files),
+        cmocka_unit_test(groups_of_whole_jobs),
     };
     return cmocka_run_group_tests_name("membership", tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ static int fake_ioctl(void);
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 
+#include "failing.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -33,6 +35,9 @@ typedef struct fake_link {
     const char *name, *kind;
     uint32_t carrier, up, down;
     uint64_t base; /* statistic i is base + i */
+    const char *qdisc;    /* of its root, or NULL */
+    uint32_t leaves;      /* queues below the root */
+    uint32_t queue[4];    /* drops, overlimits, requeues, backlog of the root; the leaves have the same */
 } fake_link;
 
 static struct {
@@ -44,9 +49,11 @@ static struct {
     int enobufs, interrupted, busy, eintr, garbage; /* how many of the next replies fail so */
     int no_sockets;                                 /* errno of socket() */
     int no_events;                                  /* errno of bind() */
+    int no_queues;                                  /* errno of RTM_GETQDISC */
+    int old_queues;                                 /* TCA_STATS alone, as before Linux 2.6.10 */
     int events;                                     /* waiting for the listener */
     /* what happened */
-    int stats_dumps, link_dumps, sockets, open;
+    int stats_dumps, link_dumps, queue_dumps, sockets, open;
     /* the question under way */
     unsigned asked;
     uint32_t sequence;
@@ -96,6 +103,7 @@ static ssize_t fake_send(int fd, const void *data, size_t size)
     kernel.next = 0;
     kernel.stats_dumps += type == 94;
     kernel.link_dumps += type == 18;
+    kernel.queue_dumps += type == 38;
     if (type == 94) {
         uint32_t filter;
         assert_int_equal(size, 28);
@@ -140,6 +148,8 @@ static void put_link_message(fake_message *m, const fake_link *l, unsigned flags
         put_u32(m, 47, l->up);
         put_u32(m, 48, l->down);
     }
+    if (l->qdisc)
+        put_text(m, 6, l->qdisc);
     if (l->master)
         put_u32(m, 10, l->master);
     if (l->lower)
@@ -150,6 +160,38 @@ static void put_link_message(fake_message *m, const fake_link *l, unsigned flags
         end_nest(m, nest);
     }
     end_message(m);
+}
+
+/* struct tcmsg, struct tc_stats and struct gnet_stats_queue, byte by byte as in linux/rtnetlink.h and linux/pkt_sched.h. */
+static void put_queue_message(fake_message *m, const fake_link *l, uint32_t parent, unsigned flags)
+{
+    const uint32_t *q = l->queue;
+    uint32_t body[5] = {0}, basic[4] = {111, 0, 222, 0};
+    uint32_t old[10] = {333, 0, 444, q[0], q[1], 555, 666, 777, q[3], 0};
+    uint32_t queue[5] = {888, q[3], q[0], q[2], q[1]};
+    body[1] = l->ifindex;
+    body[2] = 0x10000;
+    body[3] = parent;
+    begin_message(m, 36, 2 | flags, kernel.sequence, body, sizeof body);
+    put_text(m, 1, l->qdisc);
+    if (!kernel.old_queues) {
+        size_t nest = begin_nest(m, 7);
+        put_attr(m, 1, basic, 12);
+        put_attr(m, 3, queue, sizeof queue);
+        end_nest(m, nest);
+        old[3] = old[4] = old[8] = 999; /* TCA_STATS2 is the one that counts */
+    }
+    put_attr(m, 3, old, 36);
+    end_message(m);
+}
+
+static void put_queue_messages(fake_message *m, const fake_link *l, unsigned flags)
+{
+    uint32_t i;
+    for (i = 0; l->qdisc && i < l->leaves; i++)
+        put_queue_message(m, l, 0x10001 + i, flags);
+    if (l->qdisc && strcmp(l->qdisc, "noqueue") != 0)
+        put_queue_message(m, l, 0xffffffff, flags);
 }
 
 static int fails(int *how_often, int code)
@@ -182,11 +224,15 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
         put_error(&m, kernel.sequence, EBUSY);
     } else if (kernel.asked == 94 && kernel.no_getstats) {
         put_error(&m, kernel.sequence, EOPNOTSUPP);
+    } else if (kernel.asked == 38 && kernel.no_queues) {
+        put_error(&m, kernel.sequence, kernel.no_queues);
     } else {
         put_done(&m, 0, kernel.sequence - 1); /* of an earlier question: to be passed over */
         for (; kernel.next < kernel.count && room; kernel.next++, room--) {
             if (kernel.asked == 94)
                 put_stats_message(&m, &kernel.links[kernel.next], intr);
+            else if (kernel.asked == 38)
+                put_queue_messages(&m, &kernel.links[kernel.next], intr);
             else
                 put_link_message(&m, &kernel.links[kernel.next], intr);
         }
@@ -386,6 +432,104 @@ static void test_filters(void **state)
     assert_value(&s, "zz_a", "rx_nohandler", 5023);
     assert_value(&s, "zz_b", "carrier_up_count", 2);
     assert_value(&s, "zz_b", "carrier_down_count", 1);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* -- queueing disciplines -- */
+
+static void set_queue(fake_link *l, const char *qdisc, uint32_t drops, uint32_t overlimits, uint32_t requeues,
+                      uint32_t backlog)
+{
+    l->qdisc = qdisc;
+    l->queue[0] = drops;
+    l->queue[1] = overlimits;
+    l->queue[2] = requeues;
+    l->queue[3] = backlog;
+}
+
+static void assert_queue(const netprof_snapshot *s, const char *device, uint64_t drops, uint64_t overlimits,
+                         uint64_t requeues, uint64_t backlog)
+{
+    assert_value(s, device, "qdisc_drops", drops);
+    assert_value(s, device, "qdisc_overlimits", overlimits);
+    assert_value(s, device, "qdisc_requeues", requeues);
+    assert_value(s, device, "qdisc_backlog", backlog);
+}
+
+/* The root's own figures include its queues': these are not added. */
+static void test_the_root_queueing_discipline(void **state)
+{
+    netprof_snapshot s;
+    netprof *np;
+    (void)state;
+    set_queue(&kernel.links[1], "mq", 7, 8, 9, 10);
+    kernel.links[1].leaves = 3;
+    set_queue(&kernel.links[2], "noqueue", 0, 0, 0, 0);
+    np = open_with(NULL, 0);
+    s = take(np, NETPROF_SET_ALL);
+    assert_statistics(&s, "zz_a", 5000);
+    assert_value(&s, "zz_a", "carrier_down_count", 1);
+    assert_queue(&s, "zz_a", 7, 8, 9, 10);
+    assert_status(&s, "zz_b", "qdisc_drops", -1);
+    assert_status(&s, "lo", "qdisc_drops", -1);
+    assert_int_equal(s.not_ok, 0);
+    netprof_snapshot_free(&s);
+    kernel.queue_dumps = 0;
+    s = take(np, NETPROF_SET_FAST); /* which has none of these */
+    assert_status(&s, "zz_a", "qdisc_drops", NETPROF_STATUS_SKIPPED);
+    assert_int_equal(kernel.queue_dumps, 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    np = open_with("zz_a/qdisc_requeues,zz_b/*", 0);
+    s = take(np, NETPROF_SET_ALL);
+    assert_value(&s, "zz_a", "qdisc_requeues", 9);
+    assert_int_equal(s.schema->counter_count, 1 + 28);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+static void test_queueing_disciplines_come_and_go(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    set_queue(&kernel.links[2], "tbf", 1, 2, 3, 4);
+    kernel.events = 1;
+    s = take(np, NETPROF_SET_ALL);
+    assert_queue(&s, "zz_b", 1, 2, 3, 4);
+    assert_int_equal(s.not_ok, 0);
+    netprof_snapshot_free(&s);
+    set_queue(&kernel.links[2], "noqueue", 0, 0, 0, 0);
+    kernel.events = 1;
+    s = take(np, NETPROF_SET_ALL);
+    assert_status(&s, "zz_b", "qdisc_drops", -1);
+    assert_int_equal(s.not_ok, 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+static void test_queueing_disciplines_that_cannot_be_read(void **state)
+{
+    netprof_snapshot s;
+    netprof *np;
+    (void)state;
+    set_queue(&kernel.links[1], "fq_codel", 7, 8, 9, 10);
+    np = open_with(NULL, 0);
+    kernel.no_queues = EPERM;
+    s = take(np, NETPROF_SET_ALL);
+    assert_status(&s, "zz_a", "qdisc_drops", NETPROF_STATUS_DENIED);
+    assert_int_equal(s.errnos[netprof_find(s.schema, "netdev", "zz_a", "qdisc_drops")], EPERM);
+    assert_statistics(&s, "zz_a", 5000);
+    assert_int_equal(s.not_ok, 4);
+    netprof_snapshot_free(&s);
+    kernel.no_queues = 0;
+    kernel.old_queues = 1; /* which have no requeues */
+    s = take(np, NETPROF_SET_ALL);
+    assert_value(&s, "zz_a", "qdisc_drops", 7);
+    assert_value(&s, "zz_a", "qdisc_overlimits", 8);
+    assert_value(&s, "zz_a", "qdisc_backlog", 10);
+    assert_status(&s, "zz_a", "qdisc_requeues", NETPROF_STATUS_ABSENT);
     netprof_snapshot_free(&s);
     netprof_close(np);
 }
@@ -596,26 +740,14 @@ static void test_carrier_follows_events_and_keeps_the_schema(void **state)
 
 /* Every allocation of open, take, rescan and close fails in turn; nothing leaks (address sanitizer), and whatever
    succeeds is right. */
-static int allocations_left;
-
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    return allocations_left-- <= 0 ? NULL : realloc(pointer, size);
-}
-
-static void failing_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
+static long allocations_left;
 
 static void test_every_allocation_fails_in_turn(void **state)
 {
     int n, done = 0;
     (void)state;
     for (n = 0; !done; n++) {
-        netprof_alloc a = {failing_resize, failing_release, NULL};
+        netprof_alloc a = failing_alloc(&allocations_left);
         netprof_snapshot s = NETPROF_ZERO;
         netprof_config c;
         netprof *np;
@@ -752,6 +884,13 @@ static int visit_both(void *user, unsigned type, const unsigned char *body, size
     uint32_t ifindex;
     size_t count, i;
     uint64_t sum = 0, word;
+    if (type == 36) {
+        uint32_t queue[4];
+        uint8_t known;
+        if (netprof__parse_qdisc(body, size, &ifindex, queue, &known) == 0)
+            *(uint64_t *)user += (uint64_t)queue[0] + queue[1] + queue[2] + queue[3] + ifindex;
+        return 0;
+    }
     if (type == 92)
         netprof__parse_stats(body, size, &ifindex, &stats, &count);
     else
@@ -778,6 +917,8 @@ static fake_message *sample_reply(void)
     put_stats_message(m, &kernel.links[1], 0);
     kernel.links[2].kind = "veth";
     put_link_message(m, &kernel.links[2], 0);
+    set_queue(&kernel.links[1], "tbf", 1, 20, 300, 4000);
+    put_queue_message(m, &kernel.links[1], 0xffffffff, 0);
     put_done(m, 0, 7);
     return m;
 }
@@ -786,7 +927,7 @@ static fake_message *sample_reply(void)
 static void test_replies_cut_at_every_byte_and_unaligned(void **state)
 {
     fake_message *m = sample_reply();
-    uint64_t expected = 0, sum;
+    uint64_t expected = 4321 + 5, sum; /* the queueing discipline and its ifindex */
     size_t i, shift;
     (void)state;
     for (i = 0; i < WORDS; i++)
@@ -1114,6 +1255,9 @@ int main(void)
         TEST(test_struct_of_an_earlier_kernel),
         TEST(test_the_fast_set),
         TEST(test_filters),
+        TEST(test_the_root_queueing_discipline),
+        TEST(test_queueing_disciplines_come_and_go),
+        TEST(test_queueing_disciplines_that_cannot_be_read),
         TEST(test_interrupted_dump_is_asked_for_again),
         TEST(test_enobufs_opens_a_new_socket),
         TEST(test_busy_interrupted_and_garbage_replies),

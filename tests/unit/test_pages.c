@@ -9,6 +9,7 @@
 
 #include "document_private.h"
 #include "pages.h"
+#include "builtin_rules.h"
 #include "sim.h"
 #include "situation.h"
 #include "tree.h"
@@ -17,21 +18,6 @@
 #include <unistd.h>
 
 enum { SECONDS = 10 };
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); // thousands of files
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 static netprof_snapshot snapshot_of(const char *root)
 {

@@ -360,8 +360,8 @@ static void make_node(made *m, size_t i)
     }
     if (now->gaps) {
         node->gaps = make(m, 2, sizeof *node->gaps);
-        node->gaps[node->gap_count++] = (job_gap){3080, 3120};
-        if (i == 5) node->gaps[node->gap_count++] = (job_gap){1410, 1550};
+        node->gaps[node->gap_count++] = (job_gap){3080, 3120, false};
+        if (i == 5) node->gaps[node->gap_count++] = (job_gap){1410, 1550, false};
     }
 }
 

@@ -9,6 +9,7 @@ static long failing_read(int fd, void *data, size_t size, long offset);
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include "failing.h"
 #include "tree.h"
 
 #define PORT "sys/class/infiniband/mlx5_0/ports/1/"
@@ -518,24 +519,12 @@ static void globs_on_a_port(void **state)
     netprof_close(np);
 }
 
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    long *left = (long *)user;
-    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
-}
-
-static void plain_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
-
 static void every_allocation_fails_in_turn(void **state)
 {
     netprof_config config = NETPROF_ZERO;
-    netprof_alloc alloc = {failing_resize, plain_release, NULL};
-    netprof_err result = NETPROF_ERR_NOMEM;
     long n, left;
+    netprof_alloc alloc = failing_alloc(&left);
+    netprof_err result = NETPROF_ERR_NOMEM;
     (void)state;
     write_port();
     tree_write(PORT "hw_counters/symbol_error", "77\n");
@@ -544,7 +533,6 @@ static void every_allocation_fails_in_turn(void **state)
     config.sources = "rdma";
     config.hold = NETPROF_HOLD_ALL;
     config.alloc = &alloc;
-    alloc.user = &left;
     for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
         netprof *np;
         left = n;

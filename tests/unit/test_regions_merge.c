@@ -3,6 +3,7 @@
 #include "netprof.h"
 #include "support.h"
 
+#include "builtin_rules.h"
 #include "regions.h"
 #include "regions_job.h"
 #include "traffic.h"
@@ -10,20 +11,6 @@
 #include <math.h>
 
 static job_rank rank_; // large
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 static regions read_paths(const char *const *paths, size_t count, int threads)
 {
@@ -526,6 +513,73 @@ static void the_nics_of_a_host_count_once(void **state)
     (void)state;
 }
 
+// A job of so many hosts with so many ranks each, of which each declares `bytes` in `path` and sees its NIC send and
+// receive so much meanwhile. The note about bytes, or "".
+static void moved_note(char text[1024], size_t hosts, size_t ranks, const char *path, uint64_t bytes, uint64_t sent,
+                       uint64_t received, severity *how_bad)
+{
+    const netprof_schema *schema = cxi_schema(two_nics, 1);
+    char *tree = tree_make();
+    for (size_t i = 0; i < hosts * ranks; i++) {
+        char host[32];
+        snprintf(host, sizeof host, "h%zu", i / ranks);
+        begin_counting((long)i, host, schema);
+        job_call(&rank_, 0, "main", 4000000000);
+        job_call(&rank_, 0, "main/halo", 3000000000);
+        if (strcmp(path, "main/halo") != 0) job_call(&rank_, 0, path, 1000000000);
+        job_bytes(&rank_, 0, path, bytes);
+        job_count(&rank_, 0, "main/halo", SENT, sent);
+        job_count(&rank_, 0, "main/halo", RECEIVED, received);
+        job_write(&rank_, tree);
+    }
+    regions r = read_tree(tree);
+    text[0] = 0;
+    for (size_t i = 0; i < r.note_count; i++)
+        if (strstr(r.notes[i].text, "that the program moved there")) {
+            assert_string_equal(text, "");
+            snprintf(text, 1024, "%s", r.notes[i].text);
+            *how_bad = r.notes[i].severity;
+        }
+    regions_free(&r);
+    netprof_schema_release(schema);
+    tree_remove(tree);
+}
+
+static void what_the_program_moved_against_the_nics(void **state)
+{
+    static const struct {
+        size_t hosts, ranks;
+        const char *path;
+        uint64_t bytes, sent, received;
+        severity expected; // OK: no note
+        const char *text;
+    } rows[] = {
+        {2, 1, "main/halo", 100000000, 104600000, 104600000, SEVERITY_OK, ""}, // headers
+        {2, 1, "main/halo", 100000000, 120000000, 120000000, SEVERITY_OK, ""},
+        {2, 1, "main/halo", 100000000, 121000000, 121000000, SEVERITY_WATCH, "the NICs sent 1.21 bytes for each byte"},
+        {2, 1, "main/halo", 100000000, 151000000, 9, SEVERITY_WARN, "the NICs sent 1.51 bytes for each byte"},
+        {2, 1, "main/halo", 49999999, 90000000, 90000000, SEVERITY_OK, ""}, // of both ranks under 100 MB
+        {2, 1, "main/halo", 100000000, 50000000, 50000000, SEVERITY_OK, ""}, // each way half: both were declared
+        {2, 1, "main/halo", 100000000, 47000000, 47000000, SEVERITY_WATCH, "sent and received 0.94 bytes for each byte"},
+        {1, 1, "main/halo", 100000000, 0, 0, SEVERITY_OK, ""}, // within the node
+        {2, 2, "main/halo", 100000000, 0, 0, SEVERITY_OK, ""}, // likewise
+        {1, 2, "main/halo", 100000000, 250000000, 0, SEVERITY_WATCH, "the NICs sent 1.25 bytes for each byte"},
+        {2, 1, "main/halo/MPI_Isend", 100000000, 160000000, 160000000, SEVERITY_WARN, "halo: the NICs sent 1.60 bytes"},
+        {2, 1, "main/halo/MPI_Sendrecv", 100000000, 160000000, 160000000, SEVERITY_WARN, "halo: the NICs sent 1.60 bytes"},
+        {2, 1, "main/halo/MPI_Allreduce", 100000000, 190000000, 190000000, SEVERITY_OK, ""}, // a ring sends twice
+        {2, 1, "main/halo/part", 100000000, 160000000, 160000000, SEVERITY_WATCH,
+         "part: the NICs sent and received 0.00 bytes"}, // what its parent saw is not its own
+    };
+    char text[1024];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        severity s = SEVERITY_OK;
+        moved_note(text, rows[i].hosts, rows[i].ranks, rows[i].path, rows[i].bytes, rows[i].sent, rows[i].received, &s);
+        if (s != rows[i].expected || !strstr(text, rows[i].text))
+            fail_msg("row %zu: %s: \"%s\"", i, severity_name(s), text);
+    }
+}
+
 // Each rank was told to read its own NIC: none of them may be lost.
 static void ranks_that_read_different_nics(void **state)
 {
@@ -830,6 +884,7 @@ int main(void)
         cmocka_unit_test(missing_ranks_and_repeated_numbers),
         cmocka_unit_test(the_same_process_twice_counts_once),
         cmocka_unit_test(the_nics_of_a_host_count_once),
+        cmocka_unit_test(what_the_program_moved_against_the_nics),
         cmocka_unit_test(ranks_that_read_different_nics),
         cmocka_unit_test(too_short_for_the_counters),
         cmocka_unit_test(findings_of_a_region),

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "evaluate.h"
+#include "builtin_rules.h"
 #include "findings.h"
 #include "situation.h"
 #include "text.h"
@@ -14,20 +15,6 @@
 #include <math.h>
 #include <unistd.h>
 
-static rules built_in;
-
-static int load(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int unload(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 // ---- the language ----
 
@@ -316,6 +303,11 @@ static const struct row {
     {"eth-rx-buffer-drop", ETH "ethtool/rx_prio3_discards=20409", CRITICAL},
     {"eth-rx-buffer-85", ETH "ethtool/rx_buffer_passed_thres_phy=0", OK},
     {"eth-rx-buffer-85", ETH "ethtool/rx_buffer_passed_thres_phy=1", WATCH},
+    {"qdisc-drop", ETH "qdisc_drops=0 qdisc_overlimits=1000", OK},
+    {"qdisc-drop", "tx_packets=9999 qdisc_drops=99", INFO},
+    {"qdisc-drop", ETH "qdisc_drops=1", WATCH},
+    {"qdisc-drop", ETH "qdisc_drops=1000", WATCH}, // of 1001000
+    {"qdisc-drop", ETH "qdisc_drops=1002", WARN},
     {"eth-tx-drop", ETH "tx_dropped=0", OK},
     {"eth-tx-drop", "tx_packets=999 tx_dropped=9", INFO},
     {"eth-tx-drop", ETH "tx_dropped=99", WATCH},
@@ -512,6 +504,8 @@ static const struct row {
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=10 IpExt/InOctets=1000", WATCH},
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000000000", WARN},
     {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000000001", INFO}, // windows' worth between two
+    {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000 snmp6/Ip6InOctets=999999000", WARN},
+    {"tcp-zero-window", "TcpExt/TCPToZeroWindowAdv=100 IpExt/InOctets=1000 snmp6/Ip6InOctets=999999001", INFO},
     {"ecn-marked", "IpExt/InCEPkts=99 IpExt/InECT0Pkts=9901", OK},
     {"ecn-marked", "IpExt/InCEPkts=100 IpExt/InECT0Pkts=9900", WATCH},
     {"ecn-marked", "IpExt/InCEPkts=1000 IpExt/InECT0Pkts=9000", WARN},
@@ -565,6 +559,11 @@ static const struct row {
     {"cgroup-throttle", "periods=100 throttled_periods=1", WATCH},
     {"cgroup-throttle", "periods=100 throttled_periods=25", WARN},
     {"cgroup-throttle", "periods=100 throttled_periods=50", HIGH},
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=49999999", OK}, // of 5 s, in ns
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=950000 run_queue_wait=50000000", WATCH},
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=750000 run_queue_wait=250000000", WARN},
+    {"runqueue-wait", "cpu_user=4000000 cpu_system=0 run_queue_wait=1000000000", HIGH},
+    {"runqueue-wait", "cpu_user=900000 cpu_system=99999 run_queue_wait=1000000000", OK}, // too little to judge
     {"cpu-pressure", "cpu_some=999999", OK},
     {"cpu-pressure", "cpu_some=1000000", WATCH},
     {"cpu-pressure", "cpu_some=2500000", WARN},
@@ -602,6 +601,23 @@ static const struct row {
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=0", INFO}, // swapped out long ago
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=1", HIGH},
     {"swap-full", "SwapFree=0>0 SwapTotal=0>0 pswpin=0 pswpout=0", OK}, // there is none
+    {"edac-uncorrected", "ue_count=0 ce_count=0", OK},
+    {"edac-uncorrected", "ue_count=1 ce_count=0", CRITICAL},
+    {"edac-corrected", "ue_count=0 ce_count=0", OK},
+    {"edac-corrected", "ue_count=0 ce_count=1", WATCH},
+    // 200 W for 10 s; a step is 10 s.
+    {"power-cap", "energy=1899999999 power_limit_long_term=200000000>200000000", OK},
+    {"power-cap", "energy=1900000000 power_limit_long_term=200000000>200000000", INFO},
+    {"power-cap", "energy=1900000000 power_limit_long_term=0>0", OK}, // there is none
+    {"fd-limit", "open_files_peak=0>699 open_files_limit=1000>1000", OK},
+    {"fd-limit", "open_files_peak=0>700 open_files_limit=1000>1000", WATCH},
+    {"fd-limit", "open_files_peak=0>900 open_files_limit=1000>1000", WARN},
+    // ns of waiting beside 9.9, 9.5 and 8 s of running
+    {"runqueue-wait", "run_queue_wait=99999999 cpu_user=9900000 cpu_system=1", OK},
+    {"runqueue-wait", "run_queue_wait=100000000 cpu_user=9000000 cpu_system=900000", WATCH},
+    {"runqueue-wait", "run_queue_wait=500000000 cpu_user=9000000 cpu_system=500000", WARN},
+    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=8000000 cpu_system=0", HIGH},
+    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=999999 cpu_system=0", OK}, // too little to tell
     {"gpu-ecc", "ecc_uncorrected=0", OK},
     {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
     {"gpu-rows-failed", "rows_failed=0>0", OK},
@@ -754,6 +770,7 @@ static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch
 static bool has_case(const rule *x, int step)
 {
     char text[96];
+    if (strcmp(x->name, "x-pair") == 0) return true; // of two nodes: test_ends
     for (size_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].rule, x->name) == 0 && rows[i].expected == step) return true;
     snprintf(text, sizeof text, "%s %s", x->name, severity_name((severity)step));

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -237,6 +238,60 @@ static void sensors_by_driver_and_place(void **state)
     close_source(&b);
 }
 
+static void power_limits_of_zones(void **state)
+{
+    (void)state;
+    bench b;
+    put("/sys/class/powercap/intel-rapl:7/name", "package-7\n");
+    put("/sys/class/powercap/intel-rapl:7/energy_uj", "5\n");
+    put("/sys/class/powercap/intel-rapl:7/max_energy_range_uj", "262143328850\n");
+    put("/sys/class/powercap/intel-rapl:7/enabled", "1\n");
+    put("/sys/class/powercap/intel-rapl:7/constraint_0_name", "long_term\n");
+    put("/sys/class/powercap/intel-rapl:7/constraint_0_power_limit_uw", "205000000\n");
+    put("/sys/class/powercap/intel-rapl:7/constraint_1_name", "short term!\n"); // no name of a counter
+    put("/sys/class/powercap/intel-rapl:7/constraint_1_power_limit_uw", "246000000\n");
+    put("/sys/class/powercap/intel-rapl:7/constraint_2_name", "peak_power\n");
+    put("/sys/class/powercap/intel-rapl:7/constraint_2_power_limit_uw", "0\n"); // none
+    open_source(&b, "energy", root, &nobody);
+    assert_int_equal(value(&b, "package-7", "power_limit_long_term"), 205000000);
+    assert_int_equal(value(&b, "package-7", "power_limit_short_term_"), 246000000);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "package-7", "power_limit_peak_power"), NETPROF_NONE);
+    close_source(&b);
+    put("/sys/class/powercap/intel-rapl:7/enabled", "0\n"); // nothing is held back
+    open_source(&b, "energy", root, &nobody);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "package-7", "power_limit_long_term"), NETPROF_NONE);
+    close_source(&b);
+}
+
+static void errors_of_memory_controllers(void **state)
+{
+    (void)state;
+    bench b;
+    put("/sys/devices/system/edac/mc/mc0/mc_name", "Skylake Socket#0 IMC#0\n");
+    put("/sys/devices/system/edac/mc/mc0/ce_count", "17\n");
+    put("/sys/devices/system/edac/mc/mc0/ue_count", "0\n");
+    put("/sys/devices/system/edac/mc/mc0/ce_noinfo_count", "2\n");
+    put("/sys/devices/system/edac/mc/mc0/dimm3/dimm_label", "CPU_SrcID#0_Ha#0_Chan#0_DIMM#0\n");
+    put("/sys/devices/system/edac/mc/mc0/dimm3/dimm_ce_count", "15\n");
+    put("/sys/devices/system/edac/mc/mc0/dimm3/dimm_ue_count", "nonsense\n");
+    put("/sys/devices/system/edac/mc/mc0/dimm_location", "no folder\n");
+    put("/sys/devices/system/edac/mc/power/control", "auto\n");
+    open_source(&b, "edac", root, &nobody);
+    assert_int_equal(b.s.schema->device_count, 1);
+    assert_int_equal(value(&b, "mc0", "ce_count"), 17);
+    assert_int_equal(value(&b, "mc0", "ue_count"), 0);
+    assert_int_equal(value(&b, "mc0", "ce_noinfo_count"), 2);
+    assert_int_equal(netprof_find(b.s.schema, NULL, "mc0", "ue_noinfo_count"), NETPROF_NONE); // no such file
+    assert_int_equal(value(&b, "mc0", "dimm3_ce_count"), 15);
+    assert_int_equal(b.s.status[index_of(&b, "mc0", "dimm3_ue_count")], NETPROF_STATUS_UNREADABLE);
+    assert_string_equal(netprof_fact_of(b.s.schema->devices[0].facts, b.s.schema->devices[0].fact_count, "dimm3"),
+                        "CPU_SrcID#0_Ha#0_Chan#0_DIMM#0");
+    put("/sys/devices/system/edac/mc/mc0/ce_count", "18\n");
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "mc0", "ce_count"), 18);
+    close_source(&b);
+}
+
 // ---- control groups ----
 
 static void group_of_version_2(void **state)
@@ -286,7 +341,178 @@ static void group_of_version_1(void **state)
     close_source(&b);
 }
 
+// Expected by hand: what binds a job is the tightest of its group and those above it; what stands below the job's group
+// (step, task) is no limit of the job.
+static void limits_of_version_2(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 4713;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    const char *base = "/sys/fs/cgroup/system.slice/slurmstepd.scope";
+    char path[256];
+    put("/proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    put("/proc/4713/cgroup", "0::/system.slice/slurmstepd.scope/job_31/step_0/user/task_0\n");
+    const struct {
+        const char *file, *text;
+    } files[] = {
+        {"cpu.stat", "usage_usec 9000\n"},             {"memory.max", "max\n"},
+        {"job_31/cpu.stat", "usage_usec 1000\n"},      {"job_31/memory.current", "4096\n"},
+        {"job_31/memory.max", "17179869184\n"},        {"job_31/cpu.max", "400000 100000\n"},
+        {"job_31/cpuset.cpus.effective", "0-3,8-11\n"}, {"job_31/step_0/user/task_0/memory.max", "max\n"},
+        {"job_31/step_0/user/task_0/memory.current", "1\n"}, {"job_31/step_0/user/task_0/cpu.stat", "usage_usec 1\n"},
+        {"job_31/step_0/user/task_0/cpuset.cpus.effective", "0\n"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", base, files[i].file);
+        put(path, files[i].text);
+    }
+    put("/sys/fs/cgroup/system.slice/memory.max", "8589934592\n"); // tighter than the job's own
+    put("/sys/fs/cgroup/system.slice/cpu.max", "90000 20000\n");   // 4.5 CPUs: wider
+    const char *name = "/system.slice/slurmstepd.scope/job_31";
+    open_source(&b, "cgroup", root, &job);
+    assert_int_equal(value(&b, name, "cpu_usage"), 1000);
+    assert_int_equal(value(&b, name, "memory_limit"), 8589934592);
+    assert_int_equal(value(&b, name, "cpu_quota"), 400000);
+    assert_int_equal(value(&b, name, "cpu_period"), 100000);
+    assert_int_equal(value(&b, name, "cpuset_cpus"), 8);
+    put("/sys/fs/cgroup/system.slice/memory.max", "max\n");
+    put("/sys/fs/cgroup/system.slice/cpu.max", "10000 20000\n"); // half a CPU
+    again(&b, NETPROF_SET_FAST);
+    assert_int_equal(value(&b, name, "memory_limit"), 8589934592); // not read in the fast set
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, name, "memory_limit"), 17179869184);
+    assert_int_equal(value(&b, name, "cpu_quota"), 10000);
+    assert_int_equal(value(&b, name, "cpu_period"), 20000);
+    close_source(&b);
+}
+
+static void limits_of_version_1(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 4714;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put("/proc/self/mountinfo", "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+                                "32 24 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+                                "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n");
+    put("/proc/4714/cgroup", "6:cpuset:/slurm/uid_7/job_32/step_1\n5:cpu,cpuacct:/slurm/uid_7/job_32/step_1\n4:memory:/slurm/uid_7/job_32/step_1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpuacct.usage", "5000000000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/cpu.cfs_quota_us", "250000\n");
+    put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/cpu.cfs_period_us", "100000\n");
+    put("/sys/fs/cgroup/memory/slurm/uid_7/job_32/memory.limit_in_bytes", "9223372036854771712\n");
+    put("/sys/fs/cgroup/memory/slurm/uid_7/memory.limit_in_bytes", "1073741824\n");
+    put("/sys/fs/cgroup/cpuset/slurm/uid_7/job_32/cpuset.cpus", "4-6\n");
+    open_source(&b, "cgroup", root, &job);
+    assert_int_equal(value(&b, "/slurm/uid_7/job_32", "cpu_usage"), 5000000);
+    assert_int_equal(value(&b, "/slurm/uid_7/job_32", "memory_limit"), 1073741824);
+    assert_int_equal(value(&b, "/slurm/uid_7/job_32", "cpu_quota"), 250000);
+    assert_int_equal(value(&b, "/slurm/uid_7/job_32", "cpuset_cpus"), 3);
+    close_source(&b);
+}
+
+// A recorder is often there before the job: the group is found once there is a process of it.
+static void group_of_a_job_that_comes_later(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 4711;
+    sources_job job = {.expected = true, .elsewhere = true};
+    group_of_version_2(state); // its tree
+    open_source(&b, "cgroup", root, &job);
+    assert_int_equal(b.s.schema->device_count, 0);
+    job.pids = &pid;
+    job.pid_count = 1;
+    again(&b, NETPROF_SET_ALL);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "/slurm/job_17", "cpu_usage"), 1000);
+    close_source(&b);
+}
+
 // ---- processes ----
+
+typedef struct bound {
+    size_t cpu;
+    int ready;
+} bound;
+
+static void bind_to(size_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static void *wait_on_last(void *of)
+{
+    const bound *x = of;
+    bind_to(x->cpu);
+    if (write(x->ready, "", 1) != 1) _exit(1);
+    pause();
+    return NULL;
+}
+
+// Its first thread may run on one CPU, another one on another; so many files may be open.
+static pid_t bound_process(size_t first, size_t last, rlim_t files)
+{
+    int ready[2];
+    char told;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rlimit limit = {files, files};
+        bound other = {last, 3};
+        pthread_t thread;
+        dup2(ready[1], 3);
+        for (int fd = 4; fd < 100; fd++) close(fd);
+        setrlimit(RLIMIT_NOFILE, &limit);
+        bind_to(first);
+        if (pthread_create(&thread, NULL, wait_on_last, &other)) _exit(1);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &told, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+// Against the kernel's own words: the sets of the threads' status, the number of entries of fd, and limits.
+static void cpus_and_files_of_a_process(void **state)
+{
+    (void)state;
+    bench b;
+    cpu_set_t own;
+    assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
+    size_t first = CPU_SETSIZE, last = 0;
+    for (size_t i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &own)) continue;
+        if (first == CPU_SETSIZE) first = i;
+        last = i;
+    }
+    pid_t pid = bound_process(first, last, 20);
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    open_source(&b, "process", NULL, &job);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cpus_allowed"), first == last ? 1 : 2);
+    char command[128];
+    snprintf(command, sizeof command, "exit $(ls /proc/%d/fd | wc -l)", (int)pid);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(value(&b, "job", "open_files"), WEXITSTATUS(status));
+    assert_int_equal(value(&b, "job", "open_files_peak"), WEXITSTATUS(status));
+    assert_int_equal(value(&b, "job", "open_files_limit"), 20);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "open_files"), 0);
+    assert_int_equal(value(&b, "job", "open_files_peak"), WEXITSTATUS(status)); // what it was, not 0
+    assert_int_equal(value(&b, "job", "cpus_allowed"), first == last ? 1 : 2);
+    close_source(&b);
+}
 
 // Uses so much CPU time, by the kernel's own account.
 static void burn(double seconds)
@@ -567,6 +793,12 @@ int main(void)
         cmocka_unit_test(sensors_by_driver_and_place),
         cmocka_unit_test(group_of_version_2),
         cmocka_unit_test(group_of_version_1),
+        cmocka_unit_test(limits_of_version_2),
+        cmocka_unit_test(limits_of_version_1),
+        cmocka_unit_test(group_of_a_job_that_comes_later),
+        cmocka_unit_test(power_limits_of_zones),
+        cmocka_unit_test(errors_of_memory_controllers),
+        cmocka_unit_test(cpus_and_files_of_a_process),
         cmocka_unit_test(sums_keep_children_that_ended),
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
         cmocka_unit_test(bytes_of_children_are_exact),

@@ -491,7 +491,7 @@ static void capture(void *state, emit *e)
 static void terms_of_descriptions(void **state)
 {
     (void)state;
-    static const emit_source source = {"capture", 1, capture, NULL};
+    static const emit_source source = {.name = "capture", .size = 1, .walk = capture};
     netprof_config config = NETPROF_ZERO;
     netprof *np;
     perf_event x = {.scale = 1};

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include "failing.h"
 #include "tree.h"
 
 typedef struct pair {
@@ -245,32 +246,19 @@ static void adding_and_removing(void **state)
     disconnect(p);
 }
 
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    long *left = (long *)user;
-    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
-}
-
-static void plain_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
-
 /* A failure leaves what was there before: the next sweep reads it as if nothing had happened. */
 static void every_allocation_fails_in_turn(void **state)
 {
     pair p = connect_pair();
     netprof_config config = NETPROF_ZERO;
-    netprof_alloc alloc = {failing_resize, plain_release, NULL};
-    netprof_err result = NETPROF_ERR_NOMEM;
     long n, left;
+    netprof_alloc alloc = failing_alloc(&left);
+    netprof_err result = NETPROF_ERR_NOMEM;
     (void)state;
     tree_write("sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", "25\n");
     config.root = tree_root;
     config.sources = "rdma";
     config.alloc = &alloc;
-    alloc.user = &left;
     for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
         netprof *np;
         netprof_snapshot s;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
+#include "failing.h"
 #include "tree.h"
 
 typedef struct number {
@@ -149,32 +150,19 @@ static void same_name_twice_and_filters(void **state)
     netprof_close(np);
 }
 
-static void *failing_resize(void *user, void *pointer, size_t size)
-{
-    long *left = (long *)user;
-    return (*left)-- > 0 ? realloc(pointer, size) : NULL;
-}
-
-static void plain_release(void *user, void *pointer)
-{
-    (void)user;
-    free(pointer);
-}
-
 /* A failure leaves what was there before, each value under its own name. */
 static void every_allocation_fails_in_turn(void **state)
 {
     netprof_config config = NETPROF_ZERO;
-    netprof_alloc alloc = {failing_resize, plain_release, NULL};
+    long n, left;
+    netprof_alloc alloc = failing_alloc(&left);
     netprof_err result = NETPROF_ERR_NOMEM;
     number a = {1, 0}, b = {2, 0}, c = {3, 0};
-    long n, left;
     (void)state;
     config.root = tree_root;
     config.sources = "rdma";
     config.no_rescan = 1;
     config.alloc = &alloc;
-    alloc.user = &left;
     for (n = 0; result == NETPROF_ERR_NOMEM; n++) {
         netprof *np;
         netprof_snapshot s;

@@ -1,6 +1,6 @@
 // netprof-export: snapshots, series, regions and findings as tables for other programs.
+#include "command.h"
 #include "export.h"
-#include "options.h"
 #include "output.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int wide, plain, list_options, help, version;
+static int wide, plain;
 static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
 static char **include, **exclude;
 
@@ -31,58 +31,6 @@ static const struct poptOption options[] = {
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     POPT_TABLEEND,
 };
-
-static const struct poptOption all_options[] = {
-    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
-    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
-    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
-    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
-    POPT_TABLEEND,
-};
-
-static void print_help(FILE *to)
-{
-    fputs("usage: netprof export [OPTION...] FILE|DIR...\n"
-          "\n"
-          "Turns what netprof saved into tables for other programs: values and rates of counters over time, "
-          "devices and\n"
-          "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof "
-          "wrote; of DIR the\n"
-          "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), "
-          "never zero.\n"
-          "The tables and their columns are described in netprof-export(1).\n"
-          "\n"
-          "Options:\n",
-          to);
-    options_print(options, to);
-    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
-    fputs("\n"
-          "Examples:\n"
-          "  netprof export run.netprof --to csv -o tables\n"
-          "  netprof export run.netprof --to json --what series -o run.json\n"
-          "  netprof export run.netprof --to csv --table counter_rates -o -\n"
-          "  netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n",
-          to);
-#ifdef EXPORT_HAS_SQLITE
-    fputs("  netprof export node1.netprof node2.netprof --to sqlite -o job.db\n", to);
-#endif
-#ifdef EXPORT_HAS_HDF5
-    fputs("  netprof export ranks --to hdf5 -o regions.h5\n", to);
-#endif
-    fputs("\n"
-          "Exit codes: 0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not "
-          "be read\n"
-          "or written, or a format's library is missing.\n",
-          to);
-}
-
-static int wrong_option(poptContext context, int result)
-{
-    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
-    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
-}
 
 // Splits lists by commas; NULL when there is none.
 static const char **globs(char **lists)
@@ -192,32 +140,36 @@ static int run(const char **paths, size_t count)
     return closed ? closed : code;
 }
 
+#ifdef EXPORT_HAS_SQLITE
+#define EXAMPLE_SQLITE "netprof export node1.netprof node2.netprof --to sqlite -o job.db\n"
+#else
+#define EXAMPLE_SQLITE
+#endif
+#ifdef EXPORT_HAS_HDF5
+#define EXAMPLE_HDF5 "netprof export ranks --to hdf5 -o regions.h5\n"
+#else
+#define EXAMPLE_HDF5
+#endif
+
+static const command export_command = {
+    .name = "export",
+    .arguments = "FILE|DIR...",
+    .text =
+        "Turns what netprof saved into tables for other programs: values and rates of counters over time, devices and\n"
+        "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof wrote; of DIR the\n"
+        "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), never zero.\n"
+        "The tables and their columns are described in netprof-export(1).",
+    .examples = "netprof export run.netprof --to csv -o tables\n"
+                "netprof export run.netprof --to json --what series -o run.json\n"
+                "netprof export run.netprof --to csv --table counter_rates -o -\n"
+                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
+    .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
+             "or written, or a format's library is missing.",
+    .options = options,
+    .run = run,
+};
+
 int main(int argc, char **argv)
 {
-    output_init();
-    message_command("export", NULL);
-    poptContext context =
-        must(poptGetContext("netprof-export", argc, (const char **)(uintptr_t)argv, all_options, 0));
-    int result = poptGetNextOpt(context), code = EXIT_DONE;
-    if (help) {
-        print_help(stdout);
-        code = output_close();
-    } else if (version) {
-        printf("netprof-export %s\n", netprof_version());
-        code = output_close();
-    } else if (list_options) {
-        options_list(options);
-        code = output_close();
-    } else if (result < -1) {
-        code = wrong_option(context, result);
-    } else {
-        const char **arguments = poptGetArgs(context);
-        size_t count = 0;
-        while (arguments && arguments[count])
-            count++;
-        code = run(arguments, count);
-    }
-    poptFreeContext(context);
-    options_free(options);
-    return code;
+    return command_program(&export_command, argc, argv);
 }

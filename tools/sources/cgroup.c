@@ -1,6 +1,12 @@
 // The job's control group: version 2 (kernel: Documentation/admin-guide/cgroup-v2.rst), else the controllers of
 // version 1. Both are told under the same names; times in microseconds.
+//
+// Limits hold for all that is below the group that has them: memory_limit, cpu_quota and cpu_period are the tightest of
+// the group's own and those above it. Of Slurm's groups the job's is taken, not the step's or task's below it: what was
+// given to the job stands there.
 #define _GNU_SOURCE
+#include "cpulist.h"
+#include "membership.h"
 #include "private.h"
 #include "shapes.h"
 
@@ -33,7 +39,6 @@ static const row rows_2[] = {
     {NULL, "cpu.stat", "throttled_usec", "throttled_time", &time_us, 1, 1},
     {NULL, "memory.current", NULL, "memory_current", &bytes, 1, 1},
     {NULL, "memory.peak", NULL, "memory_peak", &bytes, 1, 1},
-    {NULL, "memory.max", NULL, "memory_limit", &bytes, 1, 1},
     {NULL, "memory.swap.current", NULL, "swap_current", &bytes, 1, 1},
     {NULL, "memory.stat", "anon", "memory_anonymous", &bytes, 1, 1},
     {NULL, "memory.stat", "file", "memory_file", &bytes, 1, 1},
@@ -54,7 +59,6 @@ static const row rows_1[] = {
     {"cpu", "cpu.stat", "throttled_time", "throttled_time", &time_us, 1, 1000},
     {"memory", "memory.usage_in_bytes", NULL, "memory_current", &bytes, 1, 1},
     {"memory", "memory.max_usage_in_bytes", NULL, "memory_peak", &bytes, 1, 1},
-    {"memory", "memory.limit_in_bytes", NULL, "memory_limit", &bytes, 1, 1},
     {"memory", "memory.stat", "total_rss", "memory_anonymous", &bytes, 1, 1},
     {"memory", "memory.stat", "total_cache", "memory_file", &bytes, 1, 1},
     {"memory", "memory.stat", "total_inactive_file", "memory_file_inactive", &bytes, 1, 1},
@@ -67,10 +71,12 @@ enum { ROWS = sizeof rows_2 / sizeof *rows_2 > sizeof rows_1 / sizeof *rows_1 ? 
                                                                               : sizeof rows_1 / sizeof *rows_1 };
 
 typedef struct group {
-    char *path; // below the root, with the mount's; NULL: no such controller
+    char *path;   // below the root, with the mount's; NULL: no such controller
+    size_t mount; // length of the mount's part
 } group;
 
 typedef struct cgroup_state {
+    const sources_job *job;
     pid_t pid;
     char *wanted; // given by the user, or NULL
     bool found;
@@ -80,6 +86,8 @@ typedef struct cgroup_state {
     group groups[ROWS]; // of each row
     emit_file files[ROWS], io;
     char *io_path;
+    group memory, cpu, cpuset; // where limits begin
+    uint64_t memory_limit;     // as it was read last; 0: none
 } cgroup_state;
 
 // ---- where it is ----
@@ -138,51 +146,97 @@ static char *path_of(const emit *e, pid_t pid, const char *controller)
     return found;
 }
 
-// The group's directory; in a container with its own view the path may not lead anywhere: then it is the mount itself.
-static char *directory_of(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
+static char *join_path(const char *mount, const char *path)
 {
-    char *mount = mount_of(e, controller), *path, *full = NULL;
-    if (!mount) return NULL;
+    char *full;
+    if (asprintf(&full, "%s%s%s", mount, *path == '/' ? "" : "/", strcmp(path, "/") == 0 ? "" : path) < 0) return NULL;
+    size_t length = strlen(full);
+    if (length && full[length - 1] == '/') full[length - 1] = 0;
+    return full;
+}
+
+// The job's group, else the process's own; in a container with its own view the path may not lead anywhere: then it is
+// the mount itself. path NULL: there is none.
+static group find_group(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
+{
+    char *mount = mount_of(e, controller), *path = NULL, *full = NULL;
+    group found = {NULL, 0};
+    if (!mount) return found;
     path = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, controller);
-    if (path && asprintf(&full, "%s%s%s", mount, *path == '/' ? "" : "/", strcmp(path, "/") == 0 ? "" : path) < 0) full = NULL;
-    if (full && full[strlen(full) - 1] == '/') full[strlen(full) - 1] = 0;
-    if (full && !is_there(e, full, probe)) {
+    for (int whole = 0; path && whole < 2 && !full; whole++) {
+        char *tried = strdup(path);
+        if (tried && !whole && !s->wanted) membership_cut_to_job(tried);
+        full = tried ? join_path(mount, tried) : NULL;
+        free(tried);
+        if (!full || is_there(e, full, probe)) continue;
         free(full);
-        full = !s->wanted && is_there(e, mount, probe) ? strdup(mount) : NULL;
+        full = NULL;
     }
+    if (!full && !s->wanted && is_there(e, mount, probe)) full = strdup(mount);
+    found = (group){full, strlen(mount)};
     free(path);
     free(mount);
-    return full;
+    return found;
+}
+
+static void set_group(group *g, group to)
+{
+    free(g->path);
+    *g = to;
+}
+
+// From a group to the one above it; false at the mount.
+static bool step_up(char *path, size_t mount)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) < mount) return false;
+    *slash = 0;
+    return true;
 }
 
 static void find_rows(cgroup_state *s, const emit *e, const row *rows, size_t count)
 {
     s->rows = rows;
     s->row_count = count;
-    for (size_t i = 0; i < count; i++) {
-        free(s->groups[i].path);
-        s->groups[i].path = directory_of(e, s, rows[i].controller, rows[i].file);
-    }
+    for (size_t i = 0; i < count; i++) set_group(&s->groups[i], find_group(e, s, rows[i].controller, rows[i].file));
+}
+
+static void find_limits(cgroup_state *s, const emit *e, bool version_2)
+{
+    set_group(&s->memory, find_group(e, s, version_2 ? NULL : "memory", version_2 ? "" : "memory.limit_in_bytes"));
+    set_group(&s->cpu, find_group(e, s, version_2 ? NULL : "cpu", version_2 ? "" : "cpu.cfs_quota_us"));
+    set_group(&s->cpuset, find_group(e, s, "cpuset", "cpuset.cpus"));
+    if (!s->cpuset.path) set_group(&s->cpuset, find_group(e, s, NULL, ""));
+}
+
+static char *name_of(const cgroup_state *s, const emit *e, bool version_2)
+{
+    char *name = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, version_2 ? NULL : "memory");
+    if (name && !s->wanted) membership_cut_to_job(name);
+    return name;
 }
 
 static void find(cgroup_state *s, emit *e)
 {
-    char *version_2 = directory_of(e, s, NULL, "cpu.stat");
+    group version_2 = find_group(e, s, NULL, "cpu.stat");
     // A mount of version 2 without controllers stands beside version 1 on hybrid systems: usage alone would be all.
-    char *version_1 = directory_of(e, s, "memory", "memory.stat");
-    bool whole = version_2 && (is_there(e, version_2, "memory.current") || !version_1);
+    group version_1 = find_group(e, s, "memory", "memory.stat");
+    bool whole = version_2.path && (is_there(e, version_2.path, "memory.current") || !version_1.path);
+    free(s->io_path);
+    s->io_path = NULL;
     if (whole) {
         find_rows(s, e, rows_2, sizeof rows_2 / sizeof *rows_2);
-        if (asprintf(&s->io_path, "%s/io.stat", version_2) < 0) s->io_path = NULL;
+        if (asprintf(&s->io_path, "%s/io.stat", version_2.path) < 0) s->io_path = NULL;
     } else {
         find_rows(s, e, rows_1, sizeof rows_1 / sizeof *rows_1);
     }
+    find_limits(s, e, whole);
     for (size_t i = 0; i < s->row_count && !s->found; i++) s->found = s->groups[i].path != NULL;
     free(s->name);
-    s->name = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, whole ? NULL : "memory");
+    s->name = name_of(s, e, whole);
     if (!s->found) emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/fs/cgroup");
-    free(version_1);
-    free(version_2);
+    free(version_1.path);
+    free(version_2.path);
 }
 
 // ---- reading ----
@@ -216,9 +270,7 @@ static void walk_row(cgroup_state *s, emit *e, size_t i)
         return;
     }
     if (!emit_number(number, &value)) emit_failed(e, x->name, x->shape, EBADMSG);
-    // Version 1 says "no limit" by the largest whole page.
-    else if (x->shape != &bytes || value < UINT64_C(1) << 62)
-        emit_value(e, x->name, x->shape, value / x->divide * x->multiply);
+    else emit_value(e, x->name, x->shape, value / x->divide * x->multiply);
 }
 
 // "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6": one device each.
@@ -245,15 +297,101 @@ static void walk_io(cgroup_state *s, emit *e)
     }
 }
 
+// ---- limits ----
+
+// Version 1 says "no limit" by the largest whole page, version 2 by a word.
+static void read_memory_limit(cgroup_state *s, const emit *e)
+{
+    char path[4096], text[64];
+    const char *file = s->rows == rows_2 ? "memory.max" : "memory.limit_in_bytes";
+    s->memory_limit = 0;
+    if (!s->memory.path) return;
+    snprintf(path, sizeof path, "%s", s->memory.path);
+    do {
+        uint64_t value;
+        if (!emit_read_line(e, text, sizeof text, "%s/%s", path, file) || !emit_number(text, &value)) continue;
+        if (value < UINT64_C(1) << 62 && (!s->memory_limit || value < s->memory_limit)) s->memory_limit = value;
+    } while (step_up(path, s->memory.mount));
+}
+
+static bool read_quota(const emit *e, const char *path, bool version_2, uint64_t *quota, uint64_t *period)
+{
+    char text[64], other[64], *at = text;
+    if (!version_2)
+        return emit_read_line(e, text, sizeof text, "%s/cpu.cfs_quota_us", path) && emit_number(text, quota) && // -1: none
+               emit_read_line(e, other, sizeof other, "%s/cpu.cfs_period_us", path) && emit_number(other, period) && *period;
+    if (!emit_read_line(e, text, sizeof text, "%s/cpu.max", path)) return false;
+    return emit_number(emit_word(&at), quota) && emit_number(emit_word(&at), period) && *period;
+}
+
+static void walk_quota(const cgroup_state *s, emit *e)
+{
+    static const emit_shape time = SHAPE("us", GAUGE, 0);
+    char path[4096];
+    uint64_t least[2] = {0, 0};
+    if (!s->cpu.path) return;
+    snprintf(path, sizeof path, "%s", s->cpu.path);
+    do {
+        uint64_t quota, period;
+        if (!read_quota(e, path, s->rows == rows_2, &quota, &period)) continue;
+        if (least[1] && (double)quota * (double)least[1] >= (double)least[0] * (double)period) continue;
+        least[0] = quota;
+        least[1] = period;
+    } while (step_up(path, s->cpu.mount));
+    if (!least[1]) return;
+    emit_value(e, "cpu_quota", &time, least[0]);
+    emit_value(e, "cpu_period", &time, least[1]);
+}
+
+// The nearest group that has a set of its own or inherited it; version 2 has the file only where the controller is on.
+static void walk_cpuset(const cgroup_state *s, emit *e)
+{
+    static const emit_shape cpus = SHAPE("CPUs", GAUGE, 0);
+    static const char *const files[] = {"cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"};
+    char path[4096], text[8192];
+    if (!s->cpuset.path) return;
+    snprintf(path, sizeof path, "%s", s->cpuset.path);
+    do {
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            cpulist set = {0};
+            if (!emit_read_line(e, text, sizeof text, "%s/%s", path, files[i]) || !*text) continue;
+            bool whole = strlen(text) < sizeof text - 1;
+            if (whole && cpulist_add_text(&set, text)) emit_value(e, "cpuset_cpus", &cpus, cpulist_count(&set));
+            else emit_failed(e, "cpuset_cpus", &cpus, EBADMSG);
+            return;
+        }
+    } while (step_up(path, s->cpuset.mount));
+}
+
+// The memory's limit is in the fast set, too: there it is what it was at the last full reading.
+static void walk_limits(cgroup_state *s, emit *e)
+{
+    bool full = !emit_fast_only(e);
+    if (full) read_memory_limit(s, e);
+    if (s->memory_limit) emit_value(e, "memory_limit", &bytes, s->memory_limit);
+    if (!full) return;
+    walk_quota(s, e);
+    walk_cpuset(s, e);
+}
+
+// A recorder that waits for its job has no process of it at first: each that comes is looked at once.
+static bool has_come(void *state)
+{
+    const cgroup_state *s = state;
+    return !s->found && s->job->pid_count && s->job->pids[0] != s->pid;
+}
+
 static void walk(void *state, emit *e)
 {
     cgroup_state *s = state;
+    if (s->job->pid_count && !s->found) s->pid = s->job->pids[0];
     if (!s->pid && !s->wanted) return;
     if (!s->found) find(s, e);
     if (!s->found) return;
     emit_device(e, s->name && *s->name ? s->name : "/", NETPROF_DEVICE_VIRTUAL);
     emit_fact(e, "version", s->rows == rows_2 ? "2" : "1");
     for (size_t i = 0; i < s->row_count; i++) walk_row(s, e, i);
+    walk_limits(s, e);
     walk_io(s, e);
 }
 
@@ -265,6 +403,9 @@ static void close_cgroup(void *state)
         emit_file_close(&s->files[i]);
     }
     emit_file_close(&s->io);
+    free(s->memory.path);
+    free(s->cpu.path);
+    free(s->cpuset.path);
     free(s->io_path);
     free(s->name);
     free(s->wanted);
@@ -272,8 +413,8 @@ static void close_cgroup(void *state)
 
 netprof_err sources_add_cgroup(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"cgroup", sizeof(cgroup_state), walk, close_cgroup};
-    cgroup_state state = {.pid = job->pid_count ? job->pids[0] : job->expected && !job->elsewhere ? getpid() : 0};
+    static const emit_source source = {.name = "cgroup", .size = sizeof(cgroup_state), .walk = walk, .close = close_cgroup, .changed = has_come};
+    cgroup_state state = {.job = job, .pid = job->expected && !job->elsewhere ? getpid() : 0};
     state.wanted = job->cgroup ? strdup(job->cgroup) : NULL;
     return emit_add(np, &source, &state, error);
 }

@@ -108,7 +108,7 @@ static void close_cpu(void *state)
 
 netprof_err sources_add_cpu(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"cpu", sizeof(cpu_state), walk, close_cpu};
+    static const emit_source source = {.name = "cpu", .size = sizeof(cpu_state), .walk = walk, .close = close_cpu};
     cpu_state state = {.per_cpu = job->per_cpu};
     return emit_add(np, &source, &state, error);
 }

@@ -90,7 +90,7 @@ static void close_disk(void *state)
 
 netprof_err sources_add_disk(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"disk", sizeof(disk_state), walk, close_disk};
+    static const emit_source source = {.name = "disk", .size = sizeof(disk_state), .walk = walk, .close = close_disk};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

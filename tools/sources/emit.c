@@ -220,6 +220,12 @@ static void read_all(void *user, size_t device, netprof_sweep *sweep)
     e->sweep = NULL;
 }
 
+static int has_changed(void *user)
+{
+    emit *e = user;
+    return e->source->changed(e->state);
+}
+
 static void close_source(void *user)
 {
     emit *e = user;
@@ -234,7 +240,7 @@ static void close_source(void *user)
 netprof_err emit_add(netprof *np, const emit_source *source, const void *state, netprof_error *error)
 {
     netprof_source s = {.name = source->name, .flags = NETPROF_SOURCE_WHOLE, .discover = discover, .read = read_all,
-                        .close = close_source};
+                        .close = close_source, .changed = source->changed ? has_changed : NULL};
     emit *e = calloc(1, sizeof *e);
     if (e) e->state = calloc(1, source->size ? source->size : 1);
     if (!e || !e->state) {

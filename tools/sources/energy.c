@@ -1,6 +1,7 @@
 // Energy by RAPL (kernel: Documentation/power/powercap/powercap.rst): microjoules that wrap at a range of the zone,
 // about every 22 minutes at 200 W. The wraps are counted here, so what is told grows on; a zone must be read more
-// often than it wraps. Since 2020 the files are readable by root alone unless the site relaxes that.
+// often than it wraps. Since 2020 energy_uj is readable by root alone unless the site relaxes that; the power limits of
+// a zone (constraint_0_name "long_term", _power_limit_uw) are everybody's to read.
 #define _GNU_SOURCE
 #include "private.h"
 #include "shapes.h"
@@ -9,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CONSTRAINTS = 4 };
+
 typedef struct zone {
     char id[48];   // "intel-rapl:0:1"
     char name[96]; // "package-0", "package-0/dram"; "#2" behind one that is taken
+    char limits[CONSTRAINTS][48]; // "power_limit_long_term"; "" none
     emit_file energy;
     uint64_t range, last, passed;
     bool seen;
@@ -53,6 +57,18 @@ static void name_zone(emit *e, energy_state *s, zone *z)
     }
 }
 
+// A constraint's name becomes a counter's: only what is in such names is taken.
+static void name_limits(const emit *e, zone *z)
+{
+    for (size_t i = 0; i < CONSTRAINTS; i++) {
+        char name[32];
+        if (!emit_read_line(e, name, sizeof name, "/sys/class/powercap/%s/constraint_%zu_name", z->id, i)) return;
+        for (char *at = name; *at; at++)
+            if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_", *at)) *at = '_';
+        if (*name) snprintf(z->limits[i], sizeof z->limits[i], "power_limit_%s", name);
+    }
+}
+
 static void found(void *user, const char *id)
 {
     finding_zones *f = user;
@@ -66,6 +82,7 @@ static void found(void *user, const char *id)
     *z = (zone){.energy = {.fd = -1}};
     snprintf(z->id, sizeof z->id, "%s", id);
     name_zone(f->e, f->s, z);
+    name_limits(f->e, z);
     if (emit_read_line(f->e, text, sizeof text, "/sys/class/powercap/%s/max_energy_range_uj", id))
         emit_number(text, &z->range);
 }
@@ -89,6 +106,21 @@ static void walk_zone(emit *e, zone *z)
     emit_value(e, "energy", &energy, z->passed + value);
 }
 
+// A limit of 0 is none; one that is switched off with its zone holds nothing back.
+static void walk_limits(emit *e, const zone *z)
+{
+    static const emit_shape power = SHAPE("uW", GAUGE, 0);
+    char text[32];
+    if (emit_read_line(e, text, sizeof text, "/sys/class/powercap/%s/enabled", z->id) && strcmp(text, "0") == 0) return;
+    for (size_t i = 0; i < CONSTRAINTS; i++) {
+        uint64_t value;
+        if (!*z->limits[i]) continue;
+        if (!emit_read_line(e, text, sizeof text, "/sys/class/powercap/%s/constraint_%zu_power_limit_uw", z->id, i)) continue;
+        if (!emit_number(text, &value)) emit_failed(e, z->limits[i], &power, EBADMSG);
+        else if (value) emit_value(e, z->limits[i], &power, value);
+    }
+}
+
 static void walk(void *state, emit *e)
 {
     energy_state *s = state;
@@ -104,6 +136,7 @@ static void walk(void *state, emit *e)
                                                                                          : NETPROF_DEVICE_PHYSICAL);
         emit_fact(e, "zone", z->id);
         walk_zone(e, z);
+        if (!emit_fast_only(e)) walk_limits(e, z);
     }
 }
 
@@ -114,7 +147,7 @@ static void close_energy(void *state)
 
 netprof_err sources_add_energy(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"energy", sizeof(energy_state), walk, close_energy};
+    static const emit_source source = {.name = "energy", .size = sizeof(energy_state), .walk = walk, .close = close_energy};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

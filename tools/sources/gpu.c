@@ -426,7 +426,7 @@ static void close_gpu(void *state)
 
 netprof_err sources_add_gpu(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"gpu", sizeof(gpu_state), walk, close_gpu};
+    static const emit_source source = {.name = "gpu", .size = sizeof(gpu_state), .walk = walk, .close = close_gpu};
     gpu_state state = {.list = {.job = job}};
     return emit_add(np, &source, &state, error);
 }

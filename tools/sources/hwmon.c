@@ -144,7 +144,7 @@ static void close_hwmon(void *state)
 
 netprof_err sources_add_hwmon(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"hwmon", sizeof(hwmon_state), walk, close_hwmon};
+    static const emit_source source = {.name = "hwmon", .size = sizeof(hwmon_state), .walk = walk, .close = close_hwmon};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

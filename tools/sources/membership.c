@@ -60,6 +60,19 @@ bool membership_in_cgroup(const char *scheduler, const char *job, const char *te
     return false;
 }
 
+void membership_cut_to_job(char *path)
+{
+    const char *at = path;
+    bool slurm = false;
+    component c;
+    while (next_component(&at, &c)) {
+        bool job = slurm && c.size > 4 && memcmp(c.at, "job_", 4) == 0 && strspn(c.at + 4, "0123456789") == c.size - 4;
+        if (job) path[at - path] = 0;
+        if (job) return;
+        slurm |= c.size >= 5 && memcmp(c.at, "slurm", 5) == 0;
+    }
+}
+
 char *membership_pod_uid(const char *text)
 {
     enum { UID = 36 }; // 8-4-4-4-12

@@ -96,7 +96,7 @@ static void close_memory(void *state)
 
 netprof_err sources_add_memory(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"memory", sizeof(memory_state), walk, close_memory};
+    static const emit_source source = {.name = "memory", .size = sizeof(memory_state), .walk = walk, .close = close_memory};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -310,7 +310,7 @@ static void close_perf(void *state)
 
 netprof_err sources_add_perf(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"perf", sizeof(perf_state), walk, close_perf};
+    static const emit_source source = {.name = "perf", .size = sizeof(perf_state), .walk = walk, .close = close_perf};
     perf_state state = {.job = job};
     char text[160];
     if (job->perf && !perf_check(job->perf, text, sizeof text)) {

@@ -46,7 +46,7 @@ static void close_pressure(void *state)
 
 netprof_err sources_add_pressure(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"pressure", sizeof(pressure_state), walk, close_pressure};
+    static const emit_source source = {.name = "pressure", .size = sizeof(pressure_state), .walk = walk, .close = close_pressure};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

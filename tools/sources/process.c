@@ -8,14 +8,20 @@
 // The wait for a CPU is told for each thread alone (/proc/PID/task/TID/schedstat): what a thread waited since the last
 // reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all of a
 // process's page tables: they are read so seldom that it takes a thousandth of the time, and carry the time of reading.
+//
+// cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
+// those of the process that came nearest to its limit so far.
 #define _GNU_SOURCE
+#include "cpulist.h"
 #include "private.h"
 #include "shapes.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +40,7 @@ typedef struct member {
     uint64_t debt[SUMS];   // kept for children that it may still reap
     int debt_ticks;
     uint64_t resident, shared, size, threads, files;
-    bool alive, io_denied, known;
+    bool alive, io_denied, files_denied, known;
     bool is_old, waits_known; // began before the recording; its threads' waits were seen once
 } member;
 
@@ -66,6 +72,8 @@ typedef struct process_state {
     size_t count, room;
     uint64_t gone[SUMS]; // of members that ended and that no other member's sums hold (two's complement)
     uint64_t begin;      // start time of the first walk, in ticks since boot
+    cpulist affinity;    // of all threads in this walk
+    uint64_t cpus_allowed, files_peak, files_limit; // 0: not known
     long hz, page;
 } process_state;
 
@@ -152,10 +160,28 @@ static void count_files(const emit *e, member *m)
     DIR *d;
     m->files = 0;
     snprintf(path, sizeof path, "%.400s/proc/%ld/fd", emit_root(e), (long)m->pid);
-    if (!(d = opendir(path))) return;
+    m->files_denied = !(d = opendir(path)) && errno == EACCES;
+    if (!d) return;
     for (struct dirent *x; (x = readdir(d));)
         m->files += x->d_name[0] != '.';
     closedir(d);
+}
+
+// Keeps the process that comes nearest to its own soft limit.
+static void compare_files(process_state *s, const member *m)
+{
+    struct rlimit limit;
+    if (!m->files || prlimit(m->pid, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || !limit.rlim_cur) return;
+    if (s->files_limit && (double)m->files * (double)s->files_limit <= (double)s->files_peak * (double)limit.rlim_cur) return;
+    s->files_peak = m->files;
+    s->files_limit = limit.rlim_cur;
+}
+
+static void add_affinity(process_state *s, pid_t tid)
+{
+    cpulist set = {0};
+    int bytes = (int)sizeof set.bits;
+    if (sched_getaffinity(tid, (size_t)bytes, (cpu_set_t *)(void *)set.bits) == 0) cpulist_add(&s->affinity, &set);
 }
 
 // ---- waiting for a CPU ----
@@ -308,7 +334,10 @@ static bool look_at(process_state *s, const emit *e, size_t index)
     }
     read_io(e, m);
     read_memory(s, e, m);
-    if (!emit_fast_only(e)) count_files(e, m);
+    if (!emit_fast_only(e)) {
+        count_files(e, m);
+        compare_files(s, m);
+    }
     m->alive = true;
     if (before.known) {
         grow(m, &before);
@@ -347,7 +376,11 @@ static bool join_children(process_state *s, const emit *e, pid_t pid, const memb
         emit_file list = {.fd = -1};
         int error;
         if (x->d_name[0] == '.') continue;
-        if (waiting) add_thread(s, e, waiting, (pid_t)strtol(x->d_name, NULL, 10), was_there);
+        if (waiting) {
+            pid_t tid = (pid_t)strtol(x->d_name, NULL, 10);
+            add_thread(s, e, waiting, tid, was_there);
+            add_affinity(s, tid);
+        }
         snprintf(file, sizeof file, "/proc/%ld/task/%.20s/children", (long)pid, x->d_name);
         at = emit_file_read(&list, e, file, &error);
         told |= at != NULL || error == ESRCH;
@@ -426,6 +459,7 @@ static void bury_ended(process_state *s)
 
 static void update(process_state *s, const emit *e)
 {
+    s->affinity = (cpulist){0};
     for (size_t i = 0; i < s->count; i++) s->members[i].alive = false;
     for (size_t i = 0; i < s->job->pid_count; i++) join(s, e, s->job->pids[i]);
     bool told = !s->job->adopted || join_children(s, e, getpid(), NULL, false);
@@ -439,14 +473,23 @@ static void update(process_state *s, const emit *e)
     if (!told) join_by_parents(s, e);
     bury_ended(s);
     if (emit_fast_only(e)) return;
+    size_t cpus = cpulist_count(&s->affinity);
+    if (cpus > s->cpus_allowed) s->cpus_allowed = cpus;
     end_threads(s);
     read_shares(s, e);
+}
+
+static void tell_known(emit *e, const char *name, const emit_shape *shape, uint64_t value, uint64_t known)
+{
+    if (known) emit_value(e, name, shape, value);
+    else emit_failed(e, name, shape, ENOENT);
 }
 
 // What only full readings hold.
 static void tell_rest(process_state *s, emit *e)
 {
-    static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED);
+    static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED),
+                            cpus = SHAPE("CPUs", GAUGE, 0), files = SHAPE("files", GAUGE, 0);
     static const char *const names[SHARES] = {"memory_proportional", "memory_unique", "memory_swapped"};
     if (s->wait_told || !s->count) emit_value(e, "run_queue_wait", &wait, s->wait_ns);
     else emit_failed(e, "run_queue_wait", &wait, ENOENT); // a kernel without CONFIG_SCHED_INFO
@@ -454,6 +497,10 @@ static void tell_rest(process_state *s, emit *e)
         if (s->shares_errno) emit_failed(e, names[i], &share, s->shares_errno);
         else emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
     }
+    // Always told, so that the list of counters stays the same when the first process comes.
+    tell_known(e, "cpus_allowed", &cpus, s->cpus_allowed, s->cpus_allowed);
+    tell_known(e, "open_files_peak", &files, s->files_peak, s->files_limit);
+    tell_known(e, "open_files_limit", &files, s->files_limit, s->files_limit);
 }
 
 static void tell(process_state *s, emit *e)
@@ -485,6 +532,7 @@ static void tell(process_state *s, emit *e)
         all.threads += m->threads;
         all.files += m->files;
         all.io_denied |= m->io_denied;
+        all.files_denied |= m->files_denied;
     }
     for (int k = 0; k < SUMS; k++) {
         if (k >= FIRST_IO && all.io_denied) emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
@@ -495,7 +543,8 @@ static void tell(process_state *s, emit *e)
     emit_value(e, "virtual_size", &bytes, all.size);
     emit_value(e, "threads", &threads, all.threads);
     emit_value(e, "processes", &processes, s->count);
-    emit_value(e, "open_files", &files, all.files);
+    if (all.files_denied) emit_failed(e, "open_files", &files, EACCES);
+    else emit_value(e, "open_files", &files, all.files);
     tell_rest(s, e);
 }
 
@@ -529,7 +578,7 @@ static void close_process(void *state)
 
 netprof_err sources_add_process(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"process", sizeof(process_state), walk, close_process};
+    static const emit_source source = {.name = "process", .size = sizeof(process_state), .walk = walk, .close = close_process};
     process_state state = {.job = job};
     return emit_add(np, &source, &state, error);
 }

@@ -23,7 +23,7 @@ static void walk(void *state, emit *e)
 
 netprof_err sources_add_self(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {"self", 0, walk, NULL};
+    static const emit_source source = {.name = "self", .size = 0, .walk = walk};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

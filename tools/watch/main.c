@@ -1,6 +1,6 @@
 // netprof-watch: what this node does now, or what a recording that grows tells.
 #define _GNU_SOURCE
-#include "common.h"
+#include "command.h"
 #include "follow.h"
 #include "history.h"
 #include "inputs.h"
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int once, count, plain, list_options, help, version;
+static int once, count, plain;
 static char *interval_text, *window_text, *rules_path;
 
 static const struct poptOption options[] = {
@@ -32,39 +32,6 @@ static const struct poptOption options[] = {
     {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
     POPT_TABLEEND,
 };
-
-static const struct poptOption all_options[] = {
-    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)options, 0, NULL, NULL},
-    {"help", 'h', POPT_ARG_NONE, &help, 0, NULL, NULL},
-    {"version", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &version, 0, NULL, NULL},
-    {"list-options", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &list_options, 0, NULL, NULL},
-    POPT_TABLEEND,
-};
-
-static void print_help(FILE *to)
-{
-    fputs("usage: netprof watch [OPTION...] [FILE]\n"
-          "\n"
-          "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the rules\n"
-          "over the last seconds, CPU, memory, pressure, disks, power and GPUs. With FILE, the same from a recording that\n"
-          "another netprof still writes. On a terminal it draws; into a pipe, or where TERM is dumb, each look is a block\n"
-          "of plain text. What is not known is '?'; what does not exist is '-'.\n"
-          "\n"
-          "Keys: q quit, p pause, s sort, arrows and pages scroll, ? help.\n"
-          "\n"
-          "Options:\n",
-          to);
-    options_print(options, to);
-    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
-    fputs("\n"
-          "Examples:\n"
-          "  netprof watch --count 2 --interval 500ms\n"
-          "  netprof watch --once --interval 200ms --sources netdev,cpu\n"
-          "  netprof watch --count 1 run.netprof\n"
-          "\n"
-          "Exit codes: 0 done, 2 wrong usage, 3 a file could not be read, 4 nothing to read on this node.\n",
-          to);
-}
 
 typedef struct watch {
     int64_t interval_ns;
@@ -314,7 +281,7 @@ static int open_input(watch *w)
     return code == EXIT_NOTHING ? reading_nothing(w->np) : code;
 }
 
-static int check(watch *w, const char **arguments)
+static int check(watch *w, const char **arguments, size_t argument_count)
 {
     int64_t window_ns = 10000000000;
     w->interval_ns = 1000000000;
@@ -323,10 +290,10 @@ static int check(watch *w, const char **arguments)
     if (window_text && !parse_duration(window_text, &window_ns))
         return fail_usage("--window: %s: expected a time like 10s or 1m", safe(window_text));
     if (count < 0) return fail_usage("--count: %d: expected a positive number", count);
-    if (arguments && arguments[0] && arguments[1]) return fail_usage("%s: one FILE at most", safe(arguments[1]));
+    if (argument_count > 1) return fail_usage("%s: one FILE at most", safe(arguments[1]));
     if (once) count = 1;
     w->history.window_ns = window_ns;
-    w->path = arguments ? arguments[0] : NULL;
+    w->path = argument_count ? arguments[0] : NULL;
     return inputs_rules(&w->rules, rules_path);
 }
 
@@ -345,10 +312,10 @@ static int begin(watch *w)
     return EXIT_DONE;
 }
 
-static int run(const char **arguments)
+static int run(const char **arguments, size_t argument_count)
 {
     watch w = {0};
-    int code = check(&w, arguments);
+    int code = check(&w, arguments, argument_count);
     if (!code) code = begin(&w);
     if (!code) loop(&w);
     screen_close();
@@ -360,31 +327,29 @@ static int run(const char **arguments)
     netprof_close(w.np);
     rules_free(&w.rules);
     free(w.trouble);
-    return code;
+    int closed = output_close();
+    return code ? code : closed;
 }
 
-static int wrong_option(poptContext context, int result)
-{
-    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(options, option) : NULL;
-    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
-}
+static const command watch_command = {
+    .name = "watch",
+    .arguments = "[FILE]",
+    .text =
+        "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the rules\n"
+        "over the last seconds, CPU, memory, pressure, disks, power and GPUs. With FILE, the same from a recording that\n"
+        "another netprof still writes. On a terminal it draws; into a pipe, or where TERM is dumb, each look is a block\n"
+        "of plain text. What is not known is '?'; what does not exist is '-'.\n"
+        "\n"
+        "Keys: q quit, p pause, s sort, arrows and pages scroll, ? help.",
+    .examples = "netprof watch --count 2 --interval 500ms\n"
+                "netprof watch --once --interval 200ms --sources netdev,cpu\n"
+                "netprof watch --count 1 run.netprof\n",
+    .exits = "0 done, 2 wrong usage, 3 a file could not be read, 4 nothing to read on this node.",
+    .options = options,
+    .run = run,
+};
 
 int main(int argc, char **argv)
 {
-    output_init();
-    message_command("watch", NULL);
-    poptContext context = must(poptGetContext("netprof watch", argc, (const char **)(uintptr_t)argv, all_options, 0));
-    int result = poptGetNextOpt(context), code;
-    if (help) print_help(stdout);
-    else if (list_options) options_list(options);
-    else if (version) printf("netprof %s\n", netprof_version());
-    if (help || list_options || version) code = EXIT_DONE;
-    else if (result < -1) code = wrong_option(context, result);
-    else code = run(poptGetArgs(context));
-    poptFreeContext(context);
-    options_free(all_options);
-    int closed = output_close();
-    return code ? code : closed;
+    return command_program(&watch_command, argc, argv);
 }

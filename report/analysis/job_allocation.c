@@ -1,0 +1,189 @@
+// What the job was given on each node, and how much of it it used: what seff and jobstats tell.
+#include "job_report_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- what a node's part of the job may use ----
+
+const char *job_basis_text(job_basis basis)
+{
+    static const char *const texts[] = {"",
+                                        "all CPUs of the node",
+                                        "the CPUs that its threads may run on",
+                                        "what the scheduler gave",
+                                        "its cpuset",
+                                        "its CPU quota",
+                                        "differing by node",
+                                        "the memory requested",
+                                        "the limit of its control group",
+                                        "all memory of the node",
+                                        "the time limit"};
+    return texts[basis];
+}
+
+const char *job_basis_name(job_basis basis)
+{
+    static const char *const names[] = {NULL, "node", "affinity", "scheduler", "cpuset", "quota", "mixed", "request", "cgroup", "node", "limit"};
+    return names[basis];
+}
+
+typedef struct cpus {
+    double count;
+    job_basis basis;
+} cpus;
+
+// A smaller one binds; one that is not known binds nothing.
+static void bind(cpus *to, double count, job_basis basis)
+{
+    if (count > 0 && !(count >= to->count)) *to = (cpus){count, basis};
+}
+
+// The allocation is the scheduler's and the cpuset's, whichever is smaller. Where threads may run tells of it only where
+// nothing else does: programs bind their threads themselves. A quota holds whatever the rest is.
+void job_allocate(job_report *r, size_t index)
+{
+    const job_node_reader *more = &r->reader->nodes[index];
+    job_node *node = &r->nodes[index];
+    cpus x = {NAN, JOB_BASIS_NONE};
+    if (!(more->cpuset >= more->cpus)) bind(&x, more->cpuset, JOB_BASIS_CPUSET);
+    bind(&x, more->scheduler_cpus, JOB_BASIS_SCHEDULER);
+    if (!x.basis && !(more->affinity >= more->cpus)) bind(&x, more->affinity, JOB_BASIS_AFFINITY);
+    if (!x.basis) bind(&x, more->cpus, JOB_BASIS_NODE);
+    if (more->quota > 0 && more->period > 0) bind(&x, more->quota / more->period, JOB_BASIS_QUOTA);
+    node->cpus = more->cpus;
+    node->cpus_allocated = x.count;
+    node->cpus_basis = x.basis;
+    node->memory_requested = more->scheduler_memory;
+}
+
+static double number_of(const dataset_run *run, const char *key)
+{
+    const char *text = dataset_fact(run, key);
+    char *end;
+    if (!text || *text < '0' || *text > '9') return NAN;
+    double value = strtod(text, &end);
+    return *end || !(value < 1e18) ? NAN : value;
+}
+
+// Of several files of a node, or of the job, the first that tells.
+static void take(double *to, double value)
+{
+    if (isnan(*to)) *to = value;
+}
+
+void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
+{
+    job_node_reader *more = &r->reader->nodes[node];
+    const char *limit = dataset_fact(run, "job_time_limit_s");
+    take(&more->scheduler_cpus, number_of(run, "job_cpus_on_node"));
+    take(&more->scheduler_memory, number_of(run, "job_memory_on_node"));
+    take(&r->reader->start_s, number_of(run, "job_start_s"));
+    take(&r->reader->stop_s, number_of(run, "job_end_s"));
+    take(&r->reader->limit_s, limit && strcmp(limit, "unlimited") == 0 ? INFINITY : number_of(run, "job_time_limit_s"));
+}
+
+// ---- how much of it was used ----
+
+static bool is_of_job(const job_node *node, job_meter meter)
+{
+    return node->lanes[meter] && (node->scope[meter] == JOB_SCOPE_JOB || node->scope[meter] == JOB_SCOPE_GROUP);
+}
+
+static void add_basis(job_efficiency *e, job_basis basis)
+{
+    if (!e->basis) e->basis = basis;
+    else if (e->basis != basis) e->basis = JOB_BASIS_MIXED;
+}
+
+// In which it was, or should have been, recorded.
+static double time_of(const job_node *node)
+{
+    double time = node->end_s - node->begin_s;
+    for (size_t i = 0; i < node->gap_count; i++)
+        if (node->gaps[i].idle) time -= node->gaps[i].to_s - node->gaps[i].from_s;
+    return time;
+}
+
+static job_efficiency cpu_efficiency(const job_report *r)
+{
+    job_efficiency e = {.used = NAN, .of = NAN, .left = NAN, .node = JOB_NONE};
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_node *node = &r->nodes[i];
+        if (!is_of_job(node, JOB_CPU) || isnan(node->lanes[JOB_CPU]->total) || !(node->cpus_allocated > 0)) continue;
+        double of = node->cpus_allocated * time_of(node);
+        e.used = isnan(e.used) ? node->lanes[JOB_CPU]->total : e.used + node->lanes[JOB_CPU]->total;
+        e.of = isnan(e.of) ? of : e.of + of;
+        e.lower_bound |= node->lanes[JOB_CPU]->lower_bound;
+        add_basis(&e, node->cpus_basis);
+        e.nodes++;
+    }
+    return e;
+}
+
+// Of the node that came nearest to what it was given.
+static job_efficiency memory_efficiency(const job_report *r)
+{
+    job_efficiency e = {.used = NAN, .of = NAN, .left = NAN, .node = JOB_NONE};
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_node *node = &r->nodes[i];
+        const job_node_reader *more = &r->reader->nodes[i];
+        const job_lane *lane = node->lanes[JOB_MEMORY];
+        if (!is_of_job(node, JOB_MEMORY)) continue;
+        bool limited = more->memory_limit > 0 && !(more->memory_limit >= more->memory_total);
+        double of = node->memory_requested > 0 ? node->memory_requested : limited ? more->memory_limit : more->memory_total;
+        if (!(of > 0)) continue;
+        e.nodes++;
+        if (lane->high / of <= e.used / e.of) continue;
+        e.used = lane->high;
+        e.of = of;
+        e.node = i;
+        e.basis = node->memory_requested > 0 ? JOB_BASIS_REQUEST : limited ? JOB_BASIS_CGROUP : JOB_BASIS_NODE_MEMORY;
+    }
+    return e;
+}
+
+// Up to the end of the recordings, from the begin of the job where that is told; else theirs.
+static job_efficiency time_efficiency(const job_report *r)
+{
+    job_efficiency e = {.used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
+    double begin = (double)r->begin_ns * 1e-9, end = begin + r->end_s;
+    bool known = r->reader->start_s > 0 && end >= r->reader->start_s;
+    if (known) e.used = end - r->reader->start_s;
+    if (isfinite(e.of) && known) e.left = fmax(0, e.of - e.used);
+    e.nodes = r->node_count;
+    return e;
+}
+
+bool job_make_efficiency(job_report *r)
+{
+    r->efficiency[JOB_EFFICIENCY_CPU] = cpu_efficiency(r);
+    r->efficiency[JOB_EFFICIENCY_MEMORY] = memory_efficiency(r);
+    r->efficiency[JOB_EFFICIENCY_TIME] = time_efficiency(r);
+    return true;
+}
+
+// "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left".
+const char *job_efficiency_text(char *text, size_t size, const job_report *r, job_efficiency_of of)
+{
+    const job_efficiency *e = &r->efficiency[of];
+    bool several = r->node_count > 1;
+    char left[48];
+    double least = INFINITY, most = 0;
+    snprintf(text, size, "%s", job_basis_text(e->basis));
+    if (of == JOB_EFFICIENCY_TIME && !isnan(e->left))
+        snprintf(text, size, "%s; %s were left", job_basis_text(e->basis), job_length_text(left, sizeof left, e->left));
+    if (of == JOB_EFFICIENCY_MEMORY && several && e->node != JOB_NONE)
+        snprintf(text, size, "%s, on %s", job_basis_text(e->basis), r->nodes[e->node].name);
+    if (of != JOB_EFFICIENCY_CPU) return text;
+    for (size_t i = 0; i < r->node_count; i++) {
+        if (!is_of_job(&r->nodes[i], JOB_CPU)) continue;
+        least = fmin(least, r->nodes[i].cpus_allocated);
+        most = fmax(most, r->nodes[i].cpus_allocated);
+    }
+    if (!(most > 0)) return text;
+    if (most > least) snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
+    else snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "", job_basis_text(e->basis));
+    return text;
+}

@@ -1,0 +1,120 @@
+#include "command.h"
+
+#include "options.h"
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- help ----
+
+static void print_usage(const command *c, FILE *to)
+{
+    const char *line = c->arguments, *before = "usage:";
+    for (;;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(to, "%s netprof %s [OPTION...] %.*s\n", before, c->name, (int)length, line);
+        if (!line[length]) return;
+        line += length + 1;
+        before = "      ";
+    }
+}
+
+static void print_examples(FILE *to, const char *examples)
+{
+    fputs("\nExamples:\n", to);
+    while (*examples) {
+        size_t length = strcspn(examples, "\n");
+        fprintf(to, "  %.*s\n", (int)length, examples);
+        examples += length + (examples[length] == '\n');
+    }
+}
+
+void command_help(const command *c, FILE *to)
+{
+    print_usage(c, to);
+    fprintf(to, "\n%s\n\nOptions:\n", c->text);
+    options_print(c->options, to);
+    fprintf(to, "  %-*s this text\n", OPTION_COLUMN, "-h, --help");
+    print_examples(to, c->examples);
+    if (c->exits) fprintf(to, "\nExit codes: %s\n", c->exits);
+}
+
+// ---- running ----
+
+static int wrong_option(const command *c, poptContext context, int result)
+{
+    const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(c->options, option) : NULL;
+    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
+                      near ? near : "", near ? "'?" : "");
+}
+
+// One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
+// wrong; *help_wanted when --help was among the options.
+static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count, bool *help_wanted)
+{
+    static int help_option;
+    const struct poptOption wanted[] = {
+        {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)c->options, 0, NULL, NULL},
+        {"help", 'h', POPT_ARG_NONE, &help_option, 0, NULL, NULL},
+        POPT_TABLEEND,
+    };
+    poptContext context = must(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
+    int result = poptGetNextOpt(context), code = EXIT_DONE;
+    const char **arguments = result < -1 ? NULL : poptGetArgs(context);
+    *help_wanted |= help_option != 0;
+    if (result < -1 && !help_option) code = wrong_option(c, context, result);
+    for (size_t i = 0; arguments && arguments[i]; i++) {
+        *words = must(realloc(*words, (*count + 2) * sizeof **words));
+        (*words)[(*count)++] = must(strdup(arguments[i]));
+        (*words)[*count] = NULL;
+    }
+    poptFreeContext(context);
+    return code;
+}
+
+// The "--" that parts two kinds of arguments; argc when there is none, or when the command does not ask for it.
+static int dashes(const command *c, int argc, const char **argv)
+{
+    int i = 1;
+    while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0)) i++;
+    return i < argc ? i : argc;
+}
+
+int command_execute(const command *c, int argc, const char **argv)
+{
+    bool help_wanted = false;
+    const char **words = NULL;
+    size_t count = 0;
+    int first = dashes(c, argc, argv);
+    message_command(c->name, c->json);
+    int code = parse_part(c, first, argv, &words, &count, &help_wanted);
+    if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
+    // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.
+    if (!code && first < argc) code = parse_part(c, argc - first, argv + first, &words, &count, &help_wanted);
+    if (help_wanted) {
+        command_help(c, stdout);
+        code = output_close();
+    } else if (!code) {
+        code = c->run(words, count);
+    }
+    for (size_t i = 0; i < count; i++) free((char *)(uintptr_t)words[i]);
+    free(words);
+    options_free(c->options);
+    return code;
+}
+
+int command_program(const command *c, int argc, char **argv)
+{
+    output_init();
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("netprof-%s %s\n", c->name, netprof_version());
+        return output_close();
+    }
+    if (argc == 2 && strcmp(argv[1], "--list-options") == 0) {
+        options_list(c->options);
+        return output_close();
+    }
+    return command_execute(c, argc, (const char **)(uintptr_t)argv);
+}

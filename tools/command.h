@@ -1,0 +1,43 @@
+// The commands: what each is, and how its command line is read and its help is shown.
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include "common.h"
+
+// A sub-command, in netprof or in a program of its own (netprof-NAME). The popt table is parsed before run() is called;
+// what it points to belongs to the command's file.
+typedef struct command {
+    const char *name, *alias;
+    const char *summary;   // one line
+    const char *arguments; // "BEFORE AFTER"; a line for each way to use it
+    const char *text;      // what it does, a paragraph or two
+    const char *examples;  // one a line
+    const char *exits;     // its exit codes where they differ from the usual ones, or NULL
+    const struct poptOption *options;
+    unsigned popt_flags;
+    int (*run)(const char **arguments, size_t count); // returns the exit code
+    const int *json;      // where the command keeps --json, or NULL
+    size_t *before_dashes; // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
+} command;
+
+// Parses the options (argv[0] is the command), shows --help or runs. Returns the exit code.
+int command_execute(const command *c, int argc, const char **argv);
+// main() of a program that holds one command: command_execute(), --version, and --list-options for shell completion.
+int command_program(const command *c, int argc, char **argv);
+void command_help(const command *c, FILE *to);
+
+extern const command command_list;
+extern const command command_collect;
+extern const command command_diff;
+extern const command command_check;
+extern const command command_compare;
+extern const command command_run;
+extern const command command_record;
+extern const command command_merge;
+extern const command command_job;
+extern const command command_regions;
+extern const command command_convert;
+extern const command command_nccl;
+extern const command command_nsys;
+
+#endif

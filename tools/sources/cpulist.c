@@ -1,0 +1,39 @@
+#include "cpulist.h"
+
+#include <string.h>
+
+// A number at *at, which moves behind it.
+static bool take_number(const char **at, size_t *value)
+{
+    size_t digits = strspn(*at, "0123456789");
+    *value = 0;
+    if (!digits || digits > 6) return false;
+    for (; digits; digits--) *value = 10 * *value + (size_t)(*(*at)++ - '0');
+    return *value < CPULIST_MOST;
+}
+
+bool cpulist_add_text(cpulist *set, const char *text)
+{
+    for (const char *at = text;; at++) {
+        size_t first, last;
+        if (!take_number(&at, &first)) return false;
+        last = first;
+        if (*at == '-' && (at++, !take_number(&at, &last))) return false;
+        if (last < first) return false;
+        for (size_t i = first; i <= last; i++) set->bits[i / 64] |= UINT64_C(1) << i % 64;
+        if (*at != ',') return !*at || *at == '\n';
+    }
+}
+
+void cpulist_add(cpulist *set, const cpulist *other)
+{
+    for (size_t i = 0; i < CPULIST_MOST / 64; i++) set->bits[i] |= other->bits[i];
+}
+
+size_t cpulist_count(const cpulist *set)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < CPULIST_MOST / 64; i++)
+        for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1) count++;
+    return count;
+}
