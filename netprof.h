@@ -12242,6 +12242,7 @@ static void netprof__series_leave(struct netprof__regions_state *g)
     if (w && w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
     g->past_series = g->series;
     memset(&g->series, 0, sizeof g->series);
+    g->factor = 0;
 }
 
 /* The child starts from zero, with this thread's open regions open. Threads and sockets wait for its first region:
@@ -12891,6 +12892,7 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
     netprof__series_row *row;
     uint32_t parent = 0;
     size_t i;
+    if (n->row > NETPROF__SERIES_ROWS) return NULL;
     if (n->row) return &s->rows[n->row - 1];
     if (n->parent->parent) { /* else the parent is the root */
         if ((row = netprof__series_row_of(s, n->parent)) == NULL) return NULL;
@@ -12901,9 +12903,11 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
             n->row = (uint32_t)i + 1;
             return &s->rows[i];
         }
-    if (s->count == NETPROF__SERIES_ROWS ||
-        !netprof__grow(&a, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows))
+    if (s->count == NETPROF__SERIES_ROWS) {
+        n->row = NETPROF__SERIES_ROWS + 1; /* left out for good: it is not looked for at each sample */
         return NULL;
+    }
+    if (!netprof__grow(&a, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows)) return NULL;
     row = &s->rows[s->count];
     memset(row, 0, sizeof *row);
     row->parent = parent;

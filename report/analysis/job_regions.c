@@ -16,6 +16,13 @@ enum { OTHER = 0, NAMES_MOST = 96, PATHS_MOST = 1 << 16 };
 // Beyond this it is no time that threads can have spent.
 static const double threads_most = 1e6;
 
+// Of one name on one node.
+typedef struct job_region_lane {
+    job_bins *bins; // NULL: nothing that has a place in time
+    double own_s;
+    uint64_t calls, bytes;
+} job_region_lane;
+
 // ---- names ----
 
 static const char *name_of(const netprof_device *d)
@@ -169,14 +176,13 @@ static uint64_t grown(uint64_t *last, const netprof_snapshot *x, const netprof_d
     return value > before ? value - before : 0;
 }
 
-static job_bins **bins_of(job_report *r, size_t name, size_t place)
+static job_region_lane *lane_of(job_report *r, size_t name, size_t place)
 {
     job_region_time *to = &r->region_times[name];
     while (to->lane_count <= place) {
         if (!job_grow_one(&to->lanes, to->lane_count, sizeof *to->lanes)) return NULL;
-        to->lanes[to->lane_count++] = NULL;
+        to->lanes[to->lane_count++] = (job_region_lane){.bins = NULL};
     }
-    if (!to->lanes[place] && !(to->lanes[place] = job_bins_make())) return NULL;
     return &to->lanes[place];
 }
 
@@ -185,25 +191,31 @@ typedef struct stretch {
     bool known; // else amounts count, and are nowhere on the axis
 } stretch;
 
+static uint64_t added(uint64_t sum, uint64_t more)
+{
+    return sum + more < sum ? UINT64_MAX : sum + more;
+}
+
 static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
                        const stretch *at)
 {
     double long_ns = (double)(at->to_ns - at->from_ns);
     uint64_t own = grown(&p->own, s, d, "own_time"), calls = grown(&p->calls, s, d, "calls"),
              bytes = grown(&p->bytes, s, d, "bytes");
-    job_region_time *to = &r->region_times[p->name];
     if ((double)own > threads_most * fmax(long_ns, 1e9)) return true;
+    job_region_lane *to = lane_of(r, p->name, x->place);
+    if (!to) return false;
     to->own_s += (double)own * 1e-9;
-    to->calls = to->calls + calls < to->calls ? UINT64_MAX : to->calls + calls;
-    to->bytes = to->bytes + bytes < to->bytes ? UINT64_MAX : to->bytes + bytes;
+    to->calls = added(to->calls, calls);
+    to->bytes = added(to->bytes, bytes);
     if (!at->known) return true;
-    job_bins **bins = bins_of(r, p->name, x->place);
+    if (!to->bins && !(to->bins = job_bins_make())) return false;
     double threads = (double)own / long_ns;
     // Zeros as well: what is cut at an edge is then cut alike in all lanes, and shares add up.
-    if (!bins || !job_bins_add(*bins, at->from_ns, at->to_ns, threads, threads, threads)) return false;
+    if (!job_bins_add(to->bins, at->from_ns, at->to_ns, threads, threads, threads)) return false;
     bool first = !p->placed;
     p->placed = true;
-    return !first || job_bins_add(*bins, x->first_ns, at->from_ns, 0, 0, 0);
+    return !first || job_bins_add(to->bins, x->first_ns, at->from_ns, 0, 0, 0);
 }
 
 // What is new at the first reading was before it: it counts, and its place is not known.
@@ -265,20 +277,39 @@ static int by_own_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-// The names that are too many stand last, if there are any.
+static void free_time(job_region_time *x)
+{
+    for (size_t i = 0; i < x->lane_count; i++) job_bins_free(x->lanes[i].bins);
+    free(x->lanes);
+    free(x->name);
+}
+
+// The longest first; the names that are too many stand last. Without those of which nothing is known on any node.
 static void sort_names(job_report *r)
 {
+    size_t n = 0;
     job_region_time other = r->region_times[OTHER];
-    size_t n = r->region_time_count - 1;
-    memmove(r->region_times, r->region_times + 1, n * sizeof other);
-    r->region_times[n] = other;
+    for (size_t i = 1; i < r->region_time_count; i++)
+        if (r->region_times[i].own_s > 0 || r->region_times[i].calls) r->region_times[n++] = r->region_times[i];
+        else free_time(&r->region_times[i]);
     qsort(r->region_times, n, sizeof other, by_own_time);
-    r->region_times[n].others = true;
-    if (other.own_s > 0 || other.calls) return;
-    free(other.name);
-    for (size_t i = 0; i < other.lane_count; i++) job_bins_free(other.lanes[i]);
-    free(other.lanes);
-    r->region_time_count--;
+    other.others = true;
+    if (other.own_s > 0 || other.calls) r->region_times[n++] = other;
+    else free_time(&other);
+    r->region_time_count = n;
+}
+
+static void add_lane(job_region_time *x, const job_region_place *place, job_region_lane *lane, int64_t moved)
+{
+    if (place->at != JOB_NONE) {
+        x->own_s += lane->own_s;
+        x->calls = added(x->calls, lane->calls);
+        x->bytes = added(x->bytes, lane->bytes);
+    }
+    if (!lane->bins) return;
+    job_bins_coarsen(lane->bins, place->threads->shift);
+    job_bins_coarsen(place->threads, lane->bins->shift);
+    lane->bins->offset_ns = moved;
 }
 
 bool job_place_regions(job_report *r)
@@ -297,11 +328,7 @@ bool job_place_regions(job_report *r)
                      *place->node ? place->node : *place->host ? place->host : "an unknown host");
         place->threads->offset_ns = moved;
         for (size_t k = 0; k < r->region_time_count; k++)
-            if (i < r->region_times[k].lane_count && r->region_times[k].lanes[i]) {
-                job_bins_coarsen(r->region_times[k].lanes[i], place->threads->shift);
-                job_bins_coarsen(place->threads, r->region_times[k].lanes[i]->shift);
-                r->region_times[k].lanes[i]->offset_ns = moved;
-            }
+            if (i < r->region_times[k].lane_count) add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
     }
     if (r->region_time_count) sort_names(r);
     return true;
@@ -309,11 +336,7 @@ bool job_place_regions(job_report *r)
 
 void job_regions_free(job_report *r)
 {
-    for (size_t i = 0; i < r->region_time_count; i++) {
-        for (size_t k = 0; k < r->region_times[i].lane_count; k++) job_bins_free(r->region_times[i].lanes[k]);
-        free(r->region_times[i].lanes);
-        free(r->region_times[i].name);
-    }
+    for (size_t i = 0; i < r->region_time_count; i++) free_time(&r->region_times[i]);
     job_places_free(r->region_places, r->region_place_count);
     free(r->region_times);
 }
@@ -339,6 +362,14 @@ size_t job_region_ranks(const job_report *r, size_t node)
     return sum;
 }
 
+double job_region_threads(const job_report *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->region_place_count; i++)
+        if (r->region_places[i].at != JOB_NONE) sum += r->region_places[i].threads_s;
+    return sum;
+}
+
 double job_region_share(const job_report *r, size_t region, size_t node, double from_s, double to_s)
 {
     int64_t from = job_ns_of(r, from_s), to = job_ns_of(r, to_s);
@@ -350,7 +381,7 @@ double job_region_share(const job_report *r, size_t region, size_t node, double 
         threads += lived.integral;
         known = fmax(known, lived.known_s);
         const job_region_time *x = &r->region_times[region];
-        if (i < x->lane_count && x->lanes[i]) own += job_bins_span(x->lanes[i], from, to).integral;
+        if (i < x->lane_count && x->lanes[i].bins) own += job_bins_span(x->lanes[i].bins, from, to).integral;
     }
     if (!(threads > 0) || known < .5 * (to_s - from_s)) return NAN;
     return fmin(own / threads, 1);

@@ -268,9 +268,9 @@ typedef struct job_rank_span {
 typedef struct job_region_time {
     char *name;
     bool others; // what is not under a name of its own
-    double own_s; // of all threads of all nodes, of what was sampled
+    double own_s; // of all threads of the nodes that have a recording, of what was sampled
     uint64_t calls, bytes;
-    struct job_bins **lanes; // private: [lane_count], beside region_places
+    struct job_region_lane *lanes; // private: [lane_count], beside region_places
     size_t lane_count;
 } job_region_time;
 
@@ -434,8 +434,9 @@ void job_event_columns(const job_report *r, const job_event *event, double from_
 // Which share of the threads' time went to a region (an index in region_times) itself, without those within; node: an
 // index or JOB_ALL_NODES. NAN: nobody was sampled, or less than half of the stretch.
 double job_region_share(const job_report *r, size_t region, size_t node, double from_s, double to_s);
-// Processes whose regions are known over time.
+// Processes whose regions are known over time, and how long their threads lived (seconds).
 size_t job_region_ranks(const job_report *r, size_t node);
+double job_region_threads(const job_report *r);
 
 // A device and its mean over the worst stretch of a meter.
 typedef struct job_worst {

@@ -310,11 +310,10 @@ static json_object *region_time_json(const job_report *r, size_t region, size_t 
 static json_object *region_times_json(const job_report *r)
 {
     json_object *o = json_object_new_object(), *list = json_object_new_array();
-    double samples = r->interval_s > 0 ? ceil(r->end_s / r->interval_s) : SHARE_COLUMNS, threads = 0;
+    double samples = r->interval_s > 0 ? ceil(r->end_s / r->interval_s) : SHARE_COLUMNS;
     size_t columns = samples < 1 ? 1 : samples < SHARE_COLUMNS ? (size_t)samples : SHARE_COLUMNS;
-    for (size_t i = 0; i < r->region_place_count; i++) threads += r->region_places[i].threads_s;
     json_put_exact(o, "processes", job_region_ranks(r, JOB_ALL_NODES));
-    json_put_number(o, "threads_s", threads);
+    json_put_number(o, "threads_s", job_region_threads(r));
     json_put_number(o, "column_s", r->end_s / (double)columns);
     for (size_t i = 0; i < r->region_time_count; i++) json_object_array_add(list, region_time_json(r, i, columns));
     json_put(o, "regions", list);

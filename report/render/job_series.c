@@ -93,7 +93,7 @@ static void add_regions(const job_view *v, panels *p)
     size_t ranks = job_region_ranks(v->job, JOB_ALL_NODES);
     if (!ranks || !v->job->region_time_count) return;
     lines_panel *panel = &p->items[p->count];
-    *panel = (lines_panel){.label = "Regions", .below = arena_format(v->memory, "own time, %zu process%s", ranks, ranks == 1 ? "" : "es"),
+    *panel = (lines_panel){.label = "Regions", .below = arena_format(v->memory, "own time, %zu process%s; empty: in no region", ranks, ranks == 1 ? "" : "es"),
                            .format = AXES_PERCENT, .unit = "", .curves = p->curves[p->count], .limit = NAN};
     panel->curve_count = region_curves(v, JOB_ALL_NODES, p->curves[p->count]);
     if (!panel->curve_count) return;
