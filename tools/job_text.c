@@ -315,6 +315,21 @@ static void print_regions(FILE *to, const job_report *job, bool all)
     free(done);
 }
 
+// A name of a region in a table that is 80 columns wide; whole with --all.
+static void name_cell(table *t, const char *name, bool all)
+{
+    enum { MOST = 24 };
+    char text[MOST + 4];
+    size_t n = strlen(name);
+    if (all || n <= MOST + 3) {
+        table_cell(t, PLAIN, name);
+        return;
+    }
+    for (n = MOST; n && ((unsigned char)name[n] & 0xc0) == 0x80;) n--; // no half of a character
+    snprintf(text, sizeof text, "%.*s...", (int)n, name);
+    table_cell(t, PLAIN, text);
+}
+
 // The same over time: shares of the threads' time in equal parts of the job, the regions' own.
 static void print_regions_over_time(FILE *to, const job_report *job, bool all)
 {
@@ -330,7 +345,7 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
     }
     table *t = table_begin(columns, PARTS + 1);
     for (size_t k = 0; k < job->region_time_count && (all || k < SHOWN); k++) {
-        table_cell(t, PLAIN, job->region_times[k].others ? "(others)" : job->region_times[k].name);
+        name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
         for (size_t i = 0; i < PARTS; i++) {
             double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
             table_cell(t, PLAIN, isnan(share) ? "-" : number_share(share));

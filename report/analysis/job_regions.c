@@ -324,8 +324,8 @@ bool job_place_regions(job_report *r)
         place->at = node_of(r, place);
         int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
         if (place->at == JOB_NONE)
-            job_warn(r, "", "the series of %zu processes on %s is not shown: there is no recording of that node", place->ranks,
-                     *place->node ? place->node : *place->host ? place->host : "an unknown host");
+            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node", place->ranks,
+                     place->ranks == 1 ? "" : "es", *place->node ? place->node : *place->host ? place->host : "an unknown host");
         place->threads->offset_ns = moved;
         for (size_t k = 0; k < r->region_time_count; k++)
             if (i < r->region_times[k].lane_count) add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
