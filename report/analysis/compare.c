@@ -385,7 +385,7 @@ static void measure(comparer *m)
 
 // ---- checks ----
 
-// What a side's mark shows: OK, WATCH or BAD.
+// What a side's mark shows: fine, doubtful or bad.
 static int mark_of(severity s)
 {
     return s >= SEVERITY_HIGH ? 2 : s >= SEVERITY_WATCH;

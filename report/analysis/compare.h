@@ -181,7 +181,7 @@ typedef struct comparison_verdict {
     double value[COMPARISON_SIDES];              // what the rule judged, in rule->unit; NAN unless JUDGED
     const finding *finding[COMPARISON_SIDES];    // of the worst run; NULL when it was OK
     size_t run[COMPARISON_SIDES];                // which run that was, DIFFERENCE_NONE unless JUDGED
-    // The two sides' marks differ: OK (ok, info), WATCH (watch, warn), BAD (high, critical). A side where there was
+    // The two sides' marks differ: fine (ok, info), doubtful (watch, warn), bad (high, critical). A side where there was
     // nothing to judge counts as OK; one that could not be judged never flips.
     bool flipped;
 } comparison_verdict;

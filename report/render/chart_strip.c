@@ -14,7 +14,7 @@ typedef struct strip {
     size_t count;
 } strip;
 
-static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 36, gap = 2;
+static const double pitch = 13.2, cell_height = 11.6, head_height = 13, word_width = 40, gap = 2;
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
@@ -122,7 +122,7 @@ static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_bo
 
 static void folded_heads(canvas *c, canvas_box box)
 {
-    static const char *const heads[] = {"OK", "INFO", "WATCH", "BAD", "not read"};
+    static const char *const heads[] = {"OK", "INFO", "WATCH", "WARN +", "not read"};
     double width = box.width / 8;
     for (size_t i = 0; i < 5; i++)
         canvas_text(c, box.x + width * (double)(i + 1) - 4, box.y + 8, heads[i], TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, width - 4);

@@ -100,8 +100,11 @@ static void subline(flow *f, const char *text)
 static void verdict(flow *f)
 {
     const document *d = f->d;
-    const double mark_x = 16, word_x = 24, text_x = 58, pad = 9;
-    double text_width = f->inner - text_x - 4, height = pad + 16;
+    const double mark_x = 16, word_x = 24, pad = 9;
+    double text_x = 58, height = pad + 16;
+    for (size_t i = 0; i < d->verdict_count; i++)
+        text_x = fmax(text_x, word_x + 8 + canvas_text_width(f->c, theme_severity_word(d->verdict[i].severity), TYPE_TABLE_STRONG));
+    double text_width = f->inner - text_x - 4;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
         height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;

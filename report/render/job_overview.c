@@ -109,7 +109,7 @@ static size_t add_given(const job_view *v, use_row *rows)
     for (int i = JOB_EFFICIENCY_MEMORY; i < JOB_EFFICIENCIES; i++) {
         const job_efficiency *e = &v->job->efficiency[i];
         bool memory = i == JOB_EFFICIENCY_MEMORY;
-        if (isnan(e->used) || !isfinite(e->of) || e->basis == JOB_BASIS_NODE_MEMORY) continue;
+        if (!(e->used >= 0 && e->of > 0) || !isfinite(e->of) || e->basis == JOB_BASIS_NODE_MEMORY) continue;
         const char *used = arena_text(v->memory, memory ? number_binary(e->used).text : number_duration(e->used).text);
         const char *of = arena_text(v->memory, memory ? number_binary(e->of).text : number_duration(e->of).text), *unit = strstr(used, space);
         rows[n] = (use_row){.label = titles[i], .ink = (theme_ink)(INK_PART + 1), .share = e->used / e->of, .low = NAN, .high = NAN};
@@ -124,7 +124,7 @@ static size_t add_efficiency(const job_view *v, fact_row *facts)
 {
     const job_efficiency *e = &v->job->efficiency[JOB_EFFICIENCY_CPU];
     char against[400];
-    if (isnan(e->used) || !(e->of > 0)) return 0;
+    if (!(e->used >= 0 && e->of > 0)) return 0;
     const char *of = arena_text(v->memory, number_duration(e->of).text);
     facts[0] = (fact_row){"CPU time", arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "", number_duration(e->used).text, of,
                                                    number_percent(e->used / e->of).text), true};

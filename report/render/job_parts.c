@@ -340,7 +340,7 @@ static void add_device_table(const job_view *v, document *doc, const group *g, c
     const char *question = shown < all ? arena_format(v->memory, "%zu of %zu: those with findings and the busiest", shown, all) : "";
     if (cells && shown)
         document_add(doc, chart_table((chart_head){arena_format(v->memory, "%s-device-table", g->name),
-                                                   arena_format(v->memory, "%s by %s", g->device_noun, g->device_noun), question},
+                                                   arena_format(v->memory, "%s by %s", is_virtual ? "Device" : g->device_noun, g->device_noun), question},
                                       columns, width, cells, shown));
 }
 

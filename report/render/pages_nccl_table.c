@@ -87,7 +87,7 @@ static void number(canvas *c, double right, double base, const char *text, bool 
 static void draw_skew(canvas *c, const row *r, const places *p, double y, double base)
 {
     if (r->r.severity >= SEVERITY_WATCH) {
-        severity s = r->r.severity >= SEVERITY_HIGH ? SEVERITY_HIGH : SEVERITY_WATCH;
+        severity s = (severity)r->r.severity;
         canvas_rect(c, (canvas_box){p->skew, y, p->skew_text[1] + 2 - p->skew, pitch - 1.2},
                     theme_severity_field(s), 0);
         canvas_mark(c, p->skew + 5, base - 2.5, s);

@@ -70,7 +70,8 @@ double theme_size(theme_type type);        // pt, never below 6
 const char *theme_family(theme_type type); // list of families, as pango and CSS take it
 int theme_weight(theme_type type);         // 400, 600
 
-// The ink of a severity's mark and word, the pale one of its field; its word: "OK", "INFO", "WATCH", "BAD".
+// The ink of a severity's mark and word, the pale one of its field; its word, which is severity_name() in capitals: text, JSON,
+// --fail-on and pages speak of the same six.
 theme_ink theme_severity_ink(severity s);
 theme_ink theme_severity_field(severity s);
 const char *theme_severity_word(severity s);

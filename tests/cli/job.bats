@@ -51,7 +51,7 @@ END
     wait $recorder
     touch stop
     wait $pid
-    run --separate-stderr netprof job n.netprof --json
+    run --separate-stderr netprof job n.netprof --json --fail-on critical
     [ "$status" -eq 0 ]
     near "$(jq .use.cpu.total <<<"$output")" "$(awk -v a="$after" -v b="$before" 'BEGIN { print a - b }')" 0.15
     [ "$(jq -r .use.cpu.of <<<"$output")" = job ]
@@ -63,7 +63,7 @@ END
 
 @test "job: the text is short, fits 80 columns and names command and use" {
     netprof run -q --interval 100ms -o r.netprof -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; sleep 0.5'
-    run --separate-stderr netprof job r.netprof
+    run --separate-stderr netprof job r.netprof --fail-on critical
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     [ "${#lines[@]}" -le 25 ]
@@ -81,16 +81,16 @@ END
     SLURM_JOB_ID=17 SLURM_JOB_NAME=two SLURM_JOB_USER=anna SLURMD_NODENAME=n2 \
         netprof record -q -o d/2.netprof --interval 100ms --duration 1s --job none
     wait
-    begin=$(netprof job d --json | jq .begin_ns)
+    begin=$(netprof job d --json --fail-on critical | jq .begin_ns)
     printf '%s init\n%s train\n' "$((begin / 1000000000 - 1))" "$((begin / 1000000000)).$(printf %09d $((begin % 1000000000 / 2 + 500000000)))" >d/x.phases
-    run netprof job d --json
+    run netprof job d --json --fail-on critical
     [ "$status" -eq 0 ]
     [ "$(jq -r '[.nodes[].name] | join(",")' <<<"$output")" = n1,n2 ]
     [ "$(jq -r '.facts.job_id + " " + .facts.job_name + " " + .facts.job_user' <<<"$output")" = "17 two anna" ]
     [ "$(jq '.phases | length' <<<"$output")" -eq 2 ]
     # Phases follow one another: they share the whole time.
     near "$(jq '[.phases[].time_s] | add' <<<"$output")" "$(jq .elapsed_s <<<"$output")" 0.000001
-    run netprof job d --all
+    run netprof job d --all --fail-on critical
     [[ $output == *"job 17 two, anna, 2 nodes"* ]]
     [[ $output == *"node clocks agree to"* ]]
 }
@@ -98,20 +98,82 @@ END
 @test "job: regions that lie beside the recordings" {
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 4 .
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
-    run --separate-stderr netprof job . --json
+    run --separate-stderr netprof job . --json --fail-on critical
     [ "$status" -eq 0 ]
     # The same figures as of the regions alone.
     netprof regions netprof-*.netprof --json >regions.json
     [ "$(jq -c '[.regions[].path]' <<<"$output")" = "$(jq -c '[.regions[].path]' regions.json)" ]
     [ "$(jq '.regions[0].ranks' <<<"$output")" -eq 4 ]
-    run netprof job .
+    run netprof job . --fail-on critical
     [[ $output == *"main/step/compute"* ]]
+}
+
+# Slurm's environment, without a Slurm: what a node was given, and what of that was used.
+@test "job: CPU time, memory and time against what the scheduler gave" {
+    cat >work.py <<'END'
+import resource, time
+block = bytearray(40 << 20)
+for i in range(0, len(block), 4096): block[i] = 1
+end = time.process_time() + 0.4
+while time.process_time() < end: pass
+time.sleep(0.3)
+use = resource.getrusage(resource.RUSAGE_SELF)
+print(use.ru_utime + use.ru_stime, use.ru_maxrss * 1024)
+END
+    begin=$(date +%s)
+    env SLURM_JOB_ID=17 SLURMD_NODENAME=n07 SLURM_JOB_NODELIST='n[05-08]' SLURM_JOB_CPUS_PER_NODE='1(x2),2,1' SLURM_MEM_PER_CPU=64 \
+        SLURM_JOB_START_TIME="$begin" SLURM_JOB_END_TIME=$((begin + 600)) \
+        netprof run -q --interval 50ms -o r.netprof -- python3 work.py >said
+    read -r cpu peak <said
+    run --separate-stderr netprof job --json --fail-on critical r.netprof
+    [ "$status" -eq 0 ]
+    jq .efficiency <<<"$output"
+    # By the program's own account; the interpreter's start and end are not in it.
+    near "$(jq .efficiency.cpu.used_cpu_s <<<"$output")" "$cpu" 0.15
+    jq -e '.efficiency.cpu | .of_cpu_s / .used_cpu_s * .share | . > 0.999 and . < 1.001' <<<"$output"
+    # The third of four nodes has two CPUs, but no more than there are.
+    [ "$(jq .nodes[0].cpus_allocated <<<"$output")" = "$(python3 -c 'import os; print(min(2, os.cpu_count()))')" ]
+    [ "$(jq -r .efficiency.memory.against <<<"$output")" = request ]
+    [ "$(jq .efficiency.memory.of_bytes <<<"$output")" = $((2 * 64 << 20)) ]
+    near "$(jq .efficiency.memory.used_bytes <<<"$output")" "$peak" 5000000
+    [ "$(jq .efficiency.time.of_s <<<"$output")" = 600 ]
+    jq -e '.efficiency.time | .used_s + .left_s | . > 599.9 and . < 600.1' <<<"$output"
+    run --separate-stderr netprof job --fail-on critical r.netprof
+    [[ $output == *"Memory, peak"*"128 MiB"*"the memory requested"* ]]
+    [[ $output == *"10 min"*"the time limit; 9 min "*" s were left"* ]]
+}
+
+@test "job: CPUs by where the program may run, when nothing else tells" {
+    [ "$(nproc)" -gt 1 ] || skip 'one CPU only'
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    netprof run -q --interval 50ms -o r.netprof -- taskset -c "$cpu" sleep 0.3
+    netprof job --json --fail-on critical r.netprof >report.json
+    # A control group that is smaller than the node would be the job's allocation.
+    [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = affinity ] || [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = cpuset ]
+    [ "$(jq .nodes[0].cpus_allocated report.json)" = 1 ] || [ "$(jq -r .nodes[0].cpus_allocated_by report.json)" = cpuset ]
+}
+
+@test "job: scontrol that hangs costs a few seconds at the end, and no reading" {
+    mkdir bin
+    printf '#!/bin/sh\nexec sleep 30\n' >bin/scontrol
+    chmod +x bin/scontrol
+    SLURM_JOB_ID=17 PATH=$PWD/bin:$PATH netprof record -q -o r.netprof --interval 50ms --duration 300ms --job slurm --sources cpu
+    netprof convert r.netprof r.json
+    [ "$(jq -r .facts.job_id r.json)" = 17 ]
+    [ "$(jq -r .facts.job_state r.json)" = null ]
+    [ "$(jq -r .facts.ended_by r.json)" = duration ]
+    [ "$(jq '.snapshots | length' r.json)" -ge 3 ]
+    # The number goes to it as one word, and only when it is one.
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@" >>%s/asked\n' "$PWD" >bin/scontrol
+    SLURM_JOB_ID='17; touch bad' PATH=$PWD/bin:$PATH netprof record -q -o r.netprof --duration 100ms --job slurm --sources cpu
+    [ ! -e bad ]
+    refute grep -q show asked
 }
 
 @test "job: the same input gives the same output" {
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.3
-    netprof job r.netprof --json >one
-    netprof job r.netprof --json >two
+    netprof job r.netprof --json --fail-on critical >one
+    netprof job r.netprof --json --fail-on critical >two
     cmp one two
 }
 
@@ -128,7 +190,7 @@ END
     [ "$status" -eq 3 ]
     [[ $output == *"one snapshot"* ]]
     netprof run -q --interval 50ms -o r.netprof -- sleep 0.2
-    run --separate-stderr netprof job . --json
+    run --separate-stderr netprof job . --json --fail-on critical
     [ "$status" -eq 0 ]
     [[ $stderr == *"one.netprof"*"one snapshot"* ]]
     [ "$(jq .damaged <<<"$output")" = true ]

@@ -174,13 +174,38 @@ three_nodes() {
     done
 }
 
+@test "merge: time between two recordings of a node is not missing from them; a recorder that was killed is missed" {
+    netprof record -q -o first.netprof --interval 50ms --duration 300ms --job none --sources cpu
+    sleep 1
+    netprof record -q -o second.netprof --interval 50ms --duration 300ms --job none --sources cpu
+    netprof merge -q first.netprof second.netprof -o both.netprof
+    netprof job --json --fail-on critical both.netprof >both.json
+    jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 1 and .[0].to_s - .[0].from_s > 0.9' both.json
+    # As many as each alone: the second between them would be 20 more.
+    for file in first second; do netprof job --json --fail-on critical $file.netprof | jq .expected; done >alone
+    [ "$(jq .expected both.json)" = "$(awk '{ sum += $1 } END { print sum }' alone)" ]
+    netprof record -q -o killed.netprof --interval 50ms --duration 20s --job none --sources cpu &
+    recorder=$!
+    for _ in $(seq 200); do [ "$(stat -c %s killed.netprof 2>/dev/null || echo 0)" -gt 1500 ] && break; sleep 0.05; done
+    kill -KILL $recorder
+    wait $recorder || true
+    sleep 0.5
+    netprof record -q -o third.netprof --interval 50ms --duration 200ms --job none --sources cpu
+    mkdir killed
+    mv killed.netprof third.netprof killed
+    netprof job --json --fail-on critical killed >killed.json 2>/dev/null
+    jq -e '.nodes[0].gaps | map(select(.between_recordings)) | length == 0' killed.json
+    jq -e '.nodes[0].gaps | length >= 1' killed.json
+    jq -e '.expected > .samples' killed.json
+}
+
 @test "merge: netprof job reads every node of a merged file" {
     three_nodes
     netprof merge -q n1-17.netprof n2-17.netprof n10-17.netprof -o job.netprof
     mkdir d
     cp n*-17.netprof d
-    netprof job --json job.netprof >merged.json
-    netprof job --json d >apart.json
+    netprof job --json --fail-on critical job.netprof >merged.json
+    netprof job --json --fail-on critical d >apart.json
     for file in merged.json apart.json; do
         [ "$(jq -r '[.nodes[].name] | sort | join(" ")' "$file")" = "n1 n10 n2" ]
     done

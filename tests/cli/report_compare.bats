@@ -28,7 +28,10 @@ setup() {
     grep -qF "${title:0:24}" flat.txt
     grep -q 'What changed most' a.txt
     grep -q 'Everything that differs' a.txt
-    grep -q 'BAD' a.txt
+    netprof check --json bad.0.netprof bad.1.netprof >check.json || [ $? -eq 1 ]
+    worst=$(jq -r .verdict.severity check.json)
+    grep -qw "${worst^^}" a.txt
+    refute grep -qw BAD a.txt
 }
 
 @test "nothing lies over another text or outside, on both papers" {

@@ -59,6 +59,38 @@ merge 0" ]
     [ "$n2" -ge 12288000 ] && [ "$n2" -lt 13200000 ]
 }
 
+@test "slurm: what the job was given and how it ended, as Slurm itself says" {
+    said() { grep -oE "(^| )$1=[^ ]+" beside/../show | head -n 1 | sed 's/.*=//'; }
+    n1=beside/1-n1.netprof n2=beside/1-n2.netprof
+    # CPUs of each node: the first line of its kind in scontrol's list, and the rest of all.
+    [ "$(fact $n1 job_cpus)" = "$(said NumCPUs)" ]
+    [ $(($(fact $n1 job_cpus_on_node) + $(fact $n2 job_cpus_on_node))) -eq "$(said NumCPUs)" ]
+    [ "$(said NumCPUs)" -ge 3 ]
+    [ "$(fact $n1 job_start_s)" = "$(said StartTime)" ]
+    [ "$(fact $n1 job_end_s)" = "$(said EndTime)" ]
+    [ "$(fact $n1 job_time_limit_s)" = 420 ]
+    [ "$(fact $n1 job_partition)" = all ]
+    [ "$(fact $n1 job_name)" = "my job TimeLimit=1" ]
+    [ "$(fact $n1 job_memory_on_node)" = $((200 << 20)) ]
+    [ "$(fact $n2 job_memory_on_node)" = $((200 << 20)) ]
+    # One question for all nodes: the first node's recorder puts it. While it is recorded the job runs on.
+    [ "$(fact $n2 job_start_s)" = null ]
+    [ "$(fact $n1 job_state)" = null ]
+    # A recorder of prologue and epilogue sees the end.
+    for node in n2 n3; do
+        [[ $(fact "hooks/2-$node.netprof" job_state) == COMPLET* ]]
+        [ "$(fact "hooks/2-$node.netprof" job_exit_code)" = 0:0 ]
+    done
+    [[ $(fact cancelled/3-n3.netprof job_state) == @(null|CANCELLED|COMPLETING) ]]
+    netprof job --json --fail-on critical beside >report.json
+    [ "$(jq -r .efficiency.cpu.against report.json)" = scheduler ]
+    [ "$(jq .efficiency.time.of_s report.json)" = 420 ]
+    [ "$(jq .efficiency.memory.of_bytes report.json)" = $((200 << 20)) ]
+    # Seconds of both nodes, by Slurm's CPUs and the recordings' lengths.
+    jq -e '(.nodes | map(.cpus_allocated * (.end_s - .begin_s)) | add) as $of | .efficiency.cpu.of_cpu_s | . > $of * 0.999 and . < $of * 1.001' report.json
+    jq -e ".nodes | map(.cpus_allocated) | add == $(said NumCPUs)" report.json
+}
+
 @test "slurm: the report of a merged job names its nodes" {
     [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip "built without drawing"
     netprof report -o job.html job.netprof

@@ -280,3 +280,85 @@ for i in range(700):
     [ "$(jq '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json)" = true ]
     [ "$(jq '[.snapshots[].begin_ns] | . == sort and (unique | length) == length' r.json)" = true ]
 }
+
+# job_json FILE HOST RATE [gpu]: 60 snapshots by hand, a second apart but for the 21 s between the 30th and the next one;
+# a port that sends RATE bytes/s, and a GPU that is busy 80 % at 300 W where asked for.
+job_json() {
+    python3 - "$@" <<'END'
+import json, sys
+path, host, rate, gpu = sys.argv[1], sys.argv[2], int(sys.argv[3]), len(sys.argv) > 4
+SECOND = 10**9
+devices = [("cxi", "cxi0", [("hni_sts_rx_ok_octets", "bytes", "counter"), ("hni_sts_tx_ok_octets", "bytes", "counter")])]
+if gpu:
+    devices.append(("gpu", "gpu0", [("busy", "percent", "gauge"), ("energy", "uJ", "counter")]))
+
+
+def value(name, t):
+    return {"hni_sts_rx_ok_octets": 1000 * t, "hni_sts_tx_ok_octets": rate * t, "busy": 80, "energy": 300 * 10**6 * t}[name]
+
+
+def snapshot(t):
+    ns = (t + 10000) * SECOND
+    return {"schema": 0, "set": "all", "begin_ns": ns, "end_ns": ns + 1000, "wall_ns": (1700000000 + t) * SECOND, "stamp_error_ns": 0,
+            "devices": [{"device": d, "source": s, "begin_ns": ns, "end_ns": ns + 1000, "values": {n: value(n, t) for n, _, _ in c}}
+                        for s, d, c in devices]}
+
+
+schema = {"facts": {"host": host, "boot_id": host}, "sources": [{"name": s, "status": "ok", "devices": 1} for s, _, _ in devices],
+          "devices": [{"source": s, "name": d, "physical": True, "virtual": False, "facts": {"speed_mbps": "200000"},
+                       "counters": [{"name": n, "unit": u, "kind": k, "width": 64, "scale": 1, "flags": ["fast"]} for n, u, k in c]}
+                      for s, d, c in devices]}
+times = [t if t < 30 else t + 20 for t in range(60)]
+with open(path, "w") as to:
+    json.dump({"format": "netprof", "version": 1, "facts": {}, "schemas": [schema], "snapshots": [snapshot(t) for t in times], "deltas": []}, to)
+END
+}
+
+# What the pages show: perfmon's titles said "Max 0/Node", its axes were lists of words that stood as far apart as their
+# number, pages of what was not measured were empty, and there were none of GPUs.
+@test "P15: pages: figures in place of 0, an axis on which a second is a second, no empty page, GPUs" {
+    command -v netprof-report >/dev/null || skip 'built without drawing'
+    command -v pdftotext >/dev/null || skip 'no pdftotext'
+    job_json a.json node1 2000000
+    job_json b.json node2 6000000
+    netprof-report -o plain.pdf a.json b.json
+    python3 - <<'END'
+import re
+import subprocess
+
+
+def page(*options):
+    done = subprocess.run(["pdftotext", *options, "plain.pdf", "-"], capture_output=True, text=True, check=True)
+    return done.stdout.replace("\u202f", " ").replace("\u00a0", " ")
+
+
+text = re.sub(r"[ \t]+", " ", page("-layout"))
+assert not re.search(r"\bMax 0\b", text, re.I)
+# The mean of 2 and 6 MB/s, the lowest and the highest node by name, and 79 s of both: what was made above.
+assert re.search(r"Network sent 4(\.00)? MB/s 2(\.00)? MB/s node1 6(\.00)? MB/s node2", text), text
+assert "632 MB" in text, text
+# What was not measured has no part, and is named.
+assert not re.search(r"^ ?(GPU|Memory|Energy)$", text, re.M), text
+assert re.search(r"Not in this report:(.|\n)*GPU busy \(not recorded\)", text), text
+pages = page("-layout").split("\f")[:-1]
+assert len(pages) >= 3
+for number, one in enumerate(pages):
+    assert len(one.split()) > 40, (number + 1, one)
+# The axis of time on page 1: labels stand at places in proportion to their numbers, over the gap, too.
+found = re.findall(r'xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]+">(\d+)<', page("-bbox", "-f", "1", "-l", "1"))
+rows = {}
+for left, top, right, number in found:
+    rows.setdefault(round(float(top)), []).append(((float(left) + float(right)) / 2, int(number)))
+ticks = max((sorted(r) for r in rows.values()), key=lambda r: len({v for _, v in r} & {0, 10, 20, 30, 40, 50, 60, 70}))
+(x0, v0), (x1, v1) = ticks[0], ticks[-1]
+assert v0 == 0 and v1 >= 40 and len(ticks) >= 3, rows
+for x, v in ticks[:-1]: # the last one may have its unit beside it
+    assert abs(x - (x0 + (v - v0) * (ticks[-2][0] - x0) / (ticks[-2][1] - v0))) < 1.5, ticks
+END
+    job_json a.json node1 2000000 gpu
+    netprof-report -o gpu.pdf a.json b.json
+    pdftotext -layout gpu.pdf - | sed 's/\xe2\x80\xaf/ /g' | tr -s ' ' >text
+    grep -qE '^ ?GPU$' text
+    grep -qE 'GPU busy 80(\.0)? %' text
+    grep -qE 'GPU power 300 W' text
+}

@@ -18,7 +18,8 @@ enum {
     NODE_HWMON = 32,
     NODE_RECORDER = 64,
     NODE_ALL = 127,
-    NODE_LOOPBACK = 128
+    NODE_LOOPBACK = 128,
+    NODE_GIVEN = 256 // limits: of the process and the control group, of power; the node's pressure; all absent at first
 };
 
 // All zero: two NICs and no more.
@@ -63,6 +64,8 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         cluster_counters(list, times, "us", NETPROF_KIND_COUNTER, 64);
         cluster_counters(list, moved, "bytes", NETPROF_KIND_COUNTER, 64);
         cluster_counter(list, "resident", "bytes", NETPROF_KIND_GAUGE, 64);
+        if (s->parts & NODE_GIVEN) cluster_counter(list, "run_queue_wait", "ns", NETPROF_KIND_COUNTER, 64);
+        if (s->parts & NODE_GIVEN) cluster_counter(list, "cpus_allowed", "CPUs", NETPROF_KIND_GAUGE, 64);
     }
     if (s->parts & NODE_CGROUP) {
         netprof_build_source(list, "cgroup");
@@ -70,6 +73,14 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         cluster_counter(list, "cpu_usage", "us", NETPROF_KIND_COUNTER, 64);
         cluster_counter(list, "oom_kills", "events", NETPROF_KIND_COUNTER, 64);
         cluster_counters(list, group, "bytes", NETPROF_KIND_GAUGE, 64);
+        static const char *const times_given[] = {"cpu_quota", "cpu_period", NULL};
+        if (s->parts & NODE_GIVEN) cluster_counters(list, times_given, "us", NETPROF_KIND_GAUGE, 64);
+        if (s->parts & NODE_GIVEN) cluster_counter(list, "cpuset_cpus", "CPUs", NETPROF_KIND_GAUGE, 64);
+    }
+    if (s->parts & NODE_GIVEN) {
+        netprof_build_source(list, "pressure");
+        netprof_list_device(list, "pressure", 0, NETPROF_DEVICE_PHYSICAL);
+        cluster_counter(list, "cpu_some", "us", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_CPU) {
         char cpus[16];
@@ -90,6 +101,7 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         netprof_build_source(list, "energy");
         netprof_list_device(list, "package-0", 0, NETPROF_DEVICE_PHYSICAL);
         cluster_counter(list, "energy", "uJ", NETPROF_KIND_COUNTER, s->energy_width ? s->energy_width : 64);
+        if (s->parts & NODE_GIVEN) cluster_counter(list, "power_limit_long_term", "uW", NETPROF_KIND_GAUGE, 64);
         netprof_list_device(list, "package-0/core", 0, NETPROF_DEVICE_VIRTUAL);
         cluster_counter(list, "energy", "uJ", NETPROF_KIND_COUNTER, 64);
         netprof_list_device(list, "package-0/dram", 0, NETPROF_DEVICE_VIRTUAL);

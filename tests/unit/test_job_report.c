@@ -517,6 +517,230 @@ static void traffic_beside_the_ports(void **state)
     }
 }
 
+// What they moved has lanes of its own: each device's, and the node's, and no part of the network's.
+static void virtual_devices_have_lanes(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU | NODE_LOOPBACK, .interval_s = 1});
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        node_add(&f, "lo", "tx_bytes", t < 5 ? 1e6 : 3e6);
+        node_add(&f, "lo", "rx_bytes", 4e6);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e6);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    const job_device *lo = NULL;
+    for (size_t i = 0; i < job.device_count; i++)
+        if (strcmp(job.devices[i].name, "lo") == 0) lo = &job.devices[i];
+    assert_non_null(lo);
+    assert_null(lo->lanes[JOB_SENT]);
+    expect_close(lo->lanes[JOB_VIRTUAL_SENT]->total, 20e6, 1e-9);
+    expect_close(use_of(&job, JOB_VIRTUAL_SENT)->total, 20e6, 1e-9);
+    expect_close(use_of(&job, JOB_VIRTUAL_RECEIVED)->mean, 4e6, 1e-6);
+    expect_close(use_of(&job, JOB_SENT)->total, 50e6, 1e-9);
+    assert_false(use_of(&job, JOB_VIRTUAL_SENT)->lower_bound);
+    expect_close(job_lane_span(&job, lo->lanes[JOB_VIRTUAL_SENT], 6, 9).mean, 3e6, 0.01);
+    json_object *o = job_report_json(&job), *use, *one;
+    assert_true(json_object_object_get_ex(o, "use", &use) && json_object_object_get_ex(use, "virtual_sent", &one));
+    assert_true(json_object_object_get_ex(one, "total", &one));
+    expect_close(json_object_get_double(one), 20e6, 1e-9);
+    json_object_put(o);
+    job_report_free(&job);
+}
+
+// By the order that its header gives: the smaller of cpuset and scheduler, else where threads may run, else all; and the
+// quota below that.
+static void what_a_job_was_given(void **state)
+{
+    static const struct {
+        int cpuset, quota, period, affinity; // 0: absent
+        const char *scheduler;
+        double is;
+        job_basis by;
+    } rows[] = {
+        {0, 0, 0, 0, NULL, 16, JOB_BASIS_NODE},
+        {16, 0, 0, 16, NULL, 16, JOB_BASIS_NODE},
+        {8, 0, 0, 1, NULL, 8, JOB_BASIS_CPUSET},
+        {8, 0, 0, 1, "4", 4, JOB_BASIS_SCHEDULER},
+        {2, 0, 0, 1, "4", 2, JOB_BASIS_CPUSET},
+        {0, 0, 0, 3, NULL, 3, JOB_BASIS_AFFINITY},
+        {16, 0, 0, 3, "16", 16, JOB_BASIS_SCHEDULER},
+        {8, 150000, 100000, 8, "8", 1.5, JOB_BASIS_QUOTA},
+        {2, 400000, 100000, 8, NULL, 2, JOB_BASIS_CPUSET},
+        {0, 400000, 100000, 0, NULL, 4, JOB_BASIS_QUOTA},
+        {0, 0, 0, 0, "-4", 16, JOB_BASIS_NODE}, // no number
+        {0, 0, 0, 0, "4x", 16, JOB_BASIS_NODE},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *const facts[] = {rows[i].scheduler ? "job_cpus_on_node" : NULL, rows[i].scheduler, NULL};
+        unsigned parts = NODE_PROCESS | NODE_CGROUP | NODE_CPU | NODE_GIVEN;
+        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = parts, .cpus = 16, .interval_s = 1, .facts = facts});
+        const struct {
+            const char *device, *counter;
+            int value;
+        } values[] = {{"/job", "cpuset_cpus", rows[i].cpuset}, {"/job", "cpu_quota", rows[i].quota}, {"/job", "cpu_period", rows[i].period},
+                      {"job", "cpus_allowed", rows[i].affinity}};
+        for (size_t k = 0; k < COUNT(values); k++) {
+            node_set(&f, values[k].device, values[k].counter, values[k].value);
+            if (!values[k].value) node_status(&f, values[k].device, values[k].counter, NETPROF_STATUS_VANISHED);
+        }
+        for (int t = 0; t <= 10; t++) {
+            if (t == 10) node_status(&f, "/job", "cpuset_cpus", NETPROF_STATUS_VANISHED); // the group ended with the job
+            node_take(&f, t);
+            node_add(&f, "job", "cpu_user", 0.75e6);
+        }
+        node_close(&f);
+        job_report job = report_of(NULL);
+        if (!(fabs(job.nodes[0].cpus_allocated - rows[i].is) < 1e-9) || job.nodes[0].cpus_basis != rows[i].by)
+            fail_msg("row %zu: %g by %s", i, job.nodes[0].cpus_allocated, job_basis_name(job.nodes[0].cpus_basis));
+        expect_close(job.nodes[0].lanes[JOB_CPU]->capacity, rows[i].is, 1e-9);
+        const job_efficiency *e = &job.efficiency[JOB_EFFICIENCY_CPU];
+        expect_close(e->used, 7.5, 1e-9);
+        expect_close(e->of, 10 * rows[i].is, 1e-9);
+        assert_int_equal(e->basis, rows[i].by);
+        job_report_free(&job);
+    }
+}
+
+// Two nodes; the second came nearer to its memory. 400 s of an hour, begun 100 s before the recording.
+static void used_of_what_was_given(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 2; n++) {
+        char start[32];
+        snprintf(start, sizeof start, "%lld", (long long)(CLUSTER_EPOCH / 1000000000 - 100));
+        const char *const facts[] = {"job_cpus_on_node", n == 1 ? "2" : "3",          "job_memory_on_node", "4294967296",
+                                     "job_start_s",      start,                       "job_time_limit_s",   "3600", NULL};
+        node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
+                                 &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_MEMORY, .interval_s = 10, .facts = facts});
+        for (int t = 0; t <= 300; t += 10) {
+            node_set(&f, "job", "resident", n * 1e9 * (t == 100 ? 1 : 0.5));
+            node_take(&f, t);
+            node_add(&f, "job", "cpu_user", 10e6); // one CPU
+        }
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    const job_efficiency *e = job.efficiency;
+    char text[200];
+    expect_close(e[JOB_EFFICIENCY_CPU].used, 600, 1e-9);
+    expect_close(e[JOB_EFFICIENCY_CPU].of, 300 * 5, 1e-9);
+    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_CPU), "2 to 3 CPUs a node: what the scheduler gave");
+    expect_close(e[JOB_EFFICIENCY_MEMORY].used, 2e9, 1e-9);
+    expect_close(e[JOB_EFFICIENCY_MEMORY].of, 4294967296.0, 1e-9);
+    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_MEMORY), "the memory requested, on n2");
+    expect_close(e[JOB_EFFICIENCY_TIME].used, 400, 1e-9);
+    expect_close(e[JOB_EFFICIENCY_TIME].of, 3600, 1e-9);
+    expect_close(e[JOB_EFFICIENCY_TIME].left, 3200, 1e-9);
+    const job_finding *x = finding_of(&job, "cpu-low");
+    assert_non_null(x); // 2 of 5: below 65 % of what was given, though a quarter of the nodes' 8
+    expect_close(x->value, 0.4, 1e-4);
+    assert_int_equal(x->severity, SEVERITY_WATCH);
+    assert_non_null(strstr(x->claim, "allocated"));
+    job_report_free(&job);
+}
+
+// A node on which threads waited all the time. What that is to the job: nothing, much, or not known.
+static void a_busy_node_is_weighed_by_the_job(void **state)
+{
+    static const struct {
+        double waited_s, used, others; // of ten: waited (-1: not known), CPUs of the job, of the whole node
+        const char *rule, *title;
+        severity severity;
+    } rows[] = {
+        {0.05, 1, 4, NULL, NULL, SEVERITY_OK}, // 0.5 % of its time
+        {5, 1, 4, "runqueue-wait", "n1: the job's threads were ready and waited for a CPU 33.3 % of the time that they could have run", SEVERITY_HIGH},
+        {-1, 1, 4, "cpu-pressure", "n1: threads waited for a CPU 100 % of the time", SEVERITY_WARN},
+        {-1, 0.1, 4, NULL, NULL, SEVERITY_OK}, // a fortieth of the work is its own
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rules set = {0};
+        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_GIVEN, .interval_s = 1});
+        for (int t = 0; t <= 10; t++) {
+            // Not in the fast set: only the first and the last reading have it.
+            node_status(&f, "job", "run_queue_wait", rows[i].waited_s < 0 ? NETPROF_STATUS_UNSUPPORTED : t % 10 ? NETPROF_STATUS_SKIPPED : NETPROF_STATUS_OK);
+            node_take(&f, t);
+            node_add(&f, "pressure", "cpu_some", 1e6);
+            if (rows[i].waited_s > 0) node_add(&f, "job", "run_queue_wait", rows[i].waited_s * 1e8);
+            node_add(&f, "job", "cpu_user", rows[i].used * 1e6);
+            node_add(&f, "cpu", "user", rows[i].others * 1e6);
+        }
+        node_close(&f);
+        job_report job = report_with_rules(&set);
+        const job_finding *x = rows[i].rule ? finding_of(&job, rows[i].rule) : NULL;
+        if (rows[i].rule) {
+            assert_non_null(x);
+            assert_string_equal(x->title, rows[i].title); // no word for the device: there is one
+            assert_int_equal(x->severity, rows[i].severity);
+        }
+        assert_int_equal(finding_of(&job, "cpu-pressure") != NULL, rows[i].rule && strcmp(rows[i].rule, "cpu-pressure") == 0);
+        assert_int_equal(notes_with(&job, "n1 is busy: threads waited for a CPU 100 % of the time"), !rows[i].rule);
+        job_report_free(&job);
+        rules_free(&set);
+    }
+}
+
+// 95 W of 100, a limit that not every package has is none.
+static void packages_at_their_power_limit(void **state)
+{
+    (void)state;
+    for (int pass = 0; pass < 2; pass++) {
+        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU | NODE_ENERGY | NODE_GIVEN, .interval_s = 1});
+        node_set(&f, "package-0", "power_limit_long_term", 100e6);
+        if (pass) node_status(&f, "package-0", "power_limit_long_term", NETPROF_STATUS_DENIED);
+        for (int t = 0; t <= 20; t++) {
+            node_take(&f, t);
+            node_add(&f, "package-0", "energy", 96e6);
+        }
+        node_close(&f);
+        job_report job = report_of(NULL);
+        const job_finding *x = finding_of(&job, "power-cap");
+        assert_int_equal(x != NULL, !pass);
+        if (x) expect_close(x->value, 0.96, 1e-6);
+        if (x) assert_int_equal(x->severity, SEVERITY_INFO);
+        job_report_free(&job);
+    }
+}
+
+// Two recordings of one node, a minute apart.
+static void time_between_recordings(void **state)
+{
+    static const struct {
+        const char *first, *second, *ended_by; // jobs
+        bool idle;
+    } rows[] = {
+        {NULL, NULL, "duration", true}, {NULL, NULL, NULL, false},     // no word of its end: it was killed
+        {"1", "1", "signal", false},    {"1", "2", "signal", true},    // the recorder was started again; another job
+        {"1", "1", "stop file", true},  {NULL, NULL, "signal", true}, {NULL, NULL, "file", false}, // the disk was full
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (int n = 0; n < 2; n++) {
+            const char *job = n ? rows[i].second : rows[i].first, *facts[5] = {0};
+            size_t k = 0;
+            if (job) facts[k++] = "job_id", facts[k++] = job;
+            if (rows[i].ended_by) facts[k++] = "ended_by", facts[k++] = rows[i].ended_by;
+            node_file f = usual_node("n1", n ? "2.netprof" : "1.netprof",
+                                     &(node_shape){.parts = NODE_PROCESS | NODE_CPU, .interval_s = 1, .facts = facts});
+            for (int t = 0; t <= 10; t++) {
+                node_take(&f, t + 70 * n);
+                node_add(&f, "job", "cpu_user", 1e6);
+            }
+            node_close(&f);
+        }
+        job_report job = report_of(NULL);
+        if (job.nodes[0].gap_count != 1 || job.nodes[0].gaps[0].idle != rows[i].idle) fail_msg("row %zu", i);
+        assert_int_equal(job.samples, 22);
+        assert_int_equal(job.expected, rows[i].idle ? 22 : 22 + 59);
+        assert_int_equal(notes_with(&job, "No samples"), !rows[i].idle);
+        expect_close(job.efficiency[JOB_EFFICIENCY_CPU].of, (rows[i].idle ? 20 : 80) * 4, 1e-9);
+        job_report_free(&job);
+    }
+}
+
 // Old pages that stay in a full swap space cost nothing; on another node they move.
 static void swap_that_is_full(void **state)
 {
@@ -866,6 +1090,12 @@ int main(void)
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
         TEST(traffic_beside_the_ports),
+        TEST(virtual_devices_have_lanes),
+        TEST(what_a_job_was_given),
+        TEST(used_of_what_was_given),
+        TEST(a_busy_node_is_weighed_by_the_job),
+        TEST(packages_at_their_power_limit),
+        TEST(time_between_recordings),
         TEST(swap_that_is_full),
         TEST(idle_gpus),
         TEST(the_nodes_own_meter_holds_the_parts),

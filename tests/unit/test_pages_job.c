@@ -120,6 +120,8 @@ static const job_meter_info infos[JOB_METERS] = {
     [JOB_NODE_MEMORY] = {"node_memory", "Memory of the node", "bytes", "", JOB_ADDS, false},
     [JOB_SENT] = {"network_sent", "Network sent", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_RECEIVED] = {"network_received", "Network received", "bytes/s", "bytes", JOB_ADDS, true},
+    [JOB_VIRTUAL_SENT] = {"virtual_sent", "Virtual sent", "bytes/s", "bytes", JOB_ADDS, true},
+    [JOB_VIRTUAL_RECEIVED] = {"virtual_received", "Virtual received", "bytes/s", "bytes", JOB_ADDS, true},
     [JOB_PAUSED] = {"paused", "Time paused", "", "", JOB_AVERAGES, true},
     [JOB_RETRIES] = {"retries", "Retries", "1/s", "", JOB_ADDS, true},
     [JOB_FILES_READ] = {"files_read", "Read from files", "bytes/s", "bytes", JOB_ADDS, false},
@@ -515,6 +517,9 @@ static made *make_job(const situation *s)
     for (; job->fact_count < COUNT(facts); job->fact_count++)
         job->facts[job->fact_count] = (job_fact){"key", facts[job->fact_count][0], say(m, "%s", facts[job->fact_count][1])};
     make_uses(m);
+    job->efficiency[JOB_EFFICIENCY_CPU] = (job_efficiency){.used = 36000, .of = 144000, .left = NAN, .basis = JOB_BASIS_CPUSET, .node = JOB_NONE};
+    job->efficiency[JOB_EFFICIENCY_MEMORY] = (job_efficiency){.used = 3 << 28, .of = 1 << 30, .left = NAN, .basis = JOB_BASIS_REQUEST, .node = 0};
+    job->efficiency[JOB_EFFICIENCY_TIME] = (job_efficiency){.used = 5400, .of = 7200, .left = 1800, .basis = JOB_BASIS_LIMIT, .node = JOB_NONE};
     if (s->phases) make_phases(m);
     job->energy = (job_energy){.total_j = NAN, .how = "GPU by NVML, CPU and memory by RAPL, node by its own meter."};
     for (size_t i = 0; i < JOB_PARTS; i++)
@@ -629,6 +634,14 @@ static void a_training(void **state)
     assert_string_equal(doc->title, "n11\xe2\x80\x99s NIC 2 slowed all 16 nodes for 5 min 50 s");
     const chart *use = find_chart(doc, "use");
     char expected[64];
+    // Of what was given: 36,000 of 144,000 CPU seconds, three quarters of 1 GiB, one and a half of two hours.
+    assert_string_equal(plain(cell_of(find_chart(doc, "facts"), "CPU time", 1)), "10 h 00 min of 40 h 00 min (25 %)");
+    assert_non_null(strstr(cell_of(find_chart(doc, "facts"), "CPUs given", 1), "its cpuset"));
+    assert_string_equal(plain(cell_of(use, "Memory given", 1)), "768");
+    assert_string_equal(plain(cell_of(use, "Memory given", 2)), "MiB of 1 GiB at the peak");
+    assert_string_equal(plain(cell_of(use, "Time limit", 2)), "h 30 min of 2 h 00 min");
+    // The same six words in text, JSON and, in capitals, on pages.
+    for (int s = 0; s < SEVERITIES; s++) assert_int_equal(strcasecmp(theme_severity_word((severity)s), severity_name((severity)s)), 0);
     // By hand: of the 720 steps of 5 s 42 are init, 40 checkpoint, 4 end, 634 training, of those 70 slow; 8 in the gap.
     double busy = (42 * .1 + 40 * .07 + 4 * .01 + (634 - 70 - 8) * .92 + 70 * .6) / (720 - 8);
     snprintf(expected, sizeof expected, "%.1f", 100 * busy);
@@ -644,7 +657,7 @@ static void a_training(void **state)
     assert_string_equal(plain(cell_of(find_chart(doc, "energy"), "by part", 2)), "26.9 kWh"); // 16 x (1900 x 2820 + 1400 x 350 + 500 x 430) J
     assert_int_equal(find_chart(doc, "time-sent")->twin.count / find_chart(doc, "time-sent")->twin.columns, 16 + 1);
     assert_int_equal(find_chart(doc, "time-paused")->twin.count / find_chart(doc, "time-paused")->twin.columns, 5 + 1);
-    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Retries", 5), "BAD");
+    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Retries", 5), "HIGH"); // as the text and --fail-on call it
     assert_string_equal(cell_of(find_chart(doc, "time-events"), "Uncorrected", 2), "0");
     assert_true(strcmp(find_chart(doc, "time-paused")->title, "Time paused, 5 worst of 64 NICs") == 0);
     document_close(doc);

@@ -612,12 +612,6 @@ static const struct row {
     {"fd-limit", "open_files_peak=0>699 open_files_limit=1000>1000", OK},
     {"fd-limit", "open_files_peak=0>700 open_files_limit=1000>1000", WATCH},
     {"fd-limit", "open_files_peak=0>900 open_files_limit=1000>1000", WARN},
-    // ns of waiting beside 9.9, 9.5 and 8 s of running
-    {"runqueue-wait", "run_queue_wait=99999999 cpu_user=9900000 cpu_system=1", OK},
-    {"runqueue-wait", "run_queue_wait=100000000 cpu_user=9000000 cpu_system=900000", WATCH},
-    {"runqueue-wait", "run_queue_wait=500000000 cpu_user=9000000 cpu_system=500000", WARN},
-    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=8000000 cpu_system=0", HIGH},
-    {"runqueue-wait", "run_queue_wait=2000000000 cpu_user=999999 cpu_system=0", OK}, // too little to tell
     {"gpu-ecc", "ecc_uncorrected=0", OK},
     {"gpu-ecc", "ecc_uncorrected=1", CRITICAL},
     {"gpu-rows-failed", "rows_failed=0>0", OK},
