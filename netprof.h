@@ -12235,6 +12235,12 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
         g->open += (mine->frames[i].marks & NETPROF__COUNTED) != 0;
 }
 
+/* Of the clock, for what is written next; 0: as it is measured. Any thread may be asking for it. */
+static void netprof__fix_factor(struct netprof__regions_state *g, double factor)
+{
+    __atomic_store(&g->factor, &factor, __ATOMIC_RELAXED);
+}
+
 /* The series is the parent's, perhaps left amid a tick: only its descriptor is given back. */
 static void netprof__series_leave(struct netprof__regions_state *g)
 {
@@ -12242,7 +12248,7 @@ static void netprof__series_leave(struct netprof__regions_state *g)
     if (w && w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
     g->past_series = g->series;
     memset(&g->series, 0, sizeof g->series);
-    g->factor = 0;
+    netprof__fix_factor(g, 0);
 }
 
 /* The child starts from zero, with this thread's open regions open. Threads and sockets wait for its first region:
@@ -12373,11 +12379,13 @@ static uint64_t netprof__scaled(uint64_t ns, double factor)
 }
 
 /* The whole run is a far better measure of the clock than the start was. */
-static double netprof__clock_factor(const struct netprof__regions_state *g)
+static double netprof__clock_factor(struct netprof__regions_state *g)
 {
     uint64_t ticks = netprof__ticks() - g->begin_ticks;
     int64_t ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
-    if (g->factor > 0) return g->factor;
+    double fixed;
+    __atomic_load(&g->factor, &fixed, __ATOMIC_RELAXED);
+    if (fixed > 0) return fixed;
     if (!g->use_tsc || ns < 10000000 || !ticks) return 1;
     return (double)ns * 16777216.0 / ((double)ticks * (double)g->ns_per_tick_24);
 }
@@ -12730,7 +12738,11 @@ static netprof_err netprof__flush_locked(netprof_error *error)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
                              "a child of fork() has its parent's statistics (NETPROF_NO_THREADS): no file");
 #endif
-    if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
+    failed = netprof_regions_take(&r, error);
+#ifndef NETPROF_NO_THREADS
+    netprof__fix_factor(&netprof__regions_state, 0);
+#endif
+    if (failed) return failed;
     if (!error) error = &own;
     netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
@@ -12739,7 +12751,6 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     if (!failed) failed = netprof_write_regions(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
     netprof_regions_free(&r);
-    netprof__regions_state.factor = 0;
     return failed ? failed : ended;
 }
 
@@ -13230,7 +13241,7 @@ static void netprof__series_end(struct netprof__regions_state *g)
     netprof__series *s = &g->series;
     netprof_writer *w = s->writer;
     if (!g->series_ns || s->over || !w) return;
-    g->factor = netprof__clock_factor(g);
+    netprof__fix_factor(g, netprof__clock_factor(g));
     /* The ending thread's own processor time is not the sampler's. */
     s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->snapshot.values[1];
     netprof__series_step(g);
