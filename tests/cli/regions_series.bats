@@ -91,6 +91,23 @@ totals_agree() {
     run -0 netprof regions job
 }
 
+@test "check, diff and compare: a series is no reading of a node" {
+    mkdir nodes both
+    netprof run -q -o nodes/node.netprof --interval 20ms -- true
+    cp nodes/node.netprof both
+    NETPROF_OUTPUT=both/x.netprof NETPROF_SERIES=0.01 "$phases" 1 50
+    [ -e both/x.series.netprof ]
+    for command in check diff; do
+        run --separate-stderr netprof "$command" --json nodes/node.netprof
+        alone=$output
+        run --separate-stderr netprof "$command" --json both
+        [ -n "$output" ]
+        [ "${output//both\/}" = "${alone//nodes\/}" ]
+    done
+    run --separate-stderr netprof compare nodes -- both
+    [[ $output != *region* ]]
+}
+
 @test "export: each sample of each region" {
     NETPROF_SERIES=0.02 "$phases" 1 100
     netprof export job/*.series.netprof --to csv -o out
