@@ -220,7 +220,10 @@ typedef struct netprof_snapshot {
     int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 when it was not read */
     int64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC around the whole sweep */
     int64_t wall_ns;              /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
-    int64_t stamp_error_ns; /* 0 = stamps exact; else the largest error of those that a file thinned out */
+    /* 0 = stamps exact. A file of many snapshots keeps them no finer than they are needed: off by at most this much, of
+       which each writing adds at most 65,536 ns and 1/8192 of the time since the snapshot before. The first 8 of a
+       schema in a file are exact, so a pair is. All else is always exact. */
+    int64_t stamp_error_ns;
     netprof_set set;
     uint32_t not_ok; /* how many asked-for counters have no value */
     void *memory;    /* private */
@@ -254,6 +257,9 @@ typedef struct netprof_delta {
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
     int64_t sweep_ns;    /* the longer of the two sweeps: how sharp the edges are */
+    /* How far off elapsed_ns is at most where it was taken from stamps: what the files that the snapshots came from kept
+       of these. 0: exact. */
+    int64_t stamp_error_ns;
     void *memory;
 } netprof_delta;
 
@@ -341,6 +347,8 @@ typedef struct netprof_user_counter {
 /* ---- files ---- */
 
 typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* 0, or an errno */
+/* The next bytes, at most `size`; *got 0: there are no more. 0, or an errno. */
+typedef int (*netprof_read_fn)(void *user, void *to, size_t size, size_t *got);
 typedef struct netprof_writer netprof_writer;
 typedef struct netprof_reader netprof_reader;
 
@@ -492,14 +500,17 @@ NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, n
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
-/* A reader of .netprof: from a path, or from memory that outlives it; limits NULL: the defaults. Opening fails where
-   there is no .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM, _LIMIT. object. */
+/* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
+   is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
+   .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
                                             const netprof_limits *limits, netprof_error *error);
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
 /* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
-   behind it is delivered. Fails without memory (within max_memory) only; calling again tries again. */
+   behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
@@ -7825,6 +7836,14 @@ static int64_t netprof__clock_step(const netprof__pair *pair)
     return step > -1000000 && step < 1000000 ? 0 : step;
 }
 
+/* Neither can be less than 0, nor can both together. */
+static int64_t netprof__sum_errors(int64_t x, int64_t y)
+{
+    if (x < 0) x = 0;
+    if (y < 0) y = 0;
+    return x > INT64_MAX - y ? INT64_MAX : x + y;
+}
+
 /* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
@@ -7833,14 +7852,19 @@ static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int 
     return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
+/* Time between two readings of a device. */
+static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t before, uint32_t after)
+{
+    return netprof__minus(netprof__read_at(pair->b, after, pair->by_wall),
+                          netprof__read_at(pair->a, before, pair->by_wall));
+}
+
 /* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
-static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k)
+static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
-    if (a->stamps_ns[i] && b->stamps_ns[k])
-        return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
-    return netprof__minus(netprof__read_at(b, b->schema->counters[k].device, pair->by_wall),
-                          netprof__read_at(a, a->schema->counters[i].device, pair->by_wall));
+    if (!a->stamps_ns[i] || !b->stamps_ns[k]) return of_device_ns;
+    return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
 }
 
 static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
@@ -7863,9 +7887,9 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     d->flags[r] = (uint8_t)flag;
 }
 
-/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE. */
+/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE; of_device_ns where both are there. */
 static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
-                               int recreated)
+                               int64_t of_device_ns, int recreated)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     int was = i != NETPROF_NONE, is = k != NETPROF_NONE;
@@ -7877,7 +7901,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
     d->elapsed_ns[r] = 0;
     d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
     if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not asked for */
-    d->elapsed_ns[r] = netprof__elapsed(pair, i, k);
+    d->elapsed_ns[r] = netprof__elapsed(pair, i, k, of_device_ns);
     if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
         netprof__delta_value(d, r, pair, i, k, recreated);
 }
@@ -7885,8 +7909,16 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
 static netprof_err netprof__delta_room(netprof_delta *d, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count;
-    char *p =
-        (char *)netprof__resize(&netprof__schema_of(schema)->alloc, NULL, n * (4 * sizeof(uint64_t) + 3));
+    const netprof_alloc *a = &netprof__schema_of(schema)->alloc;
+    char *p;
+    if (d->memory && d->schema && d->schema->counter_count == n &&
+        netprof__same_alloc(a, &netprof__schema_of(d->schema)->alloc)) {
+        netprof_schema_retain(schema);
+        netprof_schema_release(d->schema);
+        d->schema = schema;
+        return NETPROF_OK;
+    }
+    p = (char *)netprof__resize(a, NULL, n * (4 * sizeof(uint64_t) + 3));
     if (!p) return netprof__no_memory(error);
     netprof_delta_free(d);
     d->memory = p;
@@ -8046,6 +8078,19 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     d->interval_ns =
         pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
+    d->stamp_error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
+}
+
+/* Rows when the layouts are alike. */
+static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
+{
+    const netprof_schema *schema = d->schema;
+    size_t i, k;
+    for (i = 0; i < schema->device_count; i++) {
+        int64_t elapsed_ns = netprof__device_elapsed(pair, (uint32_t)i, (uint32_t)i);
+        for (k = schema->devices[i].first; k < (size_t)schema->devices[i].first + schema->devices[i].count; k++)
+            netprof__delta_row(d, k, pair, k, k, elapsed_ns, 0);
+    }
 }
 
 /* Rows when the layouts differ: the joined schema's counters are looked up in both. */
@@ -8055,8 +8100,14 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
     size_t i;
     netprof__match(pair->b->schema, d->schema, in_b, recreated);
     netprof__match(pair->a->schema, d->schema, in_a, recreated);
-    for (i = 0; i < d->schema->counter_count; i++)
-        netprof__delta_row(d, i, pair, in_a[i], in_b[i], recreated[d->schema->counters[i].device]);
+    for (i = 0; i < d->schema->counter_count; i++) {
+        int both = in_a[i] != NETPROF_NONE && in_b[i] != NETPROF_NONE;
+        int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
+                                                            pair->b->schema->counters[in_b[i]].device)
+                                  : 0;
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns,
+                           recreated[d->schema->counters[i].device]);
+    }
 }
 
 /* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
@@ -8093,7 +8144,7 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
 /* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
-    if (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size))
+    if (a != b && (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size)))
         return 0;
     return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
                    netprof_fact_of(b->facts, b->fact_count, "boot_id")
@@ -8135,7 +8186,6 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
 {
     netprof__pair pair;
     netprof_err failed;
-    size_t i;
     if (!before || !after || !delta || !before->schema || !after->schema || (options && options->end_zero))
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "two snapshots and a delta are needed");
     pair.a = before;
@@ -8144,8 +8194,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     if (failed) return failed;
     if (netprof__same_layout(before->schema, after->schema)) {
         failed = netprof__delta_room(delta, after->schema, error);
-        for (i = 0; !failed && i < after->schema->counter_count; i++)
-            netprof__delta_row(delta, i, &pair, i, i, 0);
+        if (!failed) netprof__delta_alike(delta, &pair);
     } else {
         failed = netprof__diff_different(&pair, delta, error);
     }
@@ -8200,12 +8249,13 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
     return NETPROF_OK;
 }
 
-/* -- 7.16 the file format .netprof, version 1 --
+/* -- 7.16 the file format .netprof, version 2 --
 
    Integers are little-endian; "varint" is LEB128 (7 bits a byte, low first, at most 10 bytes); "signed" is a varint of
    the zigzag code (0, -1, 1, -2 ...); "text" is a varint length and that many bytes, UTF-8 by habit, not by force.
 
-   File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (1), u16 zero, u32 0x01020304.
+   File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (2), u16 zero, u32 0x01020304.
+            Version 1 has SNAP where version 2 has STEP; the rest is the same. A version 1 reader refuses version 2.
    Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
             Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
             place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
@@ -8220,8 +8270,50 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
                     t = 0: varint m, m + 1 names follow that are each the one before with its decimal ending plus
                     one; else one name: the first t - 1 bytes of the previous one and a text
             device  text name, varint identity, varint flags, varint list, varint fact count, facts
-   "SNAP" = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns, varint stamp_error_ns,
-            u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
+   "STEP" = a snapshot in terms of what those before it let expect. Snapshots of a schema come in chains: each builds
+            on all before it in its chain, so a lost one costs the rest of its chain. The writer begins a new chain
+            with every 64th.
+            varint schema, u32 checksum of the chunk that it builds on (of the one before it in its chain; where it
+            begins one, of the schema's), varint position in its chain (0 begins it), varint set; then, as below, times,
+            statuses, values, stamps, and nothing else. Arithmetic is modulo 2^64 in two's complement, divisions are rounded towards 0. "code" is a number less what was expected of it, in zigzag;
+            all that is expected is 0 where a chain begins, and nothing "seen". "sparse" is for n codes, n known:
+            varint how many are not 0; if any: u8 j, u8 k, then for each, bits low first as in SNAP: in Rice code with
+            j how many 0 precede it, behind the last such; then: k <= 57: it less 1 in Rice code with k; k = 64: in 6
+            bits how many bits lie below its highest, and those bits; padded with zeros to a byte.
+            Times: sparse of all devices: 1 where being read (its times are not both 0) is other than in the snapshot
+            before (expected at the chain's begin: read). Of the devices read: gap = begin less the end of the device
+            read before it (of the first: less begin_ns); length = end less begin. Sparse: begin_ns, expected as the
+            last one plus the last distance of two (0 until two were seen); wall_ns - begin_ns; of each device gap;
+            end_ns less the end of the last device read (or begin_ns). Sparse: of each device length. Each is expected
+            as last time; but where the device had begin and end in common with the one before it (the first: with
+            begin_ns), when it was read last, so again.
+            Statuses: runs until they cover the counters: varint length (0: all the rest), u8 status, u8 errno; without
+            the errno: status 254 = each as in the snapshot before, 255 = ok if the set asks for it, else skipped.
+            Values, of counters with status ok or saturated only. Of each counter is kept, besides the last value: C =
+            16 times the change expected, S = 8 times the size of codes, A and L = how far off C alone and C as led
+            were; F = fresh. Expected is the last value plus C / 16, or, with S and L < A, as led: (C / 16) * R >> 16,
+            where R is known and 0 < C / 16 < 2^43. R is not known at a device's first counter. First, sparse, the
+            codes of counters with S = 0 (R unknown); then in Rice code the codes z of those with S > 0, each with k =
+            bit length of S >> 4; padded to a byte. Then, D being the change from the last value (of the first value
+            seen: nothing is learned):
+              S = 0 and z = 0: nothing.
+              S = 0, or z >> k >= 40: C = 16 D, S = zigzag(D) / 4 + 1, A = L = 0, F = 1; of gauges and states C = 0, S
+              = 4 z.
+              F = 1: C = C + (16 D - C) / 2, S = 8 z, F = 0.
+              F = 0: A = A - A / 4 + |D - C / 16|; L likewise of C as led; then, where 1024 <= C < 2^46 and 0 < D <
+              2^42, R becomes (16 D << 16) / C for what follows in the device, unknown if that is 2^20 or more; then C
+              = C + (16 D - C) / 4; and S = S - S / 8 + z, but S / 2 for z = 0.
+              Of gauges and states C stays 0, and A, L and R stay. Before they are added, z and |...| are cut at 2^57.
+            Stamps: sparse of counters with a value and flag STAMPED: 1 where there is no stamp. Of those with one: u8
+            w, varint stamp_error_ns; sparse: each stamp's distance from what is expected, in cells of 2^w ns. Kept is
+            of each counter T: stamp - wall_ns, after that T = T + (stamp - wall_ns - T) / 4. Expected of the first is
+            wall_ns + T; of each other the stamp before it, plus T less that one's T (before this snapshot) where both
+            had been seen. A writer may leave stamps as far off as stamp_error_ns says: at most 2^16 ns, and at most
+            1/8192 of the shortest time between two snapshots in this chain so far and in the one before; none in its
+            first 8 snapshots of a schema. Where snapshots come faster than ever lately, the rate up to the first such
+            one may so be off by more than 1/4096: stamp_error_ns tells.
+   "SNAP" (version 1) = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns,
+            varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
             varint number of that key (of each schema, keys count from 0; a key snapshot gives its own);
             then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
             then statuses in runs (varint length, u8 status, u8 errno);
@@ -8241,7 +8333,7 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
    "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
             after status) as (varint length, 3 x u8); then in the zero code, one column after the other, no run of
             zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed -
-            interval). All differences are modulo 2^64.
+            interval). All differences are modulo 2^64. Then varint stamp_error_ns; version 1 ends before it.
    "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint counters and that many varints, each the distance of a
             counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched, dropped,
             overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint names and that many texts; varint
@@ -8250,8 +8342,8 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the counters' sums.
    "END " = varint number of chunks before it: the file was closed properly. */
 
-#define NETPROF__FILE_VERSION 1
-#define NETPROF__KEY_EVERY    64 /* snapshots: what a damaged key costs at most */
+#define NETPROF__FILE_VERSION 2
+#define NETPROF__CHAIN        64 /* snapshots that build on each other: what damage to one costs at most */
 
 static const unsigned char netprof__file_magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', 0x0d, 0x0a};
 
@@ -8265,22 +8357,39 @@ static int64_t netprof__unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 }
 
-static void netprof__crc_table(uint32_t *table)
+#define NETPROF__CRC_TABLES (8 * 256)
+
+/* Table k: a byte with k bytes of zeros behind it. Eight bytes at a time are summed four times as fast as one by one;
+   short chunks are left to the first table, for the others would not be in the cache. */
+static void netprof__crc_tables(uint32_t *tables)
 {
     uint32_t i, c;
     int k;
     for (i = 0; i < 256; i++) {
         for (c = i, k = 0; k < 8; k++)
             c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
-        table[i] = c;
+        tables[i] = c;
     }
+    for (; i < NETPROF__CRC_TABLES; i++)
+        tables[i] = tables[i - 256] >> 8 ^ tables[tables[i - 256] & 255];
 }
 
-static uint32_t netprof__crc(const uint32_t *table, uint32_t crc, const unsigned char *data, size_t size)
+static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const unsigned char *p)
 {
+    uint32_t x = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+    return tables[7 * 256 + (x & 255)] ^ tables[6 * 256 + (x >> 8 & 255)] ^ tables[5 * 256 + (x >> 16 & 255)] ^
+           tables[4 * 256 + (x >> 24)] ^ tables[3 * 256 + p[4]] ^ tables[2 * 256 + p[5]] ^ tables[256 + p[6]] ^
+           tables[p[7]];
+}
+
+static uint32_t netprof__crc(const uint32_t *tables, uint32_t crc, const unsigned char *data, size_t size)
+{
+    int in_eights = size >= 64;
     crc = ~crc;
+    for (; in_eights && size >= 8; size -= 8, data += 8)
+        crc = netprof__crc_eight(tables, crc, data);
     while (size--)
-        crc = table[(crc ^ *data++) & 255] ^ crc >> 8;
+        crc = tables[(crc ^ *data++) & 255] ^ crc >> 8;
     return ~crc;
 }
 
@@ -8357,18 +8466,22 @@ typedef struct netprof__bits {
 
 static void netprof__put_bits(netprof__buffer *b, netprof__bits *bits, uint64_t v, unsigned count)
 {
-    while (count) {
-        unsigned n = count < 8 ? count : 8;
-        bits->word |= (v & ((1u << n) - 1)) << bits->used;
-        bits->used += n;
-        v >>= n;
-        count -= n;
-        if (bits->used >= 8) {
-            netprof__put_byte(b, (unsigned)(bits->word & 255));
-            bits->word >>= 8;
-            bits->used -= 8;
-        }
+    if (count > 32) {
+        netprof__put_bits(b, bits, v, 32);
+        v >>= 32;
+        count -= 32;
     }
+    bits->word |= (v & (((uint64_t)1 << count) - 1)) << bits->used;
+    for (bits->used += count; bits->used >= 8; bits->used -= 8) {
+        netprof__put_byte(b, (unsigned)(bits->word & 255));
+        bits->word >>= 8;
+    }
+}
+
+/* Fills the last byte with zeros. */
+static void netprof__end_bits(netprof__buffer *b, netprof__bits *bits)
+{
+    netprof__put_bits(b, bits, 0, (8 - bits->used) % 8);
 }
 
 #define NETPROF__RICE_LONGEST 40 /* ones; more is written plainly */
@@ -8382,6 +8495,67 @@ static void netprof__put_rice(netprof__buffer *b, netprof__bits *bits, uint64_t 
     }
     netprof__put_bits(b, bits, ((uint64_t)1 << (z >> k)) - 1, (unsigned)(z >> k) + 1);
     netprof__put_bits(b, bits, z, k);
+}
+
+static unsigned netprof__bit_length(uint64_t v)
+{
+    return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+}
+
+#define NETPROF__RICE_MOST 57 /* the largest parameter */
+#define NETPROF__PLAIN     64 /* in place of one: 6 bits of length and the bits below the highest */
+
+/* The cheaper code for what is not 0; `typical` is the mean of the bit lengths: outliers are weighed down. */
+static unsigned netprof__sparse_code(const uint64_t *z, size_t n, unsigned typical)
+{
+    unsigned k = typical < NETPROF__RICE_MOST ? typical : NETPROF__RICE_MOST;
+    uint64_t rice = 0, plain = 0;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        if (!z[i]) continue;
+        rice +=
+            (z[i] - 1) >> k < NETPROF__RICE_LONGEST ? ((z[i] - 1) >> k) + 1 + k : NETPROF__RICE_LONGEST + 64;
+        plain += 5 + netprof__bit_length(z[i]);
+    }
+    return plain < rice ? NETPROF__PLAIN : k;
+}
+
+/* Numbers of which most are 0. */
+static void netprof__put_sparse(netprof__buffer *b, const uint64_t *z, size_t n)
+{
+    uint64_t skipped = 0, count = 0, skip_bits = 0, value_bits = 0;
+    netprof__bits bits = {0, 0};
+    unsigned skip_k, k;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        skipped++;
+        if (!z[i]) continue;
+        count++;
+        skip_bits += netprof__bit_length(skipped - 1);
+        value_bits += netprof__bit_length(z[i] - 1);
+        skipped = 0;
+    }
+    netprof__put_varint(b, count);
+    if (!count) return;
+    skip_k = (unsigned)(skip_bits / count);
+    k = netprof__sparse_code(z, n, (unsigned)(value_bits / count));
+    netprof__put_byte(b, skip_k);
+    netprof__put_byte(b, k);
+    for (i = 0, skipped = 0; i < n; i++) {
+        if (!z[i]) {
+            skipped++;
+            continue;
+        }
+        netprof__put_rice(b, &bits, skipped, skip_k);
+        skipped = 0;
+        if (k == NETPROF__PLAIN) {
+            netprof__put_bits(b, &bits, netprof__bit_length(z[i]) - 1, 6);
+            netprof__put_bits(b, &bits, z[i], netprof__bit_length(z[i]) - 1);
+        } else {
+            netprof__put_rice(b, &bits, z[i] - 1, k);
+        }
+    }
+    netprof__end_bits(b, &bits);
 }
 
 static void netprof__zero_code_end(netprof__buffer *b)
@@ -8601,280 +8775,449 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__release(&b->alloc, lists);
 }
 
-/* -- writing: snapshots -- */
+/* -- steps: what a writer and a reader expect of the next snapshot -- */
 
-static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s)
-{
-    size_t n = s->schema->counter_count, i, run;
-    for (i = 0; i < n; i += run) {
-        for (run = 1; i + run < n && s->status[i + run] == s->status[i] && s->errnos[i + run] == s->errnos[i];
-             run++)
-            continue;
-        netprof__put_varint(b, run);
-        netprof__put_byte(b, s->status[i]);
-        netprof__put_byte(b, s->errnos[i]);
-    }
-}
-
-static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key)
-{
-    size_t n = s->schema->counter_count, i, changes = 0;
-    uint64_t skipped = 0;
-    for (i = 0; i < n; i++) {
-        if (!netprof__has_value(s->status[i])) continue;
-        if (!key)
-            netprof__zero_code(b, s->values[i]);
-        else
-            changes += s->values[i] != key->values[i];
-    }
-    netprof__zero_code_end(b);
-    if (!key) return;
-    netprof__put_varint(b, changes);
-    for (i = 0; i < n; i++) {
-        if (!netprof__has_value(s->status[i])) continue;
-        if (s->values[i] == key->values[i]) {
-            skipped++;
-            continue;
-        }
-        netprof__put_varint(b, skipped);
-        netprof__put_signed(b, (int64_t)(s->values[i] - key->values[i]));
-        skipped = 0;
-    }
-}
+#define NETPROF__AS_BEFORE       254 /* status of a run: each as in the snapshot before */
+#define NETPROF__AS_ASKED        255 /* OK what the set asks for, SKIPPED the rest */
+#define NETPROF__STAMP_SLACK     4   /* cells: how far off a stamp may be */
+#define NETPROF__STAMPS_EXACT    8   /* snapshots of a schema whose stamps are kept to the nanosecond */
+#define NETPROF__STAMP_CELL_MOST 14  /* a cell has 2 to the so manieth ns at most ... */
+#define NETPROF__STAMP_CELL_READ 62  /* ... and what a reader takes */
 
 static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
 {
     return netprof__has_value(s->status[i]) && (s->schema->counters[i].flags & NETPROF_STAMPED);
 }
 
-/* Marks of stamps, one byte a counter. */
-#define NETPROF__STAMPED_HERE 1 /* has a stamp */
-#define NETPROF__ANCHOR       2 /* and it is in the file */
-#define NETPROF__LISTED       4 /* because the list says so */
+/* Of one counter. */
+typedef struct netprof__expected {
+    uint64_t value;      /* the last one */
+    int64_t change;      /* 16 times the expected one */
+    uint64_t spread;     /* 8 times how far off the expectation usually is, as zigzag codes; 0: not at all */
+    uint64_t alone, led; /* 4 times how far off it was by itself, and by the lead of the counter before */
+    int64_t stamp;       /* the usual one less its snapshot's wall_ns */
+    uint8_t stamped;     /* whether there was one */
+    uint8_t seen;        /* a value was */
+    uint8_t fresh;       /* only one change was seen since the last surprise */
+} netprof__expected;
 
-#define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the interpolation's error small */
+/* Of one device: the times of reading it. */
+typedef struct netprof__window {
+    int64_t gap;    /* between the end of the device read before it (or the sweep's begin) and its begin */
+    int64_t length; /* from begin to end */
+    uint8_t shared; /* both times were those of the device read before it: a source that is read as a whole */
+    uint8_t read;
+} netprof__window;
 
-/* The anchors that need not be listed, given which counters have a stamp: a writer and a reader agree on them. */
-static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
+/* What the snapshots of a schema so far let expect. Chains are begun anew now and then. */
+typedef struct netprof__chain {
+    void *memory; /* of all arrays */
+    netprof__expected *counters;
+    netprof__window *devices;
+    uint64_t *residuals; /* scratch */
+    uint32_t *list;      /* scratch: indices of counters */
+    uint8_t *status, *errnos;
+    uint64_t position; /* of the last snapshot in the chain */
+    uint32_t link;     /* checksum of that one's chunk */
+    int begun;         /* position is one */
+    int64_t begin_ns, interval_ns;
+    int64_t wall_ns, tail_ns;              /* wall_ns less begin_ns; end_ns less the last device's end */
+    int64_t shortest_ns, shortest_then_ns; /* of the times between snapshots in this chain and the one before */
+    uint64_t written;                      /* snapshots, by this writer */
+} netprof__chain;
+
+/* Of a writer: a schema, and what comes next of it. */
+typedef struct netprof__written {
+    const netprof_schema *schema;
+    uint32_t link; /* checksum of its chunk */
+    netprof__chain chain;
+} netprof__written;
+
+static void netprof__chain_free(netprof__chain *chain, const netprof_alloc *a)
 {
-    size_t d, i, last, n;
-    for (d = 0; d < s->schema->device_count; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        last = NETPROF_NONE;
-        n = 0;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__STAMPED_HERE)) {
-                marks[i] = 0;
-                continue;
-            }
-            if (n++ % NETPROF__ANCHOR_EVERY == 0) marks[i] |= NETPROF__ANCHOR;
-            last = i;
-        }
-        if (last != NETPROF_NONE) marks[last] |= NETPROF__ANCHOR;
-    }
+    netprof__release(a, chain->memory);
+    memset(chain, 0, sizeof *chain);
 }
 
-/* Marks what has a stamp, and the anchors among them but for the listed ones. */
-static void netprof__mark_anchors(const netprof_snapshot *s, const netprof_snapshot *key, uint8_t *marks)
+static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, const netprof_schema *schema)
+{
+    size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3;
+    char *p;
+    if (chain->memory) return 1;
+    p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->list + 2) +
+                                       d * sizeof *chain->devices + residuals * sizeof *chain->residuals);
+    if (!p) return 0;
+    chain->memory = p;
+    chain->counters = (netprof__expected *)(void *)p;
+    chain->devices = (netprof__window *)(void *)(chain->counters + n);
+    chain->residuals = (uint64_t *)(void *)(chain->devices + d);
+    chain->list = (uint32_t *)(void *)(chain->residuals + residuals);
+    chain->status = (uint8_t *)(chain->list + n);
+    chain->errnos = chain->status + n;
+    return 1;
+}
+
+static void netprof__chain_begin(netprof__chain *chain, const netprof_schema *schema)
 {
     size_t i;
-    for (i = 0; i < s->schema->counter_count; i++) {
-        int is = netprof__may_be_stamped(s, i) && s->stamps_ns[i];
-        int anchor = !key || s->values[i] != key->values[i];
-        marks[i] = (uint8_t)(!is      ? 0
-                             : anchor ? NETPROF__STAMPED_HERE | NETPROF__ANCHOR
-                                      : NETPROF__STAMPED_HERE);
+    if (schema->counter_count) memset(chain->counters, 0, schema->counter_count * sizeof *chain->counters);
+    for (i = 0; i < schema->device_count; i++) {
+        memset(&chain->devices[i], 0, sizeof chain->devices[i]);
+        chain->devices[i].read = 1;
     }
-    netprof__mark_regular(s, marks);
+    chain->position = 0;
+    chain->begin_ns = chain->interval_ns = chain->wall_ns = chain->tail_ns = 0;
 }
 
-/* The mean step of a device's stamps: a reading takes about as long as the next. */
-static int64_t netprof__mean_step(const netprof_snapshot *s, const netprof_device *d, const uint8_t *marks)
+static int netprof__has_window(const netprof_snapshot *s, size_t device)
 {
-    int64_t first = 0, last = 0, n = 0;
+    return s->device_begin_ns[device] || s->device_end_ns[device];
+}
+
+/* The code of a number given what was expected, or the number given the code. */
+static void netprof__settle(int64_t *number, int64_t expected, uint64_t *code, int reading)
+{
+    if (reading)
+        *number = netprof__plus(expected, netprof__unzigzag(*code));
+    else
+        *code = netprof__zigzag(netprof__minus(*number, expected));
+}
+
+/* The snapshot's times in terms of what was expected of them, or the reverse; from then on these are expected. Of the
+   devices, those that have a window. Returns how many they are; their lengths' codes come behind all others'. */
+static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, int reading)
+{
+    uint64_t *code = chain->residuals, *lengths = code + s->schema->device_count + 3;
+    int64_t begin = s->begin_ns, wall = netprof__minus(s->wall_ns, s->begin_ns), tail, last_begin, last_end;
+    size_t i, read = 0;
+    netprof__settle(&begin, netprof__plus(chain->begin_ns, chain->interval_ns), code++, reading);
+    netprof__settle(&wall, chain->wall_ns, code++, reading);
+    last_begin = last_end = begin;
+    if (reading) s->begin_ns = begin, s->wall_ns = netprof__plus(begin, wall);
+    for (i = 0; i < s->schema->device_count; i++) {
+        netprof__window *w = &chain->devices[i];
+        int64_t gap = netprof__minus(s->device_begin_ns[i], last_end);
+        int64_t length = netprof__minus(s->device_end_ns[i], s->device_begin_ns[i]);
+        int64_t same_gap = netprof__minus(last_begin, last_end),
+                same_length = netprof__minus(last_end, last_begin);
+        if (!w->read) continue;
+        read++;
+        netprof__settle(&gap, w->shared ? same_gap : w->gap, code++, reading);
+        netprof__settle(&length, w->shared ? same_length : w->length, lengths++, reading);
+        w->shared = gap == same_gap && length == same_length;
+        w->gap = gap;
+        w->length = length;
+        last_begin = netprof__plus(last_end, gap);
+        last_end = netprof__plus(last_begin, length);
+        if (reading) s->device_begin_ns[i] = last_begin, s->device_end_ns[i] = last_end;
+    }
+    tail = netprof__minus(s->end_ns, last_end);
+    netprof__settle(&tail, chain->tail_ns, code++, reading);
+    if (reading) s->end_ns = netprof__plus(last_end, tail);
+    chain->interval_ns = chain->position ? netprof__minus(begin, chain->begin_ns) : 0;
+    chain->begin_ns = begin;
+    chain->wall_ns = wall;
+    chain->tail_ns = tail;
+    return read;
+}
+
+/* How much more or less than expected a device's counters grew in this snapshot, by the last one that can tell:
+   counters of one device count the same traffic. */
+typedef struct netprof__lead {
+    uint32_t device;
+    uint64_t ratio; /* 2^16: as expected; 0: not known */
+} netprof__lead;
+
+static void netprof__lead_device(netprof__lead *lead, uint32_t device)
+{
+    if (lead->device != device) lead->ratio = 0;
+    lead->device = device;
+}
+
+static int64_t netprof__led_change(const netprof__expected *x, const netprof__lead *lead)
+{
+    int64_t change = x->change / 16;
+    if (!lead->ratio || change <= 0 || change >= (int64_t)1 << 43) return change;
+    return (int64_t)((uint64_t)change * lead->ratio >> 16);
+}
+
+static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__lead *lead)
+{
+    int follows = x->spread && x->led < x->alone;
+    return x->value + (uint64_t)(follows ? netprof__led_change(x, lead) : x->change / 16);
+}
+
+static unsigned netprof__rice_of(const netprof__expected *x)
+{
+    return netprof__bit_length(x->spread >> 4);
+}
+
+/* A moving mean of distances; each is cut at 2^57. */
+static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int64_t b)
+{
+    uint64_t off = netprof__zigzag(netprof__minus(a, b)) / 2, most = (uint64_t)1 << 57;
+    return mean - mean / weight + (off < most ? off : most);
+}
+
+static void netprof__learn_lead(netprof__expected *x, netprof__lead *lead, int64_t change)
+{
+    const int64_t least = 64 * 16, most = (int64_t)1 << 46;
+    int64_t led = netprof__led_change(x, lead), scaled = (int64_t)((uint64_t)change * 16);
+    x->alone = netprof__mean_off(x->alone, 4, change, x->change / 16);
+    x->led = netprof__mean_off(x->led, 4, change, led);
+    if (x->change < least || x->change >= most || change <= 0 || change >= most / 16) return;
+    lead->ratio = ((uint64_t)scaled << 16) / (uint64_t)x->change;
+    if (lead->ratio >> 20) lead->ratio = 0;
+}
+
+/* A value came, `code` off what was expected. A counter is expected to grow as it did lately, anything else to stay. */
+static void netprof__learn(netprof__expected *x, netprof__lead *lead, uint64_t value, uint64_t code,
+                           uint8_t kind)
+{
+    int64_t change = (int64_t)(value - x->value), scaled = (int64_t)((uint64_t)change * 16);
+    int grows = kind == NETPROF_KIND_COUNTER || kind == NETPROF_KIND_HISTOGRAM, first = !x->seen;
+    uint64_t most = code < (uint64_t)1 << 57 ? code : (uint64_t)1 << 57;
+    x->value = value;
+    x->seen = 1;
+    if (first || (!x->spread && !code)) return;
+    if (!x->spread ||
+        code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: what was, is no guide */
+        x->change = grows ? scaled : 0;
+        x->spread = grows ? netprof__zigzag(change) / 4 + 1 : 4 * most;
+        x->alone = x->led = 0;
+        x->fresh = 1;
+        return;
+    }
+    if (grows && !x->fresh) netprof__learn_lead(x, lead, change);
+    if (grows) x->change = netprof__plus(x->change, netprof__minus(scaled, x->change) / (x->fresh ? 2 : 4));
+    if (x->fresh)
+        x->spread = 8 * most;
+    else
+        x->spread = code ? x->spread - x->spread / 8 + most : x->spread / 2;
+    x->fresh = 0;
+}
+
+/* Lists the counters that have a value; with `stamped`, of these those that may have a stamp. */
+static size_t netprof__list_values(netprof__chain *chain, const netprof_snapshot *s, int stamped)
+{
+    size_t count = 0, i;
+    for (i = 0; i < s->schema->counter_count; i++)
+        if (stamped ? netprof__may_be_stamped(s, i) : netprof__has_value(s->status[i]))
+            chain->list[count++] = (uint32_t)i;
+    return count;
+}
+
+/* How many of those listed are expected to be right. */
+static size_t netprof__count_steady(const netprof__chain *chain, size_t listed)
+{
+    size_t count = 0, i;
+    for (i = 0; i < listed; i++)
+        count += !chain->counters[chain->list[i]].spread;
+    return count;
+}
+
+/* A length in cells: none while it is within the slack, else rounded to at least one more: so the same length, taken
+   from cells, gives the same cells. */
+static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
+{
+    int64_t size, cells;
+    if (!cell_bits) return length;
+    size = length < 0 ? -length : length;
+    if (size <= NETPROF__STAMP_SLACK << cell_bits) return 0;
+    cells = (size + ((int64_t)1 << (cell_bits - 1))) >> cell_bits;
+    if (cells <= NETPROF__STAMP_SLACK) cells = NETPROF__STAMP_SLACK + 1;
+    return length < 0 ? -cells : cells;
+}
+
+/* Stamps of the counters that are listed, as netprof__settle_times(): each is expected as far behind the one before it
+   as in the snapshots before, and kept in cells of 2^cell_bits ns. Returns how far off the worst of them then is. */
+static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed,
+                                      unsigned cell_bits, int reading)
+{
+    const uint64_t cell = (uint64_t)1 << cell_bits;
+    int64_t last = s->wall_ns, last_stamp = 0, worst = 0;
+    int known = 1; /* last_stamp is: at the beginning, that of the snapshot itself */
     size_t i;
-    for (i = d->first; i < (size_t)d->first + d->count; i++) {
-        if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
-        if (!n++) first = s->stamps_ns[i];
-        last = s->stamps_ns[i];
+    for (i = 0; i < listed; i++) {
+        netprof__expected *x = &chain->counters[chain->list[i]];
+        int64_t *stamp = &s->stamps_ns[chain->list[i]];
+        int64_t expected =
+            known && x->stamped ? netprof__plus(last, netprof__minus(x->stamp, last_stamp)) : last;
+        int64_t cells, off;
+        if (reading)
+            cells = netprof__unzigzag(chain->residuals[i]);
+        else
+            cells = netprof__in_cells(netprof__minus(*stamp, expected), cell_bits);
+        chain->residuals[i] = netprof__zigzag(cells);
+        last = netprof__plus(expected, (int64_t)((uint64_t)cells * cell));
+        off = netprof__minus(*stamp, last);
+        if (!reading && (off < 0 ? -off : off) > worst) worst = off < 0 ? -off : off;
+        if (reading) *stamp = last;
+        known = x->stamped;
+        last_stamp = x->stamp;
+        off = netprof__minus(last, s->wall_ns);
+        x->stamp = x->stamped ? netprof__plus(x->stamp, netprof__minus(off, x->stamp) / 4) : off;
+        x->stamped = 1;
     }
-    return n > 1 ? netprof__minus(last, first) / (n - 1) : 0;
+    return worst;
 }
 
-/* A reader that was interrupted: both sides of the jump become anchors, or the stamps between would be far off. */
-static void netprof__mark_jumps(const netprof_snapshot *s, uint8_t *marks)
+/* -- writing: snapshots -- */
+
+static int netprof__is_as_asked(const netprof_snapshot *s, size_t i)
 {
-    size_t d, i, last;
-    for (d = 0; d < s->schema->device_count; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        int64_t limit = netprof__plus(netprof__mean_step(s, device, marks), 50000);
-        last = NETPROF_NONE;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
-            if (last != NETPROF_NONE && netprof__minus(s->stamps_ns[i], s->stamps_ns[last]) > limit) {
-                marks[i] |= marks[i] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
-                marks[last] |= marks[last] & NETPROF__ANCHOR ? 0 : NETPROF__ANCHOR | NETPROF__LISTED;
-            }
-            last = i;
+    int asked = s->set == NETPROF_SET_ALL || (s->schema->counters[i].flags & NETPROF_FAST);
+    return s->status[i] == (asked ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED) && !s->errnos[i];
+}
+
+/* How many from i on have the status that a run of this code gives them. */
+static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chain *chain, size_t i,
+                                  unsigned code)
+{
+    size_t at = i;
+    for (; at < s->schema->counter_count; at++) {
+        if (code == NETPROF__AS_BEFORE
+                ? s->status[at] != chain->status[at] || s->errnos[at] != chain->errnos[at]
+            : code == NETPROF__AS_ASKED ? !netprof__is_as_asked(s, at)
+                                        : s->status[at] != s->status[i] || s->errnos[at] != s->errnos[i])
+            break;
+    }
+    return at - i;
+}
+
+static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s, const netprof__chain *chain)
+{
+    size_t n = s->schema->counter_count, i, run, k;
+    for (i = 0; i < n; i += run) {
+        const unsigned codes[] = {NETPROF__AS_BEFORE, NETPROF__AS_ASKED, s->status[i]};
+        unsigned best = codes[2];
+        for (run = 0, k = chain->position == 0; k < 3; k++) {
+            size_t length = netprof__status_run(s, chain, i, codes[k]);
+            if (length > run) best = codes[k], run = length;
         }
+        netprof__put_varint(b, i + run < n ? run : 0);
+        netprof__put_byte(b, best);
+        if (best < NETPROF__AS_BEFORE) netprof__put_byte(b, s->errnos[i]);
     }
+    if (n) memcpy(chain->status, s->status, n);
+    if (n) memcpy(chain->errnos, s->errnos, n);
 }
 
-/* The stamp at position `at` between two anchors. */
-static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to, uint64_t at)
+static void netprof__put_times(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain)
 {
-    double part = (double)(at - from) / (double)(to - from);
-    return netprof__plus(a, (int64_t)(part * (double)netprof__minus(b, a)));
-}
-
-/* Fills what lies between two anchors of a device; with `error`, compares instead of filling. */
-static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to,
-                                 int64_t *error)
-{
-    uint64_t n = 0, at = 0;
+    netprof_snapshot same = *s; /* only read */
     size_t i;
-    for (i = from; i < to; i++)
-        n += marks[i] & NETPROF__STAMPED_HERE;
-    for (i = from + 1; i < to; i++) {
-        int64_t guess, off;
-        if (!(marks[i] & NETPROF__STAMPED_HERE)) continue;
-        guess = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
-        off = netprof__minus(s->stamps_ns[i], guess);
-        if (!error)
-            s->stamps_ns[i] = guess;
-        else if (off > *error || off < -INT64_MAX)
-            *error = off < 0 ? INT64_MAX : off;
-        else if (-off > *error)
-            *error = -off;
+    for (i = 0; i < s->schema->device_count; i++) {
+        uint8_t read = (uint8_t)netprof__has_window(s, i);
+        chain->residuals[i] = read != chain->devices[i].read;
+        chain->devices[i].read = read;
     }
+    netprof__put_sparse(b, chain->residuals, s->schema->device_count);
+    i = netprof__settle_times(chain, &same, 0);
+    netprof__put_sparse(b, chain->residuals, i + 3);
+    netprof__put_sparse(b, chain->residuals + s->schema->device_count + 3, i);
 }
 
-static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks, int64_t *error)
+/* First what is not as it was expected, though it should be; then the rest, which never quite is. */
+static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain)
 {
-    size_t d, i, last;
-    for (d = 0; d < s->schema->device_count; d++) {
-        const netprof_device *device = &s->schema->devices[d];
-        last = NETPROF_NONE;
-        for (i = device->first; i < (size_t)device->first + device->count; i++) {
-            if (!(marks[i] & NETPROF__ANCHOR)) continue;
-            if (last != NETPROF_NONE) netprof__interpolate(s, marks, last, i, error);
-            last = i;
-        }
-    }
-}
-
-/* Writes the positions, among the counters that `in` selects, of those that `mark` selects. */
-static void netprof__put_positions(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks,
-                                   int unstamped)
-{
-    size_t n = s->schema->counter_count, i, count = 0, pass;
-    for (pass = 0; pass < 2; pass++) {
-        uint64_t skipped = 0;
-        if (pass) netprof__put_varint(b, count);
-        for (i = 0; i < n; i++) {
-            int hit;
-            if (unstamped ? !netprof__may_be_stamped(s, i) : !(marks[i] & NETPROF__STAMPED_HERE)) continue;
-            hit = unstamped ? !(marks[i] & NETPROF__STAMPED_HERE) : (marks[i] & NETPROF__LISTED) != 0;
-            if (hit && pass) netprof__put_varint(b, skipped);
-            count += hit && !pass;
-            skipped = hit ? 0 : skipped + 1;
-        }
-    }
-}
-
-/* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
-static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i,
-                                   uint64_t *distance)
-{
-    *distance = 0;
-    for (; i < (size_t)d->first + d->count; i++) {
-        *distance += marks[i] & NETPROF__STAMPED_HERE;
-        if (marks[i] & NETPROF__ANCHOR) break;
-    }
-    return i;
-}
-
-/* What the Rice code holds: how far the stamp at i is from where the previous one and the step put it. */
-static uint64_t netprof__stamp_residual(const netprof_snapshot *s, size_t i, int64_t previous, int64_t step,
-                                        uint64_t distance)
-{
-    int64_t guess = netprof__plus(previous, (int64_t)((uint64_t)step * distance));
-    return netprof__zigzag(netprof__minus(s->stamps_ns[i], guess));
-}
-
-/* About the logarithm of the typical residual: outliers are weighed down. */
-static unsigned netprof__rice_parameter(const netprof_snapshot *s, const netprof_device *d,
-                                        const uint8_t *marks, int64_t step)
-{
-    uint64_t distance, n = 0, bits = 0;
-    size_t previous = netprof__next_anchor(d, marks, d->first, &distance), i;
-    while ((i = netprof__next_anchor(d, marks, previous + 1, &distance)) < (size_t)d->first + d->count) {
-        uint64_t z = netprof__stamp_residual(s, i, s->stamps_ns[previous], step, distance);
-        for (n++; z; z >>= 1)
-            bits++;
-        previous = i;
-    }
-    bits = n ? bits / n : 0;
-    return bits > 57 ? 57 : (unsigned)bits;
-}
-
-static void netprof__put_device_stamps(netprof__buffer *b, const netprof_snapshot *s, const netprof_device *d,
-                                       const uint8_t *marks)
-{
-    int64_t step = netprof__mean_step(s, d, marks);
-    size_t end = (size_t)d->first + d->count, i, previous;
+    size_t listed = netprof__list_values(chain, s, 0), steady = 0, i;
+    netprof__lead lead = {0, 0};
     netprof__bits bits = {0, 0};
-    uint64_t distance;
-    unsigned k;
-    previous = netprof__next_anchor(d, marks, d->first, &distance);
-    if (previous == end) return;
-    k = netprof__rice_parameter(s, d, marks, step);
-    netprof__put_signed(b, netprof__minus(s->stamps_ns[previous], s->wall_ns));
-    netprof__put_signed(b, step);
-    netprof__put_byte(b, k);
-    while ((i = netprof__next_anchor(d, marks, previous + 1, &distance)) < end) {
-        netprof__put_rice(b, &bits, netprof__stamp_residual(s, i, s->stamps_ns[previous], step, distance), k);
-        previous = i;
+    for (i = 0; i < listed; i++) {
+        const netprof__expected *x = &chain->counters[chain->list[i]];
+        uint64_t off = s->values[chain->list[i]] - netprof__expected_value(x, &lead);
+        if (!x->spread) chain->residuals[steady++] = netprof__zigzag((int64_t)off);
     }
-    netprof__put_bits(b, &bits, 0, (8 - bits.used) % 8);
+    netprof__put_sparse(b, chain->residuals, steady);
+    for (i = 0; i < listed; i++) {
+        netprof__expected *x = &chain->counters[chain->list[i]];
+        const netprof_counter *counter = &s->schema->counters[chain->list[i]];
+        uint64_t value = s->values[chain->list[i]], code;
+        netprof__lead_device(&lead, counter->device);
+        code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, &lead)));
+        if (x->spread) netprof__put_rice(b, &bits, code, netprof__rice_of(x));
+        netprof__learn(x, &lead, value, code, counter->kind);
+    }
+    netprof__end_bits(b, &bits);
 }
 
-static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, const uint8_t *marks,
-                                int thinned)
+/* How coarse stamps may be: the slack is 1/8192 of the interval at most, so that no rate between two snapshots so far
+   apart is off by more than 1/4096, and 2^16 ns. Exact where they are no times of this snapshot at all. */
+static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netprof_snapshot *s,
+                                         size_t listed, int64_t interval_ns)
 {
-    size_t d;
-    netprof__put_positions(b, s, marks, 1);
-    if (thinned) netprof__put_positions(b, s, marks, 0);
-    for (d = 0; d < s->schema->device_count; d++)
-        netprof__put_device_stamps(b, s, &s->schema->devices[d], marks);
+    const int64_t near_ns = (int64_t)1 << 40;
+    unsigned bits =
+        interval_ns > 0 ? netprof__bit_length((uint64_t)interval_ns / (8192 * NETPROF__STAMP_SLACK)) : 0;
+    size_t i;
+    if (s->wall_ns < 4 * near_ns || s->wall_ns > INT64_MAX - 4 * near_ns) return 0;
+    for (i = 0; i < listed; i++) {
+        const netprof__expected *x = &chain->counters[chain->list[i]];
+        int64_t off = netprof__minus(s->stamps_ns[chain->list[i]], s->wall_ns);
+        if (off < -near_ns || off > near_ns || x->stamp < -2 * near_ns || x->stamp > 2 * near_ns) return 0;
+    }
+    if (!bits) return 0;
+    return bits - 1 < NETPROF__STAMP_CELL_MOST ? bits - 1 : NETPROF__STAMP_CELL_MOST;
 }
 
-static void netprof__put_snapshot(netprof__buffer *b, const netprof_snapshot *s, const netprof_snapshot *key,
-                                  uint64_t key_number, size_t number, uint8_t *marks)
+static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain,
+                                int64_t interval_ns)
 {
-    int64_t error = s->stamp_error_ns;
-    netprof_snapshot seen = *s; /* only compared with, in netprof__interpolate() */
-    size_t d;
-    netprof__mark_anchors(s, key, marks);
-    if (key) {
-        netprof__mark_jumps(s, marks);
-        netprof__interpolate_all(&seen, marks, &error);
+    netprof_snapshot same = *s; /* only read */
+    size_t may = netprof__list_values(chain, s, 1), listed = 0, i;
+    unsigned cell_bits;
+    int64_t worst;
+    for (i = 0; i < may; i++) {
+        chain->residuals[i] = !s->stamps_ns[chain->list[i]];
+        if (!chain->residuals[i]) chain->list[listed++] = chain->list[i];
     }
+    netprof__put_sparse(b, chain->residuals, may);
+    cell_bits = netprof__stamp_cell_bits(chain, s, listed, interval_ns);
+    worst = netprof__settle_stamps(chain, &same, listed, cell_bits, 0);
+    netprof__put_byte(b, cell_bits);
+    netprof__put_varint(b, (uint64_t)netprof__sum_errors(s->stamp_error_ns, worst));
+    netprof__put_sparse(b, chain->residuals, listed);
+}
+
+/* How long the time since the snapshot before may be taken to be for the sake of stamps: the next may come sooner, and
+   the rate between the two shall be as sharp. 0, so that they are exact, until the pace is known: a pair stays exact. */
+static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
+{
+    int64_t interval_ns = netprof__minus(begin_ns, chain->begin_ns);
+    if (chain->written++ == 0) return 0;
+    if (interval_ns < 0) interval_ns = 0; /* begin_ns is of another clock: nothing is known */
+    if (interval_ns < chain->shortest_ns) chain->shortest_ns = interval_ns;
+    if (chain->written <= NETPROF__STAMPS_EXACT) return 0;
+    return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
+}
+
+static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__written *row,
+                              size_t number)
+{
+    netprof__chain *chain = &row->chain;
+    int begins = !chain->begun || chain->position + 1 == NETPROF__CHAIN;
+    unsigned char link[4];
+    int64_t interval_ns;
+    if (begins) {
+        chain->shortest_then_ns = chain->begun ? chain->shortest_ns : INT64_MAX;
+        chain->shortest_ns = INT64_MAX;
+    }
+    interval_ns = netprof__stamp_interval(chain, s->begin_ns);
+    if (begins)
+        netprof__chain_begin(chain, s->schema);
+    else
+        chain->position++;
+    chain->begun = 1;
+    netprof__put_le(link, begins ? row->link : chain->link, 4);
     netprof__put_varint(b, number);
+    netprof__put(b, link, 4);
+    netprof__put_varint(b, chain->position);
     netprof__put_varint(b, (uint64_t)s->set);
-    netprof__put_signed(b, s->wall_ns);
-    netprof__put_signed(b, s->begin_ns);
-    netprof__put_varint(b, (uint64_t)netprof__minus(s->end_ns, s->begin_ns));
-    netprof__put_varint(b, (uint64_t)error);
-    netprof__put_byte(b, key != NULL);
-    netprof__put_varint(b, key_number);
-    for (d = 0; d < s->schema->device_count; d++) {
-        netprof__put_signed(b, netprof__minus(s->device_begin_ns[d], s->begin_ns));
-        netprof__put_signed(b, netprof__minus(s->device_end_ns[d], s->device_begin_ns[d]));
-    }
-    netprof__put_statuses(b, s);
-    netprof__put_values(b, s, key);
-    netprof__put_stamps(b, s, marks, key != NULL);
+    netprof__put_times(b, s, chain);
+    netprof__put_statuses(b, s, chain);
+    netprof__put_values(b, s, chain);
+    netprof__put_stamps(b, s, chain, interval_ns);
 }
 
 static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_t number)
@@ -8907,16 +9250,10 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
         }
         netprof__zero_code_end(b);
     }
+    netprof__put_varint(b, (uint64_t)netprof__sum_errors(d->stamp_error_ns, 0));
 }
 
 /* -- the writer -- */
-
-typedef struct netprof__written {
-    const netprof_schema *schema;
-    netprof_snapshot key;
-    uint64_t keys; /* written so far */
-    unsigned since_key;
-} netprof__written;
 
 struct netprof_writer {
     netprof_alloc alloc;
@@ -8929,7 +9266,8 @@ struct netprof_writer {
     size_t schema_count, schema_capacity;
     uint64_t chunks;
     netprof_error error; /* the first failure: sticks */
-    uint32_t crc[256];
+    uint32_t sum;        /* the last chunk's checksum */
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
 
 static netprof_err netprof__writer_failed(netprof_writer *w, netprof_error *error)
@@ -8978,6 +9316,7 @@ static netprof_err netprof__chunk_end(netprof_writer *w)
     crc = netprof__crc(w->crc, 0, b->data, 8);
     crc = netprof__crc(w->crc, crc, b->data + 12, b->size - 12);
     netprof__put_le(b->data + 8, crc, 4);
+    w->sum = crc;
     w->chunks++;
     return netprof__write_all(w, b->data, b->size);
 }
@@ -8987,7 +9326,7 @@ static void netprof__writer_free(netprof_writer *w)
     netprof_alloc a = w->alloc;
     size_t i;
     for (i = 0; i < w->schema_count; i++) {
-        netprof_snapshot_free(&w->schemas[i].key);
+        netprof__chain_free(&w->schemas[i].chain, &a);
         netprof_schema_release(w->schemas[i].schema);
     }
     if (w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
@@ -9005,7 +9344,7 @@ static netprof_writer *netprof__writer_make(void)
     if (!w) return NULL;
     w->alloc = w->buffer.alloc = a;
     w->fd = -1;
-    netprof__crc_table(w->crc);
+    netprof__crc_tables(w->crc);
     return w;
 }
 
@@ -9135,42 +9474,28 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     memset(row, 0, sizeof *row);
     netprof_schema_retain(schema);
     row->schema = schema;
+    row->link = w->sum;
     return w->schema_count - 1;
-}
-
-/* What later snapshots are compared with: as a reader will see it, without what stands behind a failed status. */
-static void netprof__keep_key(netprof_writer *w, netprof__written *row, const netprof_snapshot *s)
-{
-    size_t i;
-    row->keys++;
-    if (netprof_snapshot_copy(&row->key, s, &w->error)) return;
-    for (i = 0; i < s->schema->counter_count; i++)
-        if (!netprof__has_value(s->status[i])) row->key.values[i] = 0;
 }
 
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s,
                                                netprof_error *error)
 {
     netprof__written *row;
-    uint8_t *marks;
     size_t number;
-    int is_key;
     if (!w || !s || !s->schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot");
     if (w->error.code || (number = netprof__write_schema(w, s->schema)) == NETPROF_NONE)
         return netprof__writer_failed(w, error);
     row = &w->schemas[number];
-    is_key = !row->key.schema || row->key.set != s->set || row->since_key + 1 >= NETPROF__KEY_EVERY;
-    marks = (uint8_t *)netprof__resize(&w->alloc, NULL, s->schema->counter_count);
-    if (!marks) {
+    if (!netprof__chain_room(&row->chain, &w->alloc, s->schema)) {
         netprof__no_memory(&w->error);
         return netprof__writer_failed(w, error);
     }
-    netprof__chunk_begin(w, "SNAP");
-    netprof__put_snapshot(&w->buffer, s, is_key ? NULL : &row->key, row->keys - !is_key, number, marks);
-    netprof__release(&w->alloc, marks);
-    if (!netprof__chunk_end(w) && is_key) netprof__keep_key(w, row, s);
-    row->since_key = is_key ? 0 : row->since_key + 1;
-    return w->error.code ? netprof__writer_failed(w, error) : NETPROF_OK;
+    netprof__chunk_begin(w, "STEP");
+    netprof__put_step(&w->buffer, s, row, number);
+    if (netprof__chunk_end(w)) return netprof__writer_failed(w, error);
+    row->chain.link = w->sum;
+    return NETPROF_OK;
 }
 
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_delta *d, netprof_error *error)
@@ -9382,6 +9707,14 @@ static unsigned netprof__take_byte(netprof__cursor *c)
     return *c->at++;
 }
 
+static uint32_t netprof__take_u32(netprof__cursor *c)
+{
+    uint32_t v = netprof__take_byte(c);
+    v |= (uint32_t)netprof__take_byte(c) << 8;
+    v |= (uint32_t)netprof__take_byte(c) << 16;
+    return v | (uint32_t)netprof__take_byte(c) << 24;
+}
+
 static uint64_t netprof__take_varint(netprof__cursor *c)
 {
     uint64_t v = 0;
@@ -9426,9 +9759,11 @@ static size_t netprof__take_count(netprof__cursor *c)
 
 typedef struct netprof__read_schema {
     const netprof_schema *schema; /* NULL: damaged, or not there */
-    netprof_snapshot key;
+    netprof_snapshot key;         /* of version 1 */
     uint64_t key_number;
     int has_key;
+    uint32_t link; /* checksum of its chunk */
+    netprof__chain chain;
 } netprof__read_schema;
 
 struct netprof_reader {
@@ -9437,7 +9772,14 @@ struct netprof_reader {
     const unsigned char *data;
     unsigned char *owned;
     char *path;
-    size_t size, at;
+    size_t size, at, capacity; /* of data, of owned: a window on the file, unless all is in memory */
+    uint64_t base;             /* where the window begins in the file */
+    netprof_read_fn read;      /* what is behind the window; NULL: nothing */
+    void *user;
+    int fd, failed; /* failed: an errno of reading */
+    uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
+    int later;      /* ... and a later netprof wrote them */
+    int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
@@ -9452,8 +9794,14 @@ struct netprof_reader {
     char damage[200];
     int ended, starved; /* starved: an allocation failed; the chunk can be tried again */
     uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
 };
+
+/* The checksum of the chunk that is being read. */
+static uint32_t netprof__chunk_sum(const netprof_reader *r)
+{
+    return (uint32_t)netprof__get_le(r->data + r->at + 8, 4);
+}
 
 /* For a chunk that is whole but for which there is no memory now. */
 static const char *netprof__reader_starved(netprof_reader *r)
@@ -9654,7 +10002,7 @@ static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__
         netprof__take_list(r, c, p, i);
 }
 
-#define NETPROF__COUNTER_COST 100 /* bytes: of a schema, and of snapshots of it */
+#define NETPROF__COUNTER_COST 160 /* bytes: of a schema, and of snapshots of it */
 
 static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_list *list,
                                  const netprof__schema_parts *p)
@@ -9734,7 +10082,78 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     return netprof_build_end(list, &schema, NULL) ? NULL : schema;
 }
 
-/* -- reading snapshots -- */
+/* -- reading snapshots of version 1 -- */
+
+/* Marks of stamps, one byte a counter. */
+#define NETPROF__STAMPED_HERE 1 /* has a stamp */
+#define NETPROF__ANCHOR       2 /* and it is in the file */
+
+#define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the interpolation's error small */
+
+/* The anchors that need not be listed, given which counters have a stamp. */
+static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
+{
+    size_t d, i, last, n;
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        last = NETPROF_NONE;
+        n = 0;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!(marks[i] & NETPROF__STAMPED_HERE)) {
+                marks[i] = 0;
+                continue;
+            }
+            if (n++ % NETPROF__ANCHOR_EVERY == 0) marks[i] |= NETPROF__ANCHOR;
+            last = i;
+        }
+        if (last != NETPROF_NONE) marks[last] |= NETPROF__ANCHOR;
+    }
+}
+
+/* The stamp at position `at` between two anchors. */
+static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to, uint64_t at)
+{
+    double part = (double)(at - from) / (double)(to - from);
+    return netprof__plus(a, (int64_t)(part * (double)netprof__minus(b, a)));
+}
+
+/* Fills what lies between two anchors of a device. */
+static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to)
+{
+    uint64_t n = 0, at = 0;
+    size_t i;
+    for (i = from; i < to; i++)
+        n += marks[i] & NETPROF__STAMPED_HERE;
+    for (i = from + 1; i < to; i++)
+        if (marks[i] & NETPROF__STAMPED_HERE)
+            s->stamps_ns[i] = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
+}
+
+static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks)
+{
+    size_t d, i, last;
+    for (d = 0; d < s->schema->device_count; d++) {
+        const netprof_device *device = &s->schema->devices[d];
+        last = NETPROF_NONE;
+        for (i = device->first; i < (size_t)device->first + device->count; i++) {
+            if (!(marks[i] & NETPROF__ANCHOR)) continue;
+            if (last != NETPROF_NONE) netprof__interpolate(s, marks, last, i);
+            last = i;
+        }
+    }
+}
+
+/* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
+static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i,
+                                   uint64_t *distance)
+{
+    *distance = 0;
+    for (; i < (size_t)d->first + d->count; i++) {
+        *distance += marks[i] & NETPROF__STAMPED_HERE;
+        if (marks[i] & NETPROF__ANCHOR) break;
+    }
+    return i;
+}
 
 static void netprof__take_statuses(netprof__cursor *c, netprof_snapshot *s)
 {
@@ -9779,7 +10198,7 @@ static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const 
     c->bad |= changes != 0 || c->zeros != 0;
 }
 
-/* The counterpart of netprof__put_positions(). */
+/* Marks the counters that a list of positions names. */
 static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks,
                                     int unstamped)
 {
@@ -9814,20 +10233,18 @@ static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s,
 
 static uint64_t netprof__take_bits(netprof__cursor *c, netprof__bits *bits, unsigned count)
 {
-    uint64_t v = 0;
-    unsigned done = 0;
-    while (done < count) {
-        unsigned n;
-        if (!bits->used) {
-            bits->word = netprof__take_byte(c);
-            bits->used = 8;
-        }
-        n = count - done < bits->used ? count - done : bits->used;
-        v |= (bits->word & ((1u << n) - 1)) << done;
-        bits->word >>= n;
-        bits->used -= n;
-        done += n;
+    uint64_t v;
+    if (count > 32) {
+        v = netprof__take_bits(c, bits, 32);
+        return v | netprof__take_bits(c, bits, count - 32) << 32;
     }
+    while (bits->used < count) {
+        bits->word |= (uint64_t)netprof__take_byte(c) << bits->used;
+        bits->used += 8;
+    }
+    v = bits->word & (((uint64_t)1 << count) - 1);
+    bits->word >>= count;
+    bits->used -= count;
     return v;
 }
 
@@ -9909,13 +10326,150 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
     netprof__take_anchors(c, s, r->marks, key != NULL);
     netprof__take_stamps(c, s, r->marks);
     if (c->bad) return "a snapshot that does not decode";
-    if (key) netprof__interpolate_all(s, r->marks, NULL);
+    if (key) netprof__interpolate_all(s, r->marks);
     s->not_ok = netprof__count_not_ok(s);
     if (!key) {
         if (netprof_snapshot_copy(&row->key, s, NULL)) return netprof__reader_starved(r);
         row->has_key = 1;
         row->key_number = key_number;
     }
+    return NULL;
+}
+
+/* -- reading steps -- */
+
+/* The counterpart of netprof__put_sparse(). */
+static void netprof__take_sparse(netprof__cursor *c, uint64_t *z, size_t n)
+{
+    uint64_t count = netprof__take_varint(c);
+    netprof__bits bits = {0, 0};
+    unsigned skip_k, k;
+    size_t at = 0;
+    if (n) memset(z, 0, n * sizeof *z);
+    if (!count) return;
+    skip_k = netprof__take_byte(c);
+    k = netprof__take_byte(c);
+    c->bad |= count > n || skip_k > NETPROF__RICE_MOST || (k > NETPROF__RICE_MOST && k != NETPROF__PLAIN);
+    for (; count && !c->bad; count--) {
+        uint64_t skip = netprof__take_rice(c, &bits, skip_k);
+        unsigned length;
+        if (skip >= n - at) {
+            c->bad = 1;
+            return;
+        }
+        at += (size_t)skip;
+        if (k == NETPROF__PLAIN) {
+            length = (unsigned)netprof__take_bits(c, &bits, 6);
+            z[at++] = (uint64_t)1 << length | netprof__take_bits(c, &bits, length);
+        } else {
+            z[at++] = netprof__take_rice(c, &bits, k) + 1;
+        }
+    }
+}
+
+static void netprof__take_step_times(netprof__cursor *c, netprof_snapshot *s, netprof__chain *chain)
+{
+    size_t n = s->schema->device_count, read = 0, i;
+    netprof__take_sparse(c, chain->residuals, n);
+    for (i = 0; i < n; i++) {
+        chain->devices[i].read ^= (uint8_t)(chain->residuals[i] & 1);
+        read += chain->devices[i].read;
+    }
+    netprof__take_sparse(c, chain->residuals, read + 3);
+    netprof__take_sparse(c, chain->residuals + n + 3, read);
+    netprof__settle_times(chain, s, 1);
+}
+
+static void netprof__take_step_statuses(netprof__cursor *c, netprof_snapshot *s, netprof__chain *chain)
+{
+    size_t n = s->schema->counter_count, i = 0, end;
+    while (i < n && !c->bad) {
+        uint64_t run = netprof__take_varint(c);
+        unsigned code = netprof__take_byte(c),
+                 sys_errno = code < NETPROF__AS_BEFORE ? netprof__take_byte(c) : 0;
+        if (run > n - i || (code > NETPROF_STATUS_UNREADABLE && code < NETPROF__AS_BEFORE) ||
+            (code == NETPROF__AS_BEFORE && !chain->position)) {
+            c->bad = 1;
+            return;
+        }
+        for (end = run ? i + (size_t)run : n; i < end; i++) {
+            if (code == NETPROF__AS_BEFORE) continue;
+            chain->status[i] = (uint8_t)code;
+            chain->errnos[i] = (uint8_t)sys_errno;
+            if (code == NETPROF__AS_ASKED)
+                chain->status[i] = s->set == NETPROF_SET_ALL || (s->schema->counters[i].flags & NETPROF_FAST)
+                                       ? NETPROF_STATUS_OK
+                                       : NETPROF_STATUS_SKIPPED;
+        }
+    }
+    if (n) memcpy(s->status, chain->status, n);
+    if (n) memcpy(s->errnos, chain->errnos, n);
+}
+
+static void netprof__take_step_values(netprof__cursor *c, netprof_snapshot *s, netprof__chain *chain)
+{
+    size_t listed = netprof__list_values(chain, s, 0), steady = 0, i;
+    netprof__lead lead = {0, 0};
+    netprof__bits bits = {0, 0};
+    netprof__take_sparse(c, chain->residuals, netprof__count_steady(chain, listed));
+    for (i = 0; i < listed && !c->bad; i++) {
+        netprof__expected *x = &chain->counters[chain->list[i]];
+        const netprof_counter *counter = &s->schema->counters[chain->list[i]];
+        uint64_t code =
+            x->spread ? netprof__take_rice(c, &bits, netprof__rice_of(x)) : chain->residuals[steady++];
+        uint64_t value;
+        netprof__lead_device(&lead, counter->device);
+        value = netprof__expected_value(x, &lead) + (uint64_t)netprof__unzigzag(code);
+        s->values[chain->list[i]] = value;
+        netprof__learn(x, &lead, value, code, counter->kind);
+    }
+}
+
+static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, netprof__chain *chain)
+{
+    size_t may = netprof__list_values(chain, s, 1), listed = 0, i;
+    unsigned cell_bits;
+    netprof__take_sparse(c, chain->residuals, may);
+    for (i = 0; i < may; i++)
+        if (!chain->residuals[i]) chain->list[listed++] = chain->list[i];
+    cell_bits = netprof__take_byte(c);
+    s->stamp_error_ns = (int64_t)netprof__take_varint(c);
+    c->bad |= cell_bits > NETPROF__STAMP_CELL_READ || s->stamp_error_ns < 0;
+    if (c->bad) return;
+    netprof__take_sparse(c, chain->residuals, listed);
+    netprof__settle_stamps(chain, s, listed, cell_bits, 1);
+}
+
+/* NULL, or what is wrong with the chunk. What builds on a snapshot that does not decode is lost, too. */
+static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
+{
+    netprof_snapshot *s = &r->snapshot;
+    size_t number;
+    const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    netprof__chain *chain;
+    uint64_t position;
+    uint32_t link;
+    if (!schema) return "a snapshot whose schema is lost";
+    chain = &r->schemas[number].chain;
+    if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
+        return netprof__reader_starved(r);
+    link = netprof__take_u32(c);
+    position = netprof__take_varint(c);
+    s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    if (!position && link != r->schemas[number].link) return "a snapshot whose schema is lost";
+    if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
+        return "a snapshot that builds on one that is lost";
+    chain->begun = 0;
+    if (!position) netprof__chain_begin(chain, schema);
+    chain->position = position;
+    netprof__take_step_times(c, s, chain);
+    if (!c->bad) netprof__take_step_statuses(c, s, chain);
+    if (!c->bad) netprof__take_step_values(c, s, chain);
+    if (!c->bad) netprof__take_step_stamps(c, s, chain);
+    if (c->bad || c->at != c->end) return "a snapshot that does not decode";
+    s->not_ok = netprof__count_not_ok(s);
+    chain->begun = 1;
+    chain->link = netprof__chunk_sum(r);
     return NULL;
 }
 
@@ -9960,6 +10514,8 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
         i += (size_t)run;
     }
     netprof__take_delta_columns(c, d);
+    d->stamp_error_ns = c->at < c->end ? (int64_t)netprof__take_varint(c) : 0;
+    c->bad |= d->stamp_error_ns < 0;
     return c->bad ? "a delta that does not decode" : NULL;
 }
 
@@ -9979,6 +10535,7 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     while (r->schema_count <= number)
         memset(&r->schemas[r->schema_count++], 0, sizeof *r->schemas);
     r->schemas[number].schema = schema;
+    r->schemas[number].link = netprof__chunk_sum(r);
     return NULL;
 }
 
@@ -10152,6 +10709,7 @@ static const struct netprof__chunk_kind {
     const char *(*take)(netprof_reader *r, netprof__cursor *c);
 } netprof__chunk_types[] = {{"FACT", NETPROF_ITEM_FACT, netprof__take_fact},
                             {"SCHM", NETPROF_ITEM_END, netprof__keep_schema},
+                            {"STEP", NETPROF_ITEM_SNAPSHOT, netprof__take_step},
                             {"SNAP", NETPROF_ITEM_SNAPSHOT, netprof__take_snapshot},
                             {"DIFF", NETPROF_ITEM_DELTA, netprof__take_delta},
                             {"REGN", NETPROF_ITEM_REGIONS, netprof__take_regions},
@@ -10165,38 +10723,107 @@ static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char
     return NULL;
 }
 
-/* Length of the whole chunk at `at`, or 0 when there is none whose checksum is right. */
-static size_t netprof__chunk_at(const netprof_reader *r, size_t at)
+#ifndef NETPROF__WINDOW
+#define NETPROF__WINDOW (128 << 10)
+#endif
+
+/* Room for more behind the window; 0 without. */
+static int netprof__fill_room(netprof_reader *r)
 {
-    const unsigned char *p = r->data + at;
+    size_t left = r->size - r->at;
+    if (r->at && (r->size == r->capacity || r->at >= left)) {
+        memmove(r->owned, r->owned + r->at, left);
+        r->base += r->at;
+        r->size = left;
+        r->at = 0;
+    }
+    if (r->size == r->capacity && !netprof__grow(&r->alloc, &r->owned, &r->capacity,
+                                                 r->capacity ? 2 * r->capacity : NETPROF__WINDOW, 1)) {
+        r->starved = 1;
+        return 0;
+    }
+    r->data = r->owned;
+    return 1;
+}
+
+/* How many bytes from r->at on are in the window, once there are so many as wanted or the file has no more. Less also
+   when r->failed or r->starved was set. */
+static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
+{
+    while (r->size - r->at < wanted && r->read && !r->failed && netprof__fill_room(r)) {
+        size_t got = 0;
+        r->failed = r->read(r->user, r->owned + r->size, r->capacity - r->size, &got);
+        if (!r->failed && !got) r->read = NULL;
+        if (!r->failed) r->size += got;
+    }
+    return r->size - r->at;
+}
+
+static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error)
+{
+    if (r->failed) return netprof__fail(error, NETPROF_ERR_IO, r->failed, r->path, "cannot read");
+    if (!r->starved) return NETPROF_OK;
+    r->starved = 0;
+    return netprof__no_memory(error);
+}
+
+/* Length of the whole chunk at r->at, or 0 when there is none whose checksum is right. */
+static size_t netprof__chunk(netprof_reader *r)
+{
+    const unsigned char *p;
     uint64_t length;
     uint32_t crc;
-    if (r->size - at < 12) return 0;
+    int large;
+    if (netprof__fill(r, 12) < 12) return 0;
+    p = r->data + r->at;
     length = netprof__get_le(p + 4, 4);
-    if (length > r->size - at - 12) return 0;
-    crc = netprof__crc(r->crc, 0, p, 8);
-    crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
-    return crc == netprof__get_le(p + 8, 4) ? (size_t)length + 12 : 0;
-}
-
-static int netprof__is_header(const netprof_reader *r, size_t at)
-{
-    return r->size - at >= 16 && memcmp(r->data + at, netprof__file_magic, 8) == 0;
-}
-
-/* Where reading can go on behind damage: at a chunk of a known type that is whole, or at the end. A file made of
-   beginnings of chunks that are none is given up when its bytes were summed a few times over. */
-static size_t netprof__resync(netprof_reader *r)
-{
-    size_t at;
-    for (at = r->at + 1; at + 12 <= r->size && r->searched / 16 <= r->size; at++) {
-        uint64_t length = netprof__get_le(r->data + at + 4, 4);
-        if (netprof__is_header(r, at)) return at;
-        if (!netprof__chunk_type(r->data + at) || length > r->size - at - 12) continue;
-        if (netprof__chunk_at(r, at)) return at;
+    large = length > r->limits.max_memory && netprof__chunk_type(p);
+    if (!(r->read && length > r->limits.max_memory) && netprof__fill(r, length + 12) >= length + 12) {
+        p = r->data + r->at;
+        crc = netprof__crc(r->crc, 0, p, 8);
+        crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
+        if (crc == netprof__get_le(p + 8, 4)) return (size_t)length + 12;
         r->searched += length;
     }
-    return r->size;
+    r->large |= large;
+    return 0;
+}
+
+static int netprof__is_header(netprof_reader *r)
+{
+    return netprof__fill(r, 16) >= 16 && memcmp(r->data + r->at, netprof__file_magic, 8) == 0;
+}
+
+static int netprof__may_begin(unsigned char first)
+{
+    return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* of the tags */
+}
+
+static void netprof__lose(netprof_reader *r, size_t bytes)
+{
+    r->at += bytes;
+    r->lost += bytes;
+}
+
+/* To where reading can go on behind damage: a chunk of a known type that is whole, or the end. A file made of beginnings
+   of chunks that are none is given up when its bytes were summed a few times over, and a GiB. 0: trouble, to be called
+   again. */
+static int netprof__resync(netprof_reader *r)
+{
+    for (;;) {
+        size_t skip = 1;
+        while (r->at + skip + 16 <= r->size && !netprof__may_begin(r->data[r->at + skip]))
+            skip++;
+        netprof__lose(r, skip);
+        if (netprof__fill(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
+        if (netprof__is_header(r)) return 1;
+        if (!netprof__chunk_type(r->data + r->at)) continue;
+        if (netprof__chunk(r)) return 1;
+        if (r->failed || r->starved) return 0;
+    }
+    while (netprof__fill(r, 1))
+        netprof__lose(r, r->size - r->at);
+    return !r->failed && !r->starved;
 }
 
 /* What comes next is of another file, whose schemas count from 0 again. */
@@ -10205,31 +10832,69 @@ static void netprof__forget_schemas(netprof_reader *r)
     size_t i;
     for (i = 0; i < r->schema_count; i++) {
         netprof_snapshot_free(&r->schemas[i].key);
+        netprof__chain_free(&r->schemas[i].chain, &r->alloc);
         netprof_schema_release(r->schemas[i].schema);
     }
     r->schema_count = 0;
 }
 
-static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, size_t size, const char *text)
+static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, uint64_t size, const char *text)
 {
     item->type = NETPROF_ITEM_DAMAGE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = size;
     snprintf(r->damage, sizeof r->damage, "%s", text);
     item->text = r->damage;
-    r->at += size;
     return NETPROF_OK;
 }
 
-/* A header behind the first one. */
-static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
+/* The bytes before r->at that were not told of. */
+static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, const char *text)
 {
+    netprof__item_damage(r, item, r->lost, text);
+    item->offset -= r->lost;
+    r->lost = 0;
+    r->large = 0;
+    return NETPROF_OK;
+}
+
+/* found: what can be read begins at r->at. */
+static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
+{
+    if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
+    return netprof__item_lost(r, item,
+                              r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
+                                       : "bytes that are no whole chunk");
+}
+
+/* A file of a later version, whose header is lost already: what its chunks mean is not known here. */
+static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, netprof_error *error)
+{
+    while (netprof__fill(r, 16) >= 16 && !netprof__is_header(r)) {
+        const unsigned char *from = r->data + r->at + 1;
+        const void *next = memchr(from, netprof__file_magic[0], r->size - r->at - 1);
+        netprof__lose(r, 1 + (next ? (size_t)((const unsigned char *)next - from) : r->size - r->at - 1));
+    }
+    if (r->failed || r->starved) return netprof__fill_trouble(r, error);
+    if (r->size - r->at < 16) netprof__lose(r, r->size - r->at);
+    r->later = 0;
+    return netprof__item_lost(r, item, "another file begins here, written by a later netprof");
+}
+
+/* A header behind the first one. */
+static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item, netprof_error *error)
+{
+    int later = netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION;
     netprof__forget_schemas(r);
-    r->memory = r->owned ? r->size : 0;
-    if (netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION)
-        return netprof__item_damage(r, item, 16, "another file begins here, written by a later netprof");
+    r->memory = 0;
+    if (later) {
+        r->ended = 0;
+        r->later = 1;
+        netprof__lose(r, 16);
+        return netprof__item_later(r, item, error);
+    }
     item->type = NETPROF_ITEM_FILE;
-    item->offset = r->at;
+    item->offset = r->base + r->at;
     item->size = 16;
     item->complete = r->ended;
     r->ended = 0;
@@ -10238,44 +10903,60 @@ static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item)
     return NETPROF_OK;
 }
 
+static void netprof__item_of(const netprof_reader *r, netprof_item *item, netprof_item_type type)
+{
+    item->type = type;
+    item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
+    item->snapshot = type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+    item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
+    item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
+}
+
+/* The chunk at r->at, which is whole. */
+static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_item *item, netprof_error *error)
+{
+    const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
+    netprof__cursor c;
+    const char *wrong;
+    memset(&c, 0, sizeof c);
+    c.at = r->data + r->at + 12;
+    c.end = r->data + r->at + size;
+    r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
+    r->chunks++;
+    wrong = type && type->take ? type->take(r, &c) : NULL;
+    if (r->starved) {
+        r->chunks--;
+        return netprof__fill_trouble(r, error);
+    }
+    if (wrong) {
+        netprof__item_damage(r, item, size, wrong);
+    } else {
+        item->offset = r->base + r->at;
+        item->size = size;
+        if (type && type->type != NETPROF_ITEM_END) netprof__item_of(r, item, type->type);
+    }
+    r->at += size;
+    return NETPROF_OK;
+}
+
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
+    netprof_err failed = NETPROF_OK;
     if (!r || !item) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no reader or no item");
     memset(item, 0, sizeof *item);
-    while (r->at < r->size) {
-        const struct netprof__chunk_kind *type;
-        size_t size = netprof__chunk_at(r, r->at);
-        netprof__cursor c;
-        const char *wrong;
-        if (!size && netprof__is_header(r, r->at)) return netprof__item_file(r, item);
-        if (!size)
-            return netprof__item_damage(r, item, netprof__resync(r) - r->at, "bytes that are no whole chunk");
-        type = netprof__chunk_type(r->data + r->at);
-        memset(&c, 0, sizeof c);
-        c.at = r->data + r->at + 12;
-        c.end = r->data + r->at + size;
-        r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
-        r->chunks++;
-        wrong = type && type->take ? type->take(r, &c) : NULL;
-        if (r->starved) {
-            r->starved = 0;
-            r->chunks--;
-            return netprof__no_memory(error);
-        }
-        if (wrong) return netprof__item_damage(r, item, size, wrong);
-        item->offset = r->at;
-        item->size = size;
-        r->at += size;
-        if (type && type->type != NETPROF_ITEM_END) {
-            item->type = type->type;
-            item->fact = type->type == NETPROF_ITEM_FACT ? &r->fact : NULL;
-            item->snapshot = type->type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
-            item->delta = type->type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
-            item->regions = type->type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
-            return NETPROF_OK;
-        }
+    if (r->later) return netprof__item_later(r, item, error);
+    while (!failed && item->type == NETPROF_ITEM_END) {
+        size_t size = netprof__chunk(r);
+        int header = !size && netprof__is_header(r);
+        failed = netprof__fill_trouble(r, error);
+        if (failed) return failed;
+        if (r->at == r->size && !r->lost) break;
+        if (r->lost || (!size && !header)) return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
+        failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item, error);
     }
-    item->offset = r->size;
+    if (failed || item->type != NETPROF_ITEM_END) return failed;
+    item->offset = r->base + r->size;
+    item->size = 0;
     item->complete = r->ended;
     return NETPROF_OK;
 }
@@ -10294,6 +10975,7 @@ NETPROF_API void netprof_reader_close(netprof_reader *r)
     netprof__release(&a, r->marks);
     netprof__release(&a, r->owned);
     netprof__release(&a, r->path);
+    if (r->fd >= 0) NETPROF_OS_CLOSE(r->fd);
     netprof__release(&a, r);
 }
 
@@ -10303,17 +10985,22 @@ static netprof_reader *netprof__reader_make(const netprof_limits *limits)
     netprof_reader *r = (netprof_reader *)netprof__zalloc(&a, sizeof *r);
     if (!r) return NULL;
     r->alloc = a;
+    r->fd = -1;
     if (limits) r->limits = *limits;
     if (!r->limits.max_counters) r->limits.max_counters = (uint64_t)4 << 20;
     if (!r->limits.max_devices) r->limits.max_devices = (uint64_t)64 << 10;
     if (!r->limits.max_memory) r->limits.max_memory = (uint64_t)1 << 30;
-    netprof__crc_table(r->crc);
+    netprof__crc_tables(r->crc);
     return r;
 }
 
 static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error)
 {
-    if (r->size < 16 || memcmp(r->data, netprof__file_magic, 8) != 0)
+    netprof_err failed;
+    int header = netprof__is_header(r);
+    failed = netprof__fill_trouble(r, error);
+    if (failed) return failed;
+    if (!header)
         return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path,
                              "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
@@ -10343,25 +11030,33 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
     return failed;
 }
 
-/* The whole file into memory: it is compact, and a file that grows meanwhile just ends where it ended. */
-static netprof_err netprof__read_file(netprof_reader *r, int fd, netprof_error *error)
+NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
+                                               const netprof_limits *limits, netprof_error *error)
 {
-    size_t capacity = 0;
+    netprof_reader *r;
+    netprof_err failed;
+    if (!out || !read) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to read from");
+    *out = NULL;
+    r = netprof__reader_make(limits);
+    if (!r) return netprof__no_memory(error);
+    r->read = read;
+    r->user = user;
+    failed = netprof__check_header(r, error);
+    if (failed)
+        netprof_reader_close(r);
+    else
+        *out = r;
+    return failed;
+}
+
+static int netprof__read_file(void *user, void *to, size_t size, size_t *got)
+{
     ssize_t n;
-    for (;;) {
-        if (r->size + 1 > r->limits.max_memory)
-            return netprof__fail(error, NETPROF_ERR_LIMIT, 0, r->path, "larger than the limit on memory");
-        if (!netprof__grow(&r->alloc, &r->owned, &capacity, r->size + 65536, 1))
-            return netprof__no_memory(error);
-        n = NETPROF_OS_READ(fd, r->owned + r->size, capacity - r->size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return netprof__fail(error, NETPROF_ERR_IO, errno, r->path, "cannot read");
-        if (n == 0) break;
-        r->size += (size_t)n;
-    }
-    r->data = r->owned;
-    r->memory = r->size;
-    return NETPROF_OK;
+    do
+        n = NETPROF_OS_READ(((netprof_reader *)user)->fd, to, size);
+    while (n < 0 && errno == EINTR);
+    *got = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? errno : 0;
 }
 
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
@@ -10369,7 +11064,6 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
 {
     netprof_reader *r;
     netprof_err failed;
-    int fd;
     if (!out || !path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
     *out = NULL;
     r = netprof__reader_make(limits);
@@ -10378,15 +11072,12 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
         return netprof__no_memory(error);
     }
     do
-        fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0) {
-        failed = netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open");
-    } else {
-        failed = netprof__read_file(r, fd, error);
-        NETPROF_OS_CLOSE(fd);
-        if (!failed) failed = netprof__check_header(r, error);
-    }
+        r->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
+    while (r->fd < 0 && errno == EINTR);
+    r->read = netprof__read_file;
+    r->user = r;
+    failed = r->fd < 0 ? netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open")
+                       : netprof__check_header(r, error);
     if (failed)
         netprof_reader_close(r);
     else
@@ -10403,7 +11094,7 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     "snapshots":[{"schema":INDEX,"set":"all"|"fast","begin_ns","end_ns","wall_ns","stamp_error_ns",
                   "devices":[{"device","source","begin_ns","end_ns","values":{NAME:VALUE|null},
                               "stamps_ns":[...],"not_ok":{NAME:[STATUS,ERRNO]}}]}],
-    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns",
+    "deltas":[{"schema":INDEX,"wall_begin_ns","wall_end_ns","interval_ns","sweep_ns","stamp_error_ns",
                "devices":[{"device","source","counters":{NAME:{"before","after","value","flag","elapsed_ns",
                            "before_status","after_status"}}}]}]}
 
@@ -10739,6 +11430,7 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
     netprof__json_member_i64(j, "wall_end_ns", d->wall_end_ns);
     netprof__json_member_i64(j, "interval_ns", d->interval_ns);
     netprof__json_member_i64(j, "sweep_ns", d->sweep_ns);
+    netprof__json_member_i64(j, "stamp_error_ns", d->stamp_error_ns);
     netprof__json_key(j, "devices");
     netprof__json_raw(j, "[");
     for (i = 0; i < d->schema->device_count; i++) {

@@ -204,9 +204,24 @@ static void say_reading(void *user, size_t done, size_t all)
     say_progress(user, "read file", done, all);
 }
 
+// Nsight Systems exports among the arguments; they are apart from the others.
+static const char **exports;
+static size_t export_count;
+enum { EXPORT_BINS = 2048 }; // finer than what is drawn
+
+static int add_programs(document *doc, const job_report *job, nsys_job *programs)
+{
+    const nsys_options how = {.bins = EXPORT_BINS};
+    netprof_error error;
+    if (nsys_job_read(programs, exports, export_count, &how, &error)) return fail_error(*error.path ? NULL : exports[0], &error);
+    if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
+    return fail(EXIT_FILE, "no memory");
+}
+
 // Recordings of the nodes of a job, on one time axis.
 static int report_job(const char **paths, size_t count, const document_options *o)
 {
+    nsys_job programs = {0};
     job_report job = {0};
     rules all = {0};
     netprof_error error;
@@ -218,10 +233,15 @@ static int report_job(const char **paths, size_t count, const document_options *
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
         doc = pages_job(&job, brief, &error);
-        code = doc ? draw(doc, o) : fail_error(NULL, &error);
+        if (!doc) code = fail_error(NULL, &error);
+    }
+    if (!code && export_count) code = add_programs(doc, &job, &programs);
+    if (!code) {
+        code = draw(doc, o);
     }
     if (!code && job.damaged) code = EXIT_WORTH_FAILING;
     document_close(doc);
+    nsys_job_free(&programs);
     job_report_free(&job);
     rules_free(&all);
     return code;
@@ -290,18 +310,35 @@ static int report_regions(const char **paths, size_t count, const document_optio
     return code;
 }
 
-// An Nsight Systems export.
 static int report_nsys(const char **paths, size_t count, const document_options *o)
 {
-    nsys n = {0};
+    const nsys_options how = {.bins = EXPORT_BINS};
+    nsys_job job = {0};
     netprof_error error;
-    if (count > 1) return fail_usage("%s: an Nsight Systems export is reported alone", safe(paths[0]));
-    if (nsys_read(&n, paths[0], NULL, &error)) return fail_error(paths[0], &error);
-    document *doc = pages_nsys(&n, brief, &error);
+    if (nsys_job_read(&job, paths, count, &how, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
+    document *doc = pages_nsys(&job, brief, &error);
     int code = doc ? draw(doc, o) : fail_error(NULL, &error);
     document_close(doc);
-    nsys_free(&n);
+    nsys_job_free(&job);
     return code;
+}
+
+// Puts the exports of Nsight Systems behind the other arguments, each in their order. Returns how many others there are.
+static size_t part_exports(const char **paths, size_t count)
+{
+    const char **apart = must(calloc(count + 1, sizeof *apart));
+    size_t others = 0;
+    exports = paths;
+    for (size_t i = 0; i < count; i++) {
+        if (nsys_in_file(paths[i]))
+            apart[export_count++] = paths[i];
+        else
+            paths[others++] = paths[i];
+    }
+    memcpy(paths + others, apart, export_count * sizeof *apart);
+    exports = paths + others;
+    free(apart);
+    return others;
 }
 
 // Healthy runs before the "--", faulty ones behind it.
@@ -381,7 +418,11 @@ static int run(const char **paths, size_t count)
     if (code) return code;
     if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
     if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
-    if (nsys_in_file(paths[0])) return report_nsys(paths, count, &o);
+    for (size_t i = 0; i < count; i++)
+        if (nsys_is_report(paths[i])) return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(paths[i]));
+    count = part_exports(paths, count);
+    if (!count) return report_nsys(exports, export_count, &o);
+    if (export_count) return report_job(paths, count, &o);
     if (job_report_wants(paths, count)) return report_job(paths, count, &o);
     return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
 }
@@ -396,7 +437,8 @@ static const command report_command = {
         "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
         "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
         "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
-        "An Nsight Systems export (.sqlite) becomes its tables and what the program did over time.\n"
+        "Nsight Systems exports (.sqlite) become their tables, processes side by side and GPUs over time; with recordings, on\n"
+        "the time of their job.\n"
         "Without -o the report is report.pdf.",
     .examples = "netprof report before.netprof after.netprof\n"
                 "netprof report -o run.html run.netprof\n"
@@ -406,6 +448,8 @@ static const command report_command = {
                 "netprof report -o why.pdf good1.netprof good2.netprof -- bad.netprof\n"
                 "netprof report -o regions.pdf ranks\n"
                 "netprof report -o nccl.pdf nccl-inspector-52310 --peak 400\n"
+                "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
+                "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
                 "netprof report --charts charts results/nccl.json\n"
                 "netprof report --chart traffic -o traffic.svg run.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"

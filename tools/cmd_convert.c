@@ -54,7 +54,7 @@ static int write_out(const dataset *set, convert_format format, const char *path
     if (!file) return EXIT_FILE;
     netprof_err result = convert_write(set, format, &how, whole_file_write, file, &error);
     int code = whole_file_close(file, result == NETPROF_OK);
-    if (result) code = fail_error(path, &error);
+    if (result && !code) code = fail_error(path, &error); // a write that failed was said
     if (!code && left_out) warn("%zu values have no place in this format and were left out", left_out);
     return code;
 }

@@ -23,7 +23,7 @@ static const struct poptOption options[] = {
     POPT_TABLEEND,
 };
 
-#define PART_BYTES_MOST (UINT64_C(1) << 30) // as for all readers
+enum { BLOCK = 1 << 18 }; // of bytes that are compared or copied
 
 // One of the files to join: a whole file, or one that was put together with others before.
 typedef struct piece {
@@ -65,11 +65,26 @@ static bool is_output(const char *path)
 
 // ---- what a piece holds ----
 
-static uint64_t hash_of(const char *data, size_t size)
+// The bytes of a piece on their way; hash: of those that came until now.
+typedef struct hashing {
+    parts_stream stream;
+    uint64_t size, hash;
+} hashing;
+
+static hashing hashing_of(const parts *of, size_t part)
 {
-    uint64_t hash = UINT64_C(14695981039346656037); // FNV-1a
-    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)data[i]) * UINT64_C(1099511628211);
-    return hash;
+    return (hashing){parts_begin(of, part), 0, UINT64_C(14695981039346656037)}; // FNV-1a
+}
+
+// A netprof_read_fn.
+static int read_hashing(void *user, void *to, size_t size, size_t *got)
+{
+    hashing *h = user;
+    const unsigned char *bytes = to;
+    int failed = parts_read(&h->stream, to, size, got);
+    for (size_t i = 0; i < *got; i++) h->hash = (h->hash ^ bytes[i]) * UINT64_C(1099511628211);
+    h->size += *got;
+    return failed;
 }
 
 typedef struct fact_list {
@@ -162,18 +177,15 @@ static int look(merging *m, piece *p, const parts *of)
     netprof_reader *reader = NULL;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     fact_list facts = {0};
-    char *data = NULL;
-    size_t size;
-    netprof_err failed = parts_load(of, p->part, PART_BYTES_MOST, &data, &size, &error);
-    if (!failed) failed = netprof_reader_open_memory(&reader, data, size, NULL, &error);
-    if (!failed) p->size = size, p->hash = hash_of(data, size);
+    hashing bytes = hashing_of(of, p->part);
+    netprof_err failed = netprof_reader_open_fn(&reader, read_hashing, &bytes, NULL, &error);
     while (!failed && item.type != NETPROF_ITEM_END) {
         failed = netprof_reader_next(reader, &item, &error);
         if (!failed) take_item(m, p, &item, &facts);
     }
+    p->size = bytes.size, p->hash = bytes.hash;
     take_facts(p, &facts);
     netprof_reader_close(reader);
-    free(data);
     return failed ? fail_error(p->path, &error) : EXIT_DONE;
 }
 
@@ -204,30 +216,49 @@ static int add_file(merging *m, const char *path)
 
 // ---- duplicates ----
 
-static bool load(const piece *p, char **data, size_t *size)
+static int say_changed(const piece *p)
 {
-    parts all = {0};
-    netprof_error error = {.code = NETPROF_OK};
-    netprof_err failed = parts_open(&all, p->path, &error);
-    if (!failed && p->part >= all.count) failed = NETPROF_ERR_IO;
-    if (!failed) failed = parts_load(&all, p->part, PART_BYTES_MOST, data, size, &error);
-    parts_close(&all);
-    if (failed) fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
-    return !failed;
+    return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
+}
+
+static bool open_again(const piece *p, parts *all, parts_stream *stream)
+{
+    bool good = !parts_open(all, p->path, NULL) && p->part < all->count;
+    if (good) *stream = parts_begin(all, p->part);
+    else say_changed(p);
+    return good;
+}
+
+// *same: as far as the first goes.
+static int compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
+{
+    char *x = must(malloc(2 * BLOCK)), *y = x + BLOCK;
+    int code = EXIT_DONE;
+    *same = true;
+    for (uint64_t left = a->size; left && *same && !code;) {
+        size_t wanted = left < BLOCK ? (size_t)left : BLOCK, n = 0, m = 0;
+        if (parts_read(from, x, wanted, &n) || n < wanted) code = say_changed(a);
+        else if (parts_read(other, y, wanted, &m) || m < wanted) code = say_changed(b);
+        else *same = memcmp(x, y, wanted) == 0;
+        left -= wanted;
+    }
+    free(x);
+    return code;
 }
 
 // Is one the begin of the other, or the same? A copy that was made while the recording still grew ends early.
 static int begins_other(const piece *shorter, const piece *longer, bool *begins)
 {
-    char *a = NULL, *b = NULL;
-    size_t n, m;
+    parts a = {0}, b = {0};
+    parts_stream from, other;
     *begins = false;
     if (shorter->size == longer->size && shorter->hash != longer->hash) return EXIT_DONE;
-    bool good = load(shorter, &a, &n) && load(longer, &b, &m);
-    if (good) *begins = n <= m && memcmp(a, b, n) == 0;
-    free(a);
-    free(b);
-    return good ? EXIT_DONE : EXIT_FILE;
+    int code = open_again(shorter, &a, &from) && open_again(longer, &b, &other)
+                   ? compare_bytes(shorter, &from, longer, &other, begins)
+                   : EXIT_FILE;
+    parts_close(&a);
+    parts_close(&b);
+    return code;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -322,17 +353,23 @@ static int check_jobs(const merging *m)
 
 // ---- writing ----
 
+// What was looked at is what is written, also of a recording that still grows. What changed is dropped with the output.
 static int copy_piece(const piece *p, whole_file *to)
 {
-    char *data;
-    size_t size;
-    if (!load(p, &data, &size)) return EXIT_FILE;
-    // A recording that still grows: what was looked at is what is written.
-    bool same = size >= p->size && hash_of(data, (size_t)p->size) == p->hash;
-    int failed = same ? whole_file_write(to, data, (size_t)p->size) : 0;
-    free(data);
-    if (!same) return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
-    return failed ? EXIT_FILE : EXIT_DONE; // whole_file_close() says why
+    parts all = {0};
+    hashing bytes;
+    char *block = must(malloc(BLOCK));
+    int code = open_again(p, &all, &bytes.stream) ? EXIT_DONE : EXIT_FILE;
+    if (!code) bytes = hashing_of(&all, p->part);
+    for (size_t got = 1; !code && got && bytes.size < p->size;) {
+        uint64_t left = p->size - bytes.size;
+        if (read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got)) code = say_changed(p);
+        else if (whole_file_write(to, block, got)) code = EXIT_FILE; // whole_file_close() says why
+    }
+    if (!code && (bytes.size != p->size || bytes.hash != p->hash)) code = say_changed(p);
+    free(block);
+    parts_close(&all);
+    return code;
 }
 
 static int write_all(const merging *m)

@@ -199,9 +199,7 @@ static void keep_facts(const execution *e)
     recorder_number(e->to, "user_cpu_us", (int64_t)e->use.ru_utime.tv_sec * 1000000 + e->use.ru_utime.tv_usec);
     recorder_number(e->to, "system_cpu_us", (int64_t)e->use.ru_stime.tv_sec * 1000000 + e->use.ru_stime.tv_usec);
     recorder_number(e->to, "max_rss_kib", e->use.ru_maxrss);
-    if (!e->interval_ns) return;
-    recorder_number(e->to, "interval_ns", e->interval_ns);
-    recorder_number(e->to, "missed_ticks", (int64_t)missed(e));
+    if (e->interval_ns) recorder_number(e->to, "missed_ticks", (int64_t)missed(e));
 }
 
 // ---- the summary ----
@@ -471,6 +469,8 @@ static int open_all(execution *e)
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
     job_slurm_facts(e->to, false);
+    // Before the snapshots: who reads them one after the other tells by it where some are missing.
+    if (e->to && e->interval_ns) recorder_number(e->to, "interval_ns", e->interval_ns);
     take(e, &e->before, NETPROF_SET_ALL);
     if (!schedule_open(&e->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     if (e->to && e->interval_ns) schedule_add(&e->clock, e->interval_ns, schedule_now());

@@ -287,6 +287,7 @@ json_object *diff_json(const diff_view *view)
     add(o, "end_ns", json_object_new_int64(d->delta->wall_end_ns));
     add(o, "interval_s", json_number((double)d->delta->interval_ns / 1e9));
     add(o, "sweep_s", json_number((double)d->delta->sweep_ns / 1e9));
+    add(o, "stamp_error_s", json_number((double)d->delta->stamp_error_ns / 1e9));
     json_text(o, "rank", view->raw ? "raw" : "unit");
     add_counts(totals, &d->total);
     add(o, "totals", totals);

@@ -33,6 +33,8 @@ static void print_header(const diff_view *view)
     if (sweep > 0) printf("; a reading took %s", number_seconds(sweep));
     if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
         printf(", so that rates may be off by %s", number_share(sweep / elapsed));
+    if (delta->stamp_error_ns > 0)
+        printf("; the files keep the counters' own times to within %s", number_seconds((double)delta->stamp_error_ns / 1e9));
     printf("\n");
 }
 

@@ -246,6 +246,7 @@ int job_find(job *j, const char *what, const char *cgroup)
 {
     int code = EXIT_DONE;
     j->grace_ns = 30000000000;
+    j->sources.living = &j->living;
     if (cgroup) j->cgroup = must(strdup(cgroup));
     j->sources.cgroup = j->cgroup;
     if (strcmp(what, "none") == 0) return EXIT_DONE;
@@ -262,7 +263,7 @@ bool job_ended(job *j)
     if (!j->scheduler) {
         for (size_t i = 0; i < j->seen_count; i++)
             if (look(j->seen[i].pid, &start, &parent, NULL) && start == j->seen[i].start) return false;
-        return j->seen_count > 0;
+        return j->seen_count > 0 && !j->living; // what descends from them may go on
     }
     int64_t now = schedule_now();
     if (scan_processes(j)) j->last_ns = now;

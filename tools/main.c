@@ -2,6 +2,7 @@
 #include "command.h"
 #include "options.h"
 #include "output.h"
+#include "reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -129,8 +130,10 @@ static int list_options(const char *name)
         printf("%s\n", commands[i]->name);
         if (commands[i]->alias) printf("%s\n", commands[i]->alias);
     }
-    if (c) options_list(c->options);
+    char *names = reading_source_names();
+    if (c) options_list_with(c->options, names);
     else puts("help");
+    free(names);
     return output_close();
 }
 

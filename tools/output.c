@@ -507,7 +507,8 @@ int whole_file_close(whole_file *file, bool keep)
     int error = finish(file, keep && !file->error);
     if (file->error) error = file->error;
     if (file->temporary && (error || !keep)) unlink(file->temporary);
-    int code = keep && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
+    bool told = keep || file->error; // a write that failed is why it is not kept
+    int code = told && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
     if (file->stream == stdout && error) clearerr(stdout); // said once
     free(file->temporary);
     free(file->path);

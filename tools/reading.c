@@ -40,6 +40,17 @@ const char *reading_perf(void)
     return reading.perf;
 }
 
+char *reading_source_names(void)
+{
+    char *names = must(strdup("cxi,netdev,ethtool,rdma,ip")); // those of netprof.h
+    for (size_t i = 0; sources_at(i); i++) {
+        char *longer = text_format("%s,%s", names, sources_at(i)->name);
+        free(names);
+        names = longer;
+    }
+    return names;
+}
+
 // Joins two lists with commas; NULL when both are empty.
 static char *join(char *const *a, const char *const *b)
 {

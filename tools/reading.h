@@ -18,6 +18,8 @@ int reading_open(netprof **np, const char *const *globs);
 int reading_open_node(netprof **np, const sources_job *job, bool network, bool node);
 // The events of --perf, for sources_job.perf; or NULL.
 const char *reading_perf(void);
+// The names that --sources takes, by commas; free() it.
+char *reading_source_names(void);
 // The same for readings many times a second: without --sources the sources of ports of which `all` has found a device.
 // To look for others costs as much each time as to read one, and for the few counters of the kernel's protocols that are
 // in the fast set the kernel writes out some 400 numbers as text.

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <time.h>
@@ -18,7 +19,8 @@ struct recorder {
     netprof_error error; // the first; later calls do nothing
     netprof_writer *writer;
     bool live;
-    struct stat opened; // the live file
+    struct stat opened; // the live file, as it was when it was last looked at
+    int lock;           // a descriptor that holds its lock; -1: none
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -140,21 +142,43 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-recorder *recorder_open(const char *path, bool live)
+// Two that write one live file destroy each other's readings. False when somebody else writes it; where there is no file
+// yet, or its file system has no locks, nobody can know.
+static bool lock_live(recorder *r)
 {
-    recorder *r = must(calloc(1, sizeof *r));
-    r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
-    r->live = live;
-    r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
-    if (r->is_json) return r;
-    if (!netprof_writer_open(&r->writer, r->path, live, &r->error)) {
-        if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
-        return r;
-    }
-    fail_error(r->path, &r->error);
+    if (r->lock < 0) r->lock = open(r->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (r->lock < 0 || flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
+    fail(EXIT_FILE, "%s: another recorder is writing it (in the name, %%n is the node, %%p the process)", safe(r->path));
+    return false;
+}
+
+static recorder *give_up(recorder *r)
+{
+    if (r->lock >= 0) close(r->lock);
     free(r->path);
     free(r);
     return NULL;
+}
+
+recorder *recorder_open(const char *path, bool live)
+{
+    struct stat there;
+    recorder *r = must(calloc(1, sizeof *r));
+    r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
+    r->live = live;
+    r->lock = -1;
+    r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
+    if (r->is_json) return r;
+    bool locks = live && (stat(r->path, &there) || S_ISREG(there.st_mode)); // a pipe or a device may be anybody's
+    if (locks && !lock_live(r)) return give_up(r);
+    if (netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+        fail_error(r->path, &r->error);
+        return give_up(r);
+    }
+    if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
+    if (!locks || lock_live(r)) return r; // two that made it at once
+    netprof_writer_close(r->writer, 0, NULL);
+    return give_up(r);
 }
 
 const char *recorder_path(const recorder *r)
@@ -195,10 +219,14 @@ static bool is_there(recorder *r)
 {
     struct stat now;
     if (!r->live || r->is_json || r->error.code) return true;
-    if (stat(r->path, &now) == 0 && now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev) return true;
+    bool ours = stat(r->path, &now) == 0 && now.st_ino == r->opened.st_ino && now.st_dev == r->opened.st_dev;
+    bool cut = ours && S_ISREG(now.st_mode) && now.st_size < r->opened.st_size;
+    if (ours) r->opened = now;
+    if (ours && !cut) return true;
     r->error = (netprof_error){.code = NETPROF_ERR_IO};
-    snprintf(r->error.text, sizeof r->error.text, "the file was removed or replaced while it grew: its readings are lost");
-    return false;
+    snprintf(r->error.text, sizeof r->error.text, cut ? "the file was cut while it grew: readings of it are lost"
+                                                      : "the file was removed or replaced while it grew: its readings are lost");
+    return ours;
 }
 
 void recorder_sync(recorder *r)
@@ -239,6 +267,7 @@ int recorder_close(recorder *r, bool keep)
     } else if (keep) {
         code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);
     }
+    if (r->lock >= 0) close(r->lock);
     for (size_t i = 0; i < r->fact_count; i++) {
         free((void *)(uintptr_t)r->facts[i].key);
         free((void *)(uintptr_t)r->facts[i].value);

@@ -110,27 +110,21 @@ static netprof_err tell(const dataset_input *in, size_t index, const netprof_sna
     return in->options->each ? in->options->each(in->options->user, &run, index, snapshot) : NETPROF_OK;
 }
 
-netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot)
+netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot)
 {
     dataset_run *run = &in->run;
     size_t index = run->snapshot_count + (size_t)run->skipped;
-    netprof_err told = tell(in, index, snapshot);
-    if (told) {
-        netprof_snapshot_free(snapshot);
-        return dataset_fail(in, told, 0, "%s (at snapshot %zu)", netprof_strerror(told), index + 1);
-    }
+    netprof_err err = tell(in, index, snapshot);
+    if (err) return dataset_fail(in, err, 0, "%s (at snapshot %zu)", netprof_strerror(err), index + 1);
     if (in->options->ends_only && run->snapshot_count == 2) {
-        netprof_snapshot_free(&run->snapshots[1]);
-        run->snapshots[1] = *snapshot;
         run->skipped++;
-        return NETPROF_OK;
+        return netprof_snapshot_copy(&run->snapshots[1], snapshot, in->error); // into the memory of the one before
     }
-    netprof_err err = reserve(in, bytes_of(snapshot->schema, 18));
-    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof *snapshot)) err = no_memory(in);
-    if (err)
-        netprof_snapshot_free(snapshot);
-    else
-        run->snapshots[run->snapshot_count++] = *snapshot;
+    netprof_snapshot copy = NETPROF_ZERO;
+    err = reserve(in, bytes_of(snapshot->schema, 18));
+    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof copy)) err = no_memory(in);
+    if (!err) err = netprof_snapshot_copy(&copy, snapshot, in->error);
+    if (!err) run->snapshots[run->snapshot_count++] = copy;
     return err;
 }
 
@@ -194,6 +188,7 @@ static netprof_err copy_delta(dataset_input *in, const netprof_delta *from)
     to.wall_end_ns = from->wall_end_ns;
     to.interval_ns = from->interval_ns;
     to.sweep_ns = from->sweep_ns;
+    to.stamp_error_ns = from->stamp_error_ns;
     return dataset_add_delta(in, &to);
 }
 
@@ -258,15 +253,11 @@ const char *dataset_node(const dataset_run *run, const netprof_schema *schema)
 
 static netprof_err take_item(dataset_input *in, const netprof_item *item)
 {
-    netprof_snapshot snapshot = NETPROF_ZERO;
-    netprof_err err;
     switch (item->type) {
     case NETPROF_ITEM_FACT: return dataset_add_fact(in, item->fact->key, item->fact->value);
-    case NETPROF_ITEM_SNAPSHOT:
-        err = netprof_snapshot_copy(&snapshot, item->snapshot, in->error);
-        return err ? err : dataset_add_snapshot(in, &snapshot);
+    case NETPROF_ITEM_SNAPSHOT: return dataset_add_snapshot(in, item->snapshot);
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
-    case NETPROF_ITEM_REGIONS: return NETPROF_OK; // no part of a data set of counters
+    case NETPROF_ITEM_REGIONS: in->set->regions++; return NETPROF_OK; // no part of a data set of counters
     case NETPROF_ITEM_FILE: return NETPROF_OK;    // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;
@@ -286,20 +277,26 @@ static netprof_err read_netprof(dataset_input *in)
 {
     netprof_reader *reader;
     netprof_limits limits = {.max_memory = in->room};
-    netprof_err err = netprof_reader_open_memory(&reader, in->data, in->size, &limits, in->error);
+    netprof_error wrong;
+    parts_stream stream;
+    netprof_err err = in->parts ? parts_reader(in->parts, in->part, &stream, &limits, &reader, in->error)
+                                : netprof_reader_open_memory(&reader, in->data, in->size, &limits, in->error);
     if (err) return err;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     in->run.complete = true;
     while (!err && item.type != NETPROF_ITEM_END) {
-        err = netprof_reader_next(reader, &item, in->error);
+        uint64_t behind = item.offset + item.size;
+        err = netprof_reader_next(reader, &item, &wrong);
+        if (err == NETPROF_ERR_IO && in->run.snapshot_count) { // what was read is of use
+            in->run.complete = false;
+            dataset_warn(in, 0, behind, "the rest of the file cannot be read: %s", strerror(wrong.sys_errno));
+            err = NETPROF_OK;
+            break;
+        }
+        if (err && in->error) *in->error = wrong;
         if (!err) err = take_item(in, &item);
     }
     netprof_reader_close(reader);
-    if (err == NETPROF_ERR_DAMAGED) {
-        in->run.complete = false;
-        dataset_warn(in, 0, in->size, "the rest of the file is lost");
-        err = NETPROF_OK;
-    }
     return err;
 }
 
@@ -372,7 +369,7 @@ netprof_err dataset_slurp(dataset_input *in, const char *path, char **data, size
 
 static netprof_err read_input(dataset_input *in)
 {
-    in->run.format = dataset_recognise(in->data, in->size);
+    in->run.format = in->parts ? DATASET_NETPROF : dataset_recognise(in->data, in->size);
     switch (in->run.format) {
     case DATASET_NETPROF: return read_netprof(in);
     case DATASET_JSON:
@@ -428,20 +425,19 @@ static netprof_err begin(dataset_input *in, dataset *set, const char *path, cons
 
 // ---- files put together ----
 
-// Adds a part; what is wrong with one part of several is a warning, and the others are there.
-static netprof_err add_part(dataset_input *of, const char *data, size_t size, uint64_t base, size_t part, size_t count)
+// Adds a part, whose data, or place in a file, stand in `of`; what is wrong with one part of several is a warning, and the
+// others are there.
+static netprof_err add_part(const dataset_input *of, size_t part, size_t count)
 {
     netprof_error wrong = {.code = NETPROF_OK};
     dataset_input in = *of;
-    in.data = data;
-    in.size = size;
-    in.base = base;
+    size_t regions = of->set->regions;
     in.run = (dataset_run){.part = count > 1 ? part + 1 : 0, .parts = count};
     in.room = in.options->max_bytes ? in.options->max_bytes : DEFAULT_MAX_BYTES;
     if (count > 1) in.error = &wrong;
     netprof_err err = add_run(&in);
     if (!err || count == 1) return err;
-    if (err == NETPROF_ERR_PARSE && parts_data_hold_regions(data, size)) return NETPROF_OK; // they have readers of their own
+    if (err == NETPROF_ERR_PARSE && of->set->regions > regions) return NETPROF_OK; // they have readers of their own
     if (err != NETPROF_ERR_NOMEM && err != NETPROF_ERR_IO)
         dataset_warn(&in, 0, 0, "this part of the file cannot be used: %s", wrong.text);
     else if (of->error)
@@ -459,34 +455,28 @@ static netprof_err add_memory(dataset_input *in, const char *data, size_t size)
 {
     size_t count = 0, before = in->set->run_count;
     netprof_err err = NETPROF_OK;
-    if (!parts_is_header(data, size) || (count = parts_count(data, size)) == 1) return add_part(in, data, size, 0, 0, 1);
+    in->data = data;
+    in->size = size;
+    if (!parts_is_header(data, size) || (count = parts_count(data, size)) == 1) return add_part(in, 0, 1);
     for (size_t i = 0, at = 0, next; i < count && !err; i++, at = next) {
         next = parts_next(data, size, at + 1);
-        err = add_part(in, data + at, next - at, at, i, count);
+        in->data = data + at;
+        in->size = next - at;
+        in->base = at;
+        err = add_part(in, i, count);
     }
     return err ? err : none_of(in, before);
 }
 
-// Part by part: no more than one of them is in memory.
 static netprof_err add_parts(dataset_input *in, const parts *p)
 {
-    uint64_t most = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
     size_t before = in->set->run_count;
     netprof_err err = NETPROF_OK;
+    in->parts = p;
     for (size_t i = 0; i < p->count && !err; i++) {
-        netprof_error wrong;
-        char *data;
-        size_t size;
-        err = parts_load(p, i, most, &data, &size, &wrong);
-        if (err == NETPROF_ERR_LIMIT && p->count > 1) {
-            in->base = p->at[i];
-            dataset_warn(in, 0, 0, "this part of the file was left out: %s", wrong.text);
-            err = NETPROF_OK;
-            continue;
-        }
-        if (err) return dataset_fail(in, err, 0, "%s", wrong.text);
-        err = add_part(in, data, size, p->at[i], i, p->count);
-        free(data);
+        in->part = i;
+        in->base = p->at[i];
+        err = add_part(in, i, p->count);
     }
     return err || p->count == 1 ? err : none_of(in, before);
 }

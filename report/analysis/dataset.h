@@ -51,6 +51,7 @@ typedef struct dataset {
     dataset_warning *warnings;
     size_t warning_count;
     uint64_t warnings_dropped; // beyond the first thousand
+    size_t regions;            // summaries of regions that were passed over: regions.h reads them
 } dataset;
 
 // All zero = defaults.
@@ -61,7 +62,8 @@ typedef struct dataset_options {
     // of the file until then. An error ends the reading.
     netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
     void *user;
-    uint64_t max_bytes; // of one file (or part of it), and of the snapshots kept of it; 0: 1 GiB
+    uint64_t max_bytes; // of the snapshots kept of one file (or part of it), and of a file in another format than .netprof,
+                        // which is read bit by bit; 0: 1 GiB
     uint64_t end_zero;
 } dataset_options;
 

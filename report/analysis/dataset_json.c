@@ -426,7 +426,9 @@ static void read_not_ok(dataset_input *in, const json_schema *s, size_t device, 
         const char *status = json_object_get_string(json_object_array_get_idx(why, 0));
         json_object *number = length_of(why) > 1 ? json_object_array_get_idx(why, 1) : NULL;
         snapshot->status[k] = (uint8_t)status_named(status ? status : "");
-        snapshot->errnos[k] = (uint8_t)(number ? json_object_get_int(number) : 0);
+        int reason = json_object_is_type(number, json_type_int) ? json_object_get_int(number) : 0;
+        snapshot->errnos[k] =
+            (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // another one is none
         if (snapshot->status[k] != NETPROF_STATUS_OK && snapshot->status[k] != NETPROF_STATUS_SATURATED)
             snapshot->values[k] = 0;
     }
@@ -461,16 +463,17 @@ static netprof_err read_snapshots(dataset_input *in, json_object *root, const js
 {
     json_object *list = member(root, "snapshots", json_type_array);
     netprof_err err = NETPROF_OK;
+    netprof_snapshot snapshot = NETPROF_ZERO;
     for (size_t i = 0; i < length_of(list) && !err; i++) {
         json_object *item = json_object_array_get_idx(list, i);
         const json_schema *s = schema_of(in, item, schemas, "snapshot", i);
-        netprof_snapshot snapshot = NETPROF_ZERO;
         if (!s) continue;
         err = netprof_snapshot_make(&snapshot, s->schema, in->error);
         if (err) break;
         fill_snapshot(in, s, item, &snapshot);
         err = dataset_add_snapshot(in, &snapshot);
     }
+    netprof_snapshot_free(&snapshot);
     return err;
 }
 
@@ -503,6 +506,7 @@ static void fill_delta(dataset_input *in, const json_schema *s, json_object *ite
     delta->wall_end_ns = int_of(item, "wall_end_ns");
     delta->interval_ns = int_of(item, "interval_ns");
     delta->sweep_ns = int_of(item, "sweep_ns");
+    delta->stamp_error_ns = int_of(item, "stamp_error_ns");
     memset(delta->flags, NETPROF_FLAG_UNKNOWN, s->schema->counter_count);
     for (size_t i = 0; i < length_of(devices); i++) {
         json_object *d = json_object_array_get_idx(devices, i);
@@ -645,7 +649,9 @@ static netprof_err snapshot_of_readings(dataset_input *in, const reading *readin
         snapshot.status[i] = NETPROF_STATUS_OK;
     }
     dataset_times_from_stamps(&snapshot);
-    return dataset_add_snapshot(in, &snapshot);
+    err = dataset_add_snapshot(in, &snapshot);
+    netprof_snapshot_free(&snapshot);
+    return err;
 }
 
 static netprof_err read_net_prof(dataset_input *in, json_object *list)

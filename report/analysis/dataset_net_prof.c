@@ -236,6 +236,7 @@ netprof_err dataset_read_net_prof_text(dataset_input *in)
         read_lines(in, at, end, &snapshot);
         dataset_times_from_stamps(&snapshot);
         err = dataset_add_snapshot(in, &snapshot);
+        netprof_snapshot_free(&snapshot);
     }
     names_free(&list);
     return err;

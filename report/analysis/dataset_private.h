@@ -12,6 +12,8 @@ typedef struct dataset_input {
     const char *data;
     size_t size;
     uint64_t base; // where the data begin in the file
+    const struct parts *parts; // a .netprof file that is not in memory: then data is NULL ...
+    size_t part;               // ... and this part of it is read
     const dataset_options *options;
     uint64_t room; // bytes of snapshots that may still be kept
     netprof_error *error;
@@ -27,8 +29,8 @@ netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, con
 uint64_t dataset_line_at(const dataset_input *in, size_t offset);
 
 netprof_err dataset_add_fact(dataset_input *in, const char *key, const char *value);
-// The snapshot becomes the run's, or is freed when it cannot be kept.
-netprof_err dataset_add_snapshot(dataset_input *in, netprof_snapshot *snapshot);
+// A copy of the snapshot becomes the run's, where snapshots are kept.
+netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snapshot);
 // Likewise; its arrays must be one block from malloc(), kept in delta->memory.
 netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta);
 // A delta of the schema, all zero, its arrays one block in delta->memory; the schema is not retained. False: no memory.

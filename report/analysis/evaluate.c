@@ -49,12 +49,46 @@ static bool find_twins(evaluation *e)
     return done;
 }
 
+// Chains in the order of the devices: those of one interface, and those of one master.
+static bool find_groups(evaluation *e)
+{
+    lookup masters = {0};
+    bool done = true;
+    for (size_t i = 0; i < device_count(e); i++)
+        e->groups[i] = (evaluation_group){LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE};
+    for (size_t i = device_count(e); i-- > 0 && done;) {
+        const char *master = own_fact(e, i, "master");
+        size_t twin = e->twins[i];
+        if (twin != LOOKUP_NONE) {
+            e->groups[i].next_twin = e->groups[twin].first_twin;
+            e->groups[twin].first_twin = i;
+        }
+        if (!master) continue;
+        size_t *place = lookup_put(&masters, 0, master);
+        if (place) e->groups[i].next_member = *place;
+        if (place) *place = i;
+        done = place != NULL;
+    }
+    for (size_t i = 0; i < device_count(e) && done; i++)
+        e->groups[i].first_member = lookup_find(&masters, 0, device_at(e, i)->name);
+    lookup_free(&masters);
+    return done;
+}
+
+// The first of those that evaluation_linked() to a device; `groups` leads on.
+static size_t first_linked(const evaluation *e, size_t device)
+{
+    size_t twin = e->twins[device];
+    return twin == LOOKUP_NONE ? device : e->groups[twin].first_twin;
+}
+
 bool evaluation_begin(evaluation *e, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE};
+    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
     e->twins = calloc(schema->device_count + 1, sizeof *e->twins);
-    bool done = e->twins && find_twins(e);
+    e->groups = calloc(schema->device_count + 1, sizeof *e->groups);
+    bool done = e->twins && e->groups && find_twins(e) && find_groups(e);
     for (size_t i = 0; i < schema->counter_count && done; i++) {
         size_t *place = lookup_put(&e->index, schema->counters[i].device, schema->counters[i].name);
         if (place) *place = i;
@@ -68,6 +102,7 @@ void evaluation_end(evaluation *e)
 {
     lookup_free(&e->index);
     free(e->twins);
+    free(e->groups);
     *e = (evaluation){0};
 }
 
@@ -97,8 +132,8 @@ bool evaluation_counts_again(const evaluation *e, size_t device)
 {
     const char *source = device_at(e, device)->source;
     if (strcmp(source, "netdev") != 0 && strcmp(source, "ethtool") != 0) return false;
-    for (size_t i = 0; i < device_count(e); i++) {
-        if (i == device || e->twins[i] == LOOKUP_NONE || e->twins[i] != e->twins[device]) continue;
+    for (size_t i = first_linked(e, device); i != LOOKUP_NONE; i = e->groups[i].next_twin) {
+        if (i == device) continue;
         bool by_nic = strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i);
         if (by_nic || strcmp(source, "ethtool") == 0) return true;
     }
@@ -113,7 +148,7 @@ bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
 // A sibling: what a device is compared with.
 static bool is_sibling(const evaluation *e, size_t device)
 {
-    return evaluation_applies(e, e->rule, device) && device_at(e, device)->flags & NETPROF_DEVICE_PHYSICAL;
+    return device_at(e, device)->flags & NETPROF_DEVICE_PHYSICAL && evaluation_applies(e, e->rule, device);
 }
 
 // ---- counters ----
@@ -197,24 +232,20 @@ static void match_in_device(const evaluation *e, const expression_node *n, size_
             visit(user, i);
 }
 
-// Whether the node's qualifier means this device, seen from the device at hand.
-static bool is_meant(const evaluation *e, const expression_node *n, size_t device)
-{
-    const netprof_device *dev = device_at(e, device);
-    if (e->device == DIFFERENCE_NONE)
-        return evaluation_applies(e, e->rule, device) && (!n->qualifier || text_like(n->qualifier, dev->name));
-    if (!n->qualifier) return device == e->device;
-    return strcmp(dev->source, n->qualifier) == 0 && evaluation_linked(e, e->device, device);
-}
-
+// Of the whole node the qualifier names devices, of a device the source of others that belong to the same port.
 static void each_match(const evaluation *e, const expression_node *n, void (*visit)(void *user, size_t counter),
                        void *user)
 {
-    if (!n->qualifier && e->device != DIFFERENCE_NONE)
-        match_in_device(e, n, e->device, visit, user);
-    else
+    if (e->device == DIFFERENCE_NONE) {
         for (size_t i = 0; i < device_count(e); i++)
-            if (is_meant(e, n, i)) match_in_device(e, n, i, visit, user);
+            if (evaluation_applies(e, e->rule, i) && (!n->qualifier || text_like(n->qualifier, device_at(e, i)->name)))
+                match_in_device(e, n, i, visit, user);
+    } else if (!n->qualifier) {
+        match_in_device(e, n, e->device, visit, user);
+    } else {
+        for (size_t i = first_linked(e, e->device); i != LOOKUP_NONE; i = e->groups[i].next_twin)
+            if (strcmp(device_at(e, i)->source, n->qualifier) == 0) match_in_device(e, n, i, visit, user);
+    }
 }
 
 // ---- lists: sum, max, min, mean, count ----
@@ -300,12 +331,6 @@ static reading devices_reading(const evaluation *e, const expression *x, const e
     return gathered(&g);
 }
 
-static bool is_member(const evaluation *e, size_t device)
-{
-    const char *master = own_fact(e, device, "master");
-    return evaluation_applies(e, e->rule, device) && master && strcmp(master, device_at(e, e->device)->name) == 0;
-}
-
 static reading far_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     size_t there = e->far && e->device != DIFFERENCE_NONE ? e->far_devices[e->device] : DIFFERENCE_NONE;
@@ -318,8 +343,9 @@ static reading far_reading(const evaluation *e, const expression *x, const expre
 static reading members_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     gathering g = {.e = e, .op = EXPRESSION_SUM};
-    for (size_t i = 0; e->device != DIFFERENCE_NONE && i < device_count(e); i++) {
-        if (i == e->device || !is_member(e, i)) continue;
+    size_t i = e->device == DIFFERENCE_NONE ? LOOKUP_NONE : e->groups[e->device].first_member;
+    for (; i != LOOKUP_NONE; i = e->groups[i].next_member) {
+        if (i == e->device || !evaluation_applies(e, e->rule, i)) continue;
         evaluation other = *e;
         evaluation_of(&other, e->rule, i);
         gather(&g, evaluate_node(&other, x, n->first));
@@ -425,6 +451,8 @@ static reading variable_reading(const evaluation *e, uint32_t variable)
     case EXPRESSION_SECONDS: return when_positive((double)elapsed / 1e9, "no time is known");
     case EXPRESSION_DEVICES: return good(sibling_count(e));
     case EXPRESSION_SWEEP: return when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
+    case EXPRESSION_LINE: return isnan(e->line_share) ? none() : good(e->line_share);
+    case EXPRESSION_LOSSES: return good((double)e->losses);
     default: break;
     }
     if (node) return none();

@@ -21,11 +21,23 @@ typedef struct reading {
     const char *counter; // whose; NULL when it is not about one
 } reading;
 
+// A device in the chains of those that share its network interface, and of those that have one master. Indexes of devices
+// that end with LOOKUP_NONE.
+typedef struct evaluation_group {
+    size_t first_twin, next_twin; // first: of the interface that the device is
+    size_t first_member, next_member;
+} evaluation_group;
+
 // Start from evaluation_begin(); evaluation_end() frees. Made once for a difference.
 typedef struct evaluation {
     const difference *d;
     lookup index;  // (device, counter) -> index of the counter
     size_t *twins; // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
+    evaluation_group *groups; // [device_count]
+    // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
+    // and how many findings there are so far that speak against the network
+    double line_share;
+    size_t losses;
     // the rule and device at hand
     const rule *rule;
     size_t device; // DIFFERENCE_NONE: the node

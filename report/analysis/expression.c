@@ -36,7 +36,8 @@ static const struct function {
     {"best", EXPRESSION_BEST, 2, 2, false, true},       {"far", EXPRESSION_FAR, 1, 1, false, true},
 };
 
-static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL", "SWEEP"};
+static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL", "SWEEP",
+                                        "LINE",  "LOSSES"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 

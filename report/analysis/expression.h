@@ -66,7 +66,9 @@ typedef enum expression_variable {
     EXPRESSION_SPEED,     // "SPEED": bit/s for frames, one direction
     EXPRESSION_DEVICES,   // "DEVICES": how many the source has
     EXPRESSION_PHYSICAL,  // "PHYSICAL": 1 for a port of the node
-    EXPRESSION_SWEEP      // "SWEEP": seconds that the longer of the two readings took
+    EXPRESSION_SWEEP,     // "SWEEP": seconds that the longer of the two readings took
+    EXPRESSION_LINE,      // "LINE": largest share of its line that a port of the node used
+    EXPRESSION_LOSSES     // "LOSSES": findings of rules before this one on a network that is down, slow or loses
 } expression_variable;
 
 typedef struct expression_node {

@@ -205,6 +205,57 @@ static void make_claim(maker *m, finding *x)
     if (take_lost(&x->claim) || !x->claim) m->no_memory = true;
 }
 
+// ---- the node's traffic ----
+
+// Bytes per second in and out, and the largest share of a line, over the physical devices.
+typedef struct load {
+    double rate[2], share;
+    size_t devices, idle;
+    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
+} load;
+
+// NAN: it has no such counter, or it has no value.
+static double role_rate(const maker *m, size_t device, uint32_t role)
+{
+    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
+    double most = NAN;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &m->f->d->rows[i];
+        if (row->entry && row->entry->marks & role) most = fmax(most, row->rate_per_s);
+    }
+    return most;
+}
+
+static bool has_role(const maker *m, size_t device)
+{
+    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
+    bool found = false;
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
+        const difference_row *row = &m->f->d->rows[i];
+        found |= row->entry && row->entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES);
+    }
+    return found;
+}
+
+static load weigh(const maker *m)
+{
+    load l = {.share = 0, .is_whole = true};
+    const netprof_schema *schema = m->f->d->delta->schema;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
+        double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
+        double speed = evaluation_speed(&m->e, i);
+        if (has_role(m, i)) l.is_whole &= !isnan(in) && !isnan(out) && (speed > 0 || in + out <= 0);
+        if (isnan(in) && isnan(out)) continue;
+        l.rate[0] += isnan(in) ? 0 : in;
+        l.rate[1] += isnan(out) ? 0 : out;
+        l.devices++;
+        if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
+        l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;
+    }
+    return l;
+}
+
 // ---- one rule on all devices ----
 
 typedef struct judgement {
@@ -245,6 +296,15 @@ static size_t largest_device(maker *m, const rule *x)
     return best;
 }
 
+static bool speaks_against_network(const finding *x)
+{
+    static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
+    bool network = false;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        network |= strcmp(x->rule->source, sources[i]) == 0;
+    return network && x->severity >= SEVERITY_WATCH && x->rule->class_rank < rules_class_rank("utilisation");
+}
+
 static void add_finding(maker *m, const rule *x, size_t device, const judgement *all, size_t count, severity s)
 {
     findings *f = m->f;
@@ -265,6 +325,7 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
     make_claim(m, &made);
     if (device == DIFFERENCE_NONE) made.device = largest_device(m, x);
     list[f->count++] = made;
+    m->e.losses += speaks_against_network(&made);
 }
 
 static void judge_one(maker *m, const rule *x, size_t device, const judgement *all, size_t count)
@@ -458,42 +519,6 @@ static void find_background(maker *m)
 
 // ---- the verdict ----
 
-// Bytes per second in and out, and the largest share of a line, over the physical devices.
-typedef struct load {
-    double rate[2], share;
-    size_t devices, idle;
-} load;
-
-// NAN: it has no such counter.
-static double role_rate(const maker *m, size_t device, uint32_t role)
-{
-    const netprof_device *dev = &m->f->d->delta->schema->devices[device];
-    double most = NAN;
-    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
-        const difference_row *row = &m->f->d->rows[i];
-        if (row->entry && row->entry->marks & role) most = fmax(most, row->rate_per_s);
-    }
-    return most;
-}
-
-static load weigh(const maker *m)
-{
-    load l = {.share = 0};
-    const netprof_schema *schema = m->f->d->delta->schema;
-    for (size_t i = 0; i < schema->device_count; i++) {
-        if (!(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL) || evaluation_counts_again(&m->e, i)) continue;
-        double in = role_rate(m, i, CATALOG_RX_BYTES), out = role_rate(m, i, CATALOG_TX_BYTES);
-        double speed = evaluation_speed(&m->e, i);
-        if (isnan(in) && isnan(out)) continue;
-        l.rate[0] += isnan(in) ? 0 : in;
-        l.rate[1] += isnan(out) ? 0 : out;
-        l.devices++;
-        if (speed > 0) l.share = fmax(l.share, 8 * fmax(in, out) / speed);
-        l.idle += speed > 0 && 8 * fmax(in, out) / speed < 0.001;
-    }
-    return l;
-}
-
 static void append_load(char **text, const load *l)
 {
     char in[32], out[32], share[32];
@@ -575,6 +600,10 @@ netprof_err findings_make_pair(findings *f, const difference *d, const findings_
     if (far && !m.no_memory) {
         m.e.far = &other;
         m.e.far_devices = far->devices;
+    }
+    if (!m.no_memory) {
+        const load l = weigh(&m);
+        m.e.line_share = l.devices && l.is_whole ? l.share : NAN;
     }
     for (size_t i = 0; i < set->count && !m.no_memory; i++)
         apply(&m, set->items[i], all);

@@ -22,16 +22,27 @@ void job_bins_free(job_bins *b)
     free(b);
 }
 
+// Of numbers: what is added to bins is known.
+static inline float less(float a, float b)
+{
+    return b < a ? b : a;
+}
+
+static inline float more(float a, float b)
+{
+    return b > a ? b : a;
+}
+
 // behind_s: how far the one begins behind the other.
-static void join(job_bin *to, const job_bin *from, double behind_s)
+static inline void join(job_bin *to, const job_bin *from, double behind_s)
 {
     if (!(from->known_s > 0)) return;
     bool first = !(to->known_s > 0);
     float left = (float)(from->from_s + behind_s), right = (float)(from->to_s + behind_s);
-    to->from_s = first ? left : fminf(to->from_s, left);
-    to->to_s = first ? right : fmaxf(to->to_s, right);
-    to->low = first ? from->low : fminf(to->low, from->low);
-    to->high = first ? from->high : fmaxf(to->high, from->high);
+    to->from_s = first ? left : less(to->from_s, left);
+    to->to_s = first ? right : more(to->to_s, right);
+    to->low = first ? from->low : less(to->low, from->low);
+    to->high = first ? from->high : more(to->high, from->high);
     to->known_s += from->known_s;
     to->integral += from->integral;
 }
@@ -84,7 +95,7 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
             b->room = room;
         }
         size_t before = b->count ? (size_t)(b->first - from) : 0;
-        memmove(b->items + before, b->items, b->count * sizeof *b->items);
+        if (before) memmove(b->items + before, b->items, b->count * sizeof *b->items);
         memset(b->items, 0, before * sizeof *b->items);
         memset(b->items + before + b->count, 0, (count - before - b->count) * sizeof *b->items);
         b->first = from;
@@ -93,12 +104,17 @@ static bool reach(job_bins *b, int64_t from_ns, int64_t to_ns)
     }
 }
 
+static bool covers(const job_bins *b, int64_t from_ns, int64_t to_ns)
+{
+    return b->count && from_ns >> b->shift >= b->first && (to_ns - 1) >> b->shift < b->first + (int64_t)b->count;
+}
+
 bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high)
 {
     if (to_ns <= from_ns) return true;
     // The first step tells how fine bins are worth their room.
     while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4) b->shift++;
-    if (!reach(b, from_ns, to_ns)) return false;
+    if (!covers(b, from_ns, to_ns) && !reach(b, from_ns, to_ns)) return false;
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
         int64_t left = i << b->shift, right = left + ((int64_t)1 << b->shift);
@@ -131,27 +147,37 @@ bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount)
     return true;
 }
 
+// Part of a bin's known time that lies between left and right, in seconds since its begin.
+static double part_of(const job_bin *x, double left, double right)
+{
+    double length = (double)x->to_s - (double)x->from_s;
+    if (left <= (double)x->from_s && right >= (double)x->to_s) return 1;
+    return (job_less(right, (double)x->to_s) - job_more(left, (double)x->from_s)) / length;
+}
+
 job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns)
 {
     job_span span = {.low = NAN, .high = NAN};
     if (!b || !b->count || to_ns <= from_ns) return span;
     from_ns -= b->offset_ns;
     to_ns -= b->offset_ns;
-    int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift;
+    int64_t from = from_ns >> b->shift, to = (to_ns - 1) >> b->shift, inner = from + 1, outer = to - 1;
     if (from < b->first) from = b->first;
     if (to >= b->first + (int64_t)b->count) to = b->first + (int64_t)b->count - 1;
+    float low = INFINITY, high = -INFINITY;
     for (int64_t i = from; i <= to; i++) {
         const job_bin *x = &b->items[i - b->first];
-        double left = (double)(from_ns - (i << b->shift)) * 1e-9, right = (double)(to_ns - (i << b->shift)) * 1e-9;
-        double length = (double)x->to_s - (double)x->from_s;
-        if (!(x->known_s > 0) || !(length > 0)) continue;
-        double part = (fmin(right, (double)x->to_s) - fmax(left, (double)x->from_s)) / length;
+        double part = 1; // of those that have neighbours on both sides
+        if (!(x->known_s > 0) || !(x->to_s > x->from_s)) continue;
+        int64_t begin = i << b->shift;
+        if (i < inner || i > outer) part = part_of(x, (double)(from_ns - begin) * 1e-9, (double)(to_ns - begin) * 1e-9);
         if (!(part > 0)) continue;
         span.integral += x->integral * part;
         span.known_s += x->known_s * part;
-        span.low = fmin(span.low, x->low);
-        span.high = fmax(span.high, x->high);
+        low = less(low, x->low);
+        high = more(high, x->high);
     }
+    if (span.known_s > 0) span.low = low, span.high = high;
     return span;
 }
 

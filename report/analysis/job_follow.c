@@ -34,14 +34,16 @@ static int nearness(const netprof_schema *schema, size_t device)
     return d->flags & NETPROF_DEVICE_PHYSICAL ? 3 : strcmp(d->name, "lo") != 0 ? 2 : 1;
 }
 
-static bool is_chosen(const netprof_schema *schema, size_t device)
+// Of each device, once for a schema: a node of thousands of interfaces has millions of pairs. NULL: no memory.
+static uint8_t *nearness_of_all(const netprof_schema *schema, uint8_t *best)
 {
-    int own = nearness(schema, device), best = 0;
-    for (size_t i = 0; i < schema->device_count && own; i++) {
-        int near = nearness(schema, i);
-        if (near > best) best = near;
+    uint8_t *list = calloc(schema->device_count + 1, 1);
+    *best = 0;
+    for (size_t i = 0; list && i < schema->device_count; i++) {
+        list[i] = (uint8_t)nearness(schema, i);
+        if (list[i] > *best) *best = list[i];
     }
-    return own && own == best;
+    return list;
 }
 
 // ethtool tells of the network interface of its name.
@@ -61,26 +63,14 @@ static size_t find_device(job_report *r, const netprof_device *d)
             strcmp(r->devices[i].name, d->name) == 0)
             return i;
     if (!job_grow(&r->devices, r->device_count, &r->reader->device_room, sizeof *r->devices)) return JOB_NONE;
-    double rate = traffic_bits_per_s(d) / 8;
+    // What a virtual device says of its speed is made up.
+    double rate = d->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(d) / 8 : 0;
     job_device *to = &r->devices[r->device_count];
-    *to = (job_device){.node = node, .source = strdup(d->source), .name = strdup(d->name), .line_rate = rate > 0 ? rate : NAN};
+    *to = (job_device){.node = node, .line_rate = rate > 0 ? rate : NAN};
+    to->source = strdup(d->source);
+    to->name = strdup(d->name);
     r->device_count++;
     return to->source && to->name ? r->device_count - 1 : JOB_NONE;
-}
-
-// The device of the file at hand; JOB_NONE without memory.
-static size_t find_local(job_report *r, const netprof_schema *schema, size_t device)
-{
-    run_reader *run = r->reader->run;
-    const netprof_device *d = stands_for(schema, &schema->devices[device]);
-    size_t found = find_device(r, d), at = (size_t)(d - schema->devices);
-    for (size_t i = 0; i < run->device_count; i++)
-        if (run->devices[i].device == found) return i;
-    if (found == JOB_NONE || !job_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
-        return JOB_NONE;
-    run->devices[run->device_count] = (local_device){.device = found, .chosen = is_chosen(schema, at),
-                                                              .beside = nearness(schema, at) && !is_chosen(schema, at)};
-    return run->device_count++;
 }
 
 // ---- what is followed ----
@@ -245,11 +235,30 @@ typedef struct following {
     const netprof_snapshot *x;
     size_t source, local; // of the device at hand
     bool open;
+    uint8_t *near, nearest; // of each device, and of the nearest
 } following;
+
+// The device of the file at hand; JOB_NONE without memory.
+static size_t find_local(const following *f, size_t device)
+{
+    job_report *r = f->r;
+    const netprof_schema *schema = f->x->schema;
+    run_reader *run = r->reader->run;
+    const netprof_device *d = stands_for(schema, &schema->devices[device]);
+    size_t found = find_device(r, d), at = (size_t)(d - schema->devices);
+    for (size_t i = 0; i < run->device_count; i++)
+        if (run->devices[i].device == found) return i;
+    if (found == JOB_NONE || !job_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
+        return JOB_NONE;
+    bool chosen = f->near[at] && f->near[at] == f->nearest;
+    local_device new = {.device = found, .chosen = chosen, .beside = f->near[at] && !chosen};
+    run->devices[run->device_count] = new;
+    return run->device_count++;
+}
 
 static bool need_local(following *f, size_t device)
 {
-    if (f->local == JOB_NONE) f->local = find_local(f->r, f->x->schema, device);
+    if (f->local == JOB_NONE) f->local = find_local(f, device);
     return f->local != JOB_NONE;
 }
 
@@ -312,9 +321,10 @@ netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x)
     static const char *const facts[] = {"host", "boot_id"};
     const char *source = "";
     following f = {.r = r, .t = t, .list = list, .x = x};
-    bool good = list != NULL;
     job_release_track(t);
     if (!list) return NETPROF_ERR_NOMEM;
+    f.near = nearness_of_all(schema, &f.nearest);
+    bool good = f.near != NULL;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const char *value = netprof_fact_of(schema->facts, schema->fact_count, facts[i]);
         if (value) netprof_build_fact(list, facts[i], value);
@@ -328,6 +338,7 @@ netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x)
         if (strcmp(source, device->source) != 0) netprof_build_source(list, source = device->source);
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++) good = good && follow_counter(&f, i);
     }
+    free(f.near);
     netprof_err err = netprof_build_end(list, &t->small, NULL);
     if (err || !good) return err ? err : NETPROF_ERR_NOMEM;
     netprof_schema_retain(schema);

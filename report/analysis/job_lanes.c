@@ -50,6 +50,7 @@ static int compare_keys(const void *a, const void *b)
 // Puts count elements into the order of the keys; new place of each in places.
 static bool reorder(void *list, size_t size, const key *keys, size_t count, size_t *places)
 {
+    if (!count) return true; // then the list may be NULL
     char *sorted = malloc(count * size + 1), *from = list;
     if (!sorted) return false;
     for (size_t i = 0; i < count; i++) {
@@ -375,12 +376,15 @@ static void choose(job_report *r, size_t index, job_meter meter)
     job_node_reader *more = &r->reader->nodes[index];
     bool limited = meter == JOB_MEMORY && more->memory_limit > 0 && !(more->memory_limit >= more->memory_total) &&
                    tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    // Then all that is not the job's alone says nothing of it: its processes were too short to be seen.
+    bool unseen = meter == JOB_MEMORY && !limited && more->state[meter][JOB_SCOPE_JOB] == JOB_KNOWN;
     bool tried = false; // else it was read once at most: not in the fast set
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         tried |= more->lanes[meter][order[i]] != NULL;
         if (more->state[meter][order[i]] > node->state[meter]) node->state[meter] = more->state[meter][order[i]];
         if (node->lanes[meter] || !tells(more->lanes[meter][order[i]])) continue;
         if (limited && order[i] == JOB_SCOPE_JOB) continue;
+        if (unseen && order[i] != JOB_SCOPE_JOB) continue;
         node->lanes[meter] = more->lanes[meter][order[i]];
         node->scope[meter] = order[i];
     }

@@ -133,8 +133,11 @@ static bool note_gaps(job_report *r)
             if (alike == r->node_count && alike > 1) snprintf(who, sizeof who, "all nodes");
             else if (alike > 1) snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[i].name, alike - 1);
             else snprintf(who, sizeof who, "%.60s", r->nodes[i].name);
-            snprintf(text + n, sizeof text - n, "%s%s %s-%s", n ? ", " : "", who, job_time_text(from, sizeof from, gap->from_s, r->end_s),
-                     job_time_text(to, sizeof to, gap->to_s, r->end_s));
+            job_time_text(from, sizeof from, gap->from_s, r->end_s);
+            job_time_text(to, sizeof to, gap->to_s, r->end_s);
+            bool brief = strcmp(from, to) == 0; // then how long it was says more
+            if (brief) job_length_text(to, sizeof to, gap->to_s - gap->from_s);
+            snprintf(text + n, sizeof text - n, brief ? "%s%s %s (%s)" : "%s%s %s-%s", n ? ", " : "", who, from, to);
         }
     if (!all) return true;
     if (all > shown) snprintf(more, sizeof more, " and %zu more", all - shown);

@@ -149,27 +149,27 @@ static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
     return err;
 }
 
+static bool add_region_path(job_reader *reader, const char *path)
+{
+    if (!job_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *))) return false;
+    char *copy = reader->region_paths[reader->region_count] = strdup(path);
+    reader->region_count += copy != NULL;
+    return copy != NULL;
+}
+
 static netprof_err read_recording(job_report *r, const char *path, netprof_error *error)
 {
     dataset set = {0};
     netprof_error own = {.code = NETPROF_OK};
     dataset_options how = {.ends_only = 1, .each = job_take, .user = r, .max_bytes = r->reader->options->max_bytes};
-    if (!how.max_bytes) how.max_bytes = UINT64_C(4) << 30; // a day of all counters of a large node
     r->reader->file = r->reader->run_count;
-    int has_regions = regions_in_file(path);
-    netprof_err err = NETPROF_OK;
-    job_reader *reader = r->reader;
-    if (has_regions && (!job_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *)) ||
-                        !(reader->region_paths[reader->region_count] = strdup(path))))
-        return NETPROF_ERR_NOMEM;
-    reader->region_count += has_regions != 0;
-    netprof_err failed = dataset_read(&set, path, &how, &own);
-    if (failed == NETPROF_ERR_NOMEM) {
-        err = failed;
+    netprof_err failed = dataset_read(&set, path, &how, &own), err = NETPROF_OK;
+    if (failed == NETPROF_ERR_NOMEM || (set.regions && !add_region_path(r->reader, path))) {
+        err = NETPROF_ERR_NOMEM;
     } else if (failed) {
         job_run_free(r);
         job_region_series_free(r);
-        if (!has_regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
+        if (!set.regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
     } else {
         take_warnings(r, &set);
         err = use_runs(r, &set, error);

@@ -386,7 +386,7 @@ typedef struct job_report_options {
     const rules *rules;   // for the network's and the node's findings; NULL: only those of the job itself
     const char *phases;   // file of phases: lines "TIME NAME", TIME in seconds since 1970 (date +%s.%N); a phase ends where
                           // the next one begins, "TIME -" ends it. NULL: none but those found in directories (*.phases)
-    uint64_t max_bytes;   // of one file; 0: 4 GiB
+    uint64_t max_bytes;   // that reading one file may take (dataset_options); 0: 1 GiB
     // Called before each file; may be NULL.
     void (*progress)(void *user, size_t done, size_t all);
     void *progress_user;

@@ -17,6 +17,17 @@ bool job_grow(void *list, size_t count, size_t *room, size_t size);
 bool job_grow_one(void *list, size_t count, size_t size);
 void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+// As fmin() and fmax(), NAN of both alone; those are calls of a library, and these are made for every value read.
+static inline double job_less(double a, double b)
+{
+    return b < a || isnan(a) ? b : a;
+}
+
+static inline double job_more(double a, double b)
+{
+    return b > a || isnan(a) ? b : a;
+}
+
 // ---- bins ----
 
 typedef struct job_bin {

@@ -35,6 +35,11 @@ bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns)
     return false;
 }
 
+static bool is_touched(const slots *all, job_meter meter)
+{
+    return all->touched >> meter & 1;
+}
+
 // ---- episodes beyond a limit ----
 
 static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
@@ -76,9 +81,9 @@ static bool watch(job_report *r, job_meter meter, local_device *local, int64_t f
         w->window_ns = from_ns;
         w->window = w->window_retries = 0;
     }
-    const slot *retries = &local->slots[JOB_RETRIES];
+    const slot *retries = &local->slots.of[JOB_RETRIES];
     w->window += value * ((double)(to_ns - from_ns) * 1e-9);
-    if (retries->touched && !retries->unknown) w->window_retries += retries->amount;
+    if (is_touched(&local->slots, JOB_RETRIES) && !retries->unknown) w->window_retries += retries->amount;
     if (to_ns - w->window_ns < 1000000000) return true;
     bool good = watch_window(r, x, w, local->device, w->window_ns, to_ns);
     w->window_ns = to_ns;
@@ -109,18 +114,18 @@ static bool add_rate(job_lane *lane, const step *s, double value, double amount)
     lane->total = isnan(lane->total) ? amount : lane->total + amount;
     if (s->gap) return job_bins_skip(lane->bins, s->from_ns, s->to_ns, amount);
     lane->known_s += length_of(s);
-    lane->low = fmin(lane->low, value);
-    lane->high = fmax(lane->high, value);
+    lane->low = job_less(lane->low, value);
+    lane->high = job_more(lane->high, value);
     return job_bins_add(lane->bins, s->from_ns, s->to_ns, value, value, value);
 }
 
 static bool add_level(job_lane *lane, const step *s, double before, double after)
 {
-    double low = fmin(before, after), high = fmax(before, after), mean = (before + after) / 2;
+    double low = job_less(before, after), high = job_more(before, after), mean = (before + after) / 2;
     if (isnan(lane->first)) lane->first = before;
     lane->last = after;
-    lane->low = fmin(lane->low, low);
-    lane->high = fmax(lane->high, high);
+    lane->low = job_less(lane->low, low);
+    lane->high = job_more(lane->high, high);
     if (s->gap) {
         lane->lower_bound = true;
         return true;
@@ -169,61 +174,13 @@ static bool flush(job_lane *lane, slot *s, step *at)
 
 // ---- slots ----
 
-static void touch(slot *s)
+static slot *touch(slots *all, job_meter meter)
 {
-    if (s->touched) return;
-    *s = (slot){.touched = true, .pending_ns = s->pending_ns, .pending = s->pending, .pending_gap = s->pending_gap};
-}
-
-static void join(slot *s, job_join how, double value, double amount)
-{
-    s->value = how == JOB_MOST ? fmax(s->value, value) : s->value + value;
-    s->amount = how == JOB_MOST ? fmax(s->amount, amount) : s->amount + amount;
-    s->parts++;
-}
-
-static void join_unknown(slot *s, uint8_t flag)
-{
-    touch(s);
-    s->unknown = true;
-    s->reset |= flag == NETPROF_FLAG_RESET;
-}
-
-static bool was_asked_for(const netprof_delta *delta, size_t k)
-{
-    return delta->before_status[k] != NETPROF_STATUS_SKIPPED && delta->after_status[k] != NETPROF_STATUS_SKIPPED;
-}
-
-static void add_counter(slot *s, const followed *f, const netprof_delta *delta, size_t k)
-{
-    uint8_t flag = delta->flags[k];
-    double amount = (double)delta->values[k] * f->factor;
-    if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !was_asked_for(delta, k)) return;
-    touch(s);
-    if (flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) {
-        join_unknown(s, flag);
-    } else if (delta->elapsed_ns[k] <= 0) {
-        s->stale = true;
-        join(s, f->row->join, 0, amount);
-    } else {
-        double elapsed = (double)delta->elapsed_ns[k] * 1e-9;
-        join(s, f->row->join, amount / elapsed, amount);
-        s->elapsed_s = fmax(s->elapsed_s, elapsed);
-    }
-}
-
-static void add_gauge(slot *s, const followed *f, const netprof_delta *delta, size_t k)
-{
-    if (delta->flags[k] != NETPROF_FLAG_GAUGE || !was_asked_for(delta, k)) return;
-    touch(s);
-    s->level = true;
-    if (delta->before_status[k] != NETPROF_STATUS_OK || delta->after_status[k] != NETPROF_STATUS_OK) {
-        s->unknown = true;
-        return;
-    }
-    s->before += (double)delta->before[k] * f->factor;
-    s->after += (double)delta->after[k] * f->factor;
-    s->parts++;
+    slot *s = &all->of[meter];
+    if (is_touched(all, meter)) return s;
+    all->touched |= UINT64_C(1) << meter;
+    *s = (slot){.pending_ns = s->pending_ns, .pending = s->pending, .pending_gap = s->pending_gap};
+    return s;
 }
 
 // Bytes of a virtual device beside ports are a meter of their own.
@@ -233,20 +190,77 @@ static job_meter meter_of(const local_device *local, job_meter meter)
     return meter == JOB_SENT ? JOB_VIRTUAL_SENT : JOB_VIRTUAL_RECEIVED;
 }
 
-static slot *slot_of(run_reader *run, const followed *f)
+static slot *touch_followed(run_reader *run, const followed *f)
 {
     const job_source_row *row = f->row;
-    if (!row->of_device) return &run->slots[row->meter][row->scope];
+    if (!row->of_device) return touch(&run->slots[row->scope], row->meter);
     local_device *local = &run->devices[f->local];
-    return &local->slots[meter_of(local, row->meter)];
+    return touch(&local->slots, meter_of(local, row->meter));
+}
+
+static void join(slot *s, job_join how, double value, double amount)
+{
+    s->value = how == JOB_MOST ? job_more(s->value, value) : s->value + value;
+    s->amount = how == JOB_MOST ? job_more(s->amount, amount) : s->amount + amount;
+    s->parts++;
+}
+
+static void join_unknown(slot *s, uint8_t flag)
+{
+    s->unknown = true;
+    s->reset |= flag == NETPROF_FLAG_RESET;
+}
+
+static bool was_asked_for(const netprof_delta *delta, size_t k)
+{
+    return delta->before_status[k] != NETPROF_STATUS_SKIPPED && delta->after_status[k] != NETPROF_STATUS_SKIPPED;
+}
+
+static void add_counter(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+{
+    uint8_t flag = delta->flags[k];
+    double amount = (double)delta->values[k] * f->factor;
+    if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !was_asked_for(delta, k)) return;
+    slot *s = touch_followed(run, f);
+    if (flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) {
+        join_unknown(s, flag);
+    } else if (delta->elapsed_ns[k] <= 0) {
+        s->stale = true;
+        join(s, f->row->join, 0, amount);
+    } else {
+        double elapsed = (double)delta->elapsed_ns[k] * 1e-9;
+        join(s, f->row->join, amount / elapsed, amount);
+        s->elapsed_s = job_more(s->elapsed_s, elapsed);
+    }
+}
+
+static void add_gauge(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+{
+    if (delta->flags[k] != NETPROF_FLAG_GAUGE || !was_asked_for(delta, k)) return;
+    bool known = delta->before_status[k] == NETPROF_STATUS_OK && delta->after_status[k] == NETPROF_STATUS_OK;
+    double before = (double)delta->before[k], after = (double)delta->after[k];
+    bool of_processes = f->row->meter == JOB_MEMORY && f->row->scope == JOB_SCOPE_JOB;
+    if (known && of_processes && !(before > 0) && !(after > 0)) return; // there is none
+    slot *s = touch_followed(run, f);
+    s->level = true;
+    if (!known) {
+        s->unknown = true;
+        return;
+    }
+    // A job without a process has no memory yet, or none any more: what it has begins and ends within the step.
+    if (of_processes && !(before > 0)) before = after;
+    if (of_processes && !(after > 0)) after = before;
+    s->before += before * f->factor;
+    s->after += after * f->factor;
+    s->parts++;
 }
 
 // A device's slot joins its node's.
 static void join_node(run_reader *run, local_device *local, job_meter meter)
 {
-    slot *from = &local->slots[meter], *to = &run->slots[meter][JOB_SCOPE_NODE];
+    const slot *from = &local->slots.of[meter];
+    slot *to = touch(&run->slots[JOB_SCOPE_NODE], meter);
     job_join how = job_device_join(meter);
-    touch(to);
     to->unknown |= from->unknown;
     to->stale |= from->stale;
     to->reset |= from->reset;
@@ -267,10 +281,9 @@ static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t 
 static bool flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
 {
     run_reader *run = r->reader->run;
-    slot *s = &local->slots[meter];
+    slot *s = &local->slots.of[meter];
     job_device *device = &r->devices[local->device];
     step at = *whole;
-    if (!s->touched) return true;
     bool bytes = meter == JOB_SENT || meter == JOB_RECEIVED;
     if (bytes && !local->chosen) return true; // the same bytes as another's
     join_node(run, local, meter);
@@ -297,9 +310,8 @@ static void average(slot *s)
 static bool flush_node(job_report *r, job_meter meter, int scope, const step *whole)
 {
     run_reader *run = r->reader->run;
-    slot *s = &run->slots[meter][scope];
+    slot *s = &run->slots[scope].of[meter];
     step at = *whole;
-    if (!s->touched) return true;
     if (job_meter_of(meter)->of_devices && job_device_join(meter) == JOB_MEAN) average(s);
     // Memory in use is a difference of two: one alone tells nothing.
     if (meter == JOB_NODE_MEMORY && s->parts < 2) s->unknown = true;
@@ -312,20 +324,23 @@ static bool flush_node(job_report *r, job_meter meter, int scope, const step *wh
     return flush(lane, s, &at);
 }
 
+// Devices first, for they join their node's; each meter by meter.
 static bool flush_all(job_report *r, const step *at)
 {
     run_reader *run = r->reader->run;
     bool good = true;
-    for (size_t i = 0; i < run->device_count; i++)
-        for (int m = 0; m < JOB_METERS; m++)
-            good = good && flush_device(r, &run->devices[i], (job_meter)m, at);
-    for (int m = 0; m < JOB_METERS; m++)
-        for (int scope = 0; scope < JOB_SCOPES; scope++)
-            good = good && flush_node(r, (job_meter)m, scope, at);
-    for (size_t i = 0; i < run->device_count; i++)
-        for (int m = 0; m < JOB_METERS; m++) run->devices[i].slots[m].touched = false;
-    for (int m = 0; m < JOB_METERS; m++)
-        for (int scope = 0; scope < JOB_SCOPES; scope++) run->slots[m][scope].touched = false;
+    for (size_t i = 0; i < run->device_count; i++) {
+        slots *all = &run->devices[i].slots;
+        for (uint64_t left = all->touched; left && good; left &= left - 1)
+            good = flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
+        all->touched = 0;
+    }
+    for (int scope = 0; scope < JOB_SCOPES; scope++) {
+        slots *all = &run->slots[scope];
+        for (uint64_t left = all->touched; left && good; left &= left - 1)
+            good = flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
+        all->touched = 0;
+    }
     return good;
 }
 
@@ -466,8 +481,8 @@ bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
         if (k == NETPROF_NONE) continue;
         if (f->other >= OTHER_GPU_MEMORY) good = add_capacity(r, f, delta, k);
         else if (f->other) good = add_other(r, f, delta, k, at);
-        if (f->row && f->row->kind == JOB_RATE) add_counter(slot_of(run, f), f, delta, k);
-        else if (f->row) add_gauge(slot_of(run, f), f, delta, k);
+        if (f->row && f->row->kind == JOB_RATE) add_counter(run, f, delta, k);
+        else if (f->row) add_gauge(run, f, delta, k);
     }
     return good && flush_all(r, at);
 }

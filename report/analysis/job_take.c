@@ -115,7 +115,6 @@ static bool add_gap(job_report *r, double from_s, double to_s)
 // From one snapshot of a track to the next. Gaps are kept in ns since the first snapshot of all in the end.
 static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to_ns)
 {
-    netprof_delta delta = NETPROF_ZERO;
     netprof_diff_options force = {.force = 1};
     int64_t usual = usual_step(t);
     step at = {from_ns, to_ns, usual && to_ns - from_ns > usual * 5 / 2};
@@ -125,10 +124,8 @@ static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to
         return NETPROF_OK;
     }
     if (at.gap && t->slow && !add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9)) return NETPROF_ERR_NOMEM;
-    netprof_err err = netprof_diff(&t->last, &t->cut, &force, &delta, NULL);
-    if (!err && !job_add_difference(r, t, &delta, &at)) err = NETPROF_ERR_NOMEM;
-    netprof_delta_free(&delta);
-    return err;
+    netprof_err err = netprof_diff(&t->last, &t->cut, &force, &t->delta, NULL);
+    return !err && !job_add_difference(r, t, &t->delta, &at) ? NETPROF_ERR_NOMEM : err;
 }
 
 // When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
@@ -146,19 +143,16 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
     job_node_reader *more = &r->reader->nodes[run->node];
     int64_t wall = wall_of(t, x);
     netprof_err err = NETPROF_OK;
-    if (t->has_last && wall <= t->last_wall_ns) { // the clock went back: there is no step
-        netprof_snapshot_free(&t->cut);
-        return NETPROF_OK;
-    }
+    if (t->has_last && wall <= t->last_wall_ns) return NETPROF_OK; // the clock went back: there is no step
     if (t->has_last) err = add_step(r, t, t->last_wall_ns, wall);
-    if (t->slow && !job_is_covered(r, wall, wall + 1)) node->samples++;
+    if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
     node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
     job_stretch *span = &more->runs[run->number];
     if (!span->from_ns || wall < span->from_ns) span->from_ns = wall;
     if (wall > span->to_ns) span->to_ns = wall;
-    netprof_snapshot_free(&t->last);
+    netprof_snapshot before = t->last;
     t->last = t->cut;
-    t->cut = (netprof_snapshot){0};
+    t->cut = before; // its memory serves the next one
     t->has_last = true;
     t->last_wall_ns = wall;
     t->last_mono_ns = x->begin_ns;
@@ -284,6 +278,7 @@ void job_run_free(job_report *r)
         track *t = &run->tracks[i];
         netprof_snapshot_free(&t->last);
         netprof_snapshot_free(&t->cut);
+        netprof_delta_free(&t->delta);
         job_release_track(t);
         free(t->followed);
         free(t->key);

@@ -39,13 +39,21 @@ typedef struct followed {
 
 // What is collected in one step for one lane.
 typedef struct slot {
-    bool touched, level, unknown, stale, reset;
+    bool level, unknown, stale, reset;
     size_t parts;
     double value, before, after, amount, elapsed_s;
     int64_t pending_ns; // since then amounts wait for a counter that was not refreshed
     double pending;
     bool pending_gap;
 } slot;
+
+// Those of one owner. Most have nothing in most steps.
+typedef struct slots {
+    uint64_t touched; // bit m: of[m] has something of the step at hand
+    slot of[JOB_METERS];
+} slots;
+
+_Static_assert(JOB_METERS <= 64, "a bit for each meter");
 
 typedef struct watching {
     int64_t window_ns, from_ns, to_ns; // window: begin of the second at hand; from..to: the episode, 0 none
@@ -57,7 +65,7 @@ typedef struct local_device {
     size_t device; // of the report
     bool chosen;   // its bytes count
     bool beside;   // not they, but they are none that others count as well
-    slot slots[JOB_METERS];
+    slots slots;
     watching watched[JOB_METERS];
 } local_device;
 
@@ -68,6 +76,7 @@ typedef struct track {
     followed *followed; // beside small->counters
     size_t count, room;
     netprof_snapshot last, cut;
+    netprof_delta delta; // between them; its memory serves the next step again
     bool has_last, slow;
     int64_t last_wall_ns, last_mono_ns, plain_wall_ns, interval_ns, recent[RECENT];
     size_t steps;
@@ -79,7 +88,7 @@ typedef struct job_run_reader {
     size_t track_count;
     local_device *devices;
     size_t device_count, device_room;
-    slot slots[JOB_METERS][JOB_SCOPES];
+    slots slots[JOB_SCOPES];
     bool overlapped;
     bool wait_known; // it may be in the first and last reading alone
     double wait_first_s, wait_last_s;

@@ -57,14 +57,6 @@ static uint64_t chunk_size(const unsigned char *head)
     return 12 + ((uint64_t)head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
 }
 
-bool parts_data_hold_regions(const void *data, size_t size)
-{
-    const unsigned char *all = data;
-    for (uint64_t at = HEADER; at + 12 <= size; at += chunk_size(all + at))
-        if (memcmp(all + at, "REGN", 4) == 0) return true;
-    return false;
-}
-
 static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
 {
     size_t done = 0;
@@ -128,28 +120,25 @@ uint64_t parts_size(const parts *p, size_t part)
     return (part + 1 < p->count ? p->at[part + 1] : p->size) - p->at[part];
 }
 
-netprof_err parts_load(const parts *p, size_t part, uint64_t max_bytes, char **data, size_t *size, netprof_error *error)
+parts_stream parts_begin(const parts *p, size_t part)
 {
-    uint64_t wanted = parts_size(p, part);
-    *data = NULL;
-    *size = 0;
-    if (wanted > max_bytes) {
-        char text[64];
-        snprintf(text, sizeof text, "larger than %llu bytes", (unsigned long long)max_bytes);
-        return fail(error, NETPROF_ERR_LIMIT, 0, text);
-    }
-    char *bytes = malloc((size_t)wanted + 1);
-    if (!bytes) return fail(error, NETPROF_ERR_NOMEM, 0, "no memory");
-    ssize_t n = read_at(p->fd, bytes, (size_t)wanted, p->at[part]);
-    if (n < 0) {
-        int number = errno;
-        free(bytes);
-        return fail(error, NETPROF_ERR_IO, number, "cannot read");
-    }
-    bytes[n] = 0; // fewer than there were: the file was cut meanwhile, which its reader will tell
-    *data = bytes;
-    *size = (size_t)n;
-    return NETPROF_OK;
+    return (parts_stream){p->fd, p->at[part], p->at[part] + parts_size(p, part)};
+}
+
+int parts_read(void *user, void *to, size_t size, size_t *got)
+{
+    parts_stream *s = user;
+    ssize_t n = read_at(s->fd, to, size < s->end - s->at ? size : (size_t)(s->end - s->at), s->at);
+    *got = n < 0 ? 0 : (size_t)n;
+    s->at += *got;
+    return n < 0 ? errno : 0;
+}
+
+netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits, netprof_reader **reader,
+                         netprof_error *error)
+{
+    *stream = parts_begin(p, part);
+    return netprof_reader_open_fn(reader, parts_read, stream, limits, error);
 }
 
 void parts_close(parts *p)
@@ -159,27 +148,60 @@ void parts_close(parts *p)
     *p = (parts){0};
 }
 
-// From chunk to chunk by their lengths, unchecked: a hint is all that is wanted.
-unsigned parts_hold(const char *path)
+// A window on a file that is walked over.
+typedef struct walk {
+    int fd;
+    uint64_t at; // of the window in the file
+    size_t size;
+    unsigned char window[1 << 16];
+} walk;
+
+// HEADER bytes at an offset of the file, or how many there are.
+static size_t look_at(walk *w, uint64_t at, const unsigned char **bytes)
 {
-    unsigned char head[HEADER];
+    if (at < w->at || at + HEADER > w->at + w->size) {
+        ssize_t n = read_at(w->fd, w->window, sizeof w->window, at);
+        w->at = at;
+        w->size = n < 0 ? 0 : (size_t)n;
+    }
+    *bytes = w->window + (at - w->at);
+    return w->size - (size_t)(at - w->at);
+}
+
+// From chunk to chunk by their lengths, unchecked: a hint is all that is wanted.
+static unsigned walk_over(walk *w)
+{
+    const unsigned char *head;
     unsigned found = 0;
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return 0;
-    bool good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_at(fd, head, HEADER, 0) == HEADER &&
-                parts_is_header(head, HEADER);
-    for (uint64_t at = HEADER; good && found != (PARTS_SNAPSHOTS | PARTS_REGIONS);) {
-        ssize_t n = read_at(fd, head, HEADER, at);
+    if (look_at(w, 0, &head) < HEADER || !parts_is_header(head, HEADER)) return 0;
+    for (uint64_t at = HEADER; found != (PARTS_SNAPSHOTS | PARTS_REGIONS);) {
+        size_t n = look_at(w, at, &head);
         if (n < 12) break;
-        if (n == HEADER && is_header_within(head)) {
+        if (n >= HEADER && is_header_within(head)) {
             at += HEADER;
             continue;
         }
-        if (memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0) found |= PARTS_SNAPSHOTS;
+        if (memcmp(head, "STEP", 4) == 0 || memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0)
+            found |= PARTS_SNAPSHOTS;
         if (memcmp(head, "REGN", 4) == 0) found |= PARTS_REGIONS;
         at += chunk_size(head);
     }
+    return found;
+}
+
+unsigned parts_hold(const char *path)
+{
+    struct stat st;
+    unsigned found = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 0;
+    walk *w = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? malloc(sizeof *w) : NULL;
+    if (w) {
+        w->fd = fd;
+        w->at = w->size = 0;
+        found = walk_over(w);
+    }
+    free(w);
     close(fd);
     return found;
 }

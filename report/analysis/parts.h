@@ -30,17 +30,27 @@ bool parts_is_header(const void *data, size_t size);
 // The offset of the first header behind `from`, or size.
 size_t parts_next(const void *data, size_t size, size_t from);
 size_t parts_count(const void *data, size_t size);
-// Are there regions among its chunks? By their names.
-bool parts_data_hold_regions(const void *data, size_t size);
 
 // The parts of a regular file; it is read once, in pieces. _FORMAT: no .netprof, or no regular file; _IO, _NOMEM.
 netprof_err parts_open(parts *p, const char *path, netprof_error *error);
 uint64_t parts_size(const parts *p, size_t part);
-// The bytes of one part with a 0 behind them: free() them. _LIMIT: there are more than max_bytes; _IO, _NOMEM.
-netprof_err parts_load(const parts *p, size_t part, uint64_t max_bytes, char **data, size_t *size, netprof_error *error);
+// Where reading a part stands.
+typedef struct parts_stream {
+    int fd; // of the parts, which must stay open
+    uint64_t at, end;
+} parts_stream;
+
+// The bytes of a part from its begin on, bit by bit, whatever its size; fewer than there were when the file was cut
+// meanwhile, which its reader will tell. parts_read() is a netprof_read_fn: user is the stream.
+parts_stream parts_begin(const parts *p, size_t part);
+int parts_read(void *user, void *to, size_t size, size_t *got);
+// netprof_reader_open_fn() of it; the stream must live as long as the reader.
+netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits, netprof_reader **reader,
+                         netprof_error *error);
 void parts_close(parts *p);
 
-// PARTS_... of a file, by the names of its chunks; 0 when it is no .netprof file. Reads little of it.
+// PARTS_... of a file, by the names of its chunks; 0 when it is no .netprof file. Decodes nothing, and reads no more than
+// it must.
 unsigned parts_hold(const char *path);
 
 #endif

@@ -239,14 +239,12 @@ static netprof_err read_part(regions_file *f, const parts *all, size_t part, uin
 {
     netprof_error wrong = {.code = NETPROF_OK};
     netprof_limits limits = {.max_memory = most};
-    char *data = NULL;
-    size_t size;
+    parts_stream stream;
     f->base = all->at[part];
     f->origin.damaged = false;
     forget_facts(&f->origin);
     if (f->in_turn) f->first_rank = f->job->r->rank_count;
-    netprof_err failed = parts_load(all, part, most, &data, &size, &wrong);
-    if (!failed) failed = netprof_reader_open_memory(&f->reader, data, size, &limits, &wrong);
+    netprof_err failed = parts_reader(all, part, &stream, &limits, &f->reader, &wrong);
     if (!failed) {
         failed = read_items(f, error);
     } else if (failed != NETPROF_ERR_NOMEM) {
@@ -256,7 +254,6 @@ static netprof_err read_part(regions_file *f, const parts *all, size_t part, uin
     }
     netprof_reader_close(f->reader);
     f->reader = NULL;
-    free(data);
     return failed;
 }
 
@@ -419,14 +416,7 @@ netprof_err regions_read(regions *r, const char *const *paths, size_t count, con
 
 int regions_in_file(const char *path)
 {
-    netprof_reader *reader = NULL;
-    netprof_item item = {.type = NETPROF_ITEM_FACT};
-    int found = 0;
-    if (netprof_reader_open(&reader, path, NULL, NULL)) return 0;
-    while (!found && !netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END)
-        found = item.type == NETPROF_ITEM_REGIONS;
-    netprof_reader_close(reader);
-    return found;
+    return parts_hold(path) & PARTS_REGIONS ? 1 : 0;
 }
 
 int regions_series_in_file(const char *path)

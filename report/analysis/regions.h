@@ -255,7 +255,7 @@ typedef struct regions {
 typedef struct regions_options {
     const rules *rules;   // for the findings, which need it as long as they live; NULL: no findings
     int threads;          // that read; 0: as many as there are processors, 8 at most
-    uint64_t max_bytes;   // of one file; 0: 1 GiB
+    uint64_t max_bytes;   // that reading one file may take: schemas, one summary of regions; 0: 1 GiB
     // Called now and then with how many of the files are read; may be NULL. By the calling thread.
     void (*progress)(void *user, size_t done, size_t all);
     void *user;

@@ -138,13 +138,13 @@ static bool is_ipoib(const netprof_device *port, const char *netdev, const netpr
 // A Cassini NIC counts the traffic of its network interface as well; ethtool counts what the link counts.
 bool traffic_counts_the_same(const netprof_device *all, const netprof_device *part)
 {
+    if (strcmp(all->source, "netdev") == 0)
+        return strcmp(part->source, "ethtool") == 0 && strcmp(all->name, part->name) == 0;
+    bool cxi = strcmp(all->source, "cxi") == 0 && strcmp(part->source, "cxi") != 0;
+    bool rdma = strcmp(all->source, "rdma") == 0 && strcmp(part->source, "netdev") == 0;
+    if (!cxi && !rdma) return false;
     const char *netdev = netprof_fact_of(all->facts, all->fact_count, "netdev");
-    if (strcmp(all->source, "cxi") == 0 && strcmp(part->source, "cxi") != 0)
-        return netdev && strcmp(netdev, part->name) == 0;
-    if (strcmp(all->source, "rdma") == 0 && strcmp(part->source, "netdev") == 0)
-        return is_ipoib(all, netdev, part);
-    return strcmp(all->source, "netdev") == 0 && strcmp(part->source, "ethtool") == 0 &&
-           strcmp(all->name, part->name) == 0;
+    return cxi ? netdev && strcmp(netdev, part->name) == 0 : is_ipoib(all, netdev, part);
 }
 
 traffic *traffic_make(const difference *d)

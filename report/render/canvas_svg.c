@@ -101,10 +101,11 @@ static void write_text(buffer *out, const canvas_op *op)
     buffer_text(out, "</text>\n");
 }
 
-// One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box.
+// One path for each ink: the runs of its cells in a grid of unit cells, scaled to the box. A run is a line as wide as a
+// row is high, which is half as long to write as the rectangle.
 static void write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
 {
-    buffer_printf(out, "<path class=\"f%u\" d=\"", (unsigned)ink);
+    buffer_printf(out, "<path class=\"s%u\" d=\"", (unsigned)ink);
     for (size_t row = 0; row < op->rows; row++) {
         const uint16_t *inks = op->inks + row * op->columns;
         for (size_t i = 0; i < op->columns; i++) {
@@ -112,7 +113,7 @@ static void write_image_ink(buffer *out, const canvas_op *op, uint16_t ink)
             if (inks[i] != ink) continue;
             while (i + 1 < op->columns && inks[i + 1] == ink)
                 i++;
-            buffer_printf(out, "M%zu %zuh%zuv1h-%zuz", from, row, i + 1 - from, i + 1 - from);
+            buffer_printf(out, "M%zu %zuh%zu", from, row, i + 1 - from);
         }
     }
     buffer_text(out, "\"/>\n");
@@ -122,11 +123,13 @@ static void write_image(buffer *out, const canvas_op *op)
 {
     bool used[INK_COUNT] = {false};
     if (!op->columns || !op->rows) return;
-    buffer_text(out, "<g shape-rendering=\"crispEdges\" transform=\"translate(");
+    buffer_text(out,
+                "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" transform=\"translate(");
     buffer_number(out, op->box.x);
     buffer_text(out, " ");
     buffer_number(out, op->box.y);
-    buffer_printf(out, ") scale(%.6f %.6f)\">\n", op->box.width / (double)op->columns,
+    // Lines lie on the middle of their rows.
+    buffer_printf(out, ") scale(%.6f %.6f) translate(0 .5)\">\n", op->box.width / (double)op->columns,
                   op->box.height / (double)op->rows);
     for (size_t i = 0; i < op->columns * op->rows; i++)
         if (op->inks[i] < INK_COUNT) used[op->inks[i]] = true;
@@ -162,15 +165,24 @@ static void write_plot(buffer *out, const canvas_op *op, plot_colors colors)
     free(svg);
 }
 
+// Of many one after another what they have in common stands in a group around them.
 static void write_hover(buffer *out, const canvas_op *op)
 {
-    buffer_text(out, "<rect");
-    attribute(out, "x", op->box.x);
-    attribute(out, "y", op->box.y);
-    attribute(out, "width", op->box.width);
-    attribute(out, "height", op->box.height);
-    buffer_text(out, " fill=\"none\" pointer-events=\"all\"");
-    end(out, op, "rect");
+    buffer_text(out, "<path d=\"");
+    place(out, 'M', op->box.x, op->box.y);
+    buffer_text(out, "h");
+    buffer_number(out, op->box.width);
+    buffer_text(out, "v");
+    buffer_number(out, op->box.height);
+    buffer_text(out, "h");
+    buffer_number(out, -op->box.width);
+    buffer_text(out, "z\"");
+    end(out, op, "path");
+}
+
+static void begin_hover(buffer *out)
+{
+    buffer_text(out, "<g fill=\"none\" pointer-events=\"all\">\n");
 }
 
 static void write_group(buffer *out, const canvas_op *op)
@@ -211,7 +223,7 @@ static void mark_used(const canvas *c, bool fills[INK_COUNT], bool strokes[INK_C
         fills[op->fill] = strokes[op->stroke] = true;
         if (op->kind == CANVAS_TEXT) type[op->type] = true;
         for (size_t k = 0; k < op->columns * op->rows; k++)
-            if (op->inks[k] < INK_COUNT) fills[op->inks[k]] = true;
+            if (op->inks[k] < INK_COUNT) strokes[op->inks[k]] = true;
     }
 }
 
@@ -264,8 +276,17 @@ bool canvas_svg(const canvas *c, buffer *out, bool embedded)
     if (c->dark && !embedded)
         buffer_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#%02x%02x%02x\"/>\n", ground.red, ground.green,
                       ground.blue);
-    for (size_t i = 0; i < c->count; i++)
+    bool hovers = false;
+    for (size_t i = 0; i < c->count; i++) {
+        if (hovers != (c->ops[i].kind == CANVAS_HOVER)) {
+            if (hovers)
+                buffer_text(out, "</g>\n");
+            else
+                begin_hover(out);
+            hovers = !hovers;
+        }
         write_op(out, &c->ops[i], embedded ? PLOT_VARIABLES : c->dark ? PLOT_DARK : PLOT_PAPER);
-    buffer_text(out, "</svg>\n");
+    }
+    buffer_text(out, hovers ? "</g>\n</svg>\n" : "</svg>\n");
     return !c->failed && !out->failed;
 }

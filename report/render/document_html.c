@@ -195,7 +195,7 @@ static const char sheet[] =
     "thead th{color:var(--second);font-weight:400}\n"
     "tbody th{font-weight:500}\n"
     "tbody tr:hover{background:var(--field)}\n"
-    ".r{text-align:right}\n"
+    ".r,td{text-align:right}td.l,td.long{text-align:left}\n"
     "footer{margin:56px 0 0;padding-top:10px;border-top:1px solid var(--hair)}\n"
     "@media (min-width:821px){.beside{grid-template-columns:minmax(0,var(--l)) minmax(0,var(--r))}}\n"
     "@media (max-width:820px){.wide{display:none}.narrow{display:block}.scroll "
@@ -337,9 +337,12 @@ static void write_cell(writer *w, const document_table *t, size_t i)
     size_t column = i % t->columns;
     const char *name = i < t->columns || !column ? "th" : "td";
     const char *scope = i < t->columns ? " scope=\"col\"" : !column ? " scope=\"row\"" : "";
-    const char *look = is_right(t, column)                    ? " class=\"r\""
+    bool is_head = i < t->columns || !column, right = is_right(t, column);
+    // Most are numbers: they need no word.
+    const char *look = right                                  ? is_head ? " class=\"r\"" : ""
                        : strlen(t->cells[i]) > LONG && column ? " class=\"long\""
-                                                              : "";
+                       : is_head                              ? ""
+                                                              : " class=\"l\"";
     buffer_printf(w->out, "<%s%s%s>", name, scope, look);
     buffer_escaped(w->out, t->cells[i]);
     buffer_printf(w->out, "</%s>", name);

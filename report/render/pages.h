@@ -28,7 +28,7 @@ document *pages_compare(const comparison *c, bool brief, netprof_error *error);
 // What the processes of a job measured around their code. NULL: no memory.
 document *pages_regions(const regions *r, bool brief, netprof_error *error);
 
-// What an Nsight Systems export tells of a program's GPUs. NULL: no memory.
-document *pages_nsys(const nsys *n, bool brief, netprof_error *error);
+// What Nsight Systems exports tell of a program's GPUs. NULL: no memory.
+document *pages_nsys(nsys_job *job, bool brief, netprof_error *error);
 
 #endif

@@ -4,8 +4,12 @@
 
 #include "document.h"
 #include "job_report.h"
+#include "nsys.h"
 
 // brief: only the first page. NULL: no memory.
 document *pages_job(const job_report *job, bool brief, netprof_error *error);
+
+// Adds what Nsight Systems exports tell of the job's GPUs, on the job's time; false: no memory.
+bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs);
 
 #endif

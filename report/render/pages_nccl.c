@@ -81,10 +81,8 @@ static void add_head(page *p)
                       number_utc(wall_ns(v->last_dump_us), 0).text);
     if (b.data) document_subline(p->doc, b.data);
     buffer_free(&b);
-    for (size_t i = 0; i < v->sentences.count; i++) {
-        uint64_t s = v->sentences.items[i].severity;
-        document_verdict(p->doc, s < SEVERITIES ? (severity)s : SEVERITY_INFO, v->sentences.items[i].text);
-    }
+    for (size_t i = 0; i < v->sentences.count; i++)
+        document_verdict(p->doc, (severity)v->sentences.items[i].severity, v->sentences.items[i].text);
 }
 
 // ---- first page ----
@@ -202,7 +200,7 @@ static void add_run(page *p)
 static findings_row finding_row(page *p, const nccl_view_finding *f)
 {
     findings_evidence *e = arena_make(p->memory, f->evidence.count + 1, sizeof *e);
-    findings_row r = {.severity = f->severity < SEVERITIES ? (severity)f->severity : SEVERITY_INFO,
+    findings_row r = {.severity = (severity)f->severity,
                       .rule = f->rule,
                       .devices = f->device,
                       .claim = f->claim,
@@ -376,7 +374,8 @@ static bool make_histogram(page *p, chart_head head, const nccl_view_kind *k, do
     double factor = k->has_bus ? 1e9 : 1e-6, low = k->low * factor, high = k->high * factor, sum = 0;
     double *edges = arena_make(p->memory, bins + 2, sizeof *edges),
            *counts = arena_make(p->memory, bins + 1, sizeof *counts);
-    if (!edges || !counts || !bins || !isfinite(low) || !isfinite(high)) return false;
+    if (!edges || !counts || !bins || !isfinite(low) || !isfinite(high) || !isfinite(high - low))
+        return false;
     if (!(high > low)) low *= .95, high = low > 0 ? low / .95 * 1.05 : 1; // all calls alike: one bin
     for (size_t i = 0; i <= bins; i++)
         edges[i] = low + (high - low) * (double)i / (double)bins;
@@ -1037,7 +1036,8 @@ static chart_head head_of(single *s, const char *path, const char *title, const 
     return (chart_head){arena_text(s->p.memory, add_file(s, path)), title, question};
 }
 
-static void add_kind_charts(single *s, const family *f, const char *coll, const nccl_view_kind *k)
+// file: the part of the files' names that tells class and collective.
+static void add_kind_charts(single *s, const family *f, const char *file, const nccl_view_kind *k)
 {
     char human[32], directory[100], path[200];
     chart x;
@@ -1045,38 +1045,39 @@ static void add_kind_charts(single *s, const family *f, const char *coll, const 
     snprintf(directory, sizeof directory, "summary/msg_size_%llu_%s", (unsigned long long)k->size, human);
     const char *title = arena_format(s->p.memory, "%s of %s, %s", f->coll, size_text(k->size), f->type);
     const char *question = arena_format(s->p.memory, "%s calls", number_grouped(k->calls).text);
-    snprintf(path, sizeof path, "%s/histograms/histogram_%.20s_%.40s_%llu", directory, f->type, coll,
+    snprintf(path, sizeof path, "%s/histograms/histogram_%s_%llu", directory, file,
              (unsigned long long)k->size);
     size_t before = s->count;
     if (make_histogram(&s->p, head_of(s, path, title, question), k, 180, &x))
         document_add(s->p.doc, x);
     else
         s->count = before;
-    snprintf(path, sizeof path, "%s/boxplots/boxplot_%.20s_%.40s_%llu", directory, f->type, coll,
-             (unsigned long long)k->size);
+    snprintf(path, sizeof path, "%s/boxplots/boxplot_%s_%llu", directory, file, (unsigned long long)k->size);
     document_add(s->p.doc, box_chart(&s->p, head_of(s, path, title, question), &k, 1, 180));
 }
 
 static void add_family_charts(single *s, const family *f)
 {
-    char coll[64], path[200];
+    char type[21], coll[41], file[64], path[200];
     nccl_panel *panels = arena_make(s->p.memory, f->count + 1, sizeof *panels);
     if (!panels) return;
+    safe_name(f->type, type, sizeof type);
     safe_name(f->coll, coll, sizeof coll);
+    snprintf(file, sizeof file, "%s_%s", type, coll);
     make_panels(&s->p, f->kinds, f->count, panels);
     const char *title = arena_format(s->p.memory, "%s, %s", f->coll, f->type);
-    snprintf(path, sizeof path, "summary/scatter_plot_%.20s_%.60s", f->type, coll);
+    snprintf(path, sizeof path, "summary/scatter_plot_%s", file);
     document_add(
         s->p.doc,
         nccl_chart_scatter(
             head_of(s, path, title,
                     "bus bandwidth over the sequence number; of sizes with very many calls a selection"),
             panels, f->count));
-    snprintf(path, sizeof path, "summary/combined_scatter_plot_%.20s_%.60s", f->type, coll);
+    snprintf(path, sizeof path, "summary/combined_scatter_plot_%s", file);
     document_add(s->p.doc, nccl_chart_panels(head_of(s, path, title, "every call over the sequence number"),
                                              panels, f->count));
     for (size_t i = 0; i < f->count; i++)
-        add_kind_charts(s, f, coll, f->kinds[i]);
+        add_kind_charts(s, f, file, f->kinds[i]);
 }
 
 static void add_first_charts(single *s)

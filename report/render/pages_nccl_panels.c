@@ -181,7 +181,7 @@ static void copy_points(panels *p, panel *to, const nccl_view_kind *k)
 
 static bool is_drawable(const nccl_view_kind *k)
 {
-    return k->points.count && k->x_max > 0 && k->y_max > 0 && k->x_max < 1e300 && k->y_max < 1e300;
+    return k->points.count && k->x_max > 0 && k->y_max > 0 && k->x_max < 1e200 && k->y_max < 1e200;
 }
 
 // GB/s as bytes per second, so that the axis has a prefix of its own; times as seconds.

@@ -378,6 +378,9 @@ static void put_reading(sheet *t)
                                              number_utc(delta->wall_end_ns, 3).text));
     if (most) put_fact(t, "Between the two readings of a counter", arena_format(t->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
     if (delta->sweep_ns > 0) put_fact(t, "A reading of everything took", arena_text(t->memory, number_duration((double)delta->sweep_ns / 1e9).text));
+    if (delta->stamp_error_ns > 0)
+        put_fact(t, "The files keep the counters' own times to within",
+                 arena_text(t->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
     put_fact(t, "Counters", arena_format(t->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
                                          p->d->total.compared, p->d->total.changed));
 }

@@ -14,7 +14,10 @@ double plot_at(plot_axis axis, double value)
     return value > 0 ? log(value / axis.min) / log(axis.max / axis.min) : NAN;
 }
 
-// The least round number >= value > 0: a digit of the list times a power of the base.
+// Less is nothing: numbers near the smallest of all have few digits, and powers of the base below them are zero.
+static const double least = 1e-290;
+
+// The least round number >= value >= least: a digit of the list times a power of the base.
 static double round_up(double value, double base, const double *digits, size_t count)
 {
     double power = pow(base, floor(log(value) / log(base)));
@@ -43,9 +46,10 @@ static size_t linear_tics(plot_axis axis, size_t most, double tics[10])
     static const double decimal[] = {1, 2, 2.5, 5, 10};
     static const double binary[] = {1, 2};
     double range = axis.max - axis.min, step = range / (double)most;
-    if (!(range > 0) || !isfinite(range)) return 0;
+    if (!(range >= 10 * least) || !isfinite(range)) return 0;
     for (int tries = 0; tries < 16; tries++) {
         step = axis.binary ? round_up(step, 2, binary, 2) : round_up(step, 10, decimal, 5);
+        if (!isfinite(step)) return 0;
         size_t count = multiples(axis.min, axis.max, step, most, tics);
         if (count) return count;
         step *= 1.01;
@@ -87,7 +91,7 @@ size_t plot_tics(plot_axis axis, size_t most, double tics[10])
 static double round_end(double value)
 {
     static const double digits[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
-    if (value == 0) return 0;
+    if (fabs(value) < least) return 0;
     double end = round_up(fabs(value), 10, digits, sizeof digits / sizeof *digits);
     if (!isfinite(end)) end = fabs(value);
     return value < 0 ? -end : end;

@@ -80,28 +80,114 @@ typedef struct state {
     bool failed;
 } state;
 
-// Numbers, commands of paths and what stands between them; blanks once.
-static void put_points(state *s, span points)
+// A number as gnuplot writes it, in hundredths; what is finer is rounded. *at moves behind it.
+static long read_hundredths(state *s, const char **at, const char *end)
 {
-    static const char allowed[] = "0123456789.,-MLZ";
-    bool blank = false, begun = false;
+    enum { DIGITS = 9 };
+    const char *p = *at;
+    bool negative = p < end && *p == '-';
+    long value = 0;
+    int digits = 0, places = 0;
+    for (p += negative; p < end && *p >= '0' && *p <= '9' && digits <= DIGITS; p++, digits++)
+        value = 10 * value + (*p - '0');
+    value *= 100;
+    if (p < end && *p == '.')
+        for (p++; p < end && *p >= '0' && *p <= '9'; p++, places++)
+            value += places == 0 ? 10 * (*p - '0') : places == 1 ? *p - '0' : places == 2 && *p >= '5';
+    s->failed |= digits + places == 0 || digits > DIGITS;
+    *at = p;
+    return negative ? -value : value;
+}
+
+// ".5", "-12", "3.04"; a blank in front where the number before would go on.
+static void put_hundredths(state *s, long value, bool first)
+{
+    long size = value < 0 ? -value : value, rest = size % 100;
+    if (!first && value >= 0) buffer_text(&s->out, " ");
+    if (value < 0) buffer_text(&s->out, "-");
+    if (size >= 100 || size == 0) buffer_printf(&s->out, "%ld", size / 100);
+    if (rest) buffer_printf(&s->out, rest % 10 ? ".%02ld" : ".%ld", rest % 10 ? rest : rest / 10);
+}
+
+// A line on its way out: what goes on in the direction of the axis that it has is one piece.
+typedef struct pen {
+    long x, y, dx, dy; // where it stands, and the way from there that is not written yet
+    char command;      // of the piece before
+} pen;
+
+static void put_way(state *s, pen *p)
+{
+    char command = p->dy == 0 ? 'h' : p->dx == 0 ? 'v' : 'l';
+    if (!p->dx && !p->dy) return;
+    if (command != p->command) buffer_bytes(&s->out, &command, 1);
+    if (command != 'v') put_hundredths(s, p->dx, command != p->command);
+    if (command != 'h') put_hundredths(s, p->dy, command == 'v' && p->command != 'v');
+    p->x += p->dx;
+    p->y += p->dy;
+    p->dx = p->dy = 0;
+    p->command = command;
+}
+
+static bool goes_on(const pen *p, long dx, long dy)
+{
+    return (!p->dy && !dy && p->dx && dx && (p->dx > 0) == (dx > 0)) ||
+           (!p->dx && !dx && p->dy && dy && (p->dy > 0) == (dy > 0));
+}
+
+static void line_to(state *s, pen *p, long x, long y)
+{
+    long dx = x - p->x - p->dx, dy = y - p->y - p->dy;
+    if (!goes_on(p, dx, dy)) put_way(s, p);
+    p->dx += dx;
+    p->dy += dy;
+}
+
+static void move_to(state *s, pen *p, long x, long y)
+{
+    put_way(s, p);
+    buffer_text(&s->out, "M");
+    put_hundredths(s, x, true);
+    put_hundredths(s, y, false);
+    *p = (pen){.x = x, .y = y};
+}
+
+// "M1.00,2.00 L3.00,4.00 ... Z", or points alone: relative, and flat parts in one. Anything else is refused.
+static void put_points(state *s, span points, bool closed)
+{
     const char *p = points.at, *end = p + points.size;
-    while (p < end) {
+    char command = 'M';
+    pen to = {0};
+    bool begun = false;
+    while (p < end && !s->failed) {
         if (is_blank(*p)) {
-            blank = begun;
             p++;
-            continue;
+        } else if (*p == 'M' || *p == 'L') {
+            command = *p++;
+            s->failed |= !begun && command == 'L';
+        } else if (*p == 'Z') {
+            s->failed |= !begun;
+            put_way(s, &to);
+            buffer_text(&s->out, "z");
+            command = 'M'; // a stroke after it begins anew
+            begun = false;
+            p++;
+        } else {
+            long x = read_hundredths(s, &p, end), y = 0;
+            while (p < end && is_blank(*p))
+                p++;
+            s->failed |= p == end || *p++ != ',';
+            if (!s->failed) y = read_hundredths(s, &p, end);
+            if (s->failed) return;
+            if (command == 'M')
+                move_to(s, &to, x, y);
+            else
+                line_to(s, &to, x, y);
+            command = 'L';
+            begun = true;
         }
-        const char *from = p;
-        while (p < end && *p && strchr(allowed, *p))
-            p++;
-        s->failed |= p == from;
-        if (s->failed) return;
-        if (blank) buffer_bytes(&s->out, " ", 1);
-        buffer_bytes(&s->out, from, (size_t)(p - from));
-        begun = true;
-        blank = false;
     }
+    put_way(s, &to);
+    if (closed && begun) buffer_text(&s->out, "z");
 }
 
 // What a shape belongs to.
@@ -130,11 +216,11 @@ static void put_polygon(state *s, span tag)
 {
     paint p;
     if (!find_paint(s, tag, "fill", &p)) return;
-    buffer_text(&s->out, "<polygon");
+    buffer_text(&s->out, "<path");
     put_ink(s, "fill", p);
     if (p.series->kind == PLOT_BOX) buffer_text(&s->out, " fill-opacity=\"0.3\"");
-    buffer_text(&s->out, " points=\"");
-    put_points(s, attribute(tag, "points"));
+    buffer_text(&s->out, " d=\"");
+    put_points(s, attribute(tag, "points"), true);
     buffer_text(&s->out, "\"/>\n");
 }
 
@@ -148,7 +234,7 @@ static void put_path(state *s, span tag)
     buffer_text(&s->out, " stroke-width=\"");
     buffer_number(&s->out, plot_width(p.series, p.extra) / 100.0);
     buffer_text(&s->out, p.series->dashed ? "\" stroke-dasharray=\"3 2\" d=\"" : "\" d=\"");
-    put_points(s, d);
+    put_points(s, d, false);
     buffer_text(&s->out, "\"/>\n");
 }
 

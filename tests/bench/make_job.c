@@ -1,12 +1,14 @@
-// make_job [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] DIR
+// make_job [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] [-w SECONDS] DIR
 // Recordings of a job that never ran, a file for each node, and its phases: for tests of the job report and for its
 // benchmark. Init, train with checkpoints, end; one NIC that is held for a tenth of the time, which slows all; one node
-// whose memory grows; one GPU that is slowed; a node without samples for a while. -a: all counters of Cassini-1.
+// whose memory grows; one GPU that is slowed; a node without samples for a while. -a: all counters of Cassini-1. -w: the
+// nodes are of one boot of one host, and the wall clock of the last one was set so far ahead.
 // -r: as many ranks on each node sampled their regions, with two threads each; the nodes wait for the one that is held.
 #define _POSIX_C_SOURCE 200809L
 #include "catalog.h"
 #include "netprof.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 typedef struct shape {
     int nodes, gpus, nics, ranks;
     bool all;
-    double seconds, interval;
+    double seconds, interval, ahead;
     const char *directory;
 } shape;
 
@@ -28,6 +30,22 @@ static void stop_if(bool bad, const char *what)
 {
     if (!bad) return;
     fprintf(stderr, "make_job: %s\n", what);
+    exit(1);
+}
+
+// errno tells why.
+static void stop_if_failed(bool bad, const char *path)
+{
+    if (!bad) return;
+    fprintf(stderr, "make_job: %s: %s\n", path, strerror(errno));
+    exit(1);
+}
+
+static void stop_on(netprof_err failed, const char *path, const netprof_error *error)
+{
+    if (!failed) return;
+    fprintf(stderr, "make_job: %s: %s%s%s\n", path, error->text, *error->text && error->sys_errno ? ": " : "",
+            error->sys_errno ? strerror(error->sys_errno) : "");
     exit(1);
 }
 
@@ -72,7 +90,7 @@ static const netprof_schema *schema_of(const shape *s, const char *node)
     const netprof_schema *schema = NULL;
     char name[32];
     netprof_build_fact(list, "host", node);
-    netprof_build_fact(list, "boot_id", node);
+    netprof_build_fact(list, "boot_id", s->ahead != 0 ? "one" : node);
     device(list, "process", "job", false);
     counters(list, job, "us", NETPROF_KIND_COUNTER, 64, true);
     counters(list, moved, "bytes", NETPROF_KIND_COUNTER, 64, true);
@@ -197,12 +215,13 @@ static void write_node(const shape *s, int node)
     char name[32], path[4096], text[32];
     netprof_writer *w = NULL;
     netprof_snapshot x = NETPROF_ZERO;
+    netprof_error error;
     uint64_t seed = (uint64_t)node + 1;
     snprintf(name, sizeof name, "n%02d", node + 1);
     snprintf(path, sizeof path, "%s/%s.netprof", s->directory, name);
     snprintf(text, sizeof text, "%.0f", s->interval * 1e9);
     const netprof_schema *schema = schema_of(s, name);
-    stop_if(netprof_writer_open(&w, path, 0, NULL) != NETPROF_OK, path);
+    stop_on(netprof_writer_open(&w, path, 0, &error), path, &error);
     const char *const facts[][2] = {{"node", name},        {"job_id", "51877"},         {"job_name", "llm-pretrain"}, {"job_user", "anna"},
                                     {"job_account", "proj-llm"}, {"job_partition", "gpu-b"}, {"interval_ns", text},    {"exit_status", "0"}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) netprof_write_fact(w, facts[i][0], facts[i][1], NULL);
@@ -216,11 +235,11 @@ static void write_node(const shape *s, int node)
         if ((node == 5 && part > 0.39 && part < 0.43) || (part > 0.855 && part < 0.867)) continue;
         x.begin_ns = INT64_C(1000000000000) + ns;
         x.end_ns = x.begin_ns + 2000000;
-        x.wall_ns = BEGIN * 1000000000 + ns;
+        x.wall_ns = BEGIN * 1000000000 + ns + (node + 1 == s->nodes ? (int64_t)llround(s->ahead * 1e9) : 0);
         for (size_t d = 0; d < x.schema->device_count; d++) x.device_begin_ns[d] = x.device_end_ns[d] = x.begin_ns;
-        stop_if(netprof_write_snapshot(w, &x, NULL) != NETPROF_OK, "cannot write");
+        stop_on(netprof_write_snapshot(w, &x, &error), path, &error);
     }
-    stop_if(netprof_writer_close(w, 1, NULL) != NETPROF_OK, path);
+    stop_on(netprof_writer_close(w, 1, &error), path, &error);
     netprof_snapshot_free(&x);
 }
 
@@ -306,20 +325,20 @@ static void write_phases(const shape *s)
     const char *last = "";
     snprintf(path, sizeof path, "%s/job.phases", s->directory);
     FILE *file = fopen(path, "w");
-    stop_if(!file, path);
+    stop_if_failed(!file, path);
     for (int i = 0; i <= 10000; i++) {
         const char *phase = phase_at(i / 10000.0);
         if (strcmp(phase, last) == 0) continue;
         fprintf(file, "%.3f %s\n", (double)BEGIN + s->seconds * i / 10000, phase);
         last = phase;
     }
-    stop_if(fclose(file) != 0, path);
+    stop_if_failed(fclose(file) != 0, path);
 }
 
 int main(int argc, char **argv)
 {
     shape s = {.nodes = 16, .gpus = 4, .nics = 4, .seconds = 3600, .interval = 1};
-    for (int option; (option = getopt(argc, argv, "n:t:i:g:k:r:a")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "n:t:i:g:k:r:aw:")) != -1;) {
         if (option == 'n') s.nodes = atoi(optarg);
         else if (option == 't') s.seconds = atof(optarg);
         else if (option == 'i') s.interval = atof(optarg);
@@ -327,10 +346,12 @@ int main(int argc, char **argv)
         else if (option == 'k') s.nics = atoi(optarg);
         else if (option == 'r') s.ranks = atoi(optarg);
         else if (option == 'a') s.all = true;
+        else if (option == 'w') s.ahead = atof(optarg);
         else return 2;
     }
-    stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || s.ranks < 0 || !(s.seconds > 0) || !(s.interval > 0),
-            "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] DIR");
+    stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || s.ranks < 0 || !(s.seconds > 0) ||
+                !(s.interval > 0),
+            "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] [-w SECONDS] DIR");
     s.directory = argv[optind];
     for (int i = 0; i < s.nodes; i++) write_node(&s, i);
     for (int i = 0; i < s.nodes * s.ranks; i++) write_rank(&s, i / s.ranks, i);

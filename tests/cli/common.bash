@@ -18,7 +18,7 @@ if [ -z "${NETPROF_DUCKDB-}" ] && [ -e "$NETPROF_TEST_TOP/build-duckdb/libduckdb
 fi
 
 need_duckdb() {
-    [ -n "${NETPROF_DUCKDB-}" ] || skip "no DuckDB: tools/bootstrap --tests gets it where there is npm"
+    [ -n "${NETPROF_DUCKDB-}" ] || skip "no DuckDB: tools/bootstrap --tests gets it where there is a network"
 }
 
 # status_of COMMAND…: its exit status as output, whatever it is; its output goes to files out and err.

@@ -150,7 +150,7 @@ END
 @test "JSON and CSV of one table on the standard output" {
     record
     netprof export run.netprof --to csv --table runs -o - >out
-    [ "$(head -n 1 out)" = $'run,path,format,host,snapshots,begin_ns,end_ns,complete\r' ]
+    [ "$(head -n 1 out)" = $'run,path,format,host,snapshots,begin_ns,end_ns,complete,node\r' ]
     [ "$(wc -l <out)" -eq 2 ]
     netprof export run.netprof --to json --table runs -o - >out
     [ "$(jq -c '.tables | keys' out)" = '["runs"]' ]
@@ -242,6 +242,112 @@ END
     [ "$(jq '.tables | has("regions") and has("counter_values")' both.json)" = true ]
     netprof export ranks run.netprof --what regions --to json -o one.json
     [ "$(jq '.tables | has("regions") and (has("counter_values") | not)' one.json)" = true ]
+}
+
+@test "a job's directory: every node's recording and the regions, in every format; a file that is none is said" {
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 3 -t 20 -g 1 -k 2 job
+    same_in_all job
+    "$tools/check_values" tables.json job/n01.netprof job/n02.netprof job/n03.netprof >counts
+    [ "$(jq '.values > 500 and .differences > 300' counts)" = true ]
+    [ "$(jq -c '.runs | [.run, .path, .host, .node] | transpose' tables.json)" = \
+        '[["1","job/n01.netprof","n01","n01"],["2","job/n02.netprof","n02","n02"],["3","job/n03.netprof","n03","n03"]]' ]
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 job
+    netprof export job --to json -o both.json
+    [ "$(jq -c '.tables | (.runs.rows | length), (.ranks.rows | length)' both.json | tr '\n' ' ')" = '3 2 ' ]
+    [ "$(jq -c '[.tables.counter_values.rows[] | .value] | length' both.json)" = "$(jq '.counter_values.value | length' tables.json)" ]
+    echo junk >job/bad.netprof
+    [ "$(status_of netprof export job --to json -o left.json)" = 1 ]
+    grep -q '^netprof export: job/bad.netprof: ' err
+    [ "$(jq '.tables.runs.rows | length' left.json)" = 3 ]
+    mkdir empty
+    [ "$(status_of netprof export empty --to json -o none.json)" = 3 ]
+    grep -q 'empty: no file \*.netprof there' err
+    [ ! -e none.json ]
+}
+
+@test "SQLite: each view is what the plain tables make, and each run counts for itself" {
+    [[ $formats == *sqlite* ]] || skip 'no SQLite'
+    mkdir job
+    "$NETPROF_TEST_BUILD/tests/make_job" -n 2 -t 40 -g 1 -k 2 job
+    # two recorders of one host, at the same time
+    cp job/n02.netprof job/n02-again.netprof
+    netprof export job --to sqlite -o job.db
+    python3 - <<'END'
+import collections, sqlite3
+db = sqlite3.connect("job.db")
+db.row_factory = sqlite3.Row
+key = lambda r: (r["run"], r["source"], r["device"], r["counter"])
+counters = {key(r): r for r in db.execute("SELECT * FROM counters")}
+ports = {(r["run"], r["source"], r["device"]) for r in db.execute("SELECT * FROM devices WHERE physical AND NOT repeats")}
+totals, worst, rates = collections.Counter(), collections.Counter(), {}
+for r in db.execute("SELECT * FROM counter_rates"):
+    c = counters[key(r)]
+    if c["role"] and key(r)[:3] in ports: totals[r["run"], c["role"]] += r["difference"] or 0
+    if c["trouble"]: worst[key(r)] += r["difference"] or 0
+    if c["role"]: rates.setdefault((key(r)[:3], r["from_ns"], r["to_ns"]), {})[c["role"]] = r["rate_per_s"]
+found = [dict(r) for r in db.execute("SELECT * FROM host_totals ORDER BY run")]
+assert [r["host"] for r in found] == ["n01", "n02", "n02"], found
+for r in found:
+    assert (r["bytes_received"], r["bytes_sent"]) == (totals[r["run"], "bytes received"], totals[r["run"], "bytes sent"])
+    assert r["bytes_received"] > 10 ** 9
+assert {key(r): r["total"] for r in db.execute("SELECT * FROM worst_counters")} == {k: n for k, n in worst.items() if n} != {}
+view = {((r["run"], r["source"], r["device"]), r["from_ns"], r["to_ns"]): {"bytes received": r["received_bytes_per_s"],
+        "bytes sent": r["sent_bytes_per_s"]} for r in db.execute("SELECT * FROM device_rates")}
+assert view == rates and len(view) > 200
+exact = {r["value_text"]: r for r in db.execute("SELECT * FROM counter_values_exact")}
+assert all(str(r["value"]) == text for text, r in exact.items() if r["value"] is not None) and len(exact) > 100
+END
+}
+
+@test "Nsight Systems exports: the tables of netprof nsys, in every format" {
+    local make=$NETPROF_TEST_TOP/tests/nsys/make_export
+    "$make" 2025 r0.sqlite rank=0 host=node0
+    "$make" 2023 r1.sqlite rank=1 host=node1 clock=3000000
+    "$make" 2019 old.sqlite
+    same_in_all r0.sqlite r1.sqlite --plain
+    netprof nsys r0.sqlite r1.sqlite --json >nsys.json
+    python3 - tables.json nsys.json <<'END'
+import json, sys
+tables, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+table = lambda name: [dict(zip(tables[name], row)) for row in zip(*tables[name].values())]
+want = [(str(i + 1), t, r) for i, f in enumerate(said["files"]) for t, x in f["tables"].items() for r in x["rows"]]
+want += [(None, t, r) for t, x in said["together"].items() for r in x["rows"]]
+rows = table("nsys_tables")
+assert len(rows) == len(want) > 300
+for row, (file, name, r) in zip(rows, want):
+    unit = row["unit"]
+    assert (row["file"], row["table_name"], row["name"], row["of"]) == (file, name, r["name"] or None, r.get("of")), (row, r)
+    assert (int(row["count"]), int(row["total"]), int(row["max"])) == (r["count"], r["total_" + unit], r["max_" + unit])
+    assert all(float(row[k]) == r[k + "_" + unit] for k in ("mean", "median", "deviation")), (row, r)
+processes = table("nsys_processes")
+assert [(p["rank"], p["host"], p["mpi_ns"]) for p in processes] == [(str(p["rank"]), p["host"], str(p["mpi_ns"])) for p in said["processes"]]
+assert [int(f["begin_ns"]) for f in table("nsys_files")] == [f["begin_ns"] for f in said["clocks"]["files"]]
+busy = table("nsys_busy")
+for i, file in enumerate(said["files"]):
+    for gpu in file["busy"]["gpus"]:
+        mine = [b for b in busy if b["file"] == str(i + 1) and b["gpu"] == str(gpu["device"])]
+        assert [float(b["kernels"]) for b in mine] == gpu["kernels"]["shares"] and len(mine) == 120
+        assert abs(sum(float(b["kernels"]) * int(b["length_ns"]) for b in mine) - gpu["kernels"]["busy_ns"]) < 200
+END
+    # what the file does not tell is missing
+    same_in_all old.sqlite --what programs --plain
+    [ "$(jq -c '[.nsys_files | .host, .begin_ns, .session_ns][] | unique' tables.json | tr '\n' ' ')" = '[null] [null] [null] ' ]
+    [ "$(jq -c '.nsys_processes | [.rank, .mpi_ns, .pid]' tables.json)" = '[[null],[null],["4711"]]' ]
+    [ "$(jq -c '.nsys_busy.from_ns | unique' tables.json)" = '[null]' ]
+    [ "$(status_of netprof export old.sqlite --what series --to json -o x.json)" = 3 ]
+    # whatever such files in a directory are called
+    mkdir named
+    for i in 1 2 3; do cp old.sqlite "named/$i.netprof"; done
+    netprof export named --to json --table nsys_files -o named.json
+    [ "$(jq '.tables.nsys_files.rows | length' named.json)" = 3 ]
+    record
+    netprof export run.netprof old.sqlite --to json -o both.json
+    [ "$(jq '.tables | has("counter_values") and has("nsys_tables")' both.json)" = true ]
+    echo x >p.nsys-rep
+    [ "$(status_of netprof export p.nsys-rep --to json -o x.json)" = 3 ]
+    grep -q 'make its SQLite export' err
+    [ ! -e x.json ]
 }
 
 @test "an export appears whole or not at all, and replaces an older one only" {

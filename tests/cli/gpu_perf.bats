@@ -77,3 +77,27 @@ counter() { # FILE DEVICE COUNTER: the value of its last snapshot, "null" where 
     [ $((clock / 1000)) -le $((used_us + 1000)) ]
     [ $((clock / 1000)) -ge $((used_us - used_us / 4 - 5000)) ]
 }
+
+@test "perf: a control group is counted whole, where it is allowed" {
+    group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/netprof-test-$$
+    mkdir "$group" 2>/dev/null || skip "no control groups of version 2 that can be made"
+    sh -c 'until [ -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; times >times' &
+    worker=$!
+    echo $worker >"$group/cgroup.procs"
+    netprof record --cgroup "/${group##*/}" --sources perf --perf task_clock -t 20ms --stop-file stop -o g.netprof 2>err &
+    recorder=$!
+    until [ -n "$(find . -name 'g.netprof*' -size +0)" ] || ! kill -0 $recorder; do sleep 0.02; done
+    touch go
+    wait $worker
+    touch stop
+    wait $recorder
+    rmdir "$group"
+    netprof convert g.netprof g.json
+    grep -q '"counted_by":"by control group /netprof-test-' g.json || skip "not allowed here"
+    netprof diff g.netprof --json >d.json
+    clock=$(jq '[.. | objects | select(.counter? == "task_clock")][0].delta' d.json)
+    # What the shell itself says of its time, in "0m0.420s 0m0.010s".
+    used=$(head -1 times | tr 'ms' '  ' | awk '{ printf "%d", ($1 * 60 + $2 + $3 * 60 + $4) * 1e9 }')
+    [ "$clock" -ge $((used / 2)) ]
+    [ "$clock" -le $((used + used / 4 + 100000000)) ]
+}

@@ -55,8 +55,9 @@ setup() {
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 .
     mkdir ranks
     "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 8 ranks
-    # an export of Nsight Systems; an example of a table that makes it a directory is another's file
-    python3 -c 'import sqlite3; db = sqlite3.connect("profile.sqlite"); db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")'
+    # exports of Nsight Systems
+    "$NETPROF_TEST_TOP/tests/nsys/make_export" 2023 profile.sqlite
+    for i in 0 1; do "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$i.sqlite" rank="$i" pid="$((40 + i))"; done
     count=0
     while read -r line; do
         case $line in *'--to net_prof'*) line=${line/run.netprof/cassini.netprof} ;; esac
@@ -217,6 +218,28 @@ END
     done
 }
 
+# A limit of the file size stands for it: 4 KiB are written, then no more.
+@test "a file that cannot be written to its end: said once, what was there stays, nothing is left" {
+    netprof collect -q -o a.netprof
+    netprof record -q -o r.netprof --interval 20ms --duration 300ms --job none --sources cpu,memory,netdev
+    mkdir full
+    for command in 'convert r.netprof full/out.json' 'convert r.netprof full/out.csv' 'merge a.netprof r.netprof -o full/out.netprof' \
+        'compare --all --json a.netprof a.netprof -- a.netprof a.netprof -o full/out.json'; do
+        echo "$command"
+        echo before >"full/${command##*/}"
+        status=0
+        # shellcheck disable=SC2086
+        (ulimit -f 4; trap '' XFSZ; netprof $command 2>err) || status=$?
+        cat err
+        [ "$status" -eq 3 ]
+        [ "$(wc -l <err)" -eq 1 ]
+        [[ $(cat err) == *"full/${command##*/}"*"File too large"* ]]
+        [ "$(cat "full/${command##*/}")" = before ]
+        [ "$(ls full)" = "${command##*/}" ]
+        rm "full/${command##*/}"
+    done
+}
+
 @test "a reader that goes away is no error message" {
     netprof list --counters 2>err | head -n 1 >/dev/null
     [ ! -s err ]
@@ -268,12 +291,29 @@ complete_words() {
     [ "$(complete_words netprof collect --set '')" = 'all fast ' ]
     [ "$(complete_words netprof collect --set = f)" = 'fast ' ]
     [ "$(complete_words netprof diff --group CxiLin)" = 'CxiLinkReliability ' ]
+    for command in list collect check record run; do
+        [ "$(complete_words netprof "$command" --sources me)" = 'memory ' ]
+        [ "$(complete_words netprof "$command" --sources = cpu,net)" = 'cpu,netdev ' ]
+    done
+    [ "$(complete_words netprof record --sources cpu,c)" = 'cpu,cgroup cpu,cxi ' ]
     mkdir directory
     touch file1.netprof
     [ "$(complete_words netprof diff --json fi)" = 'file1.netprof ' ]
     [ "$(complete_words netprof list --root d)" = 'directory ' ]
     [[ $(complete_words netprof run --interval 1s -- netprof-s) == *'netprof-sim '* ]]
     [ "$(complete_words netprof run true f)" = 'file1.netprof ' ]
+}
+
+@test "completion: every source, and no other" {
+    offered=$(netprof --list-options record | sed -n 's/^--sources\t//p')
+    [[ $offered == cxi,netdev,* ]]
+    for name in ${offered//,/ }; do
+        [[ $(status_of netprof list --sources "$name" --json) == [04] ]] # 4: nothing of it here, but known
+    done
+    for name in $(netprof list --json | jq -r '.sources[].source'); do
+        [[ ,$offered, == *,$name,* ]]
+    done
+    [ "$(status_of netprof list --sources nonsense)" = 2 ]
 }
 
 # zsh_words WORD…: what _netprof hands to zsh's own functions for the last word, one a line.

@@ -43,6 +43,62 @@ load common
     [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = job ]
 }
 
+@test "record: --job PID ends with the last that descends from it" {
+    cd "$BATS_TEST_TMPDIR"
+    # The shell ends at once, its child goes on until it is told to, and counts.
+    sh -c '(while [ ! -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo >done) & sleep 0.5' &
+    shell=$!
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --job $shell &
+    recorder=$!
+    wait $shell
+    touch go
+    wait $recorder
+    [ -e done ]
+    netprof convert r.netprof r.json
+    [ "$(jq -r '.facts.ended_by' r.json)" = job ]
+}
+
+@test "record: two do not write one file; of several at once one does" {
+    cd "$BATS_TEST_TMPDIR"
+    netprof record --background -o r.netprof --interval 50ms --duration 60s --job none --sources cpu --stop-file stop
+    for command in 'record -o r.netprof --duration 1s --job none' 'run --interval 50ms -o r.netprof -- touch ran'; do
+        # shellcheck disable=SC2086
+        run netprof $command
+        [ "$status" -eq 3 ]
+        [[ $output == *"r.netprof: another recorder is writing it"* ]]
+    done
+    [ ! -e ran ]
+    touch stop
+    for _ in $(seq 200); do netprof convert r.netprof r.json && [ "$(jq -r .facts.ended_by r.json)" = "stop file" ] && break; sleep 0.05; done
+    [ "$(jq -r .facts.ended_by r.json)" = "stop file" ]
+    for i in 1 2 3 4; do
+        (status=0; netprof record -q -o s.netprof --interval 50ms --duration 60s --job none --sources cpu --stop-file end || status=$?
+            echo $status >$i.status) &
+    done
+    for _ in $(seq 1000); do [ "$(ls ./?.status 2>/dev/null | wc -l)" -ge 3 ] && break; sleep 0.02; done
+    touch end
+    wait
+    [ "$(cat ./?.status | sort | tr '\n' ' ')" = "0 3 3 3 " ]
+    netprof convert s.netprof s.json
+    [ "$(jq -r .facts.ended_by s.json)" = "stop file" ]
+}
+
+@test "record: a file that is removed, replaced or cut while it grows is said" {
+    cd "$BATS_TEST_TMPDIR"
+    for harm in 'rm' 'cp /dev/null other; mv other' 'truncate -s 0'; do
+        netprof record -q -o r.netprof --interval 50ms --duration 60s --checkpoint 100ms --job none --sources cpu 2>err &
+        recorder=$!
+        for _ in $(seq 200); do [ "$(stat -c %s r.netprof 2>/dev/null || echo 0)" -gt 1500 ] && break; sleep 0.05; done
+        eval "$harm r.netprof"
+        status=0
+        wait $recorder || status=$?
+        cat err
+        [ "$status" -eq 3 ]
+        [[ $(cat err) == *"r.netprof: the file was "*" while it grew: "*"lost" ]]
+        rm -f r.netprof
+    done
+}
+
 @test "record: ends when the stop file appears, and when it changes" {
     (sleep 0.4; echo FINISHED >"$BATS_TEST_TMPDIR/stop") &
     run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"

@@ -132,6 +132,13 @@ END
     wait $pid || true
     netprof convert a.netprof a.json || [ $? -eq 1 ]
     [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
+    [ "$(jq -r .facts.interval_ns a.json)" = 10000000 ]
+}
+
+@test "the interval that was asked for is the recording's, whatever its first readings were" {
+    netprof run -q -o a.netprof --interval 250ms -- sleep 1.1 # the last reading comes when the command ends
+    netprof job --json --fail-on critical a.netprof >job.json
+    [ "$(jq .interval_s job.json)" = 0.25 ]
 }
 
 @test "a file that cannot be written is said before the command starts" {

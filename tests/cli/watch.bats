@@ -87,7 +87,7 @@ END
     netprof watch --root "$PWD/tree" --once --interval 1s >out
     cat out
     grep -qE '^error  cxi0 hni_pcs_uncorrected_cw \+12 codewords' out
-    grep -qE '^(warn|high|critical): ' out
+    grep -qE '^(Warning|Serious|Critical): ' out
     grep -qE '^(warn|high|critical) +cxi0: ' out
 }
 
@@ -162,7 +162,7 @@ make_nodes() {
     wait_for '^cxi0 '
     [ "$(wc -l <screen)" -eq 24 ]
     head -n 1 screen | grep -q '^netprof watch '
-    sed -n 2p screen | grep -qE '^(ok|info|watch|warn|high|critical): '
+    sed -n 2p screen | grep -qE '^(ok|info|watch|Warning|Serious|Critical): '
     tail -n 1 screen | grep -q 'q quit'
     grep -qE '^DEVICE +RECEIVED +OF LINE +SENT +OF LINE +LINE +PKTS/s' screen
     refute grep -q '^cxi30 ' screen # below the edge

@@ -2,10 +2,14 @@
    was read. Checksums are put right in a second copy: a fuzzer does not guess them. */
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
+#define NETPROF__WINDOW 32 /* as small as it can be: chunks lie across its ends */
 #include "../../netprof.h"
 #include "expect.h"
 
-#define MOST 64
+#define MOST  64
+#define LINKS 64 /* schemas of which it is known what builds on them */
+
+static uint32_t table[NETPROF__CRC_TABLES];
 
 struct sink {
     unsigned char *data;
@@ -42,6 +46,10 @@ static void same(const netprof_snapshot *a, const netprof_snapshot *b)
     expect(!d || memcmp(a->device_begin_ns, b->device_begin_ns, d * 8) == 0);
     expect(!d || memcmp(a->device_end_ns, b->device_end_ns, d * 8) == 0);
     expect(a->begin_ns == b->begin_ns && a->end_ns == b->end_ns && a->wall_ns == b->wall_ns && a->set == b->set);
+    for (size_t i = 0; i < n; i++) {
+        int64_t off = netprof__minus(a->stamps_ns[i], b->stamps_ns[i]), most = b->stamp_error_ns - a->stamp_error_ns;
+        expect(off >= -most && off <= most && !a->stamps_ns[i] == !b->stamps_ns[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         const netprof_counter *x = &a->schema->counters[i], *y = &b->schema->counters[i];
         expect(strcmp(x->name, y->name) == 0 && strcmp(x->unit, y->unit) == 0 && x->kind == y->kind);
@@ -108,6 +116,40 @@ static void regions_again(const uint8_t *data, size_t size, const netprof_limits
     free(twice.data);
 }
 
+struct pieces {
+    const uint8_t *data;
+    size_t size, at, most;
+};
+
+static int read_piece(void *user, void *to, size_t size, size_t *got)
+{
+    struct pieces *p = (struct pieces *)user;
+    size_t left = p->size - p->at;
+    *got = size < p->most ? size : p->most;
+    if (*got > left) *got = left;
+    if (*got) memcpy(to, p->data + p->at, *got);
+    p->at += *got;
+    return 0;
+}
+
+/* In pieces of a few bytes a file gives the same items as from memory. */
+static void same_in_pieces(const uint8_t *data, size_t size, const netprof_limits *limits)
+{
+    struct pieces p = {data, size, 0, 1 + size % 61};
+    netprof_reader *whole, *pieces;
+    netprof_item a, b;
+    netprof_err failed = netprof_reader_open_memory(&whole, data, size, limits, NULL);
+    expect(netprof_reader_open_fn(&pieces, read_piece, &p, limits, NULL) == failed);
+    if (failed) return;
+    do {
+        expect(netprof_reader_next(whole, &a, NULL) == netprof_reader_next(pieces, &b, NULL));
+        expect(a.type == b.type && a.offset == b.offset && a.size == b.size && a.complete == b.complete);
+        if (a.snapshot) same(a.snapshot, b.snapshot);
+    } while (a.type != NETPROF_ITEM_END);
+    netprof_reader_close(whole);
+    netprof_reader_close(pieces);
+}
+
 static void read_and_write(const uint8_t *data, size_t size)
 {
     netprof_limits limits = {0};
@@ -123,6 +165,7 @@ static void read_and_write(const uint8_t *data, size_t size)
     limits.max_counters = 5000;
     limits.max_devices = 200;
     limits.max_memory = 32 << 20;
+    same_in_pieces(data, size, &limits);
     if (netprof_reader_open_memory(&reader, data, size, &limits, NULL)) return;
     expect(netprof_writer_open_fn(&writer, sink_write, &sink, NULL) == NETPROF_OK);
     memset(snapshots, 0, sizeof snapshots);
@@ -176,19 +219,35 @@ static void read_and_write(const uint8_t *data, size_t size)
     free(sink.data);
 }
 
+/* A step or a schema: the place of what a step builds on is behind the schema's number, and is filled in with the
+   checksum that it would have to be. */
+static void link_up(uint8_t *chunk, size_t length, uint32_t (*sums)[2])
+{
+    netprof__cursor c = {0};
+    int schema = memcmp(chunk, "SCHM", 4) == 0;
+    if (!schema && memcmp(chunk, "STEP", 4) != 0) return;
+    c.at = chunk + 12;
+    c.end = chunk + 12 + length;
+    sums += netprof__take_varint(&c) % LINKS;
+    if (!schema && !c.bad && c.end - c.at > 4) netprof__put_le(chunk + (c.at - chunk), (*sums)[c.at[4] != 0], 4);
+    netprof__put_le(chunk + 8, netprof__crc(table, netprof__crc(table, 0, chunk, 8), chunk + 12, length), 4);
+    (*sums)[1] = (uint32_t)netprof__get_le(chunk + 8, 4);
+    if (schema) (*sums)[0] = (*sums)[1];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uint32_t table[256];
+    uint32_t sums[LINKS][2] = {{0, 0}};
     uint8_t *copy;
     size_t at = 16;
-    if (!table[1]) netprof__crc_table(table);
+    if (!table[1]) netprof__crc_tables(table);
     read_and_write(data, size);
     if (size < 28) return 0;
     copy = (uint8_t *)malloc(size);
     expect(copy != NULL);
     memcpy(copy, data, size);
-    memcpy(copy, "\x89NPROF\r\n\x01\0\0\0\x04\x03\x02\x01", 16);
+    memcpy(copy, "\x89NPROF\r\n\x02\0\0\0\x04\x03\x02\x01", 16);
     while (size - at >= 12) {
         uint64_t length = netprof__get_le(copy + at + 4, 4);
         if (length > size - at - 12) {
@@ -197,6 +256,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         netprof__put_le(copy + at + 8,
                         netprof__crc(table, netprof__crc(table, 0, copy + at, 8), copy + at + 12, (size_t)length), 4);
+        link_up(copy + at, (size_t)length, sums);
         at += 12 + (size_t)length;
     }
     read_and_write(copy, size);

@@ -19,9 +19,9 @@ static void expect_ours(const char *svg)
 {
     static const char *const tags[] = {
         "<svg xmlns=",    "</svg>",          "<g fill=\"none\" stroke-linejoin=\"round\">",
-        "</g>",           "<path stroke=\"", "<polygon fill=\"",
+        "</g>",           "<path stroke=\"", "<path fill=\"",
         "<circle fill=\""};
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789 =\"#-.,MLZ:/(){}BWxH";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789 =\"#-.,M:/(){}BWxH";
     for (const char *p = svg; *p;) {
         size_t known = 0;
         for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)

@@ -15,10 +15,16 @@ static inline void expect_whole(const dataset *set)
             for (size_t k = 0; k < schema->counter_count; k++) {
                 uint8_t status = run->snapshots[i].status[k];
                 expect(schema->counters[k].device < schema->device_count);
+                expect(schema->counters[k].kind <= NETPROF_KIND_HISTOGRAM && schema->counters[k].width <= 64);
                 expect(status <= NETPROF_STATUS_UNREADABLE);
                 expect(status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED || run->snapshots[i].values[k] == 0);
             }
         }
+        for (size_t i = 0; i < run->delta_count; i++)
+            for (size_t k = 0; k < run->deltas[i].schema->counter_count; k++)
+                expect(run->deltas[i].flags[k] <= NETPROF_FLAG_UNKNOWN &&
+                       run->deltas[i].before_status[k] <= NETPROF_STATUS_UNREADABLE &&
+                       run->deltas[i].after_status[k] <= NETPROF_STATUS_UNREADABLE);
         netprof_json what = {.facts = run->facts, .fact_count = run->fact_count, .snapshots = run->snapshots,
                              .snapshot_count = run->snapshot_count, .deltas = run->deltas, .delta_count = run->delta_count};
         expect(netprof_write_json(&what, discard, &written, NULL) == NETPROF_OK);

@@ -1,6 +1,8 @@
 // nccl-generate: logs as the NCCL Inspector writes them, for benchmarks and for trying things out.
 #include "nccl_generate.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@ static const struct option {
     const char *name, *what;
 } names[] = {{"--records", "collective records (100000)"},
              {"--side", "nodes along one side of the grid (2)"},
-             {"--gpus", "ranks of a node (8)"},
+             {"--gpus", "ranks of a node (8); there are two ranks at least"},
              {"--seed", "of chance (1)"},
              {"--minor", "version 4.N (0)"},
              {"--packing", ".gz or .zst"},
@@ -32,7 +34,11 @@ static int usage(void)
 
 static int set(nccl_generate_plan *p, const char *name, const char *value)
 {
-    double number = strtod(value, NULL);
+    char *end;
+    double number = strtod(value, &end);
+    bool whole = strcmp(name, "--late-us") && strcmp(name, "--slow-factor") && strcmp(name, "--drop");
+    if (strcmp(name, "--packing") && (end == value || *end || !(number >= 0) || number > 1e15 || (whole && number != floor(number))))
+        return -1;
     if (strcmp(name, "--packing") == 0)
         p->packing = value;
     else if (strcmp(name, "--records") == 0)
@@ -64,6 +70,17 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
     return 0;
 }
 
+// What cannot be meant; NULL: nothing.
+static const char *impossible(const nccl_generate_plan *p)
+{
+    if (p->side < 1 || p->side > 1000) return "--side: expected 1 to 1000";
+    if (p->gpus < 1 || p->gpus > 1000) return "--gpus: expected 1 to 1000";
+    if (p->side * p->side * p->gpus < 2) return "one rank has nobody to talk to: expected a larger --side or --gpus";
+    if (p->late_rank > p->side * p->side * p->gpus) return "--late-rank: there is no such rank";
+    if (p->late_node > p->side * p->side || p->slow_node > p->side * p->side) return "--late-node, --slow-node: there is no such node";
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     nccl_generate_plan plan = {
@@ -72,7 +89,15 @@ int main(int argc, char **argv)
     if (argc < 2 || argv[1][0] == '-' || argc % 2) return usage();
     plan.directory = argv[1];
     for (int i = 2; i + 1 < argc; i += 2)
-        if (set(&plan, argv[i], argv[i + 1])) return usage();
+        if (set(&plan, argv[i], argv[i + 1])) {
+            fprintf(stderr, "nccl-generate: %s %s: not understood\n", argv[i], argv[i + 1]);
+            return usage();
+        }
+    const char *wrong = impossible(&plan);
+    if (wrong) {
+        fprintf(stderr, "nccl-generate: %s\n", wrong);
+        return 2;
+    }
     mkdir(plan.directory, 0777);
     if (nccl_generate(&plan, &truth)) {
         perror(plan.directory);

@@ -28,6 +28,7 @@ typedef struct node_shape {
     const char *boot;        // its boot_id; NULL: the name
     unsigned parts;
     int nics, gpus;          // nics 0: two, -1: none
+    int veths;               // virtual interfaces "veth0", ... that say 10 Gbit/s, as the kernel's do
     int cpus;                // 0: 4
     int energy_width;        // bits; 0: 64
     double interval_s;       // as told by the file; 0: not told
@@ -117,6 +118,14 @@ SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
         netprof_build_source(list, "netdev");
         netprof_list_device(list, "lo", 0, NETPROF_DEVICE_VIRTUAL);
         cluster_counters(list, bytes, "bytes", NETPROF_KIND_COUNTER, 64);
+    }
+    for (int i = 0; i < s->veths; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "veth%d", i);
+        if (i == 0 && !(s->parts & NODE_LOOPBACK)) netprof_build_source(list, "netdev");
+        netprof_list_device(list, name, 0, NETPROF_DEVICE_VIRTUAL);
+        netprof_list_fact(list, "speed_mbps", "10000");
+        cluster_counter(list, "tx_bytes", "bytes", NETPROF_KIND_COUNTER, 64);
     }
     if (s->parts & NODE_RECORDER) {
         netprof_build_source(list, "user");

@@ -265,6 +265,7 @@ SUPPORT const char *delta_difference(const netprof_delta *a, const netprof_delta
     if (n && memcmp(a->after_status, b->after_status, n) != 0) return "after_status";
     if (a->wall_begin_ns != b->wall_begin_ns || a->wall_end_ns != b->wall_end_ns) return "wall times";
     if (a->interval_ns != b->interval_ns || a->sweep_ns != b->sweep_ns) return "interval or sweep";
+    if (a->stamp_error_ns != b->stamp_error_ns) return "stamp_error_ns";
     return NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "findings.h"
 #include "job_report.h"
 #include "nccl_view.h"
+#include "nsys.h"
 #include "nccl_generate.h"
 #include "rules.h"
 #include "series.h"
@@ -543,6 +544,55 @@ static void view_without_memory(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// ---- exports of Nsight Systems, side by side; SQLite's own allocations succeed ----
+
+static const char *nsys_paths[2];
+
+static void tell_table(outcome *o, const nsys_table *t)
+{
+    for (size_t i = 0; i < t->row_count; i++)
+        tell(o, "%s %s %llu %g;", t->name, t->rows[i].name, (unsigned long long)t->rows[i].total, t->rows[i].median);
+}
+
+static void programs(outcome *o)
+{
+    nsys_job job;
+    const nsys_options options = {.bins = 3};
+    o->error = nsys_job_read(&job, nsys_paths, 2, &options, NULL);
+    if (o->error) return;
+    for (int i = 0; i < NSYS_READ; i++) tell_table(o, &job.together.tables[i]);
+    for (size_t i = 0; i < job.files[0].gpu_count; i++)
+        tell(o, "%s %s %g;", job.files[0].gpus[i].name, job.files[0].gpus[i].bus, job.files[0].gpus[i].busy[0][1]);
+    tell(o, "%zu %zu %s", job.spent_count, job.meetings, job.clock_text);
+    const nsys_table *made = nsys_table_of(&job.together, NSYS_GPU);
+    if (made) tell_table(o, made);
+    else o->error = NETPROF_ERR_NOMEM;
+    nsys_job_free(&job);
+}
+
+static void programs_without_memory(void **state)
+{
+    char paths[2][40] = {"/tmp/netprof-nsys-XXXXXX", "/tmp/netprof-nsys-XXXXXX"}, file[1 << 14];
+    FILE *from = fopen(NETPROF_TEST_TOP "/tests/fuzz/corpus/nsys/file", "rb");
+    (void)state;
+    assert_non_null(from);
+    size_t size = fread(file, 1, sizeof file, from);
+    fclose(from);
+    assert_in_range(size, 4096, sizeof file - 1);
+    for (int i = 0; i < 2; i++) {
+        int fd = mkstemp(paths[i]);
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, file + 1, size - 1), size - 1);
+        close(fd);
+        nsys_paths[i] = paths[i];
+    }
+    nsys_job job;
+    if (nsys_job_read(&job, nsys_paths, 1, NULL, NULL) == NETPROF_ERR_IO) skip(); // without SQLite's library
+    nsys_job_free(&job);
+    printf("programs: %ld allocations\n", sweep(programs) - 1);
+    for (int i = 0; i < 2; i++) unlink(paths[i]);
+}
+
 // The built-in tables: thousands of allocations, so only some of them.
 static void built_in_rules_without_memory(void **state)
 {
@@ -623,6 +673,7 @@ int main(void)
         cmocka_unit_test(read_rules_without_memory), cmocka_unit_test(over_time_without_memory),
         cmocka_unit_test(find_without_memory),
         cmocka_unit_test(view_without_memory),
+        cmocka_unit_test(programs_without_memory),
         cmocka_unit_test(built_in_rules_without_memory),
     };
     return cmocka_run_group_tests(tests, load, unload);

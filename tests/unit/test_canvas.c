@@ -146,6 +146,8 @@ static void test_svg(void **state)
     canvas_rect(c, (canvas_box){1, 2, 3, 4}, INK_OK, 0);
     canvas_text(c, 5, 10, "<script>alert('x')</script>", TYPE_BODY, INK_TEXT, ALIGN_LEFT, 0);
     canvas_image(c, (canvas_box){0, 20, 10, 10}, inks, 2, 2);
+    canvas_hover(c, (canvas_box){1, 30, 3, 4.5}, "one");
+    canvas_hover(c, (canvas_box){4, 30, 3, 4.5}, "two");
     canvas_group_end(c);
     assert_true(canvas_svg(c, &b, false));
     assert_non_null(strstr(b.data, "<g role=\"img\"><title>T &lt;1&gt;</title><desc>what &amp; why</desc>"));
@@ -153,9 +155,21 @@ static void test_svg(void **state)
     assert_non_null(strstr(b.data, "<title>exact: 1 &lt; 2</title>"));
     assert_non_null(strstr(b.data, "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;</text>"));
     assert_null(strstr(b.data, "<script"));
-    assert_non_null(strstr(b.data, "M0 0h2v1h-2z")); // the first row of the image in one run
-    assert_non_null(strstr(b.data, "M1 1h1v1h-1z"));
-    char css[32];
+    // The image: a line for each run of a row, as thick as a row is high.
+    assert_non_null(strstr(b.data, "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" "
+                                   "transform=\"translate(0 20) scale(5.000000 5.000000) translate(0 .5)\">\n"));
+    char css[32], run[64];
+    snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M0 0h2\"/>", INK_BLUE); // the first row in one run
+    assert_non_null(strstr(b.data, run));
+    snprintf(run, sizeof run, "<path class=\"s%d\" d=\"M1 1h1\"/>", INK_BAD);
+    assert_non_null(strstr(b.data, run));
+    theme_rgb bad = theme_color(INK_BAD, false);
+    snprintf(css, sizeof css, ".s%d{stroke:#%02x%02x%02x}", INK_BAD, bad.red, bad.green, bad.blue);
+    assert_non_null(strstr(b.data, css));
+    // Neighbouring hovers share a group.
+    assert_non_null(strstr(b.data, "<g fill=\"none\" pointer-events=\"all\">\n"
+                                   "<path d=\"M1 30h3v4.5h-3z\"><title>one</title></path>\n"
+                                   "<path d=\"M4 30h3v4.5h-3z\"><title>two</title></path>\n</g>\n"));
     theme_rgb ok = theme_color(INK_OK, false);
     snprintf(css, sizeof css, ".f%d{fill:#%02x%02x%02x}", INK_OK, ok.red, ok.green, ok.blue);
     assert_non_null(strstr(b.data, css));

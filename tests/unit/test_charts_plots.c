@@ -537,7 +537,7 @@ static void documents_with_hostile_names(void **state)
     assert_null(strstr(html, "\xe2\x80\xae"));
     assert_non_null(strstr(html, "&lt;script&gt;"));
     assert_non_null(strstr(html, "\\x1b[31m"));
-    assert_non_null(strstr(html, "<polygon fill=\"var(--i"));
+    assert_non_null(strstr(html, "<path fill=\"var(--i"));
     free(html);
     assert_int_not_equal(access(file("x"), F_OK), 0);
     assert_int_not_equal(access("x", F_OK), 0);
@@ -564,7 +564,7 @@ static void without_gnuplot(void **state)
     document_close(d);
     char *html = contents(file("none.html"));
     assert_non_null(strstr(html, "gnuplot is missing"));
-    assert_null(strstr(html, "<polygon fill=\"var(--i"));
+    assert_null(strstr(html, "<path fill=\"var(--i"));
     assert_non_null(strstr(html, "<summary>Table: Bandwidth by size"));
     free(html);
 }

@@ -21,14 +21,21 @@
 // A text in memory that grows.
 typedef struct text {
     char *data;
-    size_t size;
+    size_t size, room;
 } text;
+
+static void make_room(text *t, size_t room)
+{
+    if (room <= t->room) return;
+    t->data = realloc(t->data, room);
+    assert_non_null(t->data);
+    t->room = room;
+}
 
 static int append(void *user, const void *data, size_t size)
 {
     text *t = user;
-    t->data = realloc(t->data, t->size + size + 1);
-    if (!t->data) return ENOMEM;
+    make_room(t, t->size + size + 1);
     memcpy(t->data + t->size, data, size);
     t->size += size;
     t->data[t->size] = 0;
@@ -42,6 +49,7 @@ static void append_format(text *t, const char *format, ...)
     va_start(arguments, format);
     int n = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (t->size + (size_t)n >= t->room) make_room(t, 2 * (t->size + (size_t)n + 1)); // many, and short
     assert_int_equal(append(t, line, (size_t)n), 0);
 }
 
@@ -683,6 +691,26 @@ static void json_that_does_not_fit_together(void **state)
     dataset_free(&set);
 }
 
+// An errno fits into a byte; 269 is no 13.
+static void json_with_errnos_that_are_none(void **state)
+{
+    (void)state;
+    static const char data[] =
+        "{\"format\":\"netprof\",\"version\":1,\"schemas\":[{\"devices\":[{\"source\":\"s\",\"name\":\"d\","
+        "\"counters\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"}]}]}],"
+        "\"snapshots\":[{\"schema\":0,\"devices\":[{\"device\":\"d\",\"source\":\"s\","
+        "\"not_ok\":{\"a\":[\"denied\",13],\"b\":[\"denied\",269],\"c\":[\"denied\",-1],\"d\":[\"denied\",\"13\"]}}]}]}";
+    static const uint8_t expected[] = {13, 0, 0, 0};
+    dataset set = {0};
+    assert_int_equal(read_text(&set, data, sizeof data - 1, NULL), NETPROF_OK);
+    const netprof_snapshot *s = &set.runs[0].snapshots[0];
+    assert_int_equal(s->schema->counter_count, 4);
+    assert_memory_equal(s->errnos, expected, sizeof expected);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(s->status[i], netprof_status_of_errno(13));
+    dataset_free(&set);
+}
+
 static void ends_only(void **state)
 {
     (void)state;
@@ -769,6 +797,7 @@ int main(void)
         cmocka_unit_test(netprof_file_holds_everything),
         cmocka_unit_test(own_formats_cut_anywhere),
         cmocka_unit_test(json_that_does_not_fit_together),
+        cmocka_unit_test(json_with_errnos_that_are_none),
         cmocka_unit_test(ends_only),
         cmocka_unit_test(many_warnings_are_counted),
         cmocka_unit_test(lookup_finds_what_was_put),

@@ -115,7 +115,7 @@ static void totals_and_means_of_a_node(void **state)
     node_shape shape = {.parts = NODE_ALL & ~NODE_CGROUP & ~NODE_HWMON, .interval_s = 1, .facts = facts};
     node_file f = usual_node("n1", "n1.netprof", &shape);
     for (int t = 0; t <= 60; t++) {
-        node_set(&f, "job", "resident", t * 1e9 / 60); // a gauge: 0 to 1 GB
+        node_set(&f, "job", "resident", (t + 1) * 1e9 / 61); // a gauge: up to 1 GB
         node_take(&f, t);
         busy_second(&f, 1);
     }
@@ -142,7 +142,7 @@ static void totals_and_means_of_a_node(void **state)
     expect_close(use_of(&job, JOB_FILES_READ)->total, 180e6, 1e-9);
     expect_close(use_of(&job, JOB_DISK_WRITTEN)->mean, 5e6, 1e-6);
     const job_lane *memory = job.nodes[0].lanes[JOB_MEMORY];
-    expect_close(memory->mean, 0.5e9, 1e-5);
+    expect_close(memory->mean, 31e9 / 61, 1e-5);
     expect_close(memory->high, 1e9, 1e-9);
     expect_close(memory->last, 1e9, 1e-9);
     expect_close(memory->capacity, 64.0 * (1 << 30), 1e-9);
@@ -496,6 +496,61 @@ static size_t notes_with(const job_report *job, const char *text)
     return count;
 }
 
+// Times of a job of a minute are told in seconds: of what is shorter, how long it was.
+static void brief_gaps(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU, .interval_s = 0.1});
+    for (int i = 0; i <= 300; i++)
+        if ((i < 51 || i > 53) && (i < 101 || i > 130)) node_take(&f, i * 0.1);
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_int_equal(job.nodes[0].gap_count, 2);
+    assert_int_equal(notes_with(&job, "No samples: n1 0:05 (0.4 s), n1 0:10-0:13; "), 1);
+    job_report_free(&job);
+}
+
+// A job has no memory before its first process and behind its last one; it did not begin with nothing.
+static void memory_of_processes_that_come_and_go(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_MEMORY | NODE_PROCESS, .interval_s = 1});
+    for (int t = 0; t <= 10; t++) {
+        node_set(&f, "job", "resident", t >= 3 && t <= 6 ? 4e8 : 0);
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    const job_lane *memory = job.nodes[0].lanes[JOB_MEMORY];
+    assert_non_null(memory);
+    assert_int_equal(job.nodes[0].scope[JOB_MEMORY], JOB_SCOPE_JOB);
+    expect_close(memory->known_s, 5, 1e-9); // from 2 to 7
+    expect_close(memory->mean, 4e8, 1e-6);
+    expect_close(memory->low, 4e8, 1e-9);
+    expect_close(memory->high, 4e8, 1e-9);
+    job_report_free(&job);
+}
+
+// The node's memory is not that of a job whose processes were too short to be seen.
+static void memory_of_processes_never_seen(void **state)
+{
+    (void)state;
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_MEMORY | NODE_PROCESS, .interval_s = 1});
+    node_set(&f, "job", "resident", 0);
+    for (int t = 0; t <= 10; t++) {
+        node_add(&f, "job", "cpu_user", 1e5);
+        node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_of(NULL);
+    assert_null(job.nodes[0].lanes[JOB_MEMORY]);
+    assert_int_not_equal(job.nodes[0].state[JOB_MEMORY], JOB_KNOWN);
+    assert_true(isnan(job.nodes[0].memory_peak));
+    expect_close(job.nodes[0].lanes[JOB_NODE_MEMORY]->mean, 16.0 * (1 << 30), 1e-6);
+    expect_close(use_of(&job, JOB_CPU)->total, 1, 1e-9);
+    job_report_free(&job);
+}
+
 // Bytes over the loopback are not the ports', and are said where they are more.
 static void traffic_beside_the_ports(void **state)
 {
@@ -515,6 +570,38 @@ static void traffic_beside_the_ports(void **state)
         assert_int_equal(strstr(job.title, "0 B/s sent through ports") != NULL, !pass);
         job_report_free(&job);
     }
+}
+
+// A node of many containers: each of its interfaces is weighed against all others, but not each time anew, which took
+// hours. What a virtual one says of its speed is nothing that it could be measured by.
+static void thousands_of_interfaces(void **state)
+{
+    (void)state;
+    enum { VETHS = 1000, SECONDS = 4 };
+    uint64_t most = 0; // the busiest one's bytes are the least that went
+    rules set = {0};
+    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
+    for (int t = 0; t <= SECONDS; t++) {
+        node_take(&f, t);
+        node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
+        for (size_t i = 0; i < f.x.schema->counter_count; i++)
+            if (strcmp(f.x.schema->devices[f.x.schema->counters[i].device].name, "lo") != 0 &&
+                strcmp(f.x.schema->counters[i].name, "tx_bytes") == 0)
+                f.x.values[i] += most = 1000 * i;
+    }
+    node_close(&f);
+    job_report job = report_with_rules(&set);
+    expect_close(use_of(&job, JOB_SENT)->total, 5e9 * SECONDS, 1e-9);
+    expect_close(use_of(&job, JOB_SENT)->capacity, 25e9, 1e-9);
+    expect_close(use_of(&job, JOB_VIRTUAL_SENT)->total, (double)most * SECONDS, 1e-9);
+    assert_true(job.nodes[0].lanes[JOB_VIRTUAL_SENT]->lower_bound);
+    assert_true(isnan(use_of(&job, JOB_VIRTUAL_SENT)->capacity));
+    size_t physical = 0;
+    for (size_t i = 0; i < job.device_count; i++) physical += isnan(job.devices[i].line_rate) ? 0 : 1;
+    assert_int_equal(job.device_count, VETHS + 2);
+    assert_int_equal(physical, 1);
+    job_report_free(&job);
+    rules_free(&set);
 }
 
 // What they moved has lanes of its own: each device's, and the node's, and no part of the network's.
@@ -901,6 +988,26 @@ static void files_of_one_node(void **state)
     job_report_free(&job);
 }
 
+// A recording that was cut in two at a reading: it is in both, and counts once.
+static void files_that_share_a_reading(void **state)
+{
+    (void)state;
+    for (int part = 0; part < 2; part++) {
+        node_file f = usual_node("n1", part ? "b.netprof" : "a.netprof", &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
+        for (int t = 10 * part; t <= 10 * part + 10; t++) {
+            node_set(&f, "job", "cpu_user", 1e6 * t);
+            node_take(&f, t);
+        }
+        node_close(&f);
+    }
+    job_report job = report_of(NULL);
+    expect_close(use_of(&job, JOB_CPU)->total, 20, 1e-9);
+    assert_int_equal(job.samples, 21);
+    assert_int_equal(job.expected, 21);
+    assert_int_equal(job.warning_count, 0);
+    job_report_free(&job);
+}
+
 // Nodes "v1" and "v2" of one host; the wall clock of the second was set an hour ahead.
 static job_report virtual_nodes(const char *boot_of_1, const char *boot_of_2)
 {
@@ -1089,7 +1196,11 @@ int main(void)
         TEST(memory_that_grows_and_a_node_that_idles),
         TEST(limits_of_a_control_group),
         TEST(most_memory_of_processes),
+        TEST(brief_gaps),
+        TEST(memory_of_processes_that_come_and_go),
+        TEST(memory_of_processes_never_seen),
         TEST(traffic_beside_the_ports),
+        TEST(thousands_of_interfaces),
         TEST(virtual_devices_have_lanes),
         TEST(what_a_job_was_given),
         TEST(used_of_what_was_given),
@@ -1101,6 +1212,7 @@ int main(void)
         TEST(the_nodes_own_meter_holds_the_parts),
         TEST(tracks_of_two_rates),
         TEST(files_of_one_node),
+        TEST(files_that_share_a_reading),
         TEST(clocks_and_virtual_nodes),
         TEST(clocks_by_what_the_files_hold),
         TEST(hostile_names_and_phases),

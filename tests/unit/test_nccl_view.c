@@ -334,6 +334,8 @@ static void there_and_back(void **unused)
     tree_remove(tree);
 }
 
+#define VIEW "{\"format\":\"netprof-nccl\",\"version\":2,\"view\":"
+
 static void refused(void **unused)
 {
     static const struct {
@@ -352,12 +354,21 @@ static void refused(void **unused)
          "files: expected a whole number"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"verdict\":7}}", "verdict: expected a text"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":{}}}", "rows: expected a list"},
-        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":[3]}}", "rows: expected an object"},
+        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":[3]}}", "rows[0]: expected an object"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":[{\"wire_us\":[1]}]}}",
-         "wire_us: expected"},
-        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"run\":[[\"x\"]]}}", "first_sn: expected"},
+         "rows[0].wire_us: expected"},
+        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"run\":[[\"x\"]]}}", "run[0].first_sn: expected"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"main_peak_gbs\":1e999}}",
          "main_peak_gbs: expected"},
+        // Only what has a word and a colour is a severity.
+        {VIEW "{\"severity\":6}}", "severity: expected a severity, 0 to 5"},
+        {VIEW "{\"severity\":-1}}", "severity: expected a severity"},
+        {VIEW "{\"sentences\":[{\"severity\":901169152}]}}", "sentences[0].severity: expected a severity"},
+        {VIEW "{\"rows\":[{},{},{\"severity\":901169152}]}}", "rows[2].severity: expected a severity"},
+        {VIEW "{\"unknown\":[{\"severity\":18446744073709551615}]}}", "unknown[0].severity: expected a severity"},
+        {VIEW "{\"findings\":[{\"severity\":6}]}}", "findings[0].severity: expected a severity"},
+        {VIEW "{\"findings\":[{},{\"evidence\":[{},{\"value\":\"x\"}]}]}}",
+         "findings[1].evidence[1].value: expected a number"},
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -824,7 +824,7 @@ static void read_hostile(memory *m)
 static void test_hostile_file(void **state)
 {
     netprof_regions r;
-    uint32_t crc[256];
+    uint32_t crc[NETPROF__CRC_TABLES];
     memory m, copy;
     size_t i, length;
     int k;
@@ -840,7 +840,7 @@ static void test_hostile_file(void **state)
     r.count = length;
     m = written(&r);
     netprof_regions_free(&r);
-    netprof__crc_table(crc);
+    netprof__crc_tables(crc);
     length = (size_t)netprof__get_le(m.data + 20, 4);
     copy.data = malloc(m.size);
     for (i = 28; i < 28 + length; i++)

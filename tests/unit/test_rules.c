@@ -121,6 +121,7 @@ static void patterns(void **state)
 #define PORT        "@hca_type=MT4123 state=4>4 "
 #define GPU_BUSY   "busy_time=1000000 seen_time=10000000 "
 #define GPU_LOADED "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 "
+#define GPU_WAITS "@job=yes seen_time=300000000 busy_time=74999999 netdev/@speed_mbps=100000 netdev/rx_bytes=1 "
 // The node's own line; each case says the rest.
 #define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
 #define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
@@ -659,6 +660,16 @@ static const struct row {
     {"gpu-idle", "@job=no job_time=0 seen_time=300000000 busy_time=0", OK}, // somebody else's
     {"gpu-idle", "seen_time=300000000 busy_time=0", OK},                    // nobody's
     {"gpu-idle", "@job=yes seen_time=299999999 busy_time=0", OK},           // too short to tell
+    // 10 % of 100 Gbit/s for 10 s: 12.5 GB
+    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=12499999999", INFO},
+    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=12500000000", OK},                 // the network was in use
+    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=1 netdev/carrier_down_count=9", OK}, // the link flapped
+    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=1 netdev/tx_packets=1000 netdev/tx_dropped=2000", OK}, // it lost
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0", OK},              // nothing is known of the network
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/tx_bytes=1 netdev/rx_bytes=1", OK}, // nor of its speed
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/@speed_mbps=100000 netdev/rx_bytes=1", OK}, // nor what it sent
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=75000000 netdev/@speed_mbps=100000 netdev/tx_bytes=1 "
+                   "netdev/rx_bytes=1", OK}, // it did not wait
     {"gpu-memory-full", "memory_peak=0>899 memory_total=1000>1000", OK},
     {"gpu-memory-full", "memory_peak=0>900 memory_total=1000>1000", INFO},
     {"gpu-memory-full", "memory_peak=0>980 memory_total=1000>1000", WATCH},

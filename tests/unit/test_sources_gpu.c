@@ -632,7 +632,9 @@ static void versions_of_gpu_metrics(void **state)
 
 // ---- Intel ----
 
-static uint64_t engine_ns[2];
+enum { ENGINES = 3 };
+static uint64_t engine_ns[ENGINES];     // of the event with this place in its config
+static uint64_t engine_places[ENGINES]; // in the order of their opening
 static int engines_opened;
 
 static int engine_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group, unsigned long flags)
@@ -642,13 +644,18 @@ static int engine_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gro
     assert_int_equal(pid, -1);
     assert_int_equal(cpu, 3);
     assert_int_equal(group, engines_opened ? 900 : -1);
+    assert_in_range(engines_opened, 0, ENGINES - 1);
+    engine_places[engines_opened] = attr->config >> 12;
     return 900 + engines_opened++;
 }
 
 static ssize_t engine_read(int fd, void *to, size_t size)
 {
-    uint64_t words[5] = {2, 7, 7, engine_ns[0], engine_ns[1]};
+    uint64_t words[3 + ENGINES] = {ENGINES, 7, 7};
     assert_int_equal(fd, 900);
+    assert_int_equal(engines_opened, ENGINES);
+    for (int i = 0; i < ENGINES; i++)
+        words[3 + i] = engine_ns[engine_places[i]];
     assert_true(size >= sizeof words);
     memcpy(to, words, sizeof words);
     return sizeof words;
@@ -681,7 +688,10 @@ static void an_intel_gpu(void **state)
     put("/sys/bus/event_source/devices/i915_0000_03_00.0/cpumask", "3\n");
     put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/rcs0-busy", "config=0x0\n");
     put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/bcs0-busy", "config=0x1000\n");
-    engine_ns[0] = engine_ns[1] = 0;
+    put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/vcs7-busy", "config=0x2000\n");
+    put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/vcs7-busy.unit", "ns\n");
+    put("/sys/bus/event_source/devices/i915_0000_03_00.0/events/vcs7-wait", "config=0x2001\n");
+    engine_ns[0] = engine_ns[1] = engine_ns[2] = 0;
     open_source(&b, "gpu", root, &nobody);
     check_catalog(&b);
     assert_int_equal(value(&b, "gpu0", "energy"), 5000000);
@@ -693,10 +703,12 @@ static void an_intel_gpu(void **state)
     assert_int_equal(status_of(&b, "gpu0", "busy"), NETPROF_STATUS_UNREADABLE); // of no time
     engine_ns[0] = 250000000;
     engine_ns[1] = 1500000000;
+    engine_ns[2] = 77;
     now_us += 2000000;
     again(&b, NETPROF_SET_ALL);
     assert_int_equal(value(&b, "gpu0", "engine_rcs0"), 250000000);
     assert_int_equal(value(&b, "gpu0", "engine_bcs0"), 1500000000);
+    assert_int_equal(value(&b, "gpu0", "engine_vcs7"), 77);
     assert_int_equal(value(&b, "gpu0", "busy"), 75);
     assert_int_equal(value(&b, "gpu0", "busy_time"), 1500000);
     assert_int_equal(value(&b, "gpu0", "seen_time"), 2000000);

@@ -623,6 +623,58 @@ static void a_child_that_nobody_reaps_stays(void **state)
     close_source(&b);
 }
 
+// A process that is nobody's child; io NULL: what it read and wrote may not be known.
+static void put_process(pid_t pid, char process_state, const char *io)
+{
+    char path[128], text[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    snprintf(text, sizeof text, "%d (a) b) %c 1 1 1 0 -1 0 7 0 0 0 11 5 0 0 20 0 1 0 900000000 4096 1 0 0 0\n", (int)pid, process_state);
+    put(path, text);
+    snprintf(path, sizeof path, "/proc/%d/io%s", (int)pid, io ? "" : "/no-file");
+    put(path, io ? io : "");
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    put(path, "");
+}
+
+static void remove_process(pid_t pid)
+{
+    char command[600];
+    snprintf(command, sizeof command, "rm -r '%s/proc/%d'", root, (int)pid);
+    assert_int_equal(system(command), 0);
+}
+
+// It stays unknown when the one that may not be looked at has ended: the sum of the others is not the job's.
+static void bytes_that_were_never_told_stay_unknown(void **state)
+{
+    (void)state;
+    enum { OPEN = 2000000001, CLOSED };
+    static const char io[] = "rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 2\nread_bytes: 0\nwrite_bytes: 4096\n";
+    bench b;
+    pid_t pids[] = {OPEN, CLOSED};
+    size_t living = 99;
+    sources_job job = {.pids = pids, .pid_count = 2, .living = &living};
+    put("/proc/uptime", "10.00 10.00\n");
+    put_process(OPEN, 'S', io);
+    put_process(CLOSED, 'R', NULL);
+    open_source(&b, "process", root, &job);
+    assert_int_equal(living, 2);
+    assert_int_equal(b.s.status[index_of(&b, "job", "write_chars")], NETPROF_STATUS_DENIED);
+    remove_process(CLOSED);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "processes"), 1);
+    assert_int_equal(living, 1);
+    assert_int_equal(b.s.status[index_of(&b, "job", "write_chars")], NETPROF_STATUS_DENIED);
+    assert_int_equal(value(&b, "job", "cpu_user"), 220000); // of both, at 100 ticks a second
+    remove_process(OPEN);
+    put_process(OPEN, 'Z', io); // nobody waited for it yet
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(living, 0);
+    remove_process(OPEN);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(b.s.status[index_of(&b, "job", "write_bytes")], NETPROF_STATUS_DENIED);
+    close_source(&b);
+}
+
 static void write_and_leave(void)
 {
     char block[4096] = {0};
@@ -801,6 +853,7 @@ int main(void)
         cmocka_unit_test(cpus_and_files_of_a_process),
         cmocka_unit_test(sums_keep_children_that_ended),
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
+        cmocka_unit_test(bytes_that_were_never_told_stay_unknown),
         cmocka_unit_test(bytes_of_children_are_exact),
         cmocka_unit_test(what_was_there_before_does_not_count),
         cmocka_unit_test(common_pages_count_once_in_shares),

@@ -33,13 +33,14 @@ typedef struct made_event {
     struct perf_event_attr attr;
     pid_t pid;
     int cpu, leader; // index; -1
-    bool open;
+    bool open, group;
     uint64_t count, enabled, running;
 } made_event;
 
 static made_event made[MOST];
 static int made_count, most_in_group, open_limit, opened;
-static bool no_inherited_groups, deny_kernel, deny_all;
+static bool no_inherited_groups, deny_kernel, deny_all, deny_groups;
+static uint64_t refused_config; // whole config word that no PMU knows; 0: none
 static pid_t gone;              // a thread that has ended
 static uint64_t unknown_config; // of hardware events; 0: none
 
@@ -55,6 +56,10 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         errno = ESRCH;
     else if (deny_all || (deny_kernel && !attr->exclude_kernel))
         errno = EACCES;
+    else if (deny_groups && flags & PERF_FLAG_PID_CGROUP)
+        errno = EACCES;
+    else if (refused_config && attr->config == refused_config)
+        errno = ENOENT;
     else if (no_inherited_groups && attr->inherit && attr->read_format & PERF_FORMAT_GROUP)
         errno = EINVAL;
     else if (members > most_in_group)
@@ -65,7 +70,12 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         errno = EMFILE;
     if (errno) return -1;
     assert_true(made_count < MOST);
-    made[made_count] = (made_event){.attr = *attr, .pid = pid, .cpu = cpu, .leader = leader, .open = true};
+    made[made_count] = (made_event){.attr = *attr,
+                                    .pid = pid,
+                                    .cpu = cpu,
+                                    .leader = leader,
+                                    .open = true,
+                                    .group = flags & PERF_FLAG_PID_CGROUP};
     opened++;
     return FIRST_FD + made_count++;
 }
@@ -113,7 +123,8 @@ static int begin(void **state)
     made_count = opened = 0;
     most_in_group = 8;
     open_limit = MOST;
-    no_inherited_groups = deny_kernel = deny_all = false;
+    no_inherited_groups = deny_kernel = deny_all = deny_groups = false;
+    refused_config = 0;
     gone = 0;
     unknown_config = 0;
     perf_calls = &fake;
@@ -417,9 +428,284 @@ static void a_saved_tree_holds_no_events(void **state)
     close_source(&b);
 }
 
-// ---- memory controllers ----
+// ---- several kinds of cores ----
 
 #define PMU(name) "/sys/bus/event_source/devices/" name
+
+enum { CORE = 4, ATOM = 10 };
+
+static void put_hybrid(void)
+{
+    put(PMU("cpu_core/type"), "4\n");
+    put(PMU("cpu_core/cpus"), "0-3\n");
+    put(PMU("cpu_core/format/event"), "config:0-7\n");
+    put(PMU("cpu_atom/type"), "10\n");
+    put(PMU("cpu_atom/cpus"), "4-7\n");
+    put(PMU("cpu_atom/format/event"), "config:0-7\n");
+    put(PMU("uncore_cha_0/type"), "30\n"); // no cores
+    put(PMU("uncore_cha_0/cpumask"), "0\n");
+}
+
+// Of the event on one kind of cores.
+static made_event *on_kind(pid_t pid, uint64_t config, uint64_t kind)
+{
+    return event_of(pid, config | kind << 32);
+}
+
+static void run_on(pid_t pid, uint64_t kind, uint64_t cycles, uint64_t instructions, uint64_t enabled,
+                   uint64_t running)
+{
+    made_event *x = on_kind(pid, CYCLES, kind);
+    x->count += cycles;
+    on_kind(pid, INSTRUCTIONS, kind)->count += instructions;
+    x->enabled += enabled;
+    x->running += running;
+}
+
+static void a_thread_moves_between_kinds_of_cores(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 100;
+    sources_job job = {.pids = &pid, .pid_count = 1, .perf = "cycles,instructions,task_clock"};
+    process(100, 1, 0);
+    put_hybrid();
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 5); // two on each kind, and one that no kind has to do with
+    assert_string_equal(fact(&b, "job", "kinds_of_cores"), "cpu_atom: CPUs 4-7; cpu_core: CPUs 0-3");
+    assert_string_equal(fact(&b, "job", "group1_on_cpu_core"), "cycles_on_cpu_core,instructions_on_cpu_core");
+    assert_string_equal(fact(&b, "job", "counted_by"), "by process, with what it starts");
+    check_catalog(&b);
+
+    // Three quarters of 8000 ns on big cores: nothing was shared, so nothing is scaled.
+    run_on(100, CORE, 6000, 12000, 8000, 6000);
+    run_on(100, ATOM, 1000, 1500, 8000, 2000);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cycles_on_cpu_core"), 6000);
+    assert_int_equal(value(&b, "job", "cycles_on_cpu_atom"), 1000);
+    assert_int_equal(value(&b, "job", "cycles"), 7000);
+    assert_int_equal(value(&b, "job", "instructions"), 13500);
+    assert_int_equal(value(&b, "job", "group1_on_cpu_atom_ran"), 2000);
+    // 16000 ns of two events, all of it on the one kind of cores or the other: nothing for the rule perf-multiplexed.
+    assert_int_equal(value(&b, "job", "group_all_time_enabled"), 16000);
+    assert_int_equal(value(&b, "job", "group_all_time_running"), 16000);
+    for (size_t i = 0; i < b.s.schema->counter_count; i++)
+        assert_null(strstr(b.s.schema->counters[i].name, "_on_cpu_core_time"));
+
+    // Others had the counters half of the time: twice what was counted, on both kinds.
+    run_on(100, CORE, 300, 500, 1000, 400);
+    run_on(100, ATOM, 10, 20, 1000, 100);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cycles_on_cpu_core"), 6600);
+    assert_int_equal(value(&b, "job", "cycles_on_cpu_atom"), 1020);
+    assert_int_equal(value(&b, "job", "cycles"), 7620);
+    assert_int_equal(value(&b, "job", "group_all_time_enabled"), 18000);
+    assert_int_equal(value(&b, "job", "group_all_time_running"), 17000);
+
+    // Not at all: no number; then one for both intervals.
+    run_on(100, CORE, 0, 0, 500, 0);
+    run_on(100, ATOM, 0, 0, 500, 0);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(b.s.errnos[index_of(&b, "job", "cycles")], EBUSY);
+    assert_int_equal(b.s.errnos[index_of(&b, "job", "cycles_on_cpu_atom")], EBUSY);
+    run_on(100, CORE, 50, 60, 500, 500);
+    run_on(100, ATOM, 0, 0, 500, 0);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cycles"), 7620 + 100);
+    again(&b, NETPROF_SET_FAST);
+    assert_int_equal(value(&b, "job", "cycles"), 7720);
+    close_source(&b);
+    assert_int_equal(opened, 0);
+}
+
+// What one kind does not know has no sum; the other kind's count stands, and is not taken for shared.
+static void an_event_of_one_kind_alone(void **state)
+{
+    (void)state;
+    bench b;
+    enum { OWN = 12 }; // a number that is not that of raw codes
+    pid_t pid = 100;
+    sources_job job = {.pids = &pid, .pid_count = 1, .perf = "cycles,branches,cpu_core/event=0x3c/,r1a2"};
+    process(100, 1, 0);
+    put_hybrid();
+    refused_config = BRANCHES | (uint64_t)ATOM << 32;
+    put(PMU("cpu_core/type"), "12\n");
+    open_source(&b, "perf", root, &job);
+    on_kind(100, CYCLES, OWN)->count = 100;
+    on_kind(100, CYCLES, OWN)->enabled = 1000;
+    on_kind(100, CYCLES, OWN)->running = 250;
+    on_kind(100, BRANCHES, OWN)->count = 40;
+    on_kind(100, CYCLES, ATOM)->count = 30;
+    on_kind(100, CYCLES, ATOM)->enabled = 1000;
+    on_kind(100, CYCLES, ATOM)->running = 750;
+    for (int i = 0; i < made_count; i++)
+        if (made[i].attr.type == OWN) made[i].count = 77; // cpu_core/event=0x3c/, of the same set
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cycles"), 130);
+    assert_int_equal(value(&b, "job", "branches_on_cpu_core"), 40); // not 160
+    assert_int_equal(status_of(&b, "job", "branches_on_cpu_atom"), NETPROF_STATUS_UNSUPPORTED);
+    assert_int_equal(status_of(&b, "job", "branches"), NETPROF_STATUS_UNSUPPORTED);
+    assert_int_equal(value(&b, "job", "cpu_core_event_0x3c"), 77);
+    assert_int_equal(status_of(&b, "job", "r1a2"), NETPROF_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(fact(&b, "job", "not_counted"), "cpu_atom/event=.../"));
+    close_source(&b);
+}
+
+static void a_node_with_kinds_of_cores(void **state)
+{
+    (void)state;
+    bench b;
+    sources_job job = {.perf = "cycles"};
+    put_hybrid();
+    put("/sys/devices/system/cpu/online", "0,2,5-6\n");
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 4);
+    for (int i = 0; i < made_count; i++) { // each CPU has an event of its own kind alone
+        assert_int_equal(made[i].attr.config >> 32, made[i].cpu < 4 ? CORE : ATOM);
+        made[i].count = 10u << i;
+        made[i].enabled = made[i].running = 100;
+    }
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "node", "cycles_on_cpu_core"), 10 + 20);
+    assert_int_equal(value(&b, "node", "cycles_on_cpu_atom"), 40 + 80);
+    assert_int_equal(value(&b, "node", "cycles"), 150);
+    close_source(&b);
+}
+
+// Arm's PMUs by their own descriptions; three kinds.
+static void kinds_of_arm(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 100;
+    sources_job job = {.pids = &pid, .pid_count = 1, .perf = "cycles,branches"};
+    static const char *const pmus[] = {"armv8_cortex_a510", "armv8_cortex_a715", "armv8_cortex_x3"};
+    process(100, 1, 0);
+    for (int i = 0; i < 3; i++) {
+        char path[128], text[16];
+        snprintf(path, sizeof path, PMU("%s/type"), pmus[i]);
+        snprintf(text, sizeof text, "%d\n", 20 + i);
+        put(path, text);
+        snprintf(path, sizeof path, PMU("%s/cpus"), pmus[i]);
+        snprintf(text, sizeof text, "%d-%d\n", 3 * i, 3 * i + 2);
+        put(path, text);
+        snprintf(path, sizeof path, PMU("%s/format/event"), pmus[i]);
+        put(path, "config:0-15\n");
+        snprintf(path, sizeof path, PMU("%s/events/cpu_cycles"), pmus[i]);
+        put(path, "event=0x11\n");
+    }
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 6);
+    for (int i = 0; i < made_count; i++) {
+        bool cycles = made[i].attr.type >= 20;
+        uint64_t config = made[i].attr.config;
+        // What is not described: by the generic number.
+        assert_int_equal(cycles ? config : config & UINT32_MAX, cycles ? 0x11 : BRANCHES);
+        if (cycles) made[i].count = 1000u << (made[i].attr.type - 20);
+        made[i].enabled = 900;
+        made[i].running = 300;
+    }
+    again(&b, NETPROF_SET_ALL);
+    check_catalog(&b);
+    assert_int_equal(value(&b, "job", "cycles"), 1000 + 2000 + 4000);
+    assert_int_equal(value(&b, "job", "cycles_on_armv8_cortex_x3"), 4000);
+    close_source(&b);
+}
+
+// A single kind, whatever it is called, is as ever.
+static void one_kind_of_cores(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 100;
+    sources_job job = {.pids = &pid, .pid_count = 1, .perf = "cycles"};
+    process(100, 1, 0);
+    put(PMU("armv8_pmuv3_0/type"), "8\n");
+    put(PMU("armv8_pmuv3_0/cpus"), "0-63\n");
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 1);
+    assert_int_equal(made[0].attr.config, CYCLES);
+    assert_string_equal(fact(&b, "job", "kinds_of_cores"), "");
+    close_source(&b);
+}
+
+// ---- control groups ----
+
+static void put_groups(const char *type, const char *options)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "30 25 0:26 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
+             "31 30 0:27 / /sys/fs/cgroup/it rw - %s %s %s\n",
+             type, type, options);
+    put("/proc/self/mountinfo", text);
+    put("/sys/fs/cgroup/it/slurm/job_17/cgroup.procs", "100\n");
+    put("/sys/devices/system/cpu/online", "0-1\n");
+}
+
+static void a_job_by_its_control_group(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 100;
+    sources_job job = {
+        .pids = &pid, .pid_count = 1, .cgroup = "/slurm/job_17", .perf = "cycles,instructions,task_clock"};
+    process(100, 1, 101);
+    put_groups("cgroup2", "rw");
+    open_source(&b, "perf", root, &job);
+    assert_string_equal(fact(&b, "job", "counted_by"), "by control group /slurm/job_17");
+    size_t kept = 0;
+    for (int i = 0; i < made_count; i++) {
+        if (!made[i].open) continue; // that of the question whether it may
+        kept++;
+        assert_true(made[i].group);
+        assert_true(made[i].pid > 2); // a directory's descriptor
+        assert_in_range(made[i].cpu, 0, 1);
+        assert_false(made[i].attr.inherit);
+        made[i].count = made[i].attr.type == PERF_TYPE_HARDWARE && made[i].attr.config == CYCLES ? 500u : 7u;
+        made[i].enabled = made[i].running = 10;
+    }
+    assert_int_equal(kept, 6);
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(value(&b, "job", "cycles"), 1000);
+    assert_int_equal(value(&b, "job", "task_clock"), 14);
+    int before = made_count;
+    process(200, 1, 0); // whatever joins is in: nothing is opened for it
+    pid_t both[2] = {100, 200};
+    job.pids = both;
+    job.pid_count = 2;
+    again(&b, NETPROF_SET_ALL);
+    assert_int_equal(made_count, before);
+    close_source(&b);
+    assert_int_equal(opened, 0);
+}
+
+static void without_the_right_to_groups(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 100;
+    sources_job job = {.pids = &pid, .pid_count = 1, .cgroup = "slurm/job_17", .perf = "cycles"};
+    process(100, 1, 0);
+    put_groups("cgroup", "rw,perf_event");
+    deny_groups = true;
+    open_source(&b, "perf", root, &job);
+    assert_string_equal(fact(&b, "job", "counted_by"),
+                        "by process, with what it starts; by control group it takes CAP_PERFMON or "
+                        "/proc/sys/kernel/perf_event_paranoid of 0 or less: it is 2");
+    assert_int_equal(count_of(100), 1);
+    assert_int_equal(value(&b, "job", "cycles"), 0);
+    close_source(&b);
+    assert_int_equal(opened, 0);
+    deny_groups = false;
+    job.cgroup = "slurm/job_18"; // not there
+    open_source(&b, "perf", root, &job);
+    assert_string_equal(fact(&b, "job", "counted_by"),
+                        "by process, with what it starts; not by control group: No such file or directory");
+    close_source(&b);
+}
+
+// ---- memory controllers ----
 
 static void put_imc(const char *pmu)
 {
@@ -878,6 +1164,13 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(nothing_is_allowed, begin, end),
         cmocka_unit_test_setup_teardown(every_cpu_of_a_node, begin, end),
         cmocka_unit_test_setup_teardown(a_saved_tree_holds_no_events, begin, end),
+        cmocka_unit_test_setup_teardown(a_thread_moves_between_kinds_of_cores, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_of_one_kind_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_node_with_kinds_of_cores, begin, end),
+        cmocka_unit_test_setup_teardown(kinds_of_arm, begin, end),
+        cmocka_unit_test_setup_teardown(one_kind_of_cores, begin, end),
+        cmocka_unit_test_setup_teardown(a_job_by_its_control_group, begin, end),
+        cmocka_unit_test_setup_teardown(without_the_right_to_groups, begin, end),
         cmocka_unit_test_setup_teardown(bytes_of_memory_controllers, begin, end),
         cmocka_unit_test_setup_teardown(terms_of_descriptions, begin, end),
         cmocka_unit_test_setup_teardown(names_are_in_the_catalog, begin, end),

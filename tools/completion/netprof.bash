@@ -11,14 +11,24 @@ _netprof_words() {
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
-# What an option takes: "all|fast", FILE, DIR, GROUP, ...; nothing is completed for numbers and patterns.
+# A list by commas: the words that are not yet in it.
+_netprof_list() {
+    local head='' word words=''
+    [[ $2 == *,* ]] && head=${2%,*},
+    for word in $1; do
+        [[ ,$head == *,"$word",* ]] || words+=" $head$word"
+    done
+    _netprof_words "$words" "$2"
+}
+
+# What an option takes: "all|fast", a list of "cxi,netdev,...", FILE, DIR, GROUP, ...; nothing is completed for numbers and patterns.
 _netprof_value() {
     local takes=$1 current=$2 program=$3
     case $takes in
     *'|'*) _netprof_words "${takes//|/ }" "$current" ;;
     FILE) _netprof_files -f "$current" ;;
     DIR) _netprof_files -d "$current" ;;
-    NAMES) _netprof_words 'cxi netdev ethtool rdma ip' "$current" ;;
+    *,*) _netprof_list "${takes//,/ }" "$current" ;;
     GROUP) _netprof_words "list $("$program" diff --group list 2>/dev/null | awk 'NR > 1 { print $1 }')" "$current" ;;
     esac
 }

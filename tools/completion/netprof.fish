@@ -1,7 +1,7 @@
 # Completion of netprof for fish. Commands and options come from the program itself (netprof --list-options), so that
 # they are always those of the installed version.
 
-# What an option takes: "all|fast", FILE, DIR, GROUP, ...; nothing is completed for numbers and patterns.
+# What an option takes: "all|fast", a list of "cxi,netdev,...", FILE, DIR, GROUP, ...; nothing is completed for numbers and patterns.
 function __netprof_values --argument-names program takes current
     switch $takes
         case '*|*'
@@ -10,8 +10,11 @@ function __netprof_values --argument-names program takes current
             __fish_complete_path $current
         case DIR
             __fish_complete_directories $current
-        case NAMES
-            printf '%s\n' cxi netdev ethtool rdma ip
+        case '*,*'
+            set -l head (string match -r '.*,' -- $current)
+            for word in (string split , -- $takes)
+                string match -q "*,$word,*" -- ",$head"; or echo $head$word
+            end
         case GROUP
             echo list
             $program diff --group list 2>/dev/null | awk 'NR > 1 { print $1 }'

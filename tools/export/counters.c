@@ -6,6 +6,7 @@
 #include "input.h"
 #include "inputs.h"
 #include "known.h"
+#include "nsys.h"
 #include "series.h"
 #include "wide.h"
 
@@ -56,7 +57,7 @@ static void put_run(feed *f)
     const struct export_input *in = f->in;
     ROW(f, EXPORT_RUNS, cell_u64(in->run), cell_text(in->path), cell_text(dataset_format_name(in->format)),
         cell_text(in->host), cell_u64(in->snapshots), cell_time(in->begin_ns), cell_time(in->end_ns),
-        flag_cell(in->complete));
+        flag_cell(in->complete), cell_text(in->node));
     put_facts(f, "run", NULL, NULL, in->facts, in->fact_count);
 }
 
@@ -457,23 +458,26 @@ static void begin_tables(export_sink *sink, unsigned what)
 
 // All parts of all files; those of regions are left to regions_read(), which takes paths.
 typedef struct opened {
+    listing paths; // of directories, too
     input_file *files;
     size_t file_count;
     struct export_input *inputs;
     size_t input_count;
     const char **regions;
     size_t region_count;
+    const char **programs; // exports of Nsight Systems
+    size_t program_count;
     bool damaged;
 } opened;
 
-static int open_part(opened *all, input_file *file, size_t part)
+static int open_part(opened *all, input_file *file, size_t part, bool listed)
 {
     all->inputs = must(realloc(all->inputs, (all->input_count + 1) * sizeof *all->inputs));
     struct export_input *in = &all->inputs[all->input_count];
     int code = input_open(in, file, part);
     all->damaged |= !in->complete;
     if (code || in->is_regions) {
-        bool listed = all->region_count && all->regions[all->region_count - 1] == file->path;
+        listed |= all->region_count && all->regions[all->region_count - 1] == file->path;
         if (!code && !listed) all->regions[all->region_count++] = file->path;
         input_close(in);
         return code;
@@ -482,17 +486,50 @@ static int open_part(opened *all, input_file *file, size_t part)
     return EXIT_DONE;
 }
 
+// listed: its directory is read for regions as a whole.
+static int open_file(opened *all, const export_sink *sink, const char *path, bool listed)
+{
+    if (nsys_in_file(path)) {
+        all->programs[all->program_count++] = path;
+        return EXIT_DONE;
+    }
+    if (nsys_is_report(path)) return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(path));
+    input_file *file = &all->files[all->file_count++];
+    int code = input_file_open(file, path, export_options_of(sink)->names);
+    for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
+        code = open_part(all, file, part, listed);
+    return code;
+}
+
+// What cannot be used of a directory was said, and the others are used.
+static int open_directory(opened *all, const export_sink *sink, const char *path, size_t first, size_t count)
+{
+    size_t before = all->input_count + all->program_count;
+    bool regions = inputs_hold(path) & PARTS_REGIONS;
+    if (regions) all->regions[all->region_count++] = path;
+    for (size_t i = first; i < first + count && !export_failed(sink); i++) {
+        if (parts_hold(all->paths.paths[i]) == PARTS_REGIONS) continue;
+        all->damaged |= open_file(all, sink, all->paths.paths[i], regions) != EXIT_DONE;
+    }
+    return regions || all->input_count + all->program_count > before ? EXIT_DONE : EXIT_FILE;
+}
+
 static int open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
 {
     int code = EXIT_DONE;
-    all->files = must(calloc(count, sizeof *all->files));
-    all->regions = must(calloc(count, sizeof *all->regions));
-    for (size_t i = 0; i < count && !code && !export_failed(sink); i++) {
-        input_file *file = &all->files[all->file_count++];
-        code = input_file_open(file, paths[i], export_options_of(sink)->names);
-        for (size_t part = 0; part < file->count && !code && !export_failed(sink); part++)
-            code = open_part(all, file, part);
+    size_t *firsts = must(calloc(count + 1, sizeof *firsts)); // in the listing, for each path
+    for (size_t i = 0; i < count && !code; i++) {
+        firsts[i] = all->paths.count;
+        if (listing_is_directory(paths[i])) code = inputs_list(&all->paths, paths[i]);
     }
+    firsts[count] = all->paths.count;
+    all->files = must(calloc(count + all->paths.count + 1, sizeof *all->files));
+    all->regions = must(calloc(count + all->paths.count + 1, sizeof *all->regions));
+    all->programs = must(calloc(count + all->paths.count + 1, sizeof *all->programs));
+    for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
+        code = listing_is_directory(paths[i]) ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
+                                              : open_file(all, sink, paths[i], false);
+    free(firsts);
     return code;
 }
 
@@ -505,6 +542,8 @@ static void close_all(opened *all)
     free(all->inputs);
     free(all->files);
     free(all->regions);
+    free(all->programs);
+    listing_free(&all->paths);
 }
 
 int export_files(export_sink *sink, const char **paths, size_t count)
@@ -519,12 +558,16 @@ int export_files(export_sink *sink, const char **paths, size_t count)
         begin_tables(sink, WHAT_REGIONS);
         code = export_regions(sink, all.regions, all.region_count);
     }
+    if (!code && all.program_count && f.o->what & WHAT_PROGRAMS && !export_failed(sink)) {
+        begin_tables(sink, WHAT_PROGRAMS);
+        code = export_programs(sink, all.programs, all.program_count);
+    }
     if (code == EXIT_WORTH_FAILING) {
         all.damaged = true;
         code = EXIT_DONE;
     }
-    if (!code && !(kept && f.o->what & ~(unsigned)WHAT_REGIONS) &&
-        !(all.region_count && f.o->what & WHAT_REGIONS))
+    if (!code && !(kept && f.o->what & (WHAT_SNAPSHOTS | WHAT_SERIES | WHAT_FINDINGS)) &&
+        !(all.region_count && f.o->what & WHAT_REGIONS) && !(all.program_count && f.o->what & WHAT_PROGRAMS))
         code = fail(EXIT_FILE, "%s: holds nothing of what --what asks for", safe(paths[0]));
     bool damaged = all.damaged;
     close_all(&all);

@@ -51,6 +51,10 @@ typedef enum export_id {
     EXPORT_VERDICTS,
     EXPORT_FINDINGS,
     EXPORT_EVIDENCE,
+    EXPORT_NSYS_FILES,
+    EXPORT_NSYS_TABLES,
+    EXPORT_NSYS_PROCESSES,
+    EXPORT_NSYS_BUSY,
     EXPORT_FIXED, // so many have fixed columns
     EXPORT_VALUES_WIDE = EXPORT_FIXED,
     EXPORT_RATES_WIDE,
@@ -59,7 +63,7 @@ typedef enum export_id {
 } export_id;
 
 // What --what chooses.
-enum { WHAT_SNAPSHOTS = 1, WHAT_SERIES = 2, WHAT_REGIONS = 4, WHAT_FINDINGS = 8, WHAT_ALL = 15 };
+enum { WHAT_SNAPSHOTS = 1, WHAT_SERIES = 2, WHAT_REGIONS = 4, WHAT_FINDINGS = 8, WHAT_PROGRAMS = 16, WHAT_ALL = 31 };
 
 const export_table *export_table_of(export_id id); // of those with fixed columns, and EXPORT_MISSING
 const char *export_table_name(export_id id);
@@ -149,5 +153,7 @@ typedef struct export_input export_input;
 int export_files(export_sink *sink, const char **paths, size_t count);
 // The regions of these files and directories.
 int export_regions(export_sink *sink, const char **paths, size_t count);
+// The tables of Nsight Systems exports.
+int export_programs(export_sink *sink, const char **paths, size_t count);
 
 #endif

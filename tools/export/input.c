@@ -7,9 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#define MAX_BYTES ((uint64_t)1 << 32) // of one part
 
 // ---- walking ----
 
@@ -67,16 +65,13 @@ static int walk_netprof(const struct export_input *in, const input_visitor *v, f
     netprof_reader *reader = NULL;
     netprof_error error;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
-    char *data = NULL;
-    size_t size;
-    netprof_err err = parts_load(&in->file->parts, in->part, MAX_BYTES, &data, &size, &error);
-    if (!err) err = netprof_reader_open_memory(&reader, data, size, NULL, &error);
+    parts_stream stream;
+    netprof_err err = parts_reader(&in->file->parts, in->part, &stream, NULL, &reader, &error);
     while (!err && item.type != NETPROF_ITEM_END && !stopped(v)) {
         err = netprof_reader_next(reader, &item, &error);
         if (!err) take_item(&item, v, f);
     }
     netprof_reader_close(reader);
-    free(data);
     return err ? fail_error(in->path, &error) : EXIT_DONE;
 }
 
@@ -118,13 +113,19 @@ const netprof_schema *input_schema(const struct export_input *in)
     return in->snapshots ? in->first.schema : NULL;
 }
 
-static void find_host(struct export_input *in)
+static const char *fact_of(const struct export_input *in, const char *key)
 {
     const netprof_schema *schema = input_schema(in);
-    const char *host = netprof_fact_of(in->facts, in->fact_count, "host");
-    if (!host && schema) host = netprof_fact_of(schema->facts, schema->fact_count, "host");
+    const char *found = netprof_fact_of(in->facts, in->fact_count, key);
+    return found || !schema ? found : netprof_fact_of(schema->facts, schema->fact_count, key);
+}
+
+static void find_host(struct export_input *in)
+{
+    const char *host = fact_of(in, "host"), *node = fact_of(in, "node");
     if (!host && in->file->kept) host = in->file->set.runs[in->part].host;
     in->host = must(strdup(host ? host : ""));
+    in->node = must(strdup(node && *node ? node : in->host));
 }
 
 static int look(struct export_input *in, const input_visitor *v)
@@ -150,21 +151,15 @@ int input_open(struct export_input *in, input_file *file, size_t part)
     const input_visitor v = {
         .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
     *in = (struct export_input){.path = file->path, .file = file, .part = part, .complete = true};
-    in->is_regions = file->directory;
-    int code = file->directory ? EXIT_DONE : look(in, &v);
+    int code = look(in, &v);
     if (!code && !in->is_regions) find_host(in);
     return code;
 }
 
 int input_file_open(input_file *f, const char *path, const char *names)
 {
-    struct stat st;
     netprof_error error;
     *f = (input_file){.path = path, .count = 1};
-    if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        f->directory = true;
-        return EXIT_DONE;
-    }
     netprof_err err = strcmp(path, "-") == 0 ? NETPROF_ERR_FORMAT : parts_open(&f->parts, path, &error);
     if (!err) {
         f->count = f->parts.count;
@@ -191,6 +186,7 @@ void input_close(struct export_input *in)
     }
     free(in->facts);
     free(in->host);
+    free(in->node);
     netprof_snapshot_free(&in->first);
     netprof_snapshot_free(&in->last);
 }

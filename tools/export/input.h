@@ -11,7 +11,6 @@ typedef struct input_file {
     parts parts; // of .netprof on a disk: read again and again, as it was at first
     dataset set; // what else there is, which is read once and kept
     bool kept;
-    bool directory;
     size_t count; // of its parts
 } input_file;
 
@@ -21,9 +20,9 @@ struct export_input {
     size_t part;
     dataset_format format;
     bool complete;            // no damage, and ended by its writer
-    bool is_regions;          // the file holds regions and no counters; or it is a directory
+    bool is_regions;          // the file holds regions and no counters
     uint64_t run;             // its number, 1 for the first file of counters
-    char *host;               // "" unknown
+    char *host, *node;        // "" unknown; the node is the host unless the file names it otherwise
     int64_t begin_ns, end_ns; // CLOCK_REALTIME of the first and the last snapshot
     uint64_t snapshots, deltas;
     netprof_fact *facts; // of the run

@@ -17,7 +17,7 @@ static const struct poptOption options[] = {
     {"output", 'o', POPT_ARG_STRING, &output, 0,
      "the file; with CSV and Parquet a directory with a file for each table", "OUT"},
     {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
-     "snapshots|series|regions|findings|all"},
+     "snapshots|series|regions|findings|programs|all"},
     {"wide", 0, POPT_ARG_NONE, &wide, 0, "a row for each time, a column for each counter", NULL},
     {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file",
      "NAME"},
@@ -56,6 +56,7 @@ static bool find_what(unsigned *what)
                 {"series", WHAT_SERIES},
                 {"regions", WHAT_REGIONS},
                 {"findings", WHAT_FINDINGS},
+                {"programs", WHAT_PROGRAMS},
                 {"all", WHAT_ALL}};
     *what = what_text ? 0 : WHAT_ALL;
     for (const char *at = what_text; at;) {
@@ -64,7 +65,7 @@ static bool find_what(unsigned *what)
                !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0))
             i++;
         if (i == sizeof rows / sizeof *rows) {
-            fail_usage("--what: %s: expected snapshots, series, regions, findings or all", safe(what_text));
+            fail_usage("--what: %s: expected snapshots, series, regions, findings, programs or all", safe(what_text));
             return false;
         }
         *what |= rows[i].bit;
@@ -156,13 +157,15 @@ static const command export_command = {
     .arguments = "FILE|DIR...",
     .text =
         "Turns what netprof saved into tables for other programs: values and rates of counters over time, devices and\n"
-        "facts, the regions of a job's code, and findings. FILE is any file that netprof or net_prof wrote; of DIR the\n"
-        "region files are taken. Numbers are exact, and what is missing is missing (NULL, an empty cell), never zero.\n"
+        "facts, the regions of a job's code, findings, and the tables of Nsight Systems exports. FILE is any file that\n"
+        "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is missing\n"
+        "is missing (NULL, an empty cell), never zero.\n"
         "The tables and their columns are described in netprof-export(1).",
     .examples = "netprof export run.netprof --to csv -o tables\n"
                 "netprof export run.netprof --to json --what series -o run.json\n"
                 "netprof export run.netprof --to csv --table counter_rates -o -\n"
-                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
+                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
+                "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",
     .options = options,

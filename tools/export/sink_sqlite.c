@@ -59,23 +59,24 @@ static const struct {
      " AND c.counter = r.counter WHERE c.role IS NOT NULL"
      " GROUP BY r.run, r.host, r.source, r.device, r.from_ns, r.to_ns;"
      // What tells of trouble and grew, unit by unit: counters of different units are not to be ranked together.
-     "CREATE VIEW worst_counters AS SELECT c.unit, r.host, r.source, r.device, r.counter, sum(r.difference) "
+     "CREATE VIEW worst_counters AS SELECT c.unit, r.run, r.host, r.source, r.device, r.counter, sum(r.difference) "
      "AS total,"
      " max(r.rate_per_s) AS largest_rate_per_s, max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
      " AND c.counter = r.counter WHERE c.trouble = 1"
-     " GROUP BY c.unit, r.host, r.source, r.device, r.counter HAVING total > 0 ORDER BY c.unit, total DESC;"},
+     " GROUP BY c.unit, r.run, r.host, r.source, r.device, r.counter HAVING total > 0 ORDER BY c.unit, total DESC;"},
     {{EXPORT_RATES, EXPORT_COUNTERS, EXPORT_DEVICES},
      3,
-     // Each byte once: of the physical devices, those whose traffic no other device of the host shows.
-     "CREATE VIEW host_totals AS SELECT r.host, min(r.from_ns) AS from_ns, max(r.to_ns) AS to_ns,"
+     // Each byte once: of the physical devices, those whose traffic no other device of the host shows; each run for
+     // itself, for several runs of a host may have counted at the same time.
+     "CREATE VIEW host_totals AS SELECT r.run, r.host, min(r.from_ns) AS from_ns, max(r.to_ns) AS to_ns,"
      " sum(CASE c.role WHEN 'bytes received' THEN r.difference END) AS bytes_received,"
      " sum(CASE c.role WHEN 'bytes sent' THEN r.difference END) AS bytes_sent,"
      " max(r.lower_bound OR r.difference IS NULL) AS lower_bound"
      " FROM counter_rates r JOIN counters c ON c.run = r.run AND c.source = r.source AND c.device = r.device"
      " AND c.counter = r.counter JOIN devices d ON d.run = r.run AND d.source = r.source AND d.device = "
      "r.device"
-     " WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.host;"},
+     " WHERE c.role IS NOT NULL AND d.physical = 1 AND d.repeats = 0 GROUP BY r.run, r.host;"},
 };
 
 static bool check(sqlite_state *q, int result)

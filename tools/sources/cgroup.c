@@ -102,7 +102,7 @@ static bool is_there(const emit *e, const char *path, const char *file)
 
 // Mount point of version 2 (controller NULL) or of a controller of version 1, from mountinfo; free it. Fields: id
 // parent major:minor root mount-point options ... - type source super-options.
-static char *mount_of(const emit *e, const char *controller)
+char *cgroup_mount(const emit *e, const char *controller)
 {
     emit_file info = {.fd = -1};
     int error;
@@ -159,7 +159,7 @@ static char *join_path(const char *mount, const char *path)
 // the mount itself. path NULL: there is none.
 static group find_group(const emit *e, const cgroup_state *s, const char *controller, const char *probe)
 {
-    char *mount = mount_of(e, controller), *path = NULL, *full = NULL;
+    char *mount = cgroup_mount(e, controller), *path = NULL, *full = NULL;
     group found = {NULL, 0};
     if (!mount) return found;
     path = s->wanted ? strdup(s->wanted) : path_of(e, s->pid, controller);

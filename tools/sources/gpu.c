@@ -1,4 +1,5 @@
-// GPUs of all makers under the same names: NVIDIA by its library, AMD and Intel by sysfs.
+// GPUs of all makers under the same names: NVIDIA by its library, AMD and Intel by sysfs and, for what that lacks, by
+// their libraries.
 //
 // Use, clocks and throttling are told by the drivers as states of the moment. So that a pair of readings tells of the
 // time between them, what was read is also added up over the time since the last reading: busy_time, loaded_cycles,
@@ -8,6 +9,8 @@
 #include "private.h"
 #include "shapes.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@ static int64_t monotonic_us(void)
 }
 
 int64_t (*gpu_clock_us)(void) = monotonic_us;
+bool gpu_library_of_root;
 
 static const struct {
     const char *name;
@@ -33,6 +37,8 @@ static const struct {
     [GPU_MEMORY_BUSY] = {"memory_busy", SHAPE("percent", GAUGE, 0)},
     [GPU_MEMORY_USED] = {"memory_used", SHAPE("bytes", GAUGE, 0)},
     [GPU_MEMORY_TOTAL] = {"memory_total", SHAPE("bytes", GAUGE, 0)},
+    [GPU_MEMORY_READ] = {"memory_read", SHAPE("bytes", COUNTER, 0)},
+    [GPU_MEMORY_WRITTEN] = {"memory_written", SHAPE("bytes", COUNTER, 0)},
     [GPU_ENERGY] = {"energy", SHAPE("uJ", COUNTER, 0)},
     [GPU_POWER] = {"power", SHAPE("uW", GAUGE, 0)},
     [GPU_POWER_LIMIT] = {"power_limit", SHAPE("uW", GAUGE, 0)},
@@ -51,20 +57,30 @@ static const struct {
     [GPU_THROTTLED_SYNC_BOOST] = {"throttled_sync_boost", SHAPE("us", COUNTER, 0)},
     [GPU_THROTTLED_BOARD_LIMIT] = {"throttled_board_limit", SHAPE("us", COUNTER, 0)},
     [GPU_THROTTLED_RELIABILITY] = {"throttled_reliability", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_PROCHOT] = {"throttled_prochot", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_REGULATOR] = {"throttled_regulator", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED_MEMORY] = {"throttled_memory", SHAPE("us", COUNTER, 0)},
+    [GPU_THROTTLED] = {"throttled", SHAPE("us", COUNTER, 0)},
     [GPU_PCIE_RX] = {"pcie_rx", SHAPE("bytes", COUNTER, 0)},
     [GPU_PCIE_TX] = {"pcie_tx", SHAPE("bytes", COUNTER, 0)},
     [GPU_PCIE_REPLAYS] = {"pcie_replays", SHAPE("retries", COUNTER, 0)},
+    [GPU_PCIE_RECOVERIES] = {"pcie_recoveries", SHAPE("events", COUNTER, 0)},
+    [GPU_PCIE_NAKS_SENT] = {"pcie_naks_sent", SHAPE("packets", COUNTER, 0)},
+    [GPU_PCIE_NAKS_RECEIVED] = {"pcie_naks_received", SHAPE("packets", COUNTER, 0)},
     [GPU_PCIE_GENERATION] = {"pcie_generation", SHAPE("PCIe generation", GAUGE, 0)},
     [GPU_PCIE_GENERATION_MAX] = {"pcie_generation_max", SHAPE("PCIe generation", GAUGE, 0)},
     [GPU_PCIE_WIDTH] = {"pcie_width", SHAPE("lanes", GAUGE, 0)},
     [GPU_PCIE_WIDTH_MAX] = {"pcie_width_max", SHAPE("lanes", GAUGE, 0)},
     [GPU_ECC_CORRECTED] = {"ecc_corrected", SHAPE("errors", COUNTER, 0)},
     [GPU_ECC_UNCORRECTED] = {"ecc_uncorrected", SHAPE("errors", COUNTER, 0)},
+    [GPU_RAS_CORRECTED] = {"ras_corrected", SHAPE("errors", COUNTER, 0)},
+    [GPU_RAS_UNCORRECTED] = {"ras_uncorrected", SHAPE("errors", COUNTER, 0)},
+    [GPU_RESETS] = {"resets", SHAPE("events", COUNTER, 0)},
     [GPU_ROWS_CORRECTED] = {"rows_remapped_corrected", SHAPE("rows", GAUGE, 0)},
     [GPU_ROWS_UNCORRECTED] = {"rows_remapped_uncorrected", SHAPE("rows", GAUGE, 0)},
     [GPU_ROWS_PENDING] = {"rows_pending", SHAPE("", STATE, 0)},
     [GPU_ROWS_FAILED] = {"rows_failed", SHAPE("", STATE, 0)},
-    [GPU_NVLINKS_UP] = {"nvlinks_up", SHAPE("links", GAUGE, 0)},
+    [GPU_LINKS_UP] = {NULL, SHAPE("links", GAUGE, 0)}, // by the kind of link
     [GPU_NVLINK_CRC_ERRORS] = {"nvlink_crc_errors", SHAPE("errors", COUNTER, 0)},
     [GPU_NVLINK_REPLAYS] = {"nvlink_replays", SHAPE("retries", COUNTER, 0)},
     [GPU_NVLINK_RECOVERIES] = {"nvlink_recoveries", SHAPE("errors", COUNTER, 0)},
@@ -79,6 +95,9 @@ static const struct {
 typedef struct gpu_state {
     gpu_list list;
     gpu_nvml *nvml;
+    gpu_amd *amd;
+    gpu_ze *ze;
+    gpu_clients *clients; // NULL: no GPU whose driver tells of them
     bool open;
 } gpu_state;
 
@@ -96,11 +115,60 @@ gpu *gpu_new(gpu_list *list)
     return g;
 }
 
+void gpu_offer(gpu *g, gpu_reader reader, gpu_value_id id, int error, uint64_t value)
+{
+    gpu_value *v = &g->values[id];
+    if (g->reader[id] && g->reader[id] != reader) return;
+    if (!error) g->reader[id] = (uint8_t)reader;
+    if (v->told && error) return; // another one's reason stands
+    *v = (gpu_value){.told = true, .error = error, .value = error ? 0 : value};
+}
+
 void gpu_set(gpu *g, gpu_value_id id, int error, uint64_t value)
 {
-    g->values[id].told = true;
-    g->values[id].error = error;
-    g->values[id].value = error ? 0 : value;
+    gpu_offer(g, GPU_BY_DRIVER, id, error, value);
+}
+
+gpu_link *gpu_link_at(gpu *g, unsigned number)
+{
+    for (size_t i = 0; i < g->link_count; i++)
+        if (g->links[i].number == number) return &g->links[i];
+    gpu_link *longer = realloc(g->links, (g->link_count + 1) * sizeof *longer);
+    if (!longer) return NULL;
+    g->links = longer;
+    g->links[g->link_count] = (gpu_link){.number = number};
+    return &g->links[g->link_count++];
+}
+
+gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned bus, unsigned device,
+            unsigned function)
+{
+    char address[40];
+    snprintf(address, sizeof address, "%04x:%02x:%02x.%u", domain, bus, device, function);
+    for (size_t i = 0; i < list->count; i++) {
+        gpu *g = list->items[i];
+        if (!g->part && strcmp(g->vendor, vendor) == 0 && strcasecmp(g->pci, address) == 0) return g;
+    }
+    return NULL;
+}
+
+void gpu_library_failed(const gpu_list *list, const char *vendor, const char *library, unsigned result)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        gpu *g = list->items[i];
+        if (g->part || strcmp(g->vendor, vendor) != 0) continue;
+        snprintf(g->library_failed, sizeof g->library_failed, "%s does not start: result 0x%x", library, result);
+    }
+}
+
+void *gpu_load(const char *const *names, const emit *e)
+{
+    void *library = NULL;
+    // Another root is a saved tree of another node, of which this node's libraries know nothing.
+    if (*emit_root(e) && !gpu_library_of_root) return NULL;
+    for (; *names && !library; names++)
+        library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+    return library;
 }
 
 static bool in_group(const emit *e, const char *group, pid_t pid)
@@ -266,36 +334,64 @@ static bool is_known(const gpu *g, gpu_value_id id)
     return g->values[id].told && !g->values[id].error;
 }
 
-// Engines account for themselves; the busiest one stands for the GPU.
-static void add_engines(gpu *g, uint64_t passed_us)
+// The busiest engine stands for the GPU.
+static void add_account(gpu *g, uint64_t passed_us)
 {
-    uint64_t most = 0;
-    int error;
-    if (!g->engines.event_count) return;
-    perf_counting_read(&g->engines, false);
-    if (!perf_counting_works(&g->engines, &error)) {
-        gpu_set(g, GPU_BUSY, error, 0);
+    const gpu_account *a = &g->account;
+    if (!a->told) return;
+    if (a->error || !a->all) {
+        gpu_set(g, GPU_BUSY, a->error ? a->error : ENODATA, 0);
         return;
     }
-    for (size_t i = 0; i < g->engines.event_count; i++)
-        if (!g->engines.events[i].error && g->engines.events[i].total > most)
-            most = g->engines.events[i].total;
-    uint64_t busy_us = (most - g->engine_ns) / 1000;
-    if (passed_us && busy_us > passed_us) busy_us = passed_us;
-    gpu_set(g, GPU_BUSY, passed_us ? 0 : ENODATA,
-            passed_us ? (100 * busy_us + passed_us / 2) / passed_us : 0);
-    g->engine_ns = most;
-    g->busy_us += passed_us ? busy_us : 0;
+    double share = a->active < a->all ? (double)a->active / (double)a->all : 1;
+    gpu_set(g, GPU_BUSY, 0, (uint64_t)(100 * share + 0.5));
+    g->busy_us += (uint64_t)((double)passed_us * share + 0.5);
+}
+
+enum { TICKS = sizeof((gpu_ticks *)0)->of / sizeof(uint64_t) };
+
+// Firmware that has not counted on since the last reading tells of this time at the next one.
+static void add_ticks(gpu *g, uint64_t passed_us)
+{
+    const gpu_ticks *now = &g->ticks;
+    gpu_ticks *last = &g->last_ticks;
+    double share[TICKS] = {0};
+    if (!now->told) return;
+    uint64_t all = (now->all - last->all) & now->mask;
+    g->ticks_us += passed_us;
+    bool counted = !now->error && last->told && all;
+    for (size_t i = 0; i < TICKS; i++) {
+        bool known = counted && now->told_of & last->told_of & 1u << i;
+        uint64_t of = known ? (now->of[i] - last->of[i]) & now->mask : 0;
+        share[i] = !known ? 0 : of < all ? (double)of / (double)all : 1;
+        g->ticks_sum_us[i] += (uint64_t)(share[i] * (double)g->ticks_us + 0.5);
+        gpu_value_id id = (gpu_value_id)(GPU_THROTTLED_POWER + i);
+        if (now->told_of & 1u << i) gpu_set(g, id, now->error, g->ticks_sum_us[i]);
+    }
+    if (counted) {
+        double us = (double)g->ticks_us, thermal = 0;
+        static const gpu_value_id hot[] = {GPU_THROTTLED_THERMAL, GPU_THROTTLED_REGULATOR,
+                                           GPU_THROTTLED_MEMORY};
+        for (size_t i = 0; i < sizeof hot / sizeof *hot; i++)
+            if (share[hot[i] - GPU_THROTTLED_POWER] > thermal) thermal = share[hot[i] - GPU_THROTTLED_POWER];
+        g->reason_us[0] += (uint64_t)(share[0] * us + 0.5);
+        g->reason_us[1] += (uint64_t)(thermal * us + 0.5);
+        g->reason_us[2] += (uint64_t)(share[GPU_THROTTLED_PROCHOT - GPU_THROTTLED_POWER] * us + 0.5);
+    }
+    if (now->error || (last->told && !all)) return;
+    *last = *now;
+    g->ticks_us = 0;
 }
 
 static void add_up(gpu *g, uint64_t passed_us)
 {
     static const unsigned reasons[GPU_REASONS] = {GPU_REASON_POWER, GPU_REASON_THERMAL, GPU_REASON_HARDWARE};
-    add_engines(g, passed_us);
+    add_account(g, passed_us);
+    add_ticks(g, passed_us);
     if (is_known(g, GPU_BUSY)) {
         uint64_t busy = g->values[GPU_BUSY].value;
         g->seen_us += passed_us;
-        if (!g->engines.event_count) g->busy_us += busy * passed_us / 100;
+        if (!g->account.told) g->busy_us += busy * passed_us / 100;
         if (busy >= LOADED_PERCENT && is_known(g, GPU_CLOCK)) {
             g->loaded_us += passed_us;
             g->loaded_cycles += passed_us * g->values[GPU_CLOCK].value; // MHz times microseconds
@@ -306,6 +402,17 @@ static void add_up(gpu *g, uint64_t passed_us)
     if (is_known(g, GPU_JOB_PROCESSES) && g->values[GPU_JOB_PROCESSES].value) g->job_us += passed_us;
     if (is_known(g, GPU_MEMORY_USED) && g->values[GPU_MEMORY_USED].value > g->memory_peak)
         g->memory_peak = g->values[GPU_MEMORY_USED].value;
+}
+
+// Why it is not known how long this reason held; 0: it is.
+static int reason_error(const gpu *g, size_t reason)
+{
+    static const gpu_value_id by_ticks[GPU_REASONS] = {GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
+                                                       GPU_THROTTLED_PROCHOT};
+    if (is_known(g, GPU_THROTTLE_REASONS)) return 0;
+    if (!g->ticks.told) return g->values[GPU_THROTTLE_REASONS].error;
+    if (g->ticks.error) return g->ticks.error;
+    return g->ticks.told_of & 1u << (by_ticks[reason] - GPU_THROTTLED_POWER) ? 0 : EOPNOTSUPP;
 }
 
 static void tell_sums(const gpu *g, emit *e)
@@ -326,8 +433,14 @@ static void tell_sums(const gpu *g, emit *e)
     else if (g->values[GPU_MEMORY_USED].told)
         emit_failed(e, "memory_peak", &bytes, g->values[GPU_MEMORY_USED].error);
     if (g->values[GPU_JOB_PROCESSES].told) emit_value(e, "job_time", &time, g->job_us);
-    for (size_t i = 0; i < GPU_REASONS && g->values[GPU_THROTTLE_REASONS].told; i++)
-        emit_value(e, reasons[i], &time, g->reason_us[i]);
+    bool told = g->values[GPU_THROTTLE_REASONS].told || g->ticks.told;
+    for (size_t i = 0; i < GPU_REASONS && told; i++) {
+        int error = reason_error(g, i);
+        if (error)
+            emit_failed(e, reasons[i], &time, error);
+        else
+            emit_value(e, reasons[i], &time, g->reason_us[i]);
+    }
 }
 
 // ---- telling ----
@@ -346,6 +459,9 @@ static void tell_value(emit *e, const char *name, const emit_shape *shape, const
 static void tell_links(const gpu *g, emit *e)
 {
     static const emit_shape bytes = SHAPE("bytes", COUNTER, 0), up = SHAPE("", STATE, 0);
+    char name[48];
+    snprintf(name, sizeof name, "%ss_up", g->link_kind ? g->link_kind : "");
+    tell_value(e, name, &rows[GPU_LINKS_UP].shape, &g->values[GPU_LINKS_UP]);
     for (size_t i = 0; i < g->link_count; i++) {
         const gpu_link *l = &g->links[i];
         const struct {
@@ -354,8 +470,7 @@ static void tell_links(const gpu *g, emit *e)
             const emit_shape *shape;
         } parts[] = {{"up", &l->up, &up}, {"rx_bytes", &l->rx, &bytes}, {"tx_bytes", &l->tx, &bytes}};
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
-            char name[48];
-            snprintf(name, sizeof name, "nvlink%u_%s", l->number, parts[k].name);
+            snprintf(name, sizeof name, "%s%u_%s", g->link_kind, l->number, parts[k].name);
             tell_value(e, name, parts[k].shape, parts[k].value);
         }
     }
@@ -366,6 +481,11 @@ static void tell_facts(gpu_state *s, emit *e, gpu *g)
     emit_fact(e, "vendor", g->vendor);
     emit_fact(e, "model", g->model);
     g->facts(g, e);
+    if (g->library.facts)
+        g->library.facts(g, e);
+    else
+        emit_fact(e, "library", g->library_failed);
+    if (g->engines.facts) g->engines.facts(g, e);
     emit_fact(e, "uuid", g->uuid);
     emit_fact(e, "pci", g->pci);
     tell_job(s, e, g);
@@ -375,16 +495,25 @@ static void tell_gpu(gpu_state *s, emit *e, gpu *g)
 {
     int64_t now = gpu_clock_us();
     memset(g->values, 0, sizeof g->values);
+    for (size_t i = 0; i < g->link_count; i++)
+        g->links[i] = (gpu_link){.number = g->links[i].number};
+    g->ticks = (gpu_ticks){0};
+    g->account = (gpu_account){0};
     g->read(g, e);
+    if (g->library.read) g->library.read(g, e);
+    if (g->engines.read) g->engines.read(g, e);
+    if (s->clients) gpu_clients_set(s->clients, g);
     add_up(g, g->last_us ? (uint64_t)(now - g->last_us) : 0);
     g->last_us = now;
     emit_device(e, g->name, g->part ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
     if (emit_lists(e)) tell_facts(s, e, g);
     for (size_t i = 0; i < GPU_VALUES; i++)
-        tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
+        if (rows[i].name) tell_value(e, rows[i].name, &rows[i].shape, &g->values[i]);
     tell_sums(g, e);
     tell_links(g, e);
-    if (g->engines.event_count) perf_counting_tell(&g->engines, e);
+    if (g->library.tell) g->library.tell(g, e);
+    if (g->engines.tell) g->engines.tell(g, e);
+    if (s->clients) gpu_clients_tell(s->clients, g, e);
 }
 
 static void open_all(gpu_state *s, const emit *e)
@@ -393,6 +522,15 @@ static void open_all(gpu_state *s, const emit *e)
     // A saved tree is another node: this node's library knows nothing of it.
     if (!*emit_root(e)) s->nvml = gpu_nvml_open(&s->list);
     gpu_drm_open(&s->list, e);
+    s->amd = gpu_amd_open(&s->list, e);
+    s->ze = gpu_ze_open(&s->list, e);
+    for (size_t i = 0; i < s->list.count; i++) {
+        gpu *g = s->list.items[i];
+        if (!*g->driver) continue;
+        if (!g->library.tell) gpu_engines_open(g, e); // else it tells of engines
+        if (!s->clients && (s->list.job->pid_count || s->list.job->cgroup || s->list.job->expected))
+            s->clients = gpu_clients_open();
+    }
 }
 
 static void walk(void *state, emit *e)
@@ -400,9 +538,9 @@ static void walk(void *state, emit *e)
     gpu_state *s = state;
     if (emit_fast_only(e)) return; // drivers take milliseconds
     if (!s->open) open_all(s, e);
-    for (size_t i = 0; i < s->list.count; i++) {
+    if (s->clients) gpu_clients_read(s->clients, &s->list, e);
+    for (size_t i = 0; i < s->list.count; i++)
         tell_gpu(s, e, s->list.items[i]);
-    }
     if (s->list.error)
         emit_state(e, netprof_status_of_errno(s->list.error), s->list.error, s->list.text);
     else if (!s->list.count)
@@ -415,12 +553,16 @@ static void close_gpu(void *state)
     for (size_t i = 0; i < s->list.count; i++) {
         gpu *g = s->list.items[i];
         if (g->close) g->close(g);
-        perf_counting_close(&g->engines);
+        if (g->library.close) g->library.close(g);
+        if (g->engines.close) g->engines.close(g);
         free(g->links);
         free(g->own);
         free(g);
     }
     free(s->list.items);
+    gpu_clients_close(s->clients);
+    gpu_amd_close(s->amd);
+    gpu_ze_close(s->ze);
     gpu_nvml_close(s->nvml);
 }
 

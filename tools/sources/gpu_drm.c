@@ -96,13 +96,13 @@ static const struct {
 enum {
     FILES = sizeof file_rows / sizeof *file_rows,
     REASON_FILES = sizeof reason_rows / sizeof *reason_rows,
-    METRICS = 512
+    METRICS = 4096
 };
 
 typedef struct drm_gpu {
-    char card[16], driver[16], hwmon[32];
+    const char *card, *driver; // the GPU's
+    char hwmon[32], metrics_version[8];
     bool has[FILES], has_reason[REASON_FILES], has_metrics;
-    size_t metrics; // row of metrics_rows
     emit_file files[FILES], reason_files[REASON_FILES];
 } drm_gpu;
 
@@ -176,25 +176,10 @@ static int read_number(drm_gpu *x, const emit *e, const file_row *r, emit_file *
     return parse(r->kind, text, value) ? 0 : EBADMSG;
 }
 
-// ---- gpu_metrics of amdgpu: a binary table of several versions ----
-
-static uint64_t little_endian(const unsigned char *at, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = bytes; i-- > 0;)
-        value = value << 8 | at[i];
-    return value;
-}
-
-// Where a version holds what; 0: it does not.
-static const struct {
-    unsigned content, energy, reasons;
-} metrics_rows[] = {{1, 24, 0}, {2, 24, 0}, {3, 24, 112}, {4, 24, 0}, {5, 88, 0}};
-
-static int read_metrics(const drm_gpu *x, const emit *e, unsigned char *data, size_t *size)
+static int read_metrics(const gpu *g, const emit *e, unsigned char *data, size_t *size)
 {
     char path[512];
-    snprintf(path, sizeof path, "%.400s/sys/class/drm/%s/device/gpu_metrics", emit_root(e), x->card);
+    snprintf(path, sizeof path, "%.400s/sys/class/drm/%s/device/gpu_metrics", emit_root(e), g->card);
     int fd = open(path, O_RDONLY | O_CLOEXEC), error = fd < 0 ? errno : 0;
     ssize_t n = fd < 0 ? -1 : read(fd, data, METRICS);
     if (fd >= 0 && n < 0) error = errno;
@@ -203,31 +188,12 @@ static int read_metrics(const drm_gpu *x, const emit *e, unsigned char *data, si
     return error;
 }
 
-static uint64_t metric(const unsigned char *data, size_t size, unsigned place)
-{
-    return place + 8 <= size ? little_endian(data + place, 8) : UINT64_MAX;
-}
-
-static unsigned reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
-{
-    return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) | (bits >> 32 & 0xffff ? GPU_REASON_THERMAL : 0u) |
-           (bits >> 48 ? GPU_REASON_HARDWARE : 0u);
-}
-
-// All ones: the chip does not tell.
-static void set_metrics(gpu *g, drm_gpu *x, const emit *e)
+static void set_metrics(gpu *g, const emit *e)
 {
     unsigned char data[METRICS];
     size_t size;
-    int error = read_metrics(x, e, data, &size);
-    if (!error && (size < 4 || data[3] != metrics_rows[x->metrics].content)) error = EBADMSG;
-    uint64_t energy = error ? 0 : metric(data, size, metrics_rows[x->metrics].energy); // in 2^-16 J
-    uint64_t bits = error ? 0 : metric(data, size, metrics_rows[x->metrics].reasons);
-    gpu_set(g, GPU_ENERGY, energy == UINT64_MAX ? EOPNOTSUPP : error,
-            energy / 65536 * 1000000 + energy % 65536 * 1000000 / 65536);
-    if (!metrics_rows[x->metrics].reasons) return;
-    gpu_set(g, GPU_THROTTLE_REASONS, bits == UINT64_MAX ? EOPNOTSUPP : error, bits);
-    g->reasons = error ? 0 : reasons_of(bits);
+    int error = read_metrics(g, e, data, &size);
+    gpu_metrics_set(g, error, data, size);
 }
 
 // ---- one GPU ----
@@ -264,14 +230,18 @@ static void read_gpu(gpu *g, const emit *e)
         gpu_set(g, file_rows[i].id, error, value * file_rows[i].multiply / file_rows[i].divide);
     }
     read_reasons(g, x, e);
-    if (x->has_metrics) set_metrics(g, x, e);
+    if (x->has_metrics) set_metrics(g, e);
 }
 
 static void tell_facts(gpu *g, emit *e)
 {
     const drm_gpu *x = g->own;
-    emit_fact(e, "driver", x->driver);
-    emit_fact(e, "card", x->card);
+    emit_fact(e, "driver", g->driver);
+    emit_fact(e, "card", g->card);
+    if (*x->metrics_version)
+        emit_factf(e, "gpu_metrics", "%s%s", x->metrics_version, x->has_metrics ? "" : ", not known");
+    if (strcmp(g->driver, "amdgpu") == 0 && !g->link_count)
+        emit_fact(e, "xgmi_links", "none are told by this GPU or its driver");
 }
 
 static void close_gpu(gpu *g)
@@ -306,21 +276,16 @@ static bool is_there(drm_gpu *x, const emit *e, const file_row *r, emit_file *f)
     return false;
 }
 
-// Which version of the table, if it is one of those that are known.
-static void find_metrics(drm_gpu *x, const emit *e)
+static void find_metrics(gpu *g, drm_gpu *x, const emit *e)
 {
     unsigned char data[METRICS];
     size_t size;
-    if (strcmp(x->driver, "amdgpu") != 0 || read_metrics(x, e, data, &size) || size < 4 || data[2] != 1)
-        return;
-    for (size_t i = 0; i < sizeof metrics_rows / sizeof *metrics_rows; i++) {
-        if (metrics_rows[i].content != data[3]) continue;
-        x->has_metrics = true;
-        x->metrics = i;
-    }
+    if (strcmp(x->driver, "amdgpu") != 0 || read_metrics(g, e, data, &size) || size < 4) return;
+    snprintf(x->metrics_version, sizeof x->metrics_version, "%u.%u", data[2], data[3]);
+    x->has_metrics = gpu_metrics_known(data, size);
 }
 
-static void find_files(drm_gpu *x, const emit *e)
+static void find_files(gpu *g, drm_gpu *x, const emit *e)
 {
     bool known[GPU_VALUES] = {false};
     for (size_t i = 0; i < FILES; i++) {
@@ -333,39 +298,7 @@ static void find_files(drm_gpu *x, const emit *e)
         x->has_reason[i] =
             strcmp(reason_rows[i].driver, x->driver) == 0 && is_there(x, e, &row, &x->reason_files[i]);
     }
-    find_metrics(x, e);
-}
-
-// i915 counts what each engine does, in ns; CAP_PERFMON is needed. The PMU is "i915" or has the bus address behind it.
-static void open_engines(gpu *g, const drm_gpu *x, const emit *e)
-{
-    static const char *const engines[] = {"rcs0", "ccs0", "ccs1", "ccs2", "ccs3",
-                                          "bcs0", "vcs0", "vcs1", "vecs0"};
-    char pmu[64] = "i915", type[16];
-    if (strcmp(x->driver, "i915") != 0 || (*emit_root(e) && perf_calls == &perf_kernel)) return;
-    if (*g->pci) {
-        snprintf(pmu, sizeof pmu, "i915_%.40s", g->pci);
-        for (char *c = pmu; *c; c++)
-            if (*c == ':') *c = '_';
-        if (!emit_read_line(e, type, sizeof type, "/sys/bus/event_source/devices/%s/type", pmu))
-            snprintf(pmu, sizeof pmu, "i915");
-    }
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        perf_event event = {.scale = 1, .set = PERF_NO_SET, .shape = SHAPE("ns", COUNTER, 0)};
-        char name[32];
-        snprintf(name, sizeof name, "%s-busy", engines[i]);
-        snprintf(event.name, sizeof event.name, "engine_%s", engines[i]);
-        if (perf_describe(&event, e, pmu, name)) continue;
-        perf_event *longer = realloc(g->engines.events, (g->engines.event_count + 1) * sizeof *longer);
-        if (!longer) break;
-        g->engines.events = longer;
-        g->engines.events[g->engines.event_count++] = event;
-    }
-    char cpus[64];
-    if (!g->engines.event_count) return;
-    if (!emit_read_line(e, cpus, sizeof cpus, "/sys/bus/event_source/devices/%s/cpumask", pmu))
-        snprintf(cpus, sizeof cpus, "0");
-    perf_counting_add(&g->engines, -1, (int)strtol(cpus, NULL, 10), false);
+    find_metrics(g, x, e);
 }
 
 static bool is_card(const char *name)
@@ -375,21 +308,21 @@ static bool is_card(const char *name)
 }
 
 // Lines "DRIVER=amdgpu", "PCI_SLOT_NAME=0000:c1:00.0".
-static void read_identity(gpu *g, drm_gpu *x, const emit *e)
+static void read_identity(gpu *g, const emit *e)
 {
     emit_file f = {.fd = -1};
     char path[96], id[64], *line;
     int error;
-    snprintf(path, sizeof path, "/sys/class/drm/%s/device/uevent", x->card);
+    snprintf(path, sizeof path, "/sys/class/drm/%s/device/uevent", g->card);
     for (char *at = emit_file_read(&f, e, path, &error); at && (line = emit_line(&at));) {
-        if (strncmp(line, "DRIVER=", 7) == 0) snprintf(x->driver, sizeof x->driver, "%.15s", line + 7);
+        if (strncmp(line, "DRIVER=", 7) == 0) snprintf(g->driver, sizeof g->driver, "%.15s", line + 7);
         if (strncmp(line, "PCI_SLOT_NAME=", 14) == 0) snprintf(g->pci, sizeof g->pci, "%.39s", line + 14);
     }
     emit_file_close(&f);
     // As in ROCR_VISIBLE_DEVICES.
-    if (emit_read_line(e, id, sizeof id, "/sys/class/drm/%s/device/unique_id", x->card))
+    if (emit_read_line(e, id, sizeof id, "/sys/class/drm/%s/device/unique_id", g->card))
         snprintf(g->uuid, sizeof g->uuid, "GPU-%s", id);
-    if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", x->card))
+    if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", g->card))
         *g->model = 0;
 }
 
@@ -409,8 +342,9 @@ static void found_card(void *user, const char *name)
         free(x);
         return;
     }
-    snprintf(x->card, sizeof x->card, "%s", name);
-    read_identity(g, x, s->e);
+    snprintf(g->card, sizeof g->card, "%s", name);
+    *x = (drm_gpu){.card = g->card, .driver = g->driver};
+    read_identity(g, s->e);
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (strcmp(makers[i].driver, x->driver) == 0) g->vendor = makers[i].vendor;
     if (!g->vendor) { // NVIDIA's and those that only draw
@@ -422,13 +356,12 @@ static void found_card(void *user, const char *name)
     char path[96];
     snprintf(path, sizeof path, "/sys/class/drm/%s/device/hwmon", x->card);
     emit_directory(s->e, path, found_hwmon, x);
-    find_files(x, s->e);
+    find_files(g, x, s->e);
     g->own = x;
     g->read = read_gpu;
     g->facts = tell_facts;
     g->close = close_gpu;
     snprintf(g->name, sizeof g->name, "gpu%zu", number);
-    open_engines(g, x, s->e);
 }
 
 void gpu_drm_open(gpu_list *list, const emit *e)

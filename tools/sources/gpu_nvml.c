@@ -396,7 +396,7 @@ static void read_links(gpu *g, nvml_gpu *x)
             error = l->up.error;
         up += !l->up.error && active;
     }
-    if (g->link_count) gpu_set(g, GPU_NVLINKS_UP, error, up);
+    if (g->link_count) gpu_set(g, GPU_LINKS_UP, error, up);
 }
 
 // ---- processes ----
@@ -472,18 +472,19 @@ static void tell_facts(gpu *g, emit *e)
     unsigned now = 0, pending = 0;
     emit_fact(e, "driver", x->n->driver_version);
     if (!x->part && !CALL(x->n, mig_mode, x->device, &now, &pending)) emit_fact(e, "mig", now ? "on" : "off");
-    if (g->link_count) emit_factf(e, "nvlinks", "%zu", g->link_count);
+    if (g->link_count)
+        emit_factf(e, "nvlinks", "%zu", g->link_count);
+    else if (!x->part)
+        emit_fact(e, "nvlinks", x->n->link_state ? "none" : "not told by this library");
 }
 
 static void find_links(gpu *g, nvml_gpu *x)
 {
+    g->link_kind = "nvlink";
     for (unsigned i = 0; i < LINKS; i++) {
         unsigned active;
         if (CALL(x->n, link_state, x->device, i, &active)) continue;
-        gpu_link *longer = realloc(g->links, (g->link_count + 1) * sizeof *longer);
-        if (!longer) return;
-        g->links = longer;
-        g->links[g->link_count++] = (gpu_link){.number = i};
+        if (!gpu_link_at(g, i)) return;
     }
     if (!g->link_count) return;
     nvml_field probes[2] = {{.id = FIELD_LINK_RX_KIB, .scope = g->links[0].number},

@@ -8,6 +8,8 @@
 #include "perf.h"
 #include "private.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,9 @@ typedef struct perf_state {
     const sources_job *job;
     char *list; // what is asked for, or NULL
     perf_counting counting;
+    perf_cores cores; // what is counted by kinds of cores, where there are several
+    int group;        // directory of the job's control group, when it is counted; -1
+    char way[256];    // how the job is counted
     uncore_unit *units;
     size_t unit_count;
     pid_t *known;                           // processes that are counted: opened, or children of such
@@ -65,6 +70,14 @@ static pid_t parent_of(const emit *e, pid_t pid)
     return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
 }
 
+// An event that cannot be counted tells so itself; here only what keeps a thread out of the sums counts.
+static int add_task(perf_state *s, pid_t tid, bool on_exec)
+{
+    int error = perf_add_task(&s->counting, tid, on_exec);
+    int cores = s->cores.kind_count && error != ESRCH ? perf_cores_add_task(&s->cores, tid, on_exec) : 0;
+    return error ? error : cores;
+}
+
 typedef struct thread_visit {
     perf_state *s;
     pid_t pid;
@@ -74,7 +87,7 @@ static void found_thread(void *user, const char *name)
 {
     perf_state *s = ((thread_visit *)user)->s;
     pid_t tid = (pid_t)strtol(name, NULL, 10);
-    int error = tid > 0 ? perf_counting_add(&s->counting, tid, -1, false) : 0;
+    int error = tid > 0 ? add_task(s, tid, false) : 0;
     if (error && error != ESRCH) s->trouble = error;
 }
 
@@ -133,15 +146,41 @@ static void open_new(perf_state *s, const emit *e)
 // ---- opening ----
 
 // CPUs of a list like "0-3,8".
-static void open_cpus(perf_counting *c, char *list)
+static void visit_cpus(char *list, void (*visit)(void *user, int cpu), void *user)
 {
     for (char *range; (range = strsep(&list, ","));) {
         char *end;
         if (*range < '0' || *range > '9') continue;
         long low = strtol(range, &end, 10), high = *end == '-' ? strtol(end + 1, NULL, 10) : low;
         for (; low <= high && low < MOST_CPUS; low++)
-            perf_counting_add(c, -1, (int)low, false);
+            visit(user, (int)low);
     }
+}
+
+static void add_cpu(void *user, int cpu)
+{
+    perf_counting_add(user, -1, cpu, false);
+}
+
+static void add_node_cpu(void *user, int cpu)
+{
+    perf_state *s = user;
+    if (s->counting.event_count) perf_counting_add(&s->counting, -1, cpu, false);
+    perf_cores_add_cpu(&s->cores, -1, cpu);
+}
+
+static void add_group_cpu(void *user, int cpu)
+{
+    perf_state *s = user;
+    int error = s->counting.event_count ? perf_counting_add_group(&s->counting, s->group, cpu) : 0, unused;
+    if (error && perf_counting_works(&s->counting, &unused)) s->trouble = error; // one CPU of several
+    error = perf_cores_add_cpu(&s->cores, s->group, cpu);
+    if (error && perf_cores_works(&s->cores, &unused)) s->trouble = error;
+}
+
+static void online_cpus(const emit *e, char *list, size_t size)
+{
+    if (!emit_read_line(e, list, size, "/sys/devices/system/cpu/online")) snprintf(list, size, "0");
 }
 
 // A CPU's clock of tasks runs on while the CPU is idle: of a node it says nothing.
@@ -161,10 +200,76 @@ static void open_node(perf_state *s, const emit *e)
 {
     char list[1024];
     drop_clocks(&s->counting);
-    if (!emit_read_line(e, list, sizeof list, "/sys/devices/system/cpu/online"))
-        snprintf(list, sizeof list, "0");
-    open_cpus(&s->counting, list);
+    online_cpus(e, list, sizeof list);
+    visit_cpus(list, add_node_cpu, s);
 }
+
+// ---- a control group ----
+
+static int open_group(const perf_state *s, const emit *e)
+{
+    const char *group = s->job->cgroup;
+    char *mount = cgroup_mount(e, "perf_event"), *path = NULL;
+    if (!mount) mount = cgroup_mount(e, NULL);
+    if (!mount || asprintf(&path, "%s%s%s%s", emit_root(e), mount, *group == '/' ? "" : "/", group) < 0) path = NULL;
+    int directory = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, error = path ? errno : ENOENT;
+    free(mount);
+    free(path);
+    errno = error;
+    return directory;
+}
+
+// Whether the kernel lets this program count a control group; an errno. Any event that works will do.
+static int try_group(int directory, const char *cpus)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .size = sizeof attr};
+    int fd = perf_calls->open(&attr, directory, (int)strtol(cpus, NULL, 10), -1,
+                              PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+    if (fd < 0) return errno;
+    perf_calls->close(fd);
+    return 0;
+}
+
+static bool has_tasks(const perf_state *s)
+{
+    return s->job->pid_count || s->job->expected;
+}
+
+static void say_way(perf_state *s, int error)
+{
+    const char *tasks = has_tasks(s) ? "by process, with what it starts" : "the whole node";
+    if (error == EACCES || error == EPERM)
+        snprintf(s->way, sizeof s->way,
+                 "%s; by control group it takes CAP_PERFMON or " PARANOID " of 0 or less: it is %.20s", tasks,
+                 s->paranoid);
+    else
+        snprintf(s->way, sizeof s->way, "%s; not by control group: %.100s", tasks, strerror(error));
+}
+
+// Counts the job by its control group: whatever joins it is in, wherever it came from. False: by its processes, then.
+static bool open_by_group(perf_state *s, const emit *e)
+{
+    char list[1024];
+    if (!s->job->cgroup) {
+        if (has_tasks(s)) snprintf(s->way, sizeof s->way, "by process, with what it starts");
+        return false;
+    }
+    online_cpus(e, list, sizeof list);
+    s->group = open_group(s, e);
+    int error = s->group < 0 ? errno : try_group(s->group, list);
+    if (error) {
+        say_way(s, error);
+        if (s->group >= 0) close(s->group);
+        s->group = -1;
+        return false;
+    }
+    snprintf(s->way, sizeof s->way, "by control group %.200s", s->job->cgroup);
+    visit_cpus(list, add_group_cpu, s);
+    return true;
+}
+
+// ---- memory controllers ----
 
 static void found_uncore(void *user, const char *pmu, const perf_event *event)
 {
@@ -195,7 +300,7 @@ static void open_uncore(perf_state *s, const emit *e)
         int error;
         if (!emit_read_line(e, list, sizeof list, "/sys/bus/event_source/devices/%s/cpumask", u->pmu))
             snprintf(list, sizeof list, "0");
-        open_cpus(&u->counting, list);
+        visit_cpus(list, add_cpu, &u->counting);
         u->denied = !perf_counting_works(&u->counting, &error) && (error == EACCES || error == EPERM);
     }
 }
@@ -212,13 +317,17 @@ static void open_all(perf_state *s, const emit *e)
         return;
     }
     snprintf(s->notes, sizeof s->notes, "%s", events.notes);
+    bool any = events.count > 0;
+    perf_cores_split(&s->cores, e, &events);
     s->counting.events = events.items;
     s->counting.event_count = events.count;
-    if (s->job->expected && events.count) { // what this thread starts from now on, from its first instruction
-        int error = perf_counting_add(&s->counting, 0, -1, true);
+    if (any && open_by_group(s, e)) {
+        // all of it, from now on
+    } else if (s->job->expected && any) { // what this thread starts from now on, from its first instruction
+        int error = add_task(s, 0, true);
         if (error) s->trouble = error;
         know(s, getpid());
-    } else if (!s->job->pid_count && events.count) {
+    } else if (!has_tasks(s) && any) {
         open_node(s, e);
     }
     if (events.uncore) open_uncore(s, e);
@@ -231,7 +340,9 @@ static void tell_facts(emit *e, const perf_state *s)
     emit_fact(e, "microarchitecture", perf_microarchitecture());
     emit_fact(e, "perf_event_paranoid", s->paranoid);
     emit_fact(e, "not_known", s->notes);
+    emit_fact(e, "counted_by", s->way);
     perf_counting_facts(&s->counting, e);
+    if (s->cores.kind_count) perf_cores_facts(&s->cores, e);
     for (size_t i = 0; i < s->unit_count; i++)
         if (s->units[i].denied)
             emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
@@ -242,6 +353,7 @@ static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags
     emit_device(e, name, flags);
     if (emit_lists(e)) tell_facts(e, s);
     perf_counting_tell(&s->counting, e);
+    if (s->cores.kind_count) perf_cores_tell(&s->cores, e);
 }
 
 static void tell_unit(emit *e, uncore_unit *u)
@@ -257,10 +369,13 @@ static void tell_state(emit *e, const perf_state *s)
 {
     char text[160];
     int error;
+    int cores_error;
     bool works = perf_counting_works(&s->counting, &error);
+    works |= perf_cores_works(&s->cores, &cores_error);
+    if (!error) error = cores_error;
     for (size_t i = 0; i < s->unit_count; i++)
         works |= !s->units[i].denied;
-    if (works || (s->counting.event_count && !s->counting.target_count && !error))
+    if (works || ((s->counting.event_count || s->cores.kind_count) && !s->counting.target_count && !error))
         return; // the job is yet to come
     if (error == EACCES || error == EPERM)
         snprintf(text, sizeof text, PARANOID " is %s", s->paranoid);
@@ -274,21 +389,23 @@ static void spoil(perf_state *s)
 {
     for (size_t i = 0; i < s->counting.event_count && s->trouble; i++)
         if (!s->counting.events[i].error) s->counting.events[i].error = s->trouble;
+    if (s->trouble) perf_cores_spoil(&s->cores, s->trouble);
 }
 
 static void walk(void *state, emit *e)
 {
     perf_state *s = state;
-    bool job = s->job->pid_count || s->job->expected;
     if (*emit_root(e) && perf_calls == &perf_kernel) {
         emit_state(e, NETPROF_STATUS_ABSENT, 0, "another root holds no events");
         return;
     }
     if (!s->open) open_all(s, e);
-    if (s->counting.event_count && job) open_new(s, e);
-    spoil(s);
+    bool any = s->counting.event_count || s->cores.kind_count, job = has_tasks(s) || s->group >= 0;
+    if (any && job && s->group < 0) open_new(s, e);
     perf_counting_read(&s->counting, emit_fast_only(e));
-    if (s->counting.event_count)
+    perf_cores_read(&s->cores, emit_fast_only(e));
+    spoil(s);
+    if (any)
         tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
     for (size_t i = 0; i < s->unit_count; i++) {
         if (!emit_fast_only(e)) perf_counting_read(&s->units[i].counting, false);
@@ -301,6 +418,8 @@ static void close_perf(void *state)
 {
     perf_state *s = state;
     perf_counting_close(&s->counting);
+    perf_cores_close(&s->cores);
+    if (s->group >= 0) close(s->group);
     for (size_t i = 0; i < s->unit_count; i++)
         perf_counting_close(&s->units[i].counting);
     free(s->units);
@@ -311,7 +430,7 @@ static void close_perf(void *state)
 netprof_err sources_add_perf(netprof *np, const sources_job *job, netprof_error *error)
 {
     static const emit_source source = {.name = "perf", .size = sizeof(perf_state), .walk = walk, .close = close_perf};
-    perf_state state = {.job = job};
+    perf_state state = {.job = job, .group = -1};
     char text[160];
     if (job->perf && !perf_check(job->perf, text, sizeof text)) {
         if (error) {

@@ -36,8 +36,8 @@ typedef struct perf_events {
 bool perf_choose(perf_events *events, const emit *e, const char *list, char *text, size_t size);
 // Is the list one that perf_choose() can take? What only sysfs knows is taken for granted.
 bool perf_check(const char *list, char *text, size_t size);
-// Fills attr from "event=0x3,umask=0x1" or the name of a described event; scale and unit where they are described.
-// An errno; ENOENT: there is no such description.
+// Fills attr from "event=0x3,umask=0x1", or the name of a described event, with other terms behind it or not; scale and
+// unit where they are described. An errno; ENOENT: there is no such description.
 int perf_describe(perf_event *event, const emit *e, const char *pmu, const char *terms);
 // By libpfm4. An errno: ENOENT it does not know the event, ELIBACC there is no libpfm4.
 int perf_encode(struct perf_event_attr *attr, const char *event);
@@ -84,6 +84,7 @@ typedef struct perf_target {
     pid_t pid;    // of a thread; -1: everything on the CPU
     int cpu;      // -1: wherever the thread runs
     bool on_exec; // counting begins when a child of the thread executes a program
+    bool group;   // pid is the descriptor of a control group's directory
     int *fds;     // of each event; -1
 } perf_target;
 
@@ -98,16 +99,61 @@ typedef struct perf_counting {
     bool laid_out;  // the first target decided which events form which set
     bool alone;     // an old kernel: no groups of events that children inherit
     bool user_only; // the kernel's part is not allowed
+    bool unscaled;  // counts as they are: somebody else knows how long was counted
+    const char *on; // kind of cores, for the names of the sets; NULL
 } perf_counting;
 
 // Adds a target. An errno when none of the events can be counted on it; ESRCH: the thread has ended.
 int perf_counting_add(perf_counting *c, pid_t pid, int cpu, bool on_exec);
+// The same for the processes of a control group, on one CPU.
+int perf_counting_add_group(perf_counting *c, int directory, int cpu);
 // Reads everything; total and error of the events hold the result.
 void perf_counting_read(perf_counting *c, bool fast_only);
 // The values, and the time of each set that shares the hardware.
 void perf_counting_tell(const perf_counting *c, emit *e);
+// The times alone; of what is not scaled only how long it ran.
+void perf_counting_tell_times(const perf_counting *c, emit *e);
+uint64_t perf_in_unit(const perf_event *x);                    // the total
 void perf_counting_facts(const perf_counting *c, emit *e);
 bool perf_counting_works(const perf_counting *c, int *sys_errno); // any event; else why not
 void perf_counting_close(perf_counting *c);
+
+// ---- processors with several kinds of cores ----
+
+// Each kind has a PMU of its own; a thread counts on the one where it runs.
+typedef struct perf_core_kind {
+    char pmu[PERF_NAME], cpus[256];
+    uint32_t type;
+    perf_counting counting; // the first total_count events are those of the totals
+    struct perf_core_part {
+        uint64_t count, enabled, running, sum;
+    } * parts;    // of each event: at the last reading, and so far
+    uint64_t ran; // in this reading, at most
+} perf_core_kind;
+
+typedef struct perf_cores {
+    perf_core_kind *kinds;
+    size_t kind_count;
+    perf_event *totals; // over all kinds
+    size_t total_count;
+    bool by_task;
+    uint64_t enabled, running; // by_task: ns, summed over the events; running on any kind
+    char notes[192];
+} perf_cores;
+
+// Takes the events of cores out of the list when the processor has several kinds of them; else nothing is taken.
+void perf_cores_split(perf_cores *k, const emit *e, perf_events *events);
+// As perf_counting_add(), but events that cannot be counted anywhere are no reason: each tells so itself.
+int perf_add_task(perf_counting *c, pid_t pid, bool on_exec);
+int perf_cores_add_task(perf_cores *k, pid_t pid, bool on_exec);
+// A CPU of the node, or of a control group (directory >= 0); only the kind that the CPU is of counts there.
+int perf_cores_add_cpu(perf_cores *k, int directory, int cpu);
+void perf_cores_read(perf_cores *k, bool fast_only);
+void perf_cores_tell(const perf_cores *k, emit *e);
+void perf_cores_facts(const perf_cores *k, emit *e);
+bool perf_cores_works(const perf_cores *k, int *sys_errno);
+// The job's sum lacks a thread: no number.
+void perf_cores_spoil(perf_cores *k, int sys_errno);
+void perf_cores_close(perf_cores *k);
 
 #endif

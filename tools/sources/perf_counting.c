@@ -50,13 +50,14 @@ static int open_event(const perf_counting *c, const perf_target *t, size_t event
     attr.size = sizeof attr;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     if (!c->alone) attr.read_format |= PERF_FORMAT_GROUP;
-    attr.inherit = t->pid != -1;
+    attr.inherit = t->pid != -1 && !t->group;
     attr.disabled = t->on_exec && leader < 0;
     attr.enable_on_exec = t->on_exec;
     attr.exclude_kernel = attr.exclude_hv = c->user_only;
-    *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    unsigned long flags = PERF_FLAG_FD_CLOEXEC | (t->group ? PERF_FLAG_PID_CGROUP : 0);
+    *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, flags);
     if (*fd < 0 && errno == EMFILE && perf_calls == &perf_kernel && raise_limit())
-        *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, PERF_FLAG_FD_CLOEXEC);
+        *fd = perf_calls->open(&attr, t->pid, t->cpu, leader, flags);
     return *fd < 0 ? errno : 0;
 }
 
@@ -162,10 +163,9 @@ static void forget_layout(perf_counting *c)
     c->set_count = 0;
 }
 
-int perf_counting_add(perf_counting *c, pid_t pid, int cpu, bool on_exec)
+static int add_target(perf_counting *c, perf_target t)
 {
-    perf_target t = {
-        .pid = pid, .cpu = cpu, .on_exec = on_exec, .fds = malloc((c->event_count + 1) * sizeof *t.fds)};
+    t.fds = malloc((c->event_count + 1) * sizeof *t.fds);
     perf_target *longer = realloc(c->targets, (c->target_count + 1) * sizeof *longer);
     int error = 0;
     if (longer) c->targets = longer;
@@ -192,6 +192,16 @@ int perf_counting_add(perf_counting *c, pid_t pid, int cpu, bool on_exec)
     else
         c->targets[c->target_count++] = t;
     return error;
+}
+
+int perf_counting_add(perf_counting *c, pid_t pid, int cpu, bool on_exec)
+{
+    return add_target(c, (perf_target){.pid = pid, .cpu = cpu, .on_exec = on_exec});
+}
+
+int perf_counting_add_group(perf_counting *c, int directory, int cpu)
+{
+    return add_target(c, (perf_target){.pid = directory, .cpu = cpu, .group = true});
 }
 
 // ---- reading ----
@@ -238,13 +248,13 @@ static void read_and_scale(perf_counting *c, perf_set *s)
     s->error = sum_set(c, s);
     if (s->error) return;
     uint64_t enabled = s->enabled - s->last_enabled, running = s->running - s->last_running;
-    if (enabled && !running) {
+    if (enabled && !running && !c->unscaled) {
         s->error = EBUSY; // others had the counters all the time
         return;
     }
     for (size_t k = 0; k < s->count; k++) {
         perf_event *x = &c->events[s->events[k]];
-        x->total += scaled(x->raw - x->last_raw, enabled, running);
+        x->total += c->unscaled ? x->raw - x->last_raw : scaled(x->raw - x->last_raw, enabled, running);
         x->last_raw = x->raw;
     }
     s->last_enabled = s->enabled;
@@ -268,7 +278,7 @@ void perf_counting_read(perf_counting *c, bool fast_only)
 
 // ---- telling ----
 
-static uint64_t in_unit(const perf_event *x)
+uint64_t perf_in_unit(const perf_event *x)
 {
     if (x->scale >= 1 && x->scale < 1e9 && x->scale == (double)(uint64_t)x->scale)
         return x->total * (uint64_t)x->scale;
@@ -281,7 +291,7 @@ static bool is_told(const perf_set *s)
     return !s->software; // software events have no counters to share
 }
 
-static void tell_times(const perf_counting *c, emit *e)
+void perf_counting_tell_times(const perf_counting *c, emit *e)
 {
     static const emit_shape time = SHAPE("ns", COUNTER, 0);
     size_t number = 0;
@@ -291,8 +301,9 @@ static void tell_times(const perf_counting *c, emit *e)
         int error = s->error == EBUSY ? 0 : s->error ? s->error : c->events[s->events[0]].error;
         if (!is_told(s)) continue;
         number++;
-        for (int running = 0; running < 2; running++) {
-            snprintf(name, sizeof name, "group%zu_time_%s", number, running ? "running" : "enabled");
+        for (int running = c->unscaled; running < 2; running++) {
+            snprintf(name, sizeof name, "group%zu%s%.24s_%s", number, c->on ? "_on_" : "", c->on ? c->on : "",
+                     c->unscaled ? "ran" : running ? "time_running" : "time_enabled");
             if (error)
                 emit_failed(e, name, &time, error);
             else
@@ -309,24 +320,24 @@ void perf_counting_tell(const perf_counting *c, emit *e)
         if (error)
             emit_failed(e, x->name, &x->shape, error);
         else
-            emit_value(e, x->name, &x->shape, in_unit(x));
+            emit_value(e, x->name, &x->shape, perf_in_unit(x));
     }
-    tell_times(c, e);
+    perf_counting_tell_times(c, e);
 }
 
 void perf_counting_facts(const perf_counting *c, emit *e)
 {
     size_t number = 0;
-    emit_fact(e, "counted", c->user_only ? "user code only" : "user code and the kernel");
+    if (!c->on) emit_fact(e, "counted", c->user_only ? "user code only" : "user code and the kernel");
     for (size_t i = 0; i < c->set_count; i++) {
-        char key[32], names[512] = "";
+        char key[64], names[512] = "";
         const perf_set *s = &c->sets[i];
         if (!is_told(s)) continue;
         for (size_t k = 0; k < s->count; k++) {
             size_t n = strlen(names);
             snprintf(names + n, sizeof names - n, "%s%s", k ? "," : "", c->events[s->events[k]].name);
         }
-        snprintf(key, sizeof key, "group%zu", ++number);
+        snprintf(key, sizeof key, "group%zu%s%.24s", ++number, c->on ? "_on_" : "", c->on ? c->on : "");
         emit_fact(e, key, names);
     }
 }

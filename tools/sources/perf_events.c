@@ -291,13 +291,23 @@ static int set_term(perf_event *event, const emit *e, const char *pmu, const cha
     return 0;
 }
 
-static int set_terms(perf_event *event, const emit *e, const char *pmu, char *terms)
+static bool is_plain_name(const char *text)
+{
+    return *text && *text != '.' &&
+           !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
+}
+
+static int set_terms(perf_event *event, const emit *e, const char *pmu, char *terms, bool nested)
 {
     for (char *term; (term = strsep(&terms, ","));) {
-        char *value = term, *name = strsep(&value, "="), *end = NULL;
+        char *value = term, *name = strsep(&value, "="), *end = NULL, described[256];
         uint64_t number = value ? strtoull(value, &end, 0) : 1;
         if (!*name || (end && *end)) return ENOENT;
         int error = set_term(event, e, pmu, name, number);
+        // Not a field: the name of an event, to which the other terms add.
+        if (error && !value && !nested && is_plain_name(name) &&
+            emit_read_line(e, described, sizeof described, DEVICES "/%s/events/%s", pmu, name))
+            error = set_terms(event, e, pmu, described, true);
         if (error) return error;
     }
     return 0;
@@ -329,12 +339,6 @@ static void scale_by(perf_event *event, const emit *e, const char *pmu, const ch
     event->scale *= bytes;
 }
 
-static bool is_plain_name(const char *text)
-{
-    return *text && *text != '.' &&
-           !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")];
-}
-
 int perf_describe(perf_event *event, const emit *e, const char *pmu, const char *terms)
 {
     char text[256], type[32];
@@ -350,7 +354,7 @@ int perf_describe(perf_event *event, const emit *e, const char *pmu, const char 
         scale_by(event, e, pmu, terms);
     else if (snprintf(text, sizeof text, "%s", terms) >= (int)sizeof text)
         return ENOENT;
-    return set_terms(event, e, pmu, text);
+    return set_terms(event, e, pmu, text, false);
 }
 
 // ---- one name ----

@@ -13,4 +13,7 @@ sources_maker sources_add_cpu, sources_add_memory, sources_add_disk, sources_add
     sources_add_hwmon, sources_add_self, sources_add_process, sources_add_cgroup, sources_add_perf, sources_add_gpu,
     sources_add_edac;
 
+// Mount point of control groups of version 2 (controller NULL) or of a controller of version 1; NULL, or free() it.
+char *cgroup_mount(const emit *e, const char *controller);
+
 #endif

@@ -41,6 +41,7 @@ typedef struct member {
     int debt_ticks;
     uint64_t resident, shared, size, threads, files;
     bool alive, io_denied, files_denied, known;
+    bool ended;                // but nobody waited for it yet
     bool is_old, waits_known; // began before the recording; its threads' waits were seen once
 } member;
 
@@ -71,6 +72,7 @@ typedef struct process_state {
     member *members;
     size_t count, room;
     uint64_t gone[SUMS]; // of members that ended and that no other member's sums hold (two's complement)
+    bool io_lost;        // what one of these read and wrote was never told
     uint64_t begin;      // start time of the first walk, in ticks since boot
     cpulist affinity;    // of all threads in this walk
     uint64_t cpus_allowed, files_peak, files_limit; // 0: not known
@@ -105,7 +107,10 @@ static bool read_stat(const process_state *s, const emit *e, member *m)
 {
     char text[1024];
     uint64_t f[24];
-    if (!read_text(e, m->pid, "stat", text, sizeof text) || stat_numbers(text, f, 24) < 22) return false;
+    if (!read_text(e, m->pid, "stat", text, sizeof text)) return false;
+    const char *name_end = strrchr(text, ')');
+    m->ended = name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+    if (stat_numbers(text, f, 24) < 22) return false;
     m->parent = (pid_t)f[1];
     m->own[MINOR_FAULTS] = f[7];
     m->waited[MINOR_FAULTS] = f[8];
@@ -433,6 +438,7 @@ static member *heir(process_state *s, const member *m)
 static void bury(process_state *s, const member *m)
 {
     member *above = heir(s, m);
+    s->io_lost |= m->io_denied && !above;
     for (int i = 0; i < SUMS; i++) {
         uint64_t last = held(m, i), explained = 0;
         if (above) {
@@ -457,6 +463,13 @@ static void bury_ended(process_state *s)
 
 // ---- telling ----
 
+static size_t count_living(const process_state *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->count; i++) n += !s->members[i].ended;
+    return n;
+}
+
 static void update(process_state *s, const emit *e)
 {
     s->affinity = (cpulist){0};
@@ -472,6 +485,7 @@ static void update(process_state *s, const emit *e)
     }
     if (!told) join_by_parents(s, e);
     bury_ended(s);
+    if (s->job->living) *s->job->living = count_living(s);
     if (emit_fast_only(e)) return;
     size_t cpus = cpulist_count(&s->affinity);
     if (cpus > s->cpus_allowed) s->cpus_allowed = cpus;
@@ -535,7 +549,7 @@ static void tell(process_state *s, emit *e)
         all.files_denied |= m->files_denied;
     }
     for (int k = 0; k < SUMS; k++) {
-        if (k >= FIRST_IO && all.io_denied) emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
+        if (k >= FIRST_IO && (all.io_denied || s->io_lost)) emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
         else emit_value(e, sums[k].name, &sums[k].shape, all.own[k] + s->gone[k]);
     }
     emit_value(e, "resident", &bytes, all.resident);

@@ -16,6 +16,7 @@ typedef struct sources_job {
     bool elsewhere;     // ... and this process is none of them: its control group is not the job's
     bool adopted;       // children of this process belong to the job ...
     pid_t stranger;     // ... but for this one (0: none)
+    size_t *living;     // NULL, or where a reading puts how many processes of the job it saw that had not ended
     const char *cgroup; // path of a control group below its mount, or NULL: that of the first pid
     bool per_cpu;       // a device for each CPU
     const char *perf;   // performance events and groups, by commas; NULL: the usual ones

@@ -438,8 +438,11 @@ static style severity_style(severity s)
 void view_verdict(const view *v, lines *l)
 {
     severity s = v->findings.severity;
-    lines_add(l, severity_style(s), severity_name(s));
-    lines_printf(l, s >= SEVERITY_WATCH ? STRONG : NORMAL, ": %s", safe(v->findings.verdict));
+    const char *verdict = safe(v->findings.verdict);
+    int word = s > SEVERITY_WATCH ? (int)strcspn(verdict, ":") : 0; // it begins with how bad it is
+    if (word) lines_printf(l, severity_style(s), "%.*s", word, verdict);
+    else lines_printf(l, severity_style(s), "%s: ", severity_name(s));
+    lines_add(l, s >= SEVERITY_WATCH ? STRONG : NORMAL, verdict + word);
     lines_printf(l, FAINT, " (last %s)", number_seconds(v->window_s));
 }
 

@@ -35,6 +35,7 @@ enum {
         size_t count;                                                                                        \
     }
 
+// Every severity in a view is one of enum severity.
 typedef struct nccl_view_line {
     uint64_t severity;
     const char *text;

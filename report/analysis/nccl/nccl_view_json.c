@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum field_kind { TEXT = 0, COUNT, NUMBER, FLAG, SPREAD, LIST } field_kind;
+// SEVERITY: a COUNT below SEVERITIES; pages look up its word and its colour.
+typedef enum field_kind { TEXT = 0, COUNT, SEVERITY, NUMBER, FLAG, SPREAD, LIST } field_kind;
 
 typedef struct shape shape;
 
@@ -48,13 +49,13 @@ typedef struct any_list {
     static const shape name = {sizeof(type), tuple, name##_fields, sizeof name##_fields / sizeof(field)};
 
 #define F(kind, name) FIELD(nccl_view_line, kind, name)
-SHAPE(line_shape, nccl_view_line, false, F(COUNT, severity), F(TEXT, text))
+SHAPE(line_shape, nccl_view_line, false, F(SEVERITY, severity), F(TEXT, text))
 #undef F
 #define F(kind, name) FIELD(nccl_view_evidence, kind, name)
 SHAPE(evidence_shape, nccl_view_evidence, false, F(TEXT, name), F(TEXT, unit), F(NUMBER, value))
 #undef F
 #define F(kind, name) FIELD(nccl_view_finding, kind, name)
-SHAPE(finding_shape, nccl_view_finding, false, F(COUNT, severity), F(TEXT, rule), F(TEXT, device),
+SHAPE(finding_shape, nccl_view_finding, false, F(SEVERITY, severity), F(TEXT, rule), F(TEXT, device),
       F(TEXT, claim), F(TEXT, unit), F(TEXT, origin), F(TEXT, advice), F(TEXT, explained_by),
       F(NUMBER, value), F(NUMBER, limit), ROWS(nccl_view_finding, evidence, evidence_shape))
 #undef F
@@ -62,7 +63,7 @@ SHAPE(finding_shape, nccl_view_finding, false, F(COUNT, severity), F(TEXT, rule)
 SHAPE(row_shape, nccl_view_row, false, F(TEXT, label), F(TEXT, coll), F(COUNT, communicators),
       F(COUNT, ranks), F(COUNT, size_low), F(COUNT, size_high), F(COUNT, sizes), F(COUNT, calls),
       F(COUNT, incomplete), F(NUMBER, bytes), F(NUMBER, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us),
-      F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs), F(NUMBER, peak_gbs), F(COUNT, severity))
+      F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs), F(NUMBER, peak_gbs), F(SEVERITY, severity))
 #undef F
 #define F(kind, name) FIELD(nccl_view_size, kind, name)
 SHAPE(size_shape, nccl_view_size, false, F(COUNT, size), F(COUNT, calls), F(SPREAD, bus_gbs),
@@ -139,7 +140,7 @@ SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(
       F(COUNT, bytes), F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts),
       F(COUNT, processes), F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us),
       F(COUNT, last_dump_us), F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions),
-      F(COUNT, severity), F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape),
+      F(SEVERITY, severity), F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape),
       F(COUNT, findings_left), L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label),
       F(TEXT, main_coll), F(NUMBER, main_peak_gbs), L(sizes, size_shape), F(FLAG, completeness_known),
       F(COUNT, ranks_seen), F(COUNT, ranks_expected), F(COUNT, records_expected), F(COUNT, records_seen),
@@ -213,7 +214,8 @@ static void blank_row(const shape *s, void *row)
         void *at = (char *)row + s->fields[i].offset;
         switch (s->fields[i].kind) {
         case TEXT: *(const char **)at = ""; break;
-        case COUNT: *(uint64_t *)at = 0; break;
+        case COUNT:
+        case SEVERITY: *(uint64_t *)at = 0; break;
         case NUMBER: *(double *)at = NAN; break;
         case FLAG: *(bool *)at = false; break;
         case SPREAD: unknown_spread(at); break;
@@ -278,7 +280,8 @@ static json_object *field_value(const field *f, const void *row)
     const void *at = (const char *)row + f->offset;
     switch (f->kind) {
     case TEXT: return json_text_value(*(const char *const *)at);
-    case COUNT: return json_object_new_uint64(*(const uint64_t *)at);
+    case COUNT:
+    case SEVERITY: return json_object_new_uint64(*(const uint64_t *)at);
     case NUMBER: return exact(*(const double *)at);
     case FLAG: return json_object_new_boolean(*(const bool *)at);
     case SPREAD: return spread_value(at);
@@ -310,6 +313,11 @@ json_object *nccl_view_json(const nccl_view *v)
 typedef struct reader {
     nccl_view *v;
     netprof_error *error;
+    struct {
+        const char *list;
+        size_t row;
+    } within[4]; // the rows that are being read, the outermost first
+    size_t depth;
 } reader;
 
 static netprof_err refuse(reader *r, netprof_err code, const char *format, ...)
@@ -330,12 +338,29 @@ static bool is_number(json_object *o)
     return json_object_is_type(o, json_type_double) || json_object_is_type(o, json_type_int);
 }
 
+// "findings[3].evidence[0].value: expected a number or null"; key: NULL for the row itself.
+static netprof_err refuse_value(reader *r, const char *key, const char *expected)
+{
+    char place[160] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < r->depth && used < sizeof place; i++)
+        used += (size_t)snprintf(place + used, sizeof place - used, "%s%s[%zu]", i ? "." : "",
+                                 r->within[i].list, r->within[i].row);
+    return refuse(r, NETPROF_ERR_FORMAT, "%s%s%s: expected %s", place, key && r->depth ? "." : "",
+                  key ? key : "", expected);
+}
+
 // Whole and not negative: counts and sizes go up to 2^64 - 1.
 static bool read_count(json_object *o, uint64_t *to)
 {
     if (!json_object_is_type(o, json_type_int)) return false;
     *to = json_object_get_uint64(o);
     return *to || json_object_get_int64(o) == 0; // a negative number becomes 0
+}
+
+static bool read_severity(json_object *o, uint64_t *to)
+{
+    return read_count(o, to) && *to < SEVERITIES;
 }
 
 static bool read_number(json_object *o, double *to)
@@ -367,34 +392,41 @@ static bool read_text(reader *r, json_object *o, const char **to)
     return true;
 }
 
-static netprof_err read_row(reader *r, const shape *s, json_object *o, void *row, const char *where);
+static netprof_err read_row(reader *r, const shape *s, json_object *o, void *row);
 
 static netprof_err read_list(reader *r, const field *f, json_object *o, any_list *to)
 {
     netprof_err result = NETPROF_OK;
     size_t count = json_object_is_type(o, json_type_array) ? json_object_array_length(o) : 0;
-    if (!json_object_is_type(o, json_type_array))
-        return refuse(r, NETPROF_ERR_FORMAT, "%s: expected a list", f->key);
+    if (!json_object_is_type(o, json_type_array)) return refuse_value(r, f->key, "a list");
     to->items = nccl_view_take(r->v, count, f->rows->size);
     if (!to->items) return refuse(r, NETPROF_ERR_NOMEM, "out of memory");
+    r->within[r->depth++].list = f->key;
     for (size_t i = 0; i < count && !result; i++) {
-        result = read_row(r, f->rows, json_object_array_get_idx(o, i), (char *)to->items + i * f->rows->size,
-                          f->key);
+        r->within[r->depth - 1].row = i;
+        result = read_row(r, f->rows, json_object_array_get_idx(o, i), (char *)to->items + i * f->rows->size);
         to->count += !result;
     }
+    r->depth--;
     return result;
 }
 
 static netprof_err read_field(reader *r, const field *f, json_object *o, void *row)
 {
-    static const char *const expected[] = {
-        "a text", "a whole number", "a number or null", "true or false", "a list of 11 numbers or null",
-        "a list"};
+    static const char *const expected[] = {"a text",
+                                           "a whole number",
+                                           "a severity, 0 to 5",
+                                           "a number or null",
+                                           "true or false",
+                                           "a list of 11 numbers or null",
+                                           "a list"};
+    _Static_assert(SEVERITIES == 6, "the text of SEVERITY names the last one");
     void *at = (char *)row + f->offset;
     bool good = true;
     switch (f->kind) {
     case TEXT: good = read_text(r, o, at); break;
     case COUNT: good = read_count(o, at); break;
+    case SEVERITY: good = read_severity(o, at); break;
     case NUMBER: good = read_number(o, at); break;
     case FLAG:
         good = json_object_is_type(o, json_type_boolean);
@@ -403,16 +435,15 @@ static netprof_err read_field(reader *r, const field *f, json_object *o, void *r
     case SPREAD: good = read_spread(o, at); break;
     case LIST: return read_list(r, f, o, at);
     }
-    return good ? NETPROF_OK : refuse(r, NETPROF_ERR_FORMAT, "%s: expected %s", f->key, expected[f->kind]);
+    return good ? NETPROF_OK : refuse_value(r, f->key, expected[f->kind]);
 }
 
-static netprof_err read_row(reader *r, const shape *s, json_object *o, void *row, const char *where)
+static netprof_err read_row(reader *r, const shape *s, json_object *o, void *row)
 {
     netprof_err result = NETPROF_OK;
     blank_row(s, row);
     if (!json_object_is_type(o, s->tuple ? json_type_array : json_type_object))
-        return refuse(r, NETPROF_ERR_FORMAT, "%s: expected %s", where,
-                      s->tuple ? "a list of numbers" : "an object");
+        return refuse_value(r, r->depth ? NULL : "view", s->tuple ? "a list of numbers" : "an object");
     for (size_t i = 0; i < s->count && !result; i++) {
         json_object *value = NULL;
         // What another version did not write, or wrote besides, is not known here.
@@ -442,13 +473,13 @@ static netprof_err read_whole(reader *r, json_object *o)
         return refuse(r, NETPROF_ERR_FORMAT,
                       "holds no \"view\": it was written before there were reports; netprof nccl -o "
                       "on the logs writes it anew");
-    return read_row(r, &view_shape, view, r->v, "view");
+    return read_row(r, &view_shape, view, r->v);
 }
 
 netprof_err nccl_view_parse(nccl_view *v, const char *text, size_t size, netprof_error *error)
 {
     enum { DEPTH = 16 };
-    reader r = {v, error};
+    reader r = {.v = v, .error = error};
     netprof_err result;
     if (!nccl_view_begin(v)) return refuse(&r, NETPROF_ERR_NOMEM, "out of memory");
     json_tokener *t = size < INT32_MAX ? json_tokener_new_ex(DEPTH) : NULL;

@@ -1,3 +1,4 @@
+#include "clocks.h"
 #include "json_values.h"
 #include "nsys.h"
 
@@ -20,8 +21,10 @@ static json_object *number_json(double value)
     return isfinite(value) ? json_object_new_double(value) : NULL;
 }
 
+// Sums end at UINT64_MAX: that one is not known.
 static json_object *exact_json(uint64_t value)
 {
+    if (value == UINT64_MAX) return NULL;
     return value > INT64_MAX ? json_object_new_uint64(value) : json_object_new_int64((int64_t)value);
 }
 
@@ -37,6 +40,7 @@ static json_object *row_json(const nsys_table *t, const nsys_row *row)
 {
     json_object *o = json_object_new_object();
     add(o, "name", text_json(row->name));
+    if (row->of) add(o, "of", json_object_new_string(row->of));
     add(o, "share", number_json(row->share));
     json_put_exact(o, "count", row->count);
     add_quantity(o, "total", t->unit, exact_json(row->total));
@@ -56,6 +60,7 @@ static json_object *table_json(const nsys_table *t)
     json_put_exact(o, "count", t->count);
     add_quantity(o, "total", t->unit, exact_json(t->total));
     json_put_exact(o, "left_out", t->left_out);
+    if (strcmp(t->name, "nvtx_sum") == 0) json_put_exact(o, "unended", t->unended);
     for (size_t i = 0; i < t->row_count; i++)
         json_object_array_add(rows, row_json(t, &t->rows[i]));
     add(o, "rows", rows);
@@ -67,6 +72,9 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
     static const char *const keys[NSYS_BUSY] = {"kernels", "nccl_kernels", "memory_operations"};
     json_object *o = json_object_new_object();
     add(o, "device", json_object_new_int64(gpu->device));
+    if (gpu->pid >= 0) add(o, "pid", json_object_new_int64(gpu->pid));
+    add(o, "name", text_json(gpu->name));
+    add(o, "bus", text_json(gpu->bus));
     for (int what = 0; what < NSYS_BUSY; what++) {
         json_object *busy = json_object_new_object(), *list = json_object_new_array();
         json_put_exact(busy, "busy_ns", gpu->busy_ns[what]);
@@ -95,15 +103,91 @@ static json_object *busy_json(const nsys *n)
     return o;
 }
 
-json_object *nsys_json(const nsys *n)
+static json_object *tables_json(nsys *n, const bool chosen[NSYS_TABLES])
 {
-    json_object *o = json_object_new_object(), *tables = json_object_new_object();
+    json_object *tables = json_object_new_object();
+    for (int i = 0; i < NSYS_TABLES; i++) {
+        const nsys_table *t = chosen[i] ? nsys_table_of(n, (nsys_kind)i) : NULL;
+        if (t && t->present) add(tables, t->name, table_json(t));
+    }
+    return tables;
+}
+
+// What a file cannot tell is not there.
+static json_object *process_json(const nsys *n, const nsys_process *p)
+{
+    static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns",
+                                                 "mpi_ns", "cuda_api_ns"};
+    json_object *o = json_object_new_object();
     add(o, "file", text_json(n->path));
     add(o, "host", text_json(n->host));
+    add(o, "pid", p->pid >= 0 ? json_object_new_int64(p->pid) : NULL);
+    add(o, "rank", p->rank >= 0 ? json_object_new_int64(p->rank) : NULL);
+    for (int what = 0; what < NSYS_SPENT; what++)
+        if (n->knows[what]) add(o, keys[what], exact_json(p->spent_ns[what]));
+    return o;
+}
+
+json_object *nsys_json(nsys *n, const bool chosen[NSYS_TABLES])
+{
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    add(o, "file", text_json(n->path));
+    add(o, "host", text_json(n->host));
+    add(o, "version", text_json(n->version));
     add(o, "session_begin_ns", n->session_ns > 0 ? json_object_new_int64(n->session_ns) : NULL);
-    for (int i = 0; i < NSYS_TABLES; i++)
-        if (n->tables[i].present) add(tables, n->tables[i].name, table_json(&n->tables[i]));
-    add(o, "tables", tables);
+    add(o, "tables", tables_json(n, chosen));
+    for (size_t i = 0; i < sizeof n->not_read / sizeof *n->not_read && n->not_read[i]; i++)
+        json_object_array_add(list, text_json(n->not_read[i]));
+    add(o, "tables_not_read", list);
     add(o, "busy", busy_json(n));
     return o;
+}
+
+static json_object *balance_json(const nsys_job *job)
+{
+    json_object *all = json_object_new_object();
+    for (int what = 0; what < NSYS_SPENT; what++) {
+        const nsys_balance *b = &job->balance[what];
+        if (!b->count) continue;
+        json_object *o = json_object_new_object();
+        json_put_exact(o, "processes", b->count);
+        add(o, "mean_ns", number_json(b->mean));
+        add(o, "largest_ns", exact_json(job->spent[b->high].process->spent_ns[what]));
+        add(o, "smallest_ns", exact_json(job->spent[b->low].process->spent_ns[what]));
+        add(o, "largest_over_mean", number_json(b->ratio));
+        add(all, nsys_spent_name(what), o);
+    }
+    return all;
+}
+
+static json_object *clocks_json(const nsys_job *job)
+{
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    add(o, "text", text_json(job->clock_text));
+    add(o, "collectives", json_object_new_int64((int64_t)job->meetings));
+    add(o, "uncertain_ns",
+        job->placed && job->clocks->error_ns >= 0 && job->clocks->hosts > 1
+            ? json_object_new_int64(job->clocks->error_ns)
+            : NULL);
+    for (size_t i = 0; job->placed && i < job->file_count; i++) {
+        json_object *file = json_object_new_object();
+        add(file, "file", text_json(job->files[i].path));
+        add(file, "begin_ns", json_object_new_int64(job->begin_ns[i]));
+        add(file, "moved_ns", json_object_new_int64(job->begin_ns[i] - job->files[i].session_ns));
+        json_object_array_add(list, file);
+    }
+    add(o, "files", list);
+    return o;
+}
+
+void nsys_job_json(json_object *to, nsys_job *job, const bool chosen[NSYS_TABLES])
+{
+    json_object *list = json_object_new_array();
+    for (size_t i = 0; i < job->spent_count; i++)
+        json_object_array_add(list, process_json(&job->files[job->spent[i].file], job->spent[i].process));
+    add(to, "processes", list);
+    if (job->repeated_rank >= 0) add(to, "rank_in_several_files", json_object_new_int64(job->repeated_rank));
+    add(to, "balance", balance_json(job));
+    add(to, "clocks", clocks_json(job));
+    if (job->file_count > 1) add(to, "together", tables_json(&job->together, chosen));
 }

@@ -1,86 +1,56 @@
 #define _POSIX_C_SOURCE 200809L // strdup
-#include "nsys_private.h"
-#include "nsys_sqlite.h"
+#include "nsys_reading.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-// A century after any beginning: sums of two such times stay within 64 bits.
-#define LATEST_NS ((int64_t)1 << 62)
-enum { DEFAULT_BINS = 120, MAX_BINS = 100000, MAX_DEVICES = 1024 };
+enum { DEFAULT_BINS = 120, MAX_BINS = 100000 };
 
-static const struct {
-    const char *title, *name, *unit, *counted;
-} kinds[NSYS_TABLES] = {
-    [NSYS_API] = {"CUDA API", "cuda_api_sum", "ns", "Num Calls"},
-    [NSYS_KERNELS] = {"CUDA kernels", "cuda_gpu_kern_sum", "ns", "Instances"},
-    [NSYS_MEMORY_TIME] = {"GPU memory operations by time", "cuda_gpu_mem_time_sum", "ns", "Count"},
-    [NSYS_MEMORY_SIZE] = {"GPU memory operations by size", "cuda_gpu_mem_size_sum", "bytes", "Count"},
-    [NSYS_NVTX] = {"NVTX ranges", "nvtx_sum", "ns", "Instances"},
-    [NSYS_OSRT] = {"OS runtime libraries", "osrt_sum", "ns", "Num Calls"},
-};
+#define TEXT_ID .names = {"textId", "nameId"}
 
-// Columns: begin, end, name (a text, or a number of StringIds that is not there), device, bytes, kind of copy. The
-// first query that the file allows is taken: columns differ from version to version.
-typedef struct event_source {
-    const char *table;
-    nsys_kind kind;
-    int busy; // -1: not on a GPU
-    const char *queries[5];
-} event_source;
-
-#define NAMED(column, table)                                                                                 \
-    "SELECT e.start, e.end, coalesce(s.value, e." column "), NULL, NULL, NULL FROM " table                   \
-    " e LEFT JOIN StringIds s ON s.id = e." column
-#define KERNEL(column)                                                                                       \
-    "SELECT e.start, e.end, coalesce(s.value, e." column                                                     \
-    "), e.deviceId, NULL, NULL FROM CUPTI_ACTIVITY_KIND_KERNEL e"                                            \
-    " LEFT JOIN StringIds s ON s.id = e." column
-// Ranges that are pushed and popped, or started and ended (also those of a text file's import).
-#define NVTX_RANGES " WHERE e.eventType IN (59, 60, 70, 71) AND e.end IS NOT NULL"
-
+// clang-format off
 static const event_source sources[] = {
-    {"CUPTI_ACTIVITY_KIND_RUNTIME",
-     NSYS_API,
-     -1,
-     {NAMED("nameId", "CUPTI_ACTIVITY_KIND_RUNTIME"),
-      "SELECT e.start, e.end, e.nameId, NULL, NULL, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME e", NULL}},
-    {"CUPTI_ACTIVITY_KIND_KERNEL",
-     NSYS_KERNELS,
-     NSYS_BUSY_KERNELS,
-     {KERNEL("demangledName"), KERNEL("shortName"), KERNEL("mangledName"),
-      "SELECT e.start, e.end, e.shortName, e.deviceId, NULL, NULL FROM CUPTI_ACTIVITY_KIND_KERNEL e", NULL}},
-    {"CUPTI_ACTIVITY_KIND_MEMCPY",
-     NSYS_MEMORY_TIME,
-     NSYS_BUSY_MEMORY,
-     {"SELECT start, end, NULL, deviceId, bytes, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY", NULL}},
-    {"CUPTI_ACTIVITY_KIND_MEMSET",
-     NSYS_MEMORY_TIME,
-     NSYS_BUSY_MEMORY,
-     {"SELECT start, end, '[CUDA memset]', deviceId, bytes, NULL FROM CUPTI_ACTIVITY_KIND_MEMSET", NULL}},
-    {"NVTX_EVENTS",
-     NSYS_NVTX,
-     -1,
-     {"SELECT e.start, e.end, coalesce(e.text, s.value), NULL, NULL, NULL FROM NVTX_EVENTS e"
-      " LEFT JOIN StringIds s ON s.id = e.textId" NVTX_RANGES,
-      "SELECT e.start, e.end, e.text, NULL, NULL, NULL FROM NVTX_EVENTS e" NVTX_RANGES, NULL}},
-    {"OSRT_API",
-     NSYS_OSRT,
-     -1,
-     {NAMED("nameId", "OSRT_API"), "SELECT e.start, e.end, e.nameId, NULL, NULL, NULL FROM OSRT_API e",
-      NULL}},
+    {.table = "CUPTI_ACTIVITY_KIND_RUNTIME", .kind = NSYS_API, .busy = -1, .spent = NSYS_SPENT_API, .flags = API_VERSION,
+     .names = {"nameId", "name"}},
+    {.table = "CUPTI_ACTIVITY_KIND_KERNEL", .kind = NSYS_KERNELS, .busy = NSYS_BUSY_KERNELS, .spent = NSYS_SPENT_KERNELS,
+     .names = {"demangledName", "shortName", "mangledName", "name"}},
+    {.table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", .kind = NSYS_GRAPHS, .busy = NSYS_BUSY_KERNELS, .spent = NSYS_SPENT_KERNELS,
+     .flags = GRAPH, .names = {"graphId"}},
+    {.table = "CUPTI_ACTIVITY_KIND_MEMCPY", .kind = NSYS_MEMORY_TIME, .busy = NSYS_BUSY_MEMORY, .spent = NSYS_SPENT_MEMORY,
+     .bytes = "bytes", .copy_kind = "copyKind"},
+    {.table = "CUPTI_ACTIVITY_KIND_MEMSET", .kind = NSYS_MEMORY_TIME, .busy = NSYS_BUSY_MEMORY, .spent = NSYS_SPENT_MEMORY,
+     .bytes = "bytes", .fixed = "[CUDA memset]"},
+    {.table = "NVTX_EVENTS", .kind = NSYS_NVTX, .busy = -1, .spent = -1, .of = OF_PUSHPOP, .names = {"textId"}},
+    {.table = "MPI_P2P_EVENTS", .kind = NSYS_MPI, .busy = -1, .spent = NSYS_SPENT_MPI, .of = OF_P2P, .flags = EACH_ONCE, TEXT_ID},
+    {.table = "MPI_COLLECTIVES_EVENTS", .kind = NSYS_MPI, .busy = -1, .spent = NSYS_SPENT_MPI, .of = OF_COLL,
+     .flags = EACH_ONCE | MEETINGS, TEXT_ID},
+    {.table = "MPI_START_WAIT_EVENTS", .kind = NSYS_MPI, .busy = -1, .spent = NSYS_SPENT_MPI, .of = OF_START_WAIT, .flags = EACH_ONCE,
+     TEXT_ID},
+    {.table = "MPI_OTHER_EVENTS", .kind = NSYS_MPI, .busy = -1, .spent = NSYS_SPENT_MPI, .of = OF_OTHER, .flags = EACH_ONCE, TEXT_ID},
+    {.table = "MPI_P2P_EVENTS", .kind = NSYS_MPI_SIZE, .busy = -1, .spent = -1, .of = OF_P2P, .flags = MESSAGE_SIZE, TEXT_ID,
+     .bytes = "size"},
+    {.table = "MPI_COLLECTIVES_EVENTS", .kind = NSYS_MPI_SIZE, .busy = -1, .spent = -1, .of = OF_COLL_SEND, .flags = MESSAGE_SIZE,
+     TEXT_ID, .bytes = "size"},
+    {.table = "MPI_COLLECTIVES_EVENTS", .kind = NSYS_MPI_SIZE, .busy = -1, .spent = -1, .of = OF_COLL_RECV, .flags = MESSAGE_SIZE,
+     TEXT_ID, .bytes = "recvSize"},
+    {.table = "OSRT_API", .kind = NSYS_OSRT, .busy = -1, .spent = -1, .names = {"nameId", "name"}},
 };
+// clang-format on
+#undef TEXT_ID
 
-typedef struct reading {
-    nsys *n;
-    nsys_sqlite db;
-    nsys_gather gathers[NSYS_TABLES];
-    nsys_spans *gpus;
-    size_t gpu_count;
-    netprof_error *error;
-} reading;
+// Tables that hold what is not read.
+static const char *const others[] = {"GPU_METRICS",
+                                     "NET_NIC_METRIC",
+                                     "NET_IB_SWITCH_METRIC",
+                                     "UCP_SUBMIT_EVENTS",
+                                     "SCHED_EVENTS",
+                                     "COMPOSITE_EVENTS",
+                                     "CUBLAS_EVENTS",
+                                     "CUDNN_EVENTS",
+                                     "CUPTI_ACTIVITY_KIND_MEM_DECOMPRESS",
+                                     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
 static netprof_err fail(const reading *r, netprof_err code, const char *text)
 {
@@ -91,211 +61,304 @@ static netprof_err fail(const reading *r, netprof_err code, const char *text)
     return code;
 }
 
-// ---- one event ----
+// ---- the query: columns differ from version to version ----
 
-// CUpti_ActivityMemcpyKind
-static const char *copy_name(long long kind)
+typedef struct query {
+    char text[1200];
+    size_t used;
+} query;
+
+static void put(query *q, const char *text)
 {
-    static const char *const names[] = {
-        "[CUDA memcpy of unknown kind]", "[CUDA memcpy Host-to-Device]",  "[CUDA memcpy Device-to-Host]",
-        "[CUDA memcpy Host-to-Array]",   "[CUDA memcpy Array-to-Host]",   "[CUDA memcpy Array-to-Array]",
-        "[CUDA memcpy Array-to-Device]", "[CUDA memcpy Device-to-Array]", "[CUDA memcpy Device-to-Device]",
-        "[CUDA memcpy Host-to-Host]",    "[CUDA memcpy Peer-to-Peer]"};
-    return names[kind > 0 && kind < (long long)(sizeof names / sizeof *names) ? kind : 0];
+    size_t size = strlen(text);
+    if (q->used + size >= sizeof q->text) return;
+    memcpy(q->text + q->used, text, size + 1);
+    q->used += size;
 }
 
-// "cudaLaunchKernel_v7000": the version of the interface is no part of the name.
-static void without_version(char *name)
+// The column, or NULL where the file has none.
+static bool put_column(reading *r, query *q, const event_source *from, const char *column)
 {
-    size_t n = strlen(name);
-    if (n <= 6 || name[n - 6] != '_' || name[n - 5] != 'v') return;
-    for (size_t i = n - 4; i < n; i++)
-        if (!isdigit((unsigned char)name[i])) return;
-    name[n - 6] = 0;
+    bool has = column && nsys_sqlite_has_column(&r->db, from->table, column);
+    put(q, ", ");
+    put(q, has ? "e.\"" : "NULL");
+    if (has) put(q, column), put(q, "\"");
+    return has;
 }
 
-static bool is_nccl(const char *name)
+static void put_names(reading *r, query *q, const event_source *from)
 {
-    if (strncmp(name, "void ", 5) == 0) name += 5;
-    return strncmp(name, "nccl", 4) == 0;
+    put(q, ", coalesce(");
+    for (size_t i = 0; i < 4 && from->names[i]; i++) {
+        if (!nsys_sqlite_has_column(&r->db, from->table, from->names[i])) continue;
+        put(q, "e.\""), put(q, from->names[i]), put(q, "\", ");
+    }
+    put(q, "NULL, NULL)");
 }
 
-// free() it; NULL without memory.
-static char *name_of(reading *r, void *row, const event_source *from)
-{
-    int type = r->db.column_type(row, 2);
-    if (from->kind == NSYS_MEMORY_TIME && type != NSYS_SQLITE_TEXT)
-        return strdup(copy_name(r->db.column_int64(row, 5)));
-    const unsigned char *text = type == NSYS_SQLITE_TEXT ? r->db.column_text(row, 2) : NULL;
-    char number[48] = "(no name)";
-    if (type == NSYS_SQLITE_INTEGER)
-        snprintf(number, sizeof number, "(name %lld)", r->db.column_int64(row, 2));
-    char *name = strdup(text ? (const char *)text : number);
-    if (name && from->kind == NSYS_API) without_version(name);
-    return name;
-}
+// Ranges that are pushed and popped, or started and ended (also those of a text file's import).
+static const char nvtx_ranges[] = " WHERE e.eventType IN (59, 60, 70, 71)";
 
-// Is there a time that can be: whole numbers, and an end that is no leftover.
-static bool read_span(reading *r, void *row, nsys_span *span)
+static bool make_query(reading *r, query *q, const event_source *from)
 {
-    if (r->db.column_type(row, 0) != NSYS_SQLITE_INTEGER || r->db.column_type(row, 1) != NSYS_SQLITE_INTEGER)
+    bool nvtx = from->kind == NSYS_NVTX, sizes = from->flags & MESSAGE_SIZE;
+    const char *global = nsys_sqlite_has_column(&r->db, from->table, "globalTid") ? "globalTid" : "globalPid";
+    if (!nsys_sqlite_has_column(&r->db, from->table, "start") ||
+        !nsys_sqlite_has_column(&r->db, from->table, "end"))
         return false;
-    *span = (nsys_span){r->db.column_int64(row, 0), r->db.column_int64(row, 1)};
-    return span->begin >= 0 && span->end >= span->begin && span->end < LATEST_NS;
-}
-
-static bool add_gpu(reading *r, void *row, const event_source *from, nsys_span span, bool nccl)
-{
-    if (from->busy < 0) return true;
-    int64_t device = r->db.column_int64(row, 3);
-    bool known = false;
-    for (size_t i = 0; i < r->gpu_count && !known; i++)
-        known = r->gpus[i].device == device;
-    if (!known && r->gpu_count == MAX_DEVICES)
-        return true; // no such machine: the tables have it, the lanes do not
-    if (!nsys_spans_add(&r->gpus, &r->gpu_count, device, from->busy, span)) return false;
-    return !nccl || nsys_spans_add(&r->gpus, &r->gpu_count, device, NSYS_BUSY_NCCL, span);
-}
-
-static bool add_event(reading *r, void *row, const event_source *from)
-{
-    nsys_span span;
-    nsys_table *table = &r->n->tables[from->kind], *sizes = &r->n->tables[NSYS_MEMORY_SIZE];
-    if (!read_span(r, row, &span)) {
-        table->left_out++;
-        return true;
-    }
-    char *name = name_of(r, row, from);
-    bool nccl = name && from->kind == NSYS_KERNELS && is_nccl(name);
-    bool good = name &&
-                nsys_gather_add(&r->gathers[from->kind], name, nccl, (uint64_t)(span.end - span.begin)) &&
-                add_gpu(r, row, from, span, nccl);
-    if (good && from->kind == NSYS_MEMORY_TIME) {
-        long long bytes = r->db.column_int64(row, 4);
-        if (r->db.column_type(row, 4) != NSYS_SQLITE_INTEGER || bytes < 0)
-            sizes->left_out++;
-        else
-            good = nsys_gather_add(&r->gathers[NSYS_MEMORY_SIZE], name, false, (uint64_t)bytes);
-    }
-    free(name);
-    return good;
+    put(q, from->flags & EACH_ONCE ? "SELECT DISTINCT e.start, e.end" : "SELECT e.start, e.end");
+    put_names(r, q, from);
+    put_column(r, q, from, nvtx ? "text" : NULL);
+    put_column(r, q, from, from->busy >= 0 ? "deviceId" : NULL);
+    put_column(r, q, from, global);
+    bool has_bytes = put_column(r, q, from, from->bytes);
+    put_column(r, q, from, from->copy_kind);
+    bool typed = put_column(r, q, from, nvtx ? "eventType" : NULL);
+    put_column(r, q, from, nvtx ? "domainId" : NULL);
+    put_column(r, q, from, from->flags & MEETINGS ? "commHandle" : NULL);
+    put(q, " FROM ");
+    put(q, from->table);
+    put(q, " e");
+    if (typed) put(q, nvtx_ranges);
+    if (nvtx && !typed) put(q, " WHERE e.end IS NOT NULL");
+    if (from->flags & MEETINGS) put(q, " ORDER BY e.start"); // they are counted
+    return has_bytes || !sizes;
 }
 
 static netprof_err read_events(reading *r, const event_source *from)
 {
-    if (!nsys_sqlite_has(&r->db, from->table)) return NETPROF_OK;
-    void *rows = nsys_sqlite_query(&r->db, from->queries);
+    query q = {.used = 0};
     int result;
+    char text[160];
+    if (!nsys_sqlite_has(&r->db, from->table)) return NETPROF_OK;
+    bool known = make_query(r, &q, from);
+    if (!known && from->flags & MESSAGE_SIZE) return NETPROF_OK; // older than the sizes
+    void *rows = known ? nsys_sqlite_query(&r->db, q.text) : NULL;
     if (!rows) {
-        char text[160];
         snprintf(text, sizeof text, "the table %s has other columns than those known", from->table);
         return fail(r, NETPROF_ERR_FORMAT, text);
     }
     r->n->tables[from->kind].present = true;
     if (from->kind == NSYS_MEMORY_TIME) r->n->tables[NSYS_MEMORY_SIZE].present = true;
+    if (from->spent >= 0) r->n->knows[from->spent] = true;
+    if (from->kind == NSYS_KERNELS) r->n->knows[NSYS_SPENT_NCCL] = true;
     while ((result = r->db.step(rows)) == NSYS_SQLITE_ROW) {
-        if (add_event(r, rows, from)) continue;
+        if (nsys_event_add(r, rows, from)) continue;
         r->db.finalize(rows);
         return fail(r, NETPROF_ERR_NOMEM, "no memory");
     }
-    netprof_err err =
-        result == NSYS_SQLITE_DONE ? NETPROF_OK : fail(r, NETPROF_ERR_DAMAGED, r->db.errmsg(r->db.db));
+    netprof_err err = NETPROF_OK;
+    if (result != NSYS_SQLITE_DONE) {
+        snprintf(text, sizeof text, "%s: %.100s", from->table, r->db.errmsg(r->db.db));
+        err = fail(r, NETPROF_ERR_DAMAGED, text);
+    }
     r->db.finalize(rows);
     return err;
 }
 
 // ---- the session ----
 
-static void read_session(reading *r)
+static char *first_text(reading *r, const char *table, const char *sql)
 {
-    static const char *const begin[] = {"SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", NULL};
-    static const char *const host[] = {"SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'",
-                                       NULL};
-    void *row =
-        nsys_sqlite_has(&r->db, "TARGET_INFO_SESSION_START_TIME") ? nsys_sqlite_query(&r->db, begin) : NULL;
-    if (row && r->db.step(row) == NSYS_SQLITE_ROW && r->db.column_type(row, 0) == NSYS_SQLITE_INTEGER)
-        r->n->session_ns = r->db.column_int64(row, 0);
-    if (r->n->session_ns < 0 || r->n->session_ns >= LATEST_NS) r->n->session_ns = 0;
+    void *row = nsys_sqlite_has(&r->db, table) ? nsys_sqlite_query(&r->db, sql) : NULL;
+    char *text = row && r->db.step(row) == NSYS_SQLITE_ROW ? nsys_text(&r->names, row, 0) : NULL;
     if (row) r->db.finalize(row);
-    row = nsys_sqlite_has(&r->db, "TARGET_INFO_SYSTEM_ENV") ? nsys_sqlite_query(&r->db, host) : NULL;
-    if (row && r->db.step(row) == NSYS_SQLITE_ROW && r->db.column_type(row, 0) == NSYS_SQLITE_TEXT)
-        r->n->host = strdup((const char *)r->db.column_text(row, 0));
-    if (row) r->db.finalize(row);
+    return text;
 }
 
-static netprof_err read_all(reading *r, size_t bins)
+static void read_session(reading *r)
+{
+    static const char version[] = "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_PRODUCT_VERSION'";
+    static const char older[] = "SELECT value FROM EXPORT_META_DATA WHERE name = 'EXPORT_PRODUCT_VERSION'";
+    nsys *n = r->n;
+    void *row = nsys_sqlite_has(&r->db, "TARGET_INFO_SESSION_START_TIME")
+                    ? nsys_sqlite_query(&r->db, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME")
+                    : NULL;
+    if (row && r->db.step(row) == NSYS_SQLITE_ROW) nsys_sqlite_whole(&r->db, row, 0, &n->session_ns);
+    if (n->session_ns < 0 || n->session_ns >= LATEST_SESSION_NS) n->session_ns = 0;
+    if (row) r->db.finalize(row);
+    n->host = first_text(r, "TARGET_INFO_SYSTEM_ENV",
+                         "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname' COLLATE NOCASE");
+    n->version = first_text(r, "META_DATA_EXPORT", version);
+    if (!n->version) n->version = first_text(r, "EXPORT_META_DATA", older);
+    for (size_t i = 0, count = 0; i < sizeof others / sizeof *others; i++)
+        if (nsys_sqlite_any(&r->db, others[i])) n->not_read[count++] = others[i];
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const nsys_process *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < 0 ? 1 : y->rank < 0 ? -1 : x->rank > y->rank ? 1 : -1;
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+// Of a node whose GPUs are all of one kind each is of that kind.
+static const char *common_name(const nsys_names *names)
+{
+    const char *name = names->gpu_count ? names->gpus[0].name : NULL;
+    for (size_t i = 1; i < names->gpu_count && name; i++)
+        if (!names->gpus[i].name || strcmp(names->gpus[i].name, name) != 0) name = NULL;
+    return name;
+}
+
+// A GPU of a number that only one process has needs no process behind its name.
+static void name_gpus(reading *r)
+{
+    nsys *n = r->n;
+    for (size_t i = 0; i < n->gpu_count; i++) {
+        nsys_gpu *gpu = &n->gpus[i];
+        size_t same = 0;
+        for (size_t k = 0; k < n->gpu_count; k++)
+            same += n->gpus[k].device == gpu->device;
+        const nsys_listed_gpu *listed = r->names.gpu_count == 1 ? &r->names.gpus[0] : NULL;
+        for (size_t k = 0; k < r->names.gpu_count && gpu->pid == NSYS_KNOWN_GPU; k++)
+            if (r->names.gpus[k].id == gpu->device) listed = &r->names.gpus[k];
+        const char *name = listed ? listed->name : common_name(&r->names);
+        gpu->name = nsys_keep(&r->names, name);
+        gpu->bus = nsys_keep(&r->names, listed ? listed->bus : NULL);
+        gpu->pid = same == 1 || gpu->pid < 0 ? NSYS_NO_PID : gpu->pid;
+    }
+}
+
+static void count_turns(reading *r)
+{
+    bool differ[NSYS_MEETINGS] = {false};
+    uint64_t *turns = r->n->turns;
+    for (size_t i = 0; i < r->turn_count; i++) {
+        const turn_count *t = &r->turn_counts[i];
+        differ[t->kind] |= turns[t->kind] && turns[t->kind] != t->count;
+        turns[t->kind] = t->count;
+    }
+    for (size_t k = 0; k < NSYS_MEETINGS; k++)
+        if (differ[k] || r->mixed) turns[k] = 0;
+}
+
+// What tells no process is of the only one that there is.
+static void join_unknown(nsys *n)
+{
+    if (n->process_count != 2 || (n->processes[0].pid != NSYS_NO_PID && n->processes[1].pid != NSYS_NO_PID))
+        return;
+    size_t known = n->processes[0].pid == NSYS_NO_PID;
+    for (int what = 0; what < NSYS_SPENT; what++) {
+        uint64_t *to = &n->processes[known].spent_ns[what], ns = n->processes[!known].spent_ns[what];
+        *to = ns > UINT64_MAX - *to ? UINT64_MAX : *to + ns;
+    }
+    n->processes[0] = n->processes[known];
+    n->process_count = 1;
+}
+
+static netprof_err read_all(reading *r, const nsys_options *options)
 {
     netprof_err err = NETPROF_OK;
     bool any = false, good = true;
+    r->names.db = &r->db;
     read_session(r);
+    if (!nsys_names_read(&r->names, &r->db)) return fail(r, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !err; i++)
         err = read_events(r, &sources[i]);
-    for (int i = 0; i < NSYS_TABLES; i++)
+    for (int i = 0; i < NSYS_READ; i++)
         any |= r->n->tables[i].present;
     if (!err && !any && !nsys_sqlite_has(&r->db, "StringIds"))
         return fail(r, NETPROF_ERR_FORMAT, "holds no table of Nsight Systems (nsys export --type sqlite)");
-    for (int i = 0; i < NSYS_TABLES && !err; i++)
-        good = good && nsys_gather_end(&r->gathers[i], &r->n->tables[i]);
-    if (!err && good) good = nsys_spans_end(r->n, r->gpus, r->gpu_count, bins);
-    return err || good ? err : fail(r, NETPROF_ERR_NOMEM, "no memory");
+    if (!err)
+        good = nsys_spans_end(r->n, r->gpus, r->gpu_count, options->bins ? options->bins : DEFAULT_BINS);
+    nsys_spans_free(r->gpus, r->gpu_count);
+    r->gpus = NULL;
+    r->gpu_count = 0;
+    for (int i = 0; i < NSYS_READ && !err; i++)
+        good = good && nsys_gather_end(&r->gathers[i], &r->n->tables[i], options->keep);
+    if (!err && !good) return fail(r, NETPROF_ERR_NOMEM, "no memory");
+    name_gpus(r);
+    count_turns(r);
+    r->n->ranks = r->names.largest_communicator;
+    join_unknown(r->n);
+    if (r->n->process_count) qsort(r->n->processes, r->n->process_count, sizeof *r->n->processes, by_rank);
+    return !err && r->names.no_memory ? fail(r, NETPROF_ERR_NOMEM, "no memory") : err;
+}
+
+static void end_reading(reading *r)
+{
+    for (int i = 0; i < NSYS_READ; i++)
+        nsys_gather_free(&r->gathers[i]);
+    nsys_spans_free(r->gpus, r->gpu_count);
+    nsys_ids_free(&r->gpu_of);
+    nsys_ids_free(&r->process_of);
+    nsys_ids_free(&r->turns);
+    nsys_ids_free(&r->communicators);
+    nsys_ids_free(&r->has_one);
+    free(r->turn_counts);
+    nsys_names_free(&r->names);
+    nsys_sqlite_close(&r->db);
 }
 
 netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, netprof_error *error)
 {
     static const nsys_options defaults = {0};
     const nsys_options *o = options ? options : &defaults;
-    reading r = {.n = n, .error = error};
-    *n = (nsys){.path = strdup(path)};
-    if (!n->path) return fail(&r, NETPROF_ERR_NOMEM, "no memory");
-    if (o->end_zero || o->bins > MAX_BINS) {
-        nsys_free(n);
-        return fail(&r, NETPROF_ERR_ARG, "nsys_options was never initialised, or asks for too many bins");
-    }
-    for (int i = 0; i < NSYS_TABLES; i++) {
-        nsys_table *t = &n->tables[i];
-        t->title = kinds[i].title;
-        t->name = kinds[i].name;
-        t->unit = kinds[i].unit;
-        t->counted = kinds[i].counted;
-    }
-    netprof_err err = nsys_sqlite_open(&r.db, path, error);
-    if (!err) err = read_all(&r, o->bins ? o->bins : DEFAULT_BINS);
-    nsys_sqlite_close(&r.db);
+    reading r = {.n = n, .error = error, .last_nvtx = -1};
+    *n = (nsys){0};
+    if (o->end_zero || o->bins > MAX_BINS) return fail(&r, NETPROF_ERR_ARG, "the options are not valid");
+    if (!(n->path = strdup(path))) return fail(&r, NETPROF_ERR_NOMEM, "no memory");
     for (int i = 0; i < NSYS_TABLES; i++)
-        nsys_gather_free(&r.gathers[i]);
-    nsys_spans_free(r.gpus, r.gpu_count);
+        nsys_table_start(&n->tables[i], (nsys_kind)i);
+    netprof_err err = nsys_is_report(path) ? fail(&r, NETPROF_ERR_FORMAT, NSYS_EXPORT_FIRST)
+                                           : nsys_sqlite_open(&r.db, path, error);
+    if (!err) err = read_all(&r, o);
+    end_reading(&r);
     if (err) nsys_free(n);
     return err;
 }
 
 void nsys_free(nsys *n)
 {
-    for (int i = 0; i < NSYS_TABLES; i++) {
-        for (size_t k = 0; k < n->tables[i].row_count; k++)
-            free(n->tables[i].rows[k].name);
-        free(n->tables[i].rows);
-    }
-    for (size_t i = 0; i < n->gpu_count; i++)
+    for (int i = 0; i < NSYS_TABLES; i++)
+        nsys_table_free(&n->tables[i]);
+    for (size_t i = 0; i < n->gpu_count; i++) {
+        free(n->gpus[i].name);
+        free(n->gpus[i].bus);
         for (int what = 0; what < NSYS_BUSY; what++)
             free(n->gpus[i].busy[what]);
+    }
     free(n->gpus);
+    free(n->processes);
+    free(n->meetings);
     free(n->path);
     free(n->host);
+    free(n->version);
     *n = (nsys){0};
+}
+
+static bool read_head(const char *path, char head[16])
+{
+    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
+    bool got = file && fread(head, 1, 16, file) == 16;
+    if (file) fclose(file);
+    return got;
 }
 
 bool nsys_in_file(const char *path)
 {
-    char head[16] = {0};
-    FILE *file = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
-    bool found =
-        file && fread(head, 1, sizeof head, file) == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
-    if (file) fclose(file);
-    return found;
+    char head[16];
+    return read_head(path, head) && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
-const char *nsys_busy_name(int what)
+bool nsys_is_report(const char *path)
 {
-    static const char *const names[NSYS_BUSY] = {"kernels", "NCCL kernels", "memory operations"};
+    static const char *const endings[] = {".nsys-rep", ".qdrep", ".qdstrm"};
+    size_t size = strlen(path);
+    bool named = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        named |= size > n && strcasecmp(path + size - n, endings[i]) == 0;
+    }
+    FILE *file = named ? fopen(path, "rbe") : NULL; // one that is missing is said to be missing
+    if (file) fclose(file);
+    return file && !nsys_in_file(path);
+}
+
+const char *nsys_spent_name(int what)
+{
+    static const char *const names[NSYS_SPENT] = {"kernels", "NCCL kernels", "memory operations", "MPI",
+                                                  "CUDA API"};
     return names[what];
 }

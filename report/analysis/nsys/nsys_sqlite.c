@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OPEN_READONLY = 1, OPEN_URI = 0x40, OK = 0, NOTADB = 26, CORRUPT = 11 };
@@ -31,10 +33,13 @@ static bool find_functions(nsys_sqlite *s)
                      {"sqlite3_exec", &s->exec},
                      {"sqlite3_prepare_v2", &s->prepare_v2},
                      {"sqlite3_step", &s->step},
+                     {"sqlite3_reset", &s->reset},
                      {"sqlite3_finalize", &s->finalize},
                      {"sqlite3_bind_text", &s->bind_text},
+                     {"sqlite3_bind_int64", &s->bind_int64},
                      {"sqlite3_column_type", &s->column_type},
                      {"sqlite3_column_int64", &s->column_int64},
+                     {"sqlite3_column_double", &s->column_double},
                      {"sqlite3_column_text", &s->column_text},
                      {"sqlite3_errmsg", &s->errmsg}};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -58,10 +63,71 @@ static char *uri_of(const char *path)
     return uri;
 }
 
+// What the file itself does not hold yet is in files beside it, which an immutable file is read without.
+static netprof_err check_whole(const char *path, netprof_error *error)
+{
+    static const struct {
+        const char *ending, *text;
+    } others[] = {
+        {"-wal",
+         "is not complete: what was written last is in the file beside it that ends in -wal; close the "
+         "program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
+        {"-journal", "is still being written, or its writer was stopped: a file beside it ends in -journal; "
+                     "export it again"}};
+    size_t size = strlen(path) + 16;
+    char *name = malloc(size);
+    netprof_err err = name ? NETPROF_OK : fail(error, NETPROF_ERR_NOMEM, 0, path, "no memory");
+    for (size_t i = 0; !err && i < sizeof others / sizeof *others; i++) {
+        struct stat st;
+        snprintf(name, size, "%s%s", path, others[i].ending);
+        if (stat(name, &st) == 0 && st.st_size > 0)
+            err = fail(error, NETPROF_ERR_IO, 0, path, others[i].text);
+    }
+    free(name);
+    return err;
+}
+
+static uint32_t big_endian(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+// The size that the header tells; SQLite itself finds a missing end only when it gets there.
+static netprof_err check_head(const char *path, netprof_error *error)
+{
+    unsigned char head[100];
+    char text[160];
+    struct stat st;
+    FILE *file = fopen(path, "rbe");
+    if (!file) return fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    bool known = fstat(fileno(file), &st) == 0;
+    size_t got = known && S_ISREG(st.st_mode) ? fread(head, 1, sizeof head, file) : 0;
+    int sys_errno = ferror(file) ? errno : 0;
+    fclose(file);
+    if (sys_errno) return fail(error, NETPROF_ERR_IO, sys_errno, path, strerror(sys_errno));
+    if (known && S_ISDIR(st.st_mode)) return fail(error, NETPROF_ERR_IO, EISDIR, path, strerror(EISDIR));
+    if (known && S_ISREG(st.st_mode) && !st.st_size)
+        return fail(error, NETPROF_ERR_FORMAT, 0, path, "is empty");
+    if (got < 16 || memcmp(head, "SQLite format 3", 16) != 0)
+        return fail(error, NETPROF_ERR_FORMAT, 0, path,
+                    "expected an SQLite file (nsys export --type sqlite)");
+    if (got < sizeof head) return fail(error, NETPROF_ERR_DAMAGED, 0, path, "is cut within its header");
+    uint32_t page = (uint32_t)head[16] << 8 | head[17], pages = big_endian(head + 28);
+    if (page == 1) page = 65536;
+    bool valid = pages && memcmp(head + 24, head + 92, 4) == 0;
+    if (!valid || (uint64_t)page * pages <= (uint64_t)st.st_size) return NETPROF_OK;
+    snprintf(text, sizeof text, "is cut: it has %llu bytes of %llu", (unsigned long long)st.st_size,
+             (unsigned long long)page * pages);
+    return fail(error, NETPROF_ERR_DAMAGED, 0, path, text);
+}
+
 netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *error)
 {
     *s = (nsys_sqlite){0};
     if (access(path, R_OK)) return fail(error, NETPROF_ERR_IO, errno, path, strerror(errno));
+    netprof_err err = check_head(path, error);
+    if (!err) err = check_whole(path, error);
+    if (err) return err;
     s->library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!s->library || !find_functions(s))
         return fail(error, NETPROF_ERR_IO, 0, path,
@@ -78,7 +144,7 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
                        : result == CORRUPT ? NETPROF_ERR_DAMAGED
                                            : NETPROF_ERR_IO;
     return fail(error, code, 0, path,
-                result == NOTADB ? "expected an SQLite file (nsys export --type sqlite)"
+                result == NOTADB ? "begins as an SQLite file and is none: damaged, or encrypted"
                 : s->db          ? s->errmsg(s->db)
                                  : "no memory");
 }
@@ -90,24 +156,68 @@ void nsys_sqlite_close(nsys_sqlite *s)
     *s = (nsys_sqlite){0};
 }
 
-bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
+static bool found(nsys_sqlite *s, const char *sql, const char *first, const char *second)
 {
-    // A view could be anything.
-    static const char sql[] =
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE '%VIRTUAL%'";
     void *statement = NULL;
     if (s->prepare_v2(s->db, sql, -1, &statement, NULL)) return false;
-    s->bind_text(statement, 1, table, -1, NULL);
-    bool found = s->step(statement) == NSYS_SQLITE_ROW;
+    s->bind_text(statement, 1, first, -1, NULL);
+    if (second) s->bind_text(statement, 2, second, -1, NULL);
+    bool is = s->step(statement) == NSYS_SQLITE_ROW;
     s->finalize(statement);
-    return found;
+    return is;
 }
 
-void *nsys_sqlite_query(nsys_sqlite *s, const char *const *queries)
+bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
 {
-    for (; *queries; queries++) {
-        void *statement = NULL;
-        if (s->prepare_v2(s->db, *queries, -1, &statement, NULL) == OK && statement) return statement;
+    // A view could be anything, and so could what a virtual table is made of.
+    return found(
+        s,
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE 'CREATE VIRTUAL%'",
+        table, NULL);
+}
+
+bool nsys_sqlite_has_column(nsys_sqlite *s, const char *table, const char *column)
+{
+    // Columns that are computed are not among these.
+    return found(s, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table, column);
+}
+
+bool nsys_sqlite_any(nsys_sqlite *s, const char *table)
+{
+    char sql[160];
+    snprintf(sql, sizeof sql, "SELECT 1 FROM \"%s\" LIMIT 1", table);
+    void *rows = nsys_sqlite_has(s, table) ? nsys_sqlite_query(s, sql) : NULL;
+    bool is = rows && s->step(rows) == NSYS_SQLITE_ROW;
+    if (rows) s->finalize(rows);
+    return is;
+}
+
+void *nsys_sqlite_query(nsys_sqlite *s, const char *sql)
+{
+    void *statement = NULL;
+    return s->prepare_v2(s->db, sql, -1, &statement, NULL) == OK ? statement : NULL;
+}
+
+bool nsys_sqlite_whole(nsys_sqlite *s, void *row, int column, int64_t *value)
+{
+    int type = s->column_type(row, column);
+    if (type == NSYS_SQLITE_INTEGER) {
+        *value = s->column_int64(row, column);
+        return true;
     }
-    return NULL;
+    if (type == NSYS_SQLITE_FLOAT) {
+        double real = s->column_double(row, column);
+        if (!(fabs(real) <= 9007199254740992.0) || real != floor(real)) return false;
+        *value = (int64_t)real;
+        return true;
+    }
+    if (type != NSYS_SQLITE_TEXT) return false;
+    const char *text = (const char *)s->column_text(row, column);
+    char *end = NULL;
+    if (!text || (!isdigit((unsigned char)*text) && *text != '-')) return false;
+    errno = 0;
+    long long whole = strtoll(text, &end, 10);
+    if (errno || *end || end == text) return false;
+    *value = whole;
+    return true;
 }

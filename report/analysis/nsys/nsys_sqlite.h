@@ -14,20 +14,34 @@ typedef struct nsys_sqlite {
                 char **message);
     int (*prepare_v2)(void *db, const char *sql, int size, void **statement, const char **tail);
     int (*step)(void *statement);
+    int (*reset)(void *statement);
     int (*finalize)(void *statement);
     int (*bind_text)(void *statement, int place, const char *text, int size, void (*release)(void *));
+    int (*bind_int64)(void *statement, int place, long long value);
     int (*column_type)(void *statement, int column);
     long long (*column_int64)(void *statement, int column);
+    double (*column_double)(void *statement, int column);
     const unsigned char *(*column_text)(void *statement, int column);
     const char *(*errmsg)(void *db);
 } nsys_sqlite;
 
-enum { NSYS_SQLITE_ROW = 100, NSYS_SQLITE_DONE = 101, NSYS_SQLITE_INTEGER = 1, NSYS_SQLITE_TEXT = 3 };
+enum {
+    NSYS_SQLITE_ROW = 100,
+    NSYS_SQLITE_DONE = 101,
+    NSYS_SQLITE_INTEGER = 1,
+    NSYS_SQLITE_FLOAT = 2,
+    NSYS_SQLITE_TEXT = 3,
+    NSYS_SQLITE_NULL = 5
+};
 
 netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *error);
 void nsys_sqlite_close(nsys_sqlite *s);
 bool nsys_sqlite_has(nsys_sqlite *s, const char *table);
-// The first of the queries (NULL-terminated) that the file's tables and columns allow; NULL when none is.
-void *nsys_sqlite_query(nsys_sqlite *s, const char *const *queries);
+bool nsys_sqlite_has_column(nsys_sqlite *s, const char *table, const char *column);
+bool nsys_sqlite_any(nsys_sqlite *s, const char *table); // has it a row
+void *nsys_sqlite_query(nsys_sqlite *s,
+                        const char *sql); // NULL: the file's tables and columns do not allow it
+// A whole number, also one that is kept as a real or a text.
+bool nsys_sqlite_whole(nsys_sqlite *s, void *row, int column, int64_t *value);
 
 #endif

@@ -1,0 +1,177 @@
+// gpu_metrics of amdgpu (kernel: kgd_pp_interface.h): a binary table whose first bytes name its size and version. What
+// a version holds, and where, is a row; one that is not known is not read.
+#include "gpu.h"
+
+#include <errno.h>
+
+enum { LINKS = 8, REASON_BITS = 16 };
+
+// A place of 0: the version does not hold it. Residencies are six words of 32 bits: all ticks, then those in which
+// the processor was called hot from outside (prochot), the power limit, the socket's heat, the regulator's and the
+// memory's heat held the clock down. Some drivers had another table as version 1.6 for a while, a much shorter one.
+static const struct metrics_row {
+    unsigned content, least, energy, reasons, residencies, recoveries, replays, naks, received, written, up;
+} rows[] = {
+    {.content = 1, .energy = 24},
+    {.content = 2, .energy = 24},
+    {.content = 3, .energy = 24, .reasons = 112},
+    {.content = 4, .energy = 24, .recoveries = 80, .replays = 88, .received = 104, .written = 168},
+    {.content = 5, .energy = 88, .recoveries = 144, .replays = 152, .naks = 168, .received = 176, .written = 240},
+    {.content = 6,
+     .least = 1600,
+     .energy = 16,
+     .residencies = 32,
+     .recoveries = 96,
+     .replays = 104,
+     .naks = 120,
+     .received = 128,
+     .written = 192},
+    {.content = 7,
+     .least = 1600,
+     .energy = 24,
+     .residencies = 40,
+     .recoveries = 104,
+     .replays = 112,
+     .naks = 128,
+     .received = 136,
+     .written = 200,
+     .up = 264},
+    {.content = 8,
+     .least = 1600,
+     .energy = 24,
+     .residencies = 40,
+     .recoveries = 104,
+     .replays = 112,
+     .naks = 128,
+     .received = 136,
+     .written = 200,
+     .up = 264},
+};
+
+typedef struct table {
+    const unsigned char *data;
+    size_t size;
+} table;
+
+// All ones where it is behind the end: as the driver writes what the chip does not tell.
+static uint64_t number_at(const table *t, size_t place, size_t bytes)
+{
+    uint64_t value = 0;
+    if (place + bytes > t->size) return UINT64_MAX;
+    for (size_t i = bytes; i-- > 0;)
+        value = value << 8 | t->data[place + i];
+    return bytes < 8 && value == (UINT64_C(1) << 8 * bytes) - 1 ? UINT64_MAX : value;
+}
+
+static void set_number(gpu *g, gpu_value_id id, int error, const table *t, size_t place, size_t bytes)
+{
+    uint64_t value = error ? 0 : number_at(t, place, bytes);
+    gpu_set(g, id, value == UINT64_MAX ? EOPNOTSUPP : error, value);
+    if (bytes == 4 && g->values[id].told) g->values[id].width = 32;
+}
+
+static const struct metrics_row *row_of(const unsigned char *data, size_t size)
+{
+    if (size < 4 || data[2] != 1) return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].content == data[3]) return size >= rows[i].least ? &rows[i] : NULL;
+    return NULL;
+}
+
+bool gpu_metrics_known(const unsigned char *data, size_t size)
+{
+    return row_of(data, size) != NULL;
+}
+
+static unsigned reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
+{
+    return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) |
+           (bits >> 2 * REASON_BITS & 0xffff ? GPU_REASON_THERMAL : 0u) |
+           (bits >> 3 * REASON_BITS ? GPU_REASON_HARDWARE : 0u);
+}
+
+static void set_reasons(gpu *g, int error, const table *t, size_t place)
+{
+    uint64_t bits = error ? 0 : number_at(t, place, 8);
+    if (bits == UINT64_MAX) error = EOPNOTSUPP;
+    gpu_set(g, GPU_THROTTLE_REASONS, error, bits);
+    g->reasons = error ? 0 : reasons_of(bits);
+}
+
+static void set_ticks(gpu *g, int error, const table *t, size_t place)
+{
+    static const gpu_value_id ids[] = {GPU_THROTTLED_PROCHOT, GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
+                                       GPU_THROTTLED_REGULATOR, GPU_THROTTLED_MEMORY};
+    gpu_ticks ticks = {.told = true, .error = error, .mask = UINT32_MAX};
+    ticks.all = error ? 0 : number_at(t, place, 4);
+    if (!error && ticks.all == UINT64_MAX) ticks.error = EOPNOTSUPP;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        uint64_t of = error ? 0 : number_at(t, place + 4 + 4 * i, 4);
+        if (of == UINT64_MAX) continue; // not counted by this chip
+        ticks.told_of |= 1u << (ids[i] - GPU_THROTTLED_POWER);
+        ticks.of[ids[i] - GPU_THROTTLED_POWER] = of;
+    }
+    g->ticks = ticks;
+}
+
+void gpu_xgmi_set(gpu *g, unsigned link, uint64_t read_kib, uint64_t written_kib)
+{
+    gpu_link *l = gpu_link_at(g, link);
+    if (!l) return;
+    g->link_kind = "xgmi";
+    l->rx = (gpu_value){.told = true, .error = read_kib == UINT64_MAX ? EOPNOTSUPP : 0};
+    l->tx = (gpu_value){.told = true, .error = written_kib == UINT64_MAX ? EOPNOTSUPP : 0};
+    if (!l->rx.error) l->rx.value = read_kib * 1024;
+    if (!l->tx.error) l->tx.value = written_kib * 1024;
+}
+
+static bool knows_link(const gpu *g, unsigned number)
+{
+    for (size_t i = 0; i < g->link_count; i++)
+        if (g->links[i].number == number) return true;
+    return false;
+}
+
+// Links that a chip does not have are all ones for ever; one that was seen stays.
+static void set_links(gpu *g, int error, const table *t, const struct metrics_row *r)
+{
+    uint64_t up = 0;
+    bool any = false;
+    for (unsigned i = 0; i < LINKS; i++) {
+        uint64_t read = error ? UINT64_MAX : number_at(t, r->received + 8 * i, 8),
+                 written = error ? UINT64_MAX : number_at(t, r->written + 8 * i, 8),
+                 state = error || !r->up ? UINT64_MAX : number_at(t, r->up + 2 * i, 2);
+        if (read == UINT64_MAX && written == UINT64_MAX && !knows_link(g, i)) continue;
+        gpu_xgmi_set(g, i, read, written);
+        gpu_link *l = gpu_link_at(g, i);
+        if (!l) return;
+        if (error) l->rx.error = l->tx.error = error;
+        if (state == UINT64_MAX) continue;
+        any = true;
+        l->up = (gpu_value){.told = true, .value = state == 1}; // 0: down, 2: switched off
+        up += state == 1;
+    }
+    if (any) gpu_set(g, GPU_LINKS_UP, 0, up);
+}
+
+void gpu_metrics_set(gpu *g, int error, const unsigned char *data, size_t size)
+{
+    const table t = {data, size};
+    const struct metrics_row *r = error ? NULL : row_of(data, size);
+    if (!error && !r) error = EBADMSG;
+    if (r) g->metrics = r;
+    r = g->metrics; // a reading that failed leaves the same values without a number
+    if (!r) return;
+    uint64_t energy = error ? 0 : number_at(&t, r->energy, 8); // in 2^-16 J
+    gpu_set(g, GPU_ENERGY, energy == UINT64_MAX ? EOPNOTSUPP : error,
+            energy / 65536 * 1000000 + energy % 65536 * 1000000 / 65536);
+    if (r->reasons) set_reasons(g, error, &t, r->reasons);
+    if (r->residencies) set_ticks(g, error, &t, r->residencies);
+    if (r->recoveries) set_number(g, GPU_PCIE_RECOVERIES, error, &t, r->recoveries, 8);
+    if (r->replays) set_number(g, GPU_PCIE_REPLAYS, error, &t, r->replays, 8);
+    if (r->naks) {
+        set_number(g, GPU_PCIE_NAKS_SENT, error, &t, r->naks, 4);
+        set_number(g, GPU_PCIE_NAKS_RECEIVED, error, &t, r->naks + 4, 4);
+    }
+    if (r->received) set_links(g, error, &t, r);
+}
