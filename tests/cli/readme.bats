@@ -102,6 +102,20 @@ block() {
     [ "$(head -c 5 nccl.pdf)" = %PDF- ]
 }
 
+@test "recipe: Nsight Systems" {
+    for rank in 0 1; do
+        "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 "rank$rank.sqlite" rank="$rank" pid="$((40 + rank))"
+    done
+    netprof run -q --interval 100ms -o node0.netprof -- ./my_program >out
+    block sh 9 >recipe
+    [ "$(grep -c . recipe)" -eq 3 ]
+    [ -n "${NETPROF_DUCKDB-}" ] || sed -i 's/parquet/csv/' recipe
+    bash -euo pipefail recipe >out
+    grep -qi 'cuda' out
+    [ "$(head -c 5 job.pdf)" = %PDF- ]
+    ls tables/nsys_*
+}
+
 @test "recipe: in a program" {
     block c 1 >program.c
     printf 'void exchange(void) {}\n' >exchange.c
