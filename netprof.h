@@ -32,7 +32,7 @@
         7.1-7.7    system calls, memory, small files, numbers, filters, schemas, groups of files
         7.8-7.15   the context; sources cxi, netdev, ethtool, rdma, ip, tcp, user; then snapshots and deltas
         7.16-7.17  the formats: .netprof, JSON
-        7.18-7.22  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process
+        7.18-7.23  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process, series
 
    1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
@@ -48,7 +48,8 @@
      NETPROF_STATIC           every function static (several files may then have their own copy)
      NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   all three or none
      NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored); regions: no sampler, no
-                              NETPROF_FLUSH, the end of a thread is not noticed, a child of fork() writes no file
+                              NETPROF_FLUSH and NETPROF_SERIES, the end of a thread is not noticed, a child of
+                              fork() writes no file
      NETPROF_NO_NETLINK       links from sysfs, no ethtool groups
      NETPROF_NO_JSON          no JSON writer
      NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
@@ -62,6 +63,7 @@
      NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank (0 when unknown), %h host, %p pid, %% for %
      NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (0.0001 at least)
      NETPROF_FLUSH            seconds between two writes of the regions' file: 0 (only at exit)
+     NETPROF_SERIES           seconds between two samples of all regions over time, kept beside that file: 0 (none)
      NETPROF_EVERY            "halo:10,solve:2": every 10th call of halo is measured; the others are only counted
      NETPROF_RANK             rank of this process, where the launcher's environment does not tell
      NETPROF_VERBOSE          set: says on standard error what is wrong with these. Set or not, the first such thing,
@@ -564,6 +566,12 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
 
    Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
    other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency).
+
+   Over time (NETPROF_SERIES): a thread samples at fixed places in time what each region has counted so far, calls that
+   are still open up to that moment, and appends it to netprof-JOB-RANK-HOST-PID.series.netprof: snapshots with a device
+   of source "region" for each path of regions, its threads together: calls, bytes, time (inclusive) and own_time
+   (exclusive). They never decrease, neither by a reset. Also by kill -9 nothing that was sampled is lost. The regions
+   cost what they cost without.
 
    Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose what came after the
    last netprof_flush() or NETPROF_FLUSH. A thread's end ends what it has open (aborted). A child of fork() starts at
@@ -11508,8 +11516,10 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 
 /* -- 7.19 regions: the hot path --
 
-   A thread owns its nodes (region below parent) and is alone in writing them; a reader (flush) copies a node between
-   two equal even values of its sequence number. Stores are release stores, which cost nothing on x86. What happens to
+   A thread owns its nodes (region below parent) and its frames (open calls) and is alone in writing them; a reader
+   (flush, series) copies a node between two equal even values of its sequence number. Stores are release stores, which
+   cost nothing on x86: who sees one of them sees all before it. So a reader that meets anything of a call of these
+   functions sees the 0 that `ready` was set to before, or all that the call did; see 7.23. What happens to
    all threads at once (a reset, a fork, off) changes the process's epoch, and each thread catches up at its next call:
    one comparison covers that, a signal handler amid another call, and the first call of a thread. */
 
@@ -11555,6 +11565,7 @@ typedef struct netprof__node {
     struct netprof__node *parent, *children, *sibling, *made_before;
     uint32_t *carries; /* of the histogram: how often each bucket passed 2^32; NULL before the first time */
     uint32_t index;
+    uint32_t row; /* the series' own: which of its rows, from 1; 0: not known yet */
     uint32_t histogram[NETPROF_HISTOGRAM_BUCKETS];
 } netprof__node;
 
@@ -11587,8 +11598,7 @@ typedef struct netprof__columns {
 } netprof__columns;
 
 typedef struct netprof__thread {
-    volatile uint32_t
-        ready;      /* the epoch caught up with; 0 within a region call: another is from a signal handler */
+    uint32_t ready; /* the epoch caught up with; 0 within a region call: another is from a signal handler */
     uint32_t depth; /* frames in use; frames[0] is not one of them, its node is the root */
     uint32_t too_deep;                   /* begun and not ended beyond the depth */
     uint32_t epoch, resets, cuts, forks; /* caught up with */
@@ -11613,6 +11623,14 @@ typedef struct netprof__region {
     uint32_t every;
 } netprof__region;
 
+enum netprof__series_column {
+    NETPROF__SERIES_CALLS = 0,
+    NETPROF__SERIES_TIME,
+    NETPROF__SERIES_OWN_TIME,
+    NETPROF__SERIES_BYTES,
+    NETPROF__SERIES_COLUMNS
+};
+
 /* Another copy of this implementation in the process: see part 7.22. */
 typedef struct netprof__calls {
     char version[16];
@@ -11629,6 +11647,28 @@ typedef struct netprof__calls {
     void (*reset)(void);
     netprof_err (*take)(netprof_regions *out, netprof_error *error);
 } netprof__calls;
+
+/* One path of regions over time, its threads together: this tick's sums, and what was written last. */
+typedef struct netprof__series_row {
+    char *path; /* "main/step"; a slash within a name is "\/", a backslash "\\" */
+    uint32_t parent, region; /* parent: its row + 1; 0: top level */
+    uint64_t now[NETPROF__SERIES_COLUMNS], written[NETPROF__SERIES_COLUMNS], base[NETPROF__SERIES_COLUMNS];
+} netprof__series_row;
+
+/* Regions over time; see part 7.23. By the background thread, then by the flush at exit: under flush_lock. */
+typedef struct netprof__series {
+    netprof_writer *writer;
+    int begun, over; /* over: nothing more is written: the end, or it failed */
+    netprof__series_row *rows;
+    size_t count, capacity, in_schema;
+    const netprof_schema *schema;
+    netprof_snapshot snapshot;
+    uint32_t resets;
+    int64_t last_ns;
+    uint64_t thread_time, cpu_before;
+    struct netprof__open_frame *open; /* [NETPROF_MAX_DEPTH], of the thread at hand */
+    char name[1100], rank[32];
+} netprof__series;
 
 /* The one region context of the process. */
 static struct netprof__regions_state {
@@ -11652,7 +11692,7 @@ static struct netprof__regions_state {
     const netprof_schema *schema;
     uint32_t *counters;
     size_t counter_count;
-    int64_t interval_ns, flush_ns, sweep_ns;
+    int64_t interval_ns, flush_ns, series_ns, sweep_ns;
     uint64_t open;     /* regions with counters */
     uint64_t sequence; /* of `values`: odd while the sampler writes */
     uint64_t *values;
@@ -11664,6 +11704,8 @@ static struct netprof__regions_state {
     int rank, size;
     pid_t pid; /* that began */
     char output[1024], every[1024], warning[200];
+    double factor;               /* of the clock, fixed while the end is written; else 0 */
+    netprof__series series, past_series;
 } netprof__regions_state;
 
 #ifndef NETPROF_STATIC
@@ -11844,7 +11886,7 @@ static netprof__sample *netprof__sample_take(netprof__thread *t)
 static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
 {
     __atomic_add_fetch(&netprof__regions_state.open, 1, __ATOMIC_RELAXED);
-    f->marks |= NETPROF__COUNTED;
+    NETPROF__SET(f->marks, f->marks | NETPROF__COUNTED);
     f->sample = netprof__sample_take(t);
     if (f->sample) f->sample->frames++;
 }
@@ -11948,8 +11990,8 @@ static void netprof__node_renew(netprof__node *n)
 static void netprof__frame_renew(netprof__frame *f, uint64_t now)
 {
     if (f->marks & NETPROF__LOST) return;
-    f->inside = 0;
-    if ((int64_t)(now - f->begin) > 0) f->begin = now;
+    NETPROF__SET(f->inside, 0);
+    if ((int64_t)(now - f->begin) > 0) NETPROF__SET(f->begin, now);
     netprof__frame_release(f);
     NETPROF__ADD(f->node->tally.calls, 1);
 }
@@ -11980,7 +12022,7 @@ static void netprof__forget_deep(netprof__thread *t)
 static void netprof__thread_cut(netprof__thread *t)
 {
     while (t->depth) {
-        t->frames[t->depth].marks |= NETPROF__SKIPPED;
+        NETPROF__SET(t->frames[t->depth].marks, t->frames[t->depth].marks | NETPROF__SKIPPED);
         netprof__pop(t, 0, 1);
     }
     netprof__forget_deep(t);
@@ -11992,10 +12034,10 @@ NETPROF__COLD void netprof__thread_catch_up(netprof__thread *t)
     uint32_t epoch = NETPROF__GET(g->epoch), resets = NETPROF__GET(g->resets), cuts = NETPROF__GET(g->cuts);
     if (t->cuts != cuts) netprof__thread_cut(t);
     if (t->resets != resets) netprof__thread_renew(t);
+    NETPROF__SET(t->resets, resets); /* what reads the nodes from another thread starts with the process */
     if (t->forks != g->forks) netprof__process_begin(t);
     t->cuts = cuts;
     t->forks = g->forks;
-    NETPROF__SET(t->resets, resets);
     t->epoch = epoch;
 }
 
@@ -12004,11 +12046,11 @@ NETPROF__COLD netprof__thread *netprof__thread_slow(void)
 {
     netprof__thread *t = netprof__this_thread;
     if (!t && (t = netprof__thread_make()) == NULL) return NULL;
-    if (!t->ready) {
+    if (!NETPROF__PEEK(t->ready)) {
         NETPROF__ADD(t->dropped, 1);
         return NULL;
     }
-    t->ready = 0;
+    NETPROF__SET(t->ready, 0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     netprof__thread_catch_up(t);
     return t;
@@ -12018,9 +12060,9 @@ NETPROF__COLD netprof__thread *netprof__thread_slow(void)
 NETPROF__HOT netprof__thread *netprof__thread_enter(void)
 {
     netprof__thread *t = netprof__this_thread;
-    if (NETPROF__UNLIKELY(!t || t->ready != NETPROF__PEEK(netprof__regions_state.epoch)))
+    if (NETPROF__UNLIKELY(!t || NETPROF__PEEK(t->ready) != NETPROF__PEEK(netprof__regions_state.epoch)))
         return netprof__thread_slow();
-    t->ready = 0;
+    NETPROF__SET(t->ready, 0);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return t;
 }
@@ -12028,7 +12070,7 @@ NETPROF__HOT netprof__thread *netprof__thread_enter(void)
 NETPROF__HOT void netprof__thread_leave(netprof__thread *t)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    t->ready = t->epoch;
+    NETPROF__SET(t->ready, t->epoch);
 }
 
 NETPROF__COLD void netprof__begin_nowhere(uint32_t region)
@@ -12050,16 +12092,18 @@ NETPROF__COLD void netprof__begin_too_deep(netprof__thread *t, uint32_t region)
 /* A begin without a node: its end must find it all the same. */
 NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
 {
-    f->node = NULL;
-    f->marks = NETPROF__LOST;
+    NETPROF__SET(f->node, NULL);
+    NETPROF__SET(f->marks, NETPROF__LOST);
     NETPROF__ADD(t->dropped, 1);
 }
 
 NETPROF__COLD void netprof__begin_marked(netprof__thread *t, netprof__frame *f)
 {
     uint32_t every = NETPROF__PEEK(*f->node->every);
-    if (f[-1].node == f->node) f->marks |= NETPROF__NESTED;
-    if (every > 1 && f->node->tally.calls % every != 0) f->marks |= NETPROF__SKIPPED;
+    uint32_t marks = 0;
+    if (f[-1].node == f->node) marks |= NETPROF__NESTED;
+    if (every > 1 && f->node->tally.calls % every != 0) marks |= NETPROF__SKIPPED;
+    NETPROF__SET(f->marks, marks);
     if (f->node->sums && !f->marks && NETPROF__PEEK(netprof__mode_now) >= NETPROF_MODE_FAST)
         netprof__frame_sample(t, f);
 }
@@ -12072,21 +12116,22 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
         netprof__begin_too_deep(t, region);
         return;
     }
-    f = &t->frames[++t->depth];
+    f = &t->frames[t->depth + 1];
+    NETPROF__ADD(t->depth, 1);
     parent = f[-1].node;
     f->region = region;
-    f->marks = 0;
-    f->inside = 0;
+    NETPROF__SET(f->marks, 0);
+    NETPROF__SET(f->inside, 0);
     if (NETPROF__UNLIKELY(!parent || (n = parent->recent) == NULL || n->region != region) &&
         (n = netprof__node_below(t, parent, region)) == NULL) {
         netprof__begin_lost(t, f);
         return;
     }
-    f->node = n;
+    NETPROF__SET(f->node, n);
     if (NETPROF__UNLIKELY(n == parent || NETPROF__PEEK(*n->every) > 1 || n->sums))
         netprof__begin_marked(t, f);
     NETPROF__ADD(n->tally.calls, 1);
-    f->begin = netprof__ticks();
+    NETPROF__SET(f->begin, netprof__ticks());
 }
 
 /* Takes the innermost frame off; `now` is when it ended. */
@@ -12097,7 +12142,7 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
     const netprof__sample *after = NULL;
     uint64_t ns = f->inside; /* what the parent gets of one that was not measured */
     if (f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED)) after = netprof__sample_take(t);
-    t->depth--;
+    NETPROF__SET(t->depth, t->depth - 1);
     if (!(f->marks & NETPROF__LOST)) {
         netprof__node_open(n);
         if (aborted) NETPROF__ADD(n->tally.aborted, 1);
@@ -12111,7 +12156,7 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
         netprof__node_close(n);
     }
     netprof__frame_release(f);
-    f[-1].inside += ns;
+    NETPROF__ADD(f[-1].inside, ns);
 }
 
 /* An end whose begin is further out ends what is open within; one without a begin is counted and left alone. */
@@ -12155,8 +12200,8 @@ NETPROF__HOT void netprof__end_at(netprof__thread *t, uint32_t region, uint64_t 
     netprof__node_open(n);
     netprof__tally_call(n, ns, f->inside, 0);
     netprof__node_close(n);
-    t->depth--;
-    f[-1].inside += ns;
+    NETPROF__SET(t->depth, t->depth - 1);
+    NETPROF__ADD(f[-1].inside, ns);
 }
 
 NETPROF__HOT void netprof__begin_now(uint32_t region)
@@ -12483,14 +12528,14 @@ static pthread_key_t netprof__thread_key;
 static void netprof__thread_end(void *argument)
 {
     netprof__thread *t = (netprof__thread *)argument;
-    t->ready = 0;
+    NETPROF__SET(t->ready, 0);
     netprof__forget_deep(t);
     while (t->depth)
         netprof__pop(t, netprof__ticks(), 1);
     netprof_close(t->np);
     t->np = NULL;
     netprof__this_thread = NULL;
-    t->ready = t->epoch;
+    NETPROF__SET(t->ready, t->epoch);
     NETPROF__SET(t->in_use, 0);
 }
 #endif
@@ -12654,7 +12699,7 @@ static void netprof__check_environment(struct netprof__regions_state *g)
     static const char *const known[] = {"NETPROF",         "NETPROF_ROOT",    "NETPROF_SOURCES",
                                         "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
                                         "NETPROF_FLUSH",   "NETPROF_EVERY",   "NETPROF_INTERVAL",
-                                        "NETPROF_RANK",    "NETPROF_VERBOSE"};
+                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES"};
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -12735,24 +12780,46 @@ static void netprof__sleep_until(int64_t at_ns)
         continue;
 }
 
-/* The sampler, and the writer of NETPROF_FLUSH: ticks on an absolute schedule, missed ones left out. */
+/* Something to do again and again, at places in time that do not drift; 0: never. */
+typedef struct netprof__beat {
+    int64_t step_ns, next_ns;
+} netprof__beat;
+
+/* 1 when it is due; missed ones are left out. */
+static int netprof__beat_due(netprof__beat *b)
+{
+    int64_t now = netprof__clock(CLOCK_MONOTONIC);
+    if (!b->step_ns || now < b->next_ns) return 0;
+    b->next_ns += ((now - b->next_ns) / b->step_ns + 1) * b->step_ns;
+    return 1;
+}
+
+static void netprof__series_tick(struct netprof__regions_state *g);
+
+/* The sampler, and the writer of NETPROF_FLUSH and NETPROF_SERIES. */
 static void *netprof__background(void *argument)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     netprof *np = (netprof *)argument;
-    int64_t next = netprof__clock(CLOCK_MONOTONIC), flush_at = next + g->flush_ns, step = g->interval_ns, now;
-    if (!np || (g->flush_ns && g->flush_ns < step)) step = g->flush_ns;
+    int64_t now = netprof__clock(CLOCK_MONOTONIC);
+    netprof__beat beats[3];
+    size_t i;
+    memset(beats, 0, sizeof beats);
+    beats[0].step_ns = np ? g->interval_ns : 0;
+    beats[1].step_ns = g->flush_ns;
+    beats[2].step_ns = g->series_ns;
+    for (i = 0; i < 3; i++)
+        beats[i].next_ns = now + beats[i].step_ns;
+    if (g->series_ns) netprof__series_tick(g);
     for (;;) {
-        now = netprof__clock(CLOCK_MONOTONIC);
-        next = next + step > now ? next + step : now + step;
-        netprof__sleep_until(next);
-        if (np && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK)
+        int64_t wake = INT64_MAX;
+        for (i = 0; i < 3; i++)
+            if (beats[i].step_ns && beats[i].next_ns < wake) wake = beats[i].next_ns;
+        netprof__sleep_until(wake);
+        if (netprof__beat_due(&beats[0]) && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK)
             netprof__publish(g, &g->snapshot);
-        now = netprof__clock(CLOCK_MONOTONIC);
-        if (g->flush_ns && now >= flush_at) {
-            netprof__flush(1, NULL);
-            flush_at = now + g->flush_ns;
-        }
+        if (netprof__beat_due(&beats[2])) netprof__series_tick(g);
+        if (netprof__beat_due(&beats[1])) netprof__flush(1, NULL);
     }
     return NULL;
 }
@@ -12778,11 +12845,13 @@ static void netprof__background_check(struct netprof__regions_state *g)
 {
 #ifndef NETPROF_NO_THREADS
     int sampler = g->started == NETPROF_MODE_SAMPLER;
-    if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns)) return;
+    if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns && !g->series_ns)) return;
     if (sampler && !g->np) g->np = netprof__region_context();
+    g->series.last_ns = g->since_ns;
     g->background = netprof__background_start(sampler ? g->np : NULL);
     if (!g->background)
-        netprof__warn(g, "the %s thread cannot be started", sampler ? "sampler's" : "flushing");
+        netprof__warn(g, "the %s thread cannot be started",
+                      sampler ? "sampler's" : g->flush_ns ? "flushing" : "series'");
 #else
     (void)g;
 #endif
@@ -12838,6 +12907,7 @@ static void netprof__fork_parent(void)
 static void netprof__fork_threads(struct netprof__regions_state *g)
 {
     netprof__thread *mine = netprof__this_thread, **link = &g->threads, *t;
+    netprof__node *n;
     uint32_t i;
     while ((t = *link) != NULL) {
         if (t == mine) {
@@ -12850,9 +12920,27 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
     }
     g->thread_count = mine ? 1 : 0;
     g->open = 0;
+    for (n = mine ? mine->made : NULL; n; n = n->made_before)
+        n->row = 0;
     if (mine) mine->number = 0;
     for (i = 1; mine && i <= mine->depth; i++)
         g->open += (mine->frames[i].marks & NETPROF__COUNTED) != 0;
+}
+
+/* Of the clock, for what is written next; 0: as it is measured. Any thread may be asking for it. */
+static void netprof__fix_factor(struct netprof__regions_state *g, double factor)
+{
+    __atomic_store(&g->factor, &factor, __ATOMIC_RELAXED);
+}
+
+/* The series is the parent's, perhaps left amid a tick: only its descriptor is given back. */
+static void netprof__series_leave(struct netprof__regions_state *g)
+{
+    netprof_writer *w = NETPROF__GET(g->series.writer);
+    if (w && w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
+    g->past_series = g->series;
+    memset(&g->series, 0, sizeof g->series);
+    netprof__fix_factor(g, 0);
 }
 
 /* The child starts from zero, with this thread's open regions open. Threads and sockets wait for its first region:
@@ -12872,6 +12960,7 @@ static void netprof__fork_child(void)
     g->past_snapshot = g->snapshot;
     g->np = NULL;
     memset(&g->snapshot, 0, sizeof g->snapshot);
+    netprof__series_leave(g);
     g->since_ns = netprof__clock(CLOCK_MONOTONIC);
     g->since_wall_ns = netprof__clock(CLOCK_REALTIME);
     g->reset_ticks = netprof__ticks();
@@ -12912,6 +13001,8 @@ static void netprof__regions_start(void)
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
         g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
         g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", 0);
+        g->series_ns = netprof__seconds_setting(g, "NETPROF_SERIES", 0);
+        if (g->series_ns && g->series_ns < 1000000) g->series_ns = 1000000;
         netprof__calibrate(g);
         netprof__measure_overhead(g);
 #ifndef NETPROF_NO_THREADS
@@ -12945,8 +13036,8 @@ NETPROF_API void netprof_set_rank(int rank, int size)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     if (!netprof__regions_lock()) return;
-    g->rank = rank;
-    g->size = size;
+    NETPROF__SET(g->rank, rank);
+    NETPROF__SET(g->size, size);
     netprof__regions_unlock();
     if (g->first) g->first->set_rank(rank, size);
 }
@@ -12980,10 +13071,13 @@ static uint64_t netprof__scaled(uint64_t ns, double factor)
 }
 
 /* The whole run is a far better measure of the clock than the start was. */
-static double netprof__clock_factor(const struct netprof__regions_state *g)
+static double netprof__clock_factor(struct netprof__regions_state *g)
 {
     uint64_t ticks = netprof__ticks() - g->begin_ticks;
     int64_t ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
+    double fixed;
+    __atomic_load(&g->factor, &fixed, __ATOMIC_RELAXED);
+    if (fixed > 0) return fixed;
     if (!g->use_tsc || ns < 10000000 || !ticks) return 1;
     return (double)ns * 16777216.0 / ((double)ticks * (double)g->ns_per_tick_24);
 }
@@ -13212,8 +13306,9 @@ static void netprof__append_safe(char *to, size_t size, const char *text)
 static void netprof__rank_text(char *text, size_t size)
 {
     const char *rank = netprof__launcher("rank");
-    if (netprof__regions_state.rank >= 0)
-        snprintf(text, size, "%d", netprof__regions_state.rank);
+    int given = NETPROF__GET(netprof__regions_state.rank);
+    if (given >= 0)
+        snprintf(text, size, "%d", given);
     else
         netprof__copy_text(text, size, rank ? rank : "");
 }
@@ -13254,12 +13349,14 @@ static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, co
     return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
 }
 
-static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *r, netprof_error *error)
+/* Whose regions they are. */
+static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error)
 {
     char rank[32], size[32], pid[32], command[256];
+    int given = NETPROF__GET(netprof__regions_state.size);
     struct utsname node;
     netprof__rank_text(rank, sizeof rank);
-    snprintf(size, sizeof size, "%d", netprof__regions_state.size);
+    snprintf(size, sizeof size, "%d", given);
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
     if (netprof__read_line(AT_FDCWD, "/proc/self/comm", command, sizeof command) < 0) command[0] = 0;
     if (netprof_write_fact(w, "netprof", NETPROF_VERSION_STRING, error) ||
@@ -13269,9 +13366,9 @@ static netprof_err netprof__write_run(netprof_writer *w, const netprof_regions *
         netprof__write_fact_if(w, "rank", rank, error) ||
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
         netprof__write_fact_if(w, "rank_count",
-                               netprof__regions_state.size > 0 ? size : netprof__launcher("size"), error))
+                               given > 0 ? size : netprof__launcher("size"), error))
         return error ? error->code : NETPROF_ERR_IO;
-    return netprof_write_regions(w, r, error);
+    return NETPROF_OK;
 }
 
 /* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
@@ -13315,6 +13412,10 @@ static void netprof__regions_trim(netprof_regions *r)
     r->schema = part;
 }
 
+#ifndef NETPROF_NO_THREADS
+static void netprof__series_end(struct netprof__regions_state *g);
+#endif
+
 static netprof_err netprof__flush_locked(netprof_error *error)
 {
     netprof_regions r;
@@ -13322,17 +13423,24 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     netprof_error own;
     char name[4096];
     netprof_err failed, ended;
-#ifdef NETPROF_NO_THREADS
+#ifndef NETPROF_NO_THREADS
+    if (NETPROF__GET(netprof__regions_state.ended)) netprof__series_end(&netprof__regions_state);
+#else
     if (netprof__regions_state.pid != getpid())
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
                              "a child of fork() has its parent's statistics (NETPROF_NO_THREADS): no file");
 #endif
-    if ((failed = netprof_regions_take(&r, error)) != NETPROF_OK) return failed;
+    failed = netprof_regions_take(&r, error);
+#ifndef NETPROF_NO_THREADS
+    netprof__fix_factor(&netprof__regions_state, 0);
+#endif
+    if (failed) return failed;
     if (!error) error = &own;
     netprof__regions_trim(&r);
     netprof__output_name(name, sizeof name);
     failed = netprof_writer_open(&w, name, 0, error);
-    if (!failed) failed = netprof__write_run(w, &r, error);
+    if (!failed) failed = netprof__write_origin(w, error);
+    if (!failed) failed = netprof_write_regions(w, &r, error);
     ended = netprof_writer_close(w, !failed, failed ? NULL : error);
     netprof_regions_free(&r);
     return failed ? failed : ended;
@@ -13435,6 +13543,406 @@ static const netprof__calls *netprof__first_copy(void)
     if (found == mine) return NULL;
     return found->calls; /* our page stays: somebody may be reading it */
 }
+
+#ifndef NETPROF_NO_THREADS
+/* -- 7.23 regions over time --
+
+   The process samples itself. A recorder that reads a mapping of it would need the nodes in shared memory, which a
+   child of fork() goes on writing to, or a second copy of each figure on the hot path, and would have to trust what a
+   stranger wrote; sampling at the end of a region would say nothing for as long as one is open, when it matters most.
+   A thread that sleeps costs the hot path nothing, and what it wrote outlives a kill.
+
+   Closed calls are in the nodes. What is open is in the frames: a frame that reads the same twice, while its thread was
+   outside of our functions (`ready`) and its node has neither begun nor ended a call, was open in between, with just
+   that begin. Where that does not come true, because regions begin and end all the time, what is not known to be open
+   is left out: it is as short as a look at it. Values are as of a moment before the look, so they never decrease; where
+   parts were read at slightly different moments, or the clock is known better than before, the larger value stands. */
+
+#define NETPROF__SERIES_ROWS 1024 /* paths; more are left out, and a fact tells */
+
+typedef struct netprof__open_frame {
+    const netprof__node *node;
+    uint64_t begin, inside;
+    uint32_t marks;
+    netprof__tally tally;
+} netprof__open_frame;
+
+/* PARENT/NAME, escaped. */
+static char *netprof__series_path(const char *parent, const char *name)
+{
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    size_t n = parent ? strlen(parent) : 0;
+    char *path = (char *)netprof__resize(&a, NULL, n + 2 * strlen(name) + 2), *to = path;
+    if (!path) return NULL;
+    if (parent) {
+        memcpy(to, parent, n);
+        to += n;
+        *to++ = '/';
+    }
+    for (; *name; name++) {
+        if (*name == '/' || *name == '\\') *to++ = '\\';
+        *to++ = *name;
+    }
+    *to = 0;
+    return path;
+}
+
+/* The row of a node, made if there is none; NULL: there are too many, or no memory. */
+static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__node *n)
+{
+    const struct netprof__regions_state *g = &netprof__regions_state;
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    netprof__series_row *row;
+    uint32_t parent = 0;
+    size_t i;
+    if (n->row > NETPROF__SERIES_ROWS) return NULL;
+    if (n->row) return &s->rows[n->row - 1];
+    if (n->parent->parent) { /* else the parent is the root */
+        if ((row = netprof__series_row_of(s, n->parent)) == NULL) return NULL;
+        parent = (uint32_t)(row - s->rows) + 1;
+    }
+    for (i = 0; i < s->count; i++)
+        if (s->rows[i].parent == parent && s->rows[i].region == n->region) {
+            n->row = (uint32_t)i + 1;
+            return &s->rows[i];
+        }
+    if (s->count == NETPROF__SERIES_ROWS) {
+        n->row = NETPROF__SERIES_ROWS + 1; /* left out for good: it is not looked for at each sample */
+        return NULL;
+    }
+    if (!netprof__grow(&a, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows)) return NULL;
+    row = &s->rows[s->count];
+    memset(row, 0, sizeof *row);
+    row->parent = parent;
+    row->region = n->region;
+    row->path = netprof__series_path(parent ? s->rows[parent - 1].path : NULL, g->regions[n->region]->name);
+    if (!row->path) return NULL;
+    n->row = (uint32_t)++s->count;
+    return row;
+}
+
+/* What a node counts, of one moment. 0: its owner is amid a change. */
+static int netprof__tally_peek(const netprof__node *n, netprof__tally *y, uint32_t *sequence)
+{
+    size_t i;
+    if ((*sequence = NETPROF__GET(n->sequence)) & 1) return 0;
+    for (i = 0; i < sizeof *y / sizeof(uint64_t); i++)
+        (&y->calls)[i] = NETPROF__GET((&n->tally.calls)[i]);
+    return NETPROF__PEEK(n->sequence) == *sequence;
+}
+
+/* One frame that is open for sure. The second look finds what changed since the first: all loads acquire, so that
+   whatever of a change was seen brings `ready` of that change, or its end, with it. */
+static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof__open_frame *o)
+{
+    const netprof__frame *f = &t->frames[depth];
+    uint32_t sequence;
+    if (NETPROF__GET(t->depth) < depth || (o->node = NETPROF__GET(f->node)) == NULL) return 0;
+    if (!netprof__tally_peek(o->node, &o->tally, &sequence)) return 0;
+    o->begin = NETPROF__GET(f->begin);
+    o->inside = NETPROF__GET(f->inside);
+    o->marks = NETPROF__GET(f->marks);
+    if (!NETPROF__GET(t->ready)) return 0;
+    return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node &&
+           NETPROF__GET(f->begin) == o->begin && NETPROF__GET(f->marks) == o->marks &&
+           NETPROF__GET(o->node->tally.calls) == o->tally.calls && NETPROF__GET(o->node->sequence) == sequence;
+}
+
+/* How many frames of a thread are open, from the outermost on: as many as can be told; *all: and no more. A thread that
+   lost the processor amid a call gets the time to come back. */
+static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open, int *all)
+{
+    struct timespec nap = {0, 50000};
+    uint32_t depth = 0;
+    int tries = 0;
+    while (depth < NETPROF_MAX_DEPTH && NETPROF__GET(t->depth) > depth && tries < 200) {
+        if (netprof__frame_peek(t, depth + 1, &open[depth]))
+            depth++;
+        else if (++tries > 150 && !NETPROF__GET(t->ready))
+            nanosleep(&nap, NULL);
+    }
+    *all = NETPROF__GET(t->ready) && NETPROF__GET(t->depth) == depth;
+    return depth;
+}
+
+static void netprof__series_add(netprof__series_row *row, uint64_t time, uint64_t own)
+{
+    row->now[NETPROF__SERIES_TIME] += time;
+    row->now[NETPROF__SERIES_OWN_TIME] += own;
+}
+
+/* Times of open calls up to `now`, from the innermost out: what is inside belongs to the inner one. Where there may be
+   one more that could not be told, nobody knows whose the time since then is: it comes with the next sample. */
+static void netprof__series_open(netprof__series *s, const netprof__open_frame *open, uint32_t count, int all,
+                                 uint64_t now, double factor)
+{
+    uint64_t inner = 0;
+    uint32_t innermost = count;
+    while (count-- > 0) {
+        const netprof__open_frame *o = &open[count];
+        int known = all || count + 1 < innermost;
+        netprof__series_row *row = netprof__series_row_of(s, (netprof__node *)(uintptr_t)o->node);
+        uint64_t ns = netprof__ticks_to_ns(now - o->begin), parts = o->inside + inner;
+        if (o->marks & NETPROF__SKIPPED) {
+            inner = parts;
+            continue;
+        }
+        if (row)
+            netprof__series_add(row, o->marks & NETPROF__NESTED ? 0 : netprof__scaled(ns, factor),
+                                netprof__scaled(known && ns > parts ? ns - parts : 0, factor));
+        inner = ns;
+    }
+}
+
+static void netprof__series_closed(netprof__series *s, netprof__node *n, const netprof__tally *y, double factor)
+{
+    netprof__series_row *row = netprof__series_row_of(s, n);
+    if (!row) return;
+    row->now[NETPROF__SERIES_CALLS] += y->calls;
+    row->now[NETPROF__SERIES_BYTES] += y->bytes;
+    netprof__series_add(row, netprof__scaled(y->inclusive, factor),
+                        netprof__scaled(y->inclusive + y->recursive - y->within, factor));
+}
+
+/* A thread that has not yet noticed a reset has nothing to tell. */
+static void netprof__series_thread(netprof__series *s, const netprof__thread *t, double factor)
+{
+    netprof__open_frame *open = s->open;
+    uint64_t now = netprof__ticks();
+    uint32_t count, k, sequence;
+    netprof__node *n;
+    int all;
+    if (NETPROF__GET(t->resets) != NETPROF__GET(netprof__regions_state.resets)) return;
+    count = netprof__frames_peek(t, open, &all);
+    for (n = NETPROF__GET(t->made); n; n = n->made_before) {
+        netprof__tally y;
+        for (k = 0; k < count && open[k].node != n; k++)
+            continue;
+        if (k < count)
+            y = open[k].tally;
+        else
+            while (!netprof__tally_peek(n, &y, &sequence))
+                sched_yield();
+        netprof__series_closed(s, n, &y, factor);
+    }
+    netprof__series_open(s, open, count, all, now, factor);
+}
+
+/* All threads into the rows. Returns how many live. */
+static uint64_t netprof__series_collect(struct netprof__regions_state *g)
+{
+    netprof__series *s = &g->series;
+    double factor = netprof__clock_factor(g);
+    uint32_t resets = NETPROF__GET(g->resets);
+    uint64_t living = 0;
+    netprof__thread *t;
+    size_t i, k;
+    for (i = 0; i < s->count; i++) {
+        if (s->resets != resets) memcpy(s->rows[i].base, s->rows[i].written, sizeof s->rows[i].base);
+        memset(s->rows[i].now, 0, sizeof s->rows[i].now);
+    }
+    s->resets = resets;
+    for (t = NETPROF__GET(g->threads); t; t = t->next) {
+        netprof__series_thread(s, t, factor);
+        living += NETPROF__GET(t->in_use) != 0;
+    }
+    for (i = 0; i < s->count; i++)
+        for (k = 0; k < NETPROF__SERIES_COLUMNS; k++) {
+            uint64_t sum = s->rows[i].base[k] + s->rows[i].now[k];
+            if (sum > s->rows[i].written[k]) s->rows[i].written[k] = sum;
+        }
+    return living;
+}
+
+static void netprof__series_counter(netprof_list *list, const char *name, const char *unit)
+{
+    netprof_counter c;
+    memset(&c, 0, sizeof c);
+    c.name = name;
+    c.unit = unit;
+    c.kind = NETPROF_KIND_COUNTER;
+    c.width = 64;
+    c.flags = NETPROF_FAST;
+    netprof_list_counter(list, &c);
+}
+
+/* A schema of all rows, when there are new ones. */
+static int netprof__series_schema(netprof__series *s)
+{
+    static const char *const names[NETPROF__SERIES_COLUMNS][2] = {
+        {"calls", "calls"}, {"time", "ns"}, {"own_time", "ns"}, {"bytes", "bytes"}};
+    const netprof_schema *schema;
+    struct utsname node;
+    netprof_list *list;
+    size_t i, k;
+    if (s->schema && s->in_schema == s->count) return 1;
+    if ((list = netprof_build_begin(NULL)) == NULL) return 0;
+    netprof_build_fact(list, "netprof", NETPROF_VERSION_STRING);
+    if (uname(&node) == 0) netprof_build_fact(list, "host", node.nodename);
+    netprof__node_fact(list, "boot_id", "", "/proc/sys/kernel/random/boot_id");
+    netprof_build_source(list, "regions");
+    netprof_list_device(list, "process", (uint64_t)getpid(), 0);
+    netprof__series_counter(list, "thread_time", "ns");
+    netprof__series_counter(list, "sampling_time", "ns");
+    if (s->count) netprof_build_source(list, "region");
+    for (i = 0; i < s->count; i++) {
+        netprof_list_device(list, s->rows[i].path, (uint64_t)getpid(), 0);
+        netprof_list_fact(list, "name", netprof__region_name(s->rows[i].region));
+        for (k = 0; k < NETPROF__SERIES_COLUMNS; k++)
+            netprof__series_counter(list, names[k][0], names[k][1]);
+    }
+    if (netprof_build_end(list, &schema, NULL)) return 0;
+    netprof_schema_release(s->schema);
+    s->schema = schema;
+    s->in_schema = s->count;
+    return !netprof_snapshot_make(&s->snapshot, schema, NULL);
+}
+
+static void netprof__series_fill(netprof__series *s, int64_t begin_ns, int64_t wall_ns)
+{
+    netprof_snapshot *x = &s->snapshot;
+    size_t i, at = 0;
+    x->begin_ns = begin_ns;
+    x->end_ns = netprof__clock(CLOCK_MONOTONIC);
+    x->wall_ns = wall_ns;
+    x->set = NETPROF_SET_ALL;
+    x->values[at++] = s->thread_time;
+    x->values[at++] = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->cpu_before;
+    for (i = 0; i < s->in_schema; i++) {
+        memcpy(&x->values[at], s->rows[i].written, sizeof s->rows[i].written);
+        at += NETPROF__SERIES_COLUMNS;
+    }
+    memset(x->status, NETPROF_STATUS_OK, at);
+    for (i = 0; i < x->schema->device_count; i++) {
+        x->device_begin_ns[i] = begin_ns;
+        x->device_end_ns[i] = x->end_ns;
+    }
+}
+
+/* NAME.netprof has its series in NAME.series.netprof. */
+static void netprof__series_name(char *name, size_t size)
+{
+    static const char end[] = ".netprof";
+    size_t n;
+    netprof__output_name(name, size - 8);
+    n = strlen(name);
+    if (n >= sizeof end && strcmp(name + n - (sizeof end - 1), end) == 0) name[n - (sizeof end - 1)] = 0;
+    n = strlen(name);
+    snprintf(name + n, size - n, ".series%s", end);
+}
+
+/* A file of that name is another process's, or of another time: it is replaced, not written into. */
+static netprof_err netprof__series_begin(struct netprof__regions_state *g, netprof_error *error)
+{
+    netprof__series *s = &g->series;
+    netprof_writer *w;
+    char step[32];
+    const char *node = NETPROF_OS_GETENV("SLURMD_NODENAME");
+    netprof_err failed;
+    netprof_alloc a = netprof__alloc_or_default(NULL);
+    s->open = (netprof__open_frame *)netprof__zalloc(&a, NETPROF_MAX_DEPTH * sizeof *s->open);
+    if (!s->open) return netprof__no_memory(error);
+    netprof__series_name(s->name, sizeof s->name);
+    if (!netprof__in_place(s->name)) unlink(s->name);
+    if ((failed = netprof_writer_open(&w, s->name, 1, error)) != NETPROF_OK) return failed;
+    NETPROF__SET(s->writer, w);
+    netprof__rank_text(s->rank, sizeof s->rank);
+    snprintf(step, sizeof step, "%lld", (long long)g->series_ns);
+    failed = netprof__write_origin(w, error);
+    if (!failed) failed = netprof__write_fact_if(w, "node", node, error);
+    return failed ? failed : netprof_write_fact(w, "interval_ns", step, error);
+}
+
+/* netprof_set_rank() came after the begin: the name follows, and the later fact counts. */
+static netprof_err netprof__series_follow(netprof__series *s, netprof_error *error)
+{
+    char name[sizeof s->name], rank[sizeof s->rank];
+    netprof__rank_text(rank, sizeof rank);
+    if (strcmp(rank, s->rank) == 0) return NETPROF_OK;
+    netprof__copy_text(s->rank, sizeof s->rank, rank);
+    netprof__series_name(name, sizeof name);
+    if (strcmp(name, s->name) != 0 && !netprof__in_place(s->name) && NETPROF_OS_RENAME(s->name, name) == 0)
+        netprof__copy_text(s->name, sizeof s->name, name);
+    return netprof__write_fact_if(s->writer, "rank", rank, error);
+}
+
+/* One sample. */
+static netprof_err netprof__series_write(struct netprof__regions_state *g, netprof_error *error)
+{
+    netprof__series *s = &g->series;
+    int64_t begin_ns = netprof__clock(CLOCK_MONOTONIC), wall_ns = netprof__clock(CLOCK_REALTIME);
+    size_t known = s->count;
+    netprof_err failed = NETPROF_OK;
+    uint64_t living = netprof__series_collect(g);
+    s->thread_time += living * (uint64_t)(begin_ns - s->last_ns);
+    s->last_ns = begin_ns;
+    if (!netprof__series_schema(s)) return netprof__no_memory(error);
+    netprof__series_fill(s, begin_ns, wall_ns);
+    if (known < NETPROF__SERIES_ROWS && s->count == NETPROF__SERIES_ROWS)
+        failed = netprof_write_fact(s->writer, "warning", "too many paths of regions: later ones are not in the series",
+                                    error);
+    return failed ? failed : netprof_write_snapshot(s->writer, &s->snapshot, error);
+}
+
+/* Nothing more is written: that is said in the regions' own file. */
+static void netprof__series_failed(struct netprof__regions_state *g, const netprof_error *error)
+{
+    netprof_writer *w = g->series.writer;
+    NETPROF__SET(g->series.writer, NULL);
+    netprof_writer_close(w, 0, NULL);
+    g->series.over = 1;
+    if (!netprof__regions_lock()) return;
+    netprof__warn(g, "the series of the regions cannot be written: %.80s",
+                  error->sys_errno ? strerror(error->sys_errno) : error->text);
+    if (NETPROF_OS_GETENV("NETPROF_VERBOSE")) fprintf(stderr, "netprof: %s\n", g->warning);
+    netprof__regions_unlock();
+}
+
+/* With flush_lock held. */
+static void netprof__series_step(struct netprof__regions_state *g)
+{
+    netprof__series *s = &g->series;
+    netprof_error error;
+    netprof_err failed = NETPROF_OK;
+    if (s->over) return;
+    memset(&error, 0, sizeof error);
+    if (!s->begun) {
+        s->begun = 1;
+        s->resets = NETPROF__GET(g->resets);
+        s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID);
+        failed = netprof__series_begin(g, &error);
+    }
+    if (!failed) failed = netprof__series_follow(s, &error);
+    if (!failed) failed = netprof__series_write(g, &error);
+    if (failed) netprof__series_failed(g, &error);
+}
+
+static void netprof__series_tick(struct netprof__regions_state *g)
+{
+    netprof__lock(&g->flush_lock);
+    netprof__holds_lock = 0;
+    netprof__flushing = 1;
+    if (!NETPROF__GET(g->ended)) netprof__series_step(g);
+    netprof__flushing = 0;
+    netprof__unlock(&g->flush_lock);
+}
+
+/* The last sample, by the same measure of the clock as the totals that are written next. */
+static void netprof__series_end(struct netprof__regions_state *g)
+{
+    netprof__series *s = &g->series;
+    netprof_writer *w = s->writer;
+    if (!g->series_ns || s->over || !w) return;
+    netprof__fix_factor(g, netprof__clock_factor(g));
+    /* The ending thread's own processor time is not the sampler's. */
+    s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->snapshot.values[1];
+    netprof__series_step(g);
+    if ((w = s->writer) == NULL) return;
+    NETPROF__SET(s->writer, NULL);
+    s->over = 1;
+    netprof_writer_close(w, 1, NULL);
+}
+#endif
 
 #endif /* NETPROF_DISABLE */
 

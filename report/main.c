@@ -277,12 +277,15 @@ static int report(const char **paths, size_t count, const document_options *o)
 // A file that holds regions, or a directory unless all that it holds are readings.
 static bool is_of_regions(const char *const *paths, size_t count)
 {
+    size_t sampled = 0;
     for (size_t i = 0; i < count; i++) {
         bool directory = listing_is_directory(paths[i]);
         if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
-        if (!directory && !regions_in_file(paths[i])) return false;
+        if (directory || regions_in_file(paths[i])) continue;
+        if (!regions_series_in_file(paths[i])) return false;
+        sampled++;
     }
-    return count > 0;
+    return count > sampled;
 }
 
 static int report_regions(const char **paths, size_t count, const document_options *o)

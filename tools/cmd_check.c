@@ -435,6 +435,7 @@ static int check_files(const char **paths, size_t count)
     difference d = {0};
     dataset_options how = {.names = names, .ends_only = 1};
     int code = inputs_read(&set, paths, count, &how);
+    inputs_drop_series(&set);
     if (!code && (pair || !inputs_are_one_run(&set))) {
         code = check_runs(&set);
         dataset_free(&set);

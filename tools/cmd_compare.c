@@ -58,6 +58,7 @@ static int read_side(comparison *c, dataset *set, comparison_side side, const ch
     dataset_options reading = {.names = names, .ends_only = 1};
     netprof_error error;
     int code = inputs_read(set, paths, count, &reading);
+    inputs_drop_series(set);
     if (code || !comparison_add(c, side, set, how, &error)) return code;
     if (error.code == NETPROF_ERR_MISMATCH)
         return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path),

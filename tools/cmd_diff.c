@@ -132,6 +132,7 @@ static int run(const char **paths, size_t count)
         return fail_usage("expected BEFORE and AFTER, or one file with both");
     int code = choose(&view);
     if (!code) code = inputs_read(&set, paths, count, &how);
+    inputs_drop_series(&set);
     if (!code) code = inputs_are_one_run(&set) || (force && count == 2) ? diff_ends(&view) : diff_nodes(&view);
     if (!code) code = output_close();
     if (!code && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;

@@ -84,6 +84,17 @@ static void take(execution *e, netprof_snapshot *s, netprof_set set)
 
 // ---- the command ----
 
+// Programs with regions sample themselves as often as the node is read, unless the user says otherwise.
+static void ask_for_series(const execution *e)
+{
+    enum { LEAST_MS = 10 }; // a process wakes up each time
+    int64_t step = e->interval_ns < LEAST_MS * 1000000 ? LEAST_MS * 1000000 : e->interval_ns;
+    char text[48];
+    if (!e->interval_ns || !output || getenv("NETPROF_SERIES")) return;
+    snprintf(text, sizeof text, "%lld.%09lld", (long long)(step / 1000000000), (long long)(step % 1000000000));
+    setenv("NETPROF_SERIES", text, 1);
+}
+
 // Never returns. What this process changed for itself is undone first.
 static void become_command(const execution *e, const struct sigaction *child_action, int report)
 {
@@ -104,6 +115,7 @@ static int start(execution *e)
     sigaction(SIGCHLD, &standard, &old); // where it was ignored there would be no exit status
     e->wall_begin_ns = now_ns(CLOCK_REALTIME);
     e->begin_ns = now_ns(CLOCK_MONOTONIC);
+    ask_for_series(e);
     e->child = fork();
     if (e->child == 0) become_command(e, &old, report[1]);
     error = e->child < 0 ? errno : 0;

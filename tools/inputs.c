@@ -1,6 +1,7 @@
 #include "inputs.h"
 
 #include "common.h"
+#include "regions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -87,6 +88,19 @@ int inputs_read(dataset *set, const char *const *paths, size_t count, const data
     if (set->warning_count > SAID)
         warn("%llu more such lines", (unsigned long long)(set->warning_count - SAID + set->warnings_dropped));
     return result ? fail_error(paths[i - 1], &error) : code;
+}
+
+static bool is_series(const dataset_run *run)
+{
+    return run->snapshot_count && regions_series(run->snapshots[0].schema);
+}
+
+void inputs_drop_series(dataset *set)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < set->run_count; i++) others += !is_series(&set->runs[i]);
+    for (size_t i = set->run_count; others && i-- > 0;)
+        if (is_series(&set->runs[i])) dataset_remove_run(set, i);
 }
 
 static bool holds_a_run(const dataset_run *run)

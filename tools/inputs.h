@@ -16,6 +16,8 @@ int inputs_list(listing *l, const char *directory);
 size_t inputs_count(const char *const *paths, size_t count); // of files, those of directories among them
 // What a file, or the files of a directory, hold: PARTS_... of parts.h.
 unsigned inputs_hold(const char *path);
+// What processes sampled of their own regions is no reading of a node: left out, unless there is nothing else.
+void inputs_drop_series(dataset *set);
 // Is it one run, from the first of its runs to the last? Else each is a run of a node of its own.
 bool inputs_are_one_run(const dataset *set);
 // From the first snapshot of the first to the last of the last. Returns an exit code, after saying what stands against

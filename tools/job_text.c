@@ -315,6 +315,48 @@ static void print_regions(FILE *to, const job_report *job, bool all)
     free(done);
 }
 
+// A name of a region in a table that is 80 columns wide; whole with --all.
+static void name_cell(table *t, const char *name, bool all)
+{
+    enum { MOST = 24 };
+    char text[MOST + 4];
+    size_t n = strlen(name);
+    if (all || n <= MOST + 3) {
+        table_cell(t, PLAIN, name);
+        return;
+    }
+    for (n = MOST; n && ((unsigned char)name[n] & 0xc0) == 0x80;) n--; // no half of a character
+    snprintf(text, sizeof text, "%.*s...", (int)n, name);
+    table_cell(t, PLAIN, text);
+}
+
+// The same over time: shares of the threads' time in equal parts of the job, the regions' own.
+static void print_regions_over_time(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5, PARTS = 6 };
+    char heads[PARTS][48];
+    column columns[PARTS + 1] = {{"OWN TIME OF", 0}};
+    double width = job->end_s / PARTS;
+    if (!job->region_time_count || !job_region_ranks(job, JOB_ALL_NODES)) return;
+    for (size_t i = 0; i < PARTS; i++) {
+        char at[32];
+        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ", job_time_text(at, sizeof at, width * (double)i, job->end_s));
+        columns[i + 1] = (column){heads[i], COLUMN_RIGHT};
+    }
+    table *t = table_begin(columns, PARTS + 1);
+    for (size_t k = 0; k < job->region_time_count && (all || k < SHOWN); k++) {
+        name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
+        for (size_t i = 0; i < PARTS; i++) {
+            double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
+            table_cell(t, PLAIN, isnan(share) ? "-" : number_share(share));
+        }
+    }
+    putc('\n', to);
+    table_end(t, to, 0);
+    size_t processes = job_region_ranks(job, JOB_ALL_NODES);
+    fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
+}
+
 static const char *lane_text(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
@@ -377,6 +419,7 @@ void job_print(FILE *to, const job_report *job, bool all)
     print_use(to, job);
     print_phases(to, job, all);
     print_regions(to, job, all);
+    print_regions_over_time(to, job, all);
     if (all) print_nodes(to, job);
     if (all) print_findings(to, job);
     print_foot(to, job);

@@ -208,6 +208,13 @@ static void free_run(dataset_run *run)
     free(run->path);
 }
 
+void dataset_remove_run(dataset *set, size_t index)
+{
+    free_run(&set->runs[index]);
+    set->run_count--;
+    memmove(&set->runs[index], &set->runs[index + 1], (set->run_count - index) * sizeof *set->runs);
+}
+
 void dataset_free(dataset *set)
 {
     if (!set) return;

@@ -76,6 +76,7 @@ netprof_err dataset_read(dataset *set, const char *path, const dataset_options *
 // The same from memory; `name` stands for the path in messages.
 netprof_err dataset_read_memory(dataset *set, const char *name, const void *data, size_t size,
                                 const dataset_options *options, netprof_error *error);
+void dataset_remove_run(dataset *set, size_t index);
 void dataset_free(dataset *set);
 
 // Which kind of file begins like this.

@@ -1,4 +1,4 @@
-#include "job_report_private.h"
+#include "job_regions_private.h"
 
 #include "listing.h"
 
@@ -138,9 +138,11 @@ static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netpro
 static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
 {
     netprof_err err = job_run_end(r);
+    job_region_series_free(r);
     size_t at = r->reader->file;
     for (size_t i = 0; i < set->run_count && !err; i++) {
         dataset_run *run = &set->runs[i];
+        if (run->snapshot_count && regions_series(run->snapshots[0].schema)) continue;
         if (!run->snapshot_count) refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
         else if (at < r->reader->run_count) err = use_run(r, run, &r->reader->runs[at++], error);
     }
@@ -166,6 +168,7 @@ static netprof_err read_recording(job_report *r, const char *path, netprof_error
         err = NETPROF_ERR_NOMEM;
     } else if (failed) {
         job_run_free(r);
+        job_region_series_free(r);
         if (!set.regions) refuse(r, path, failed, *own.text ? own.text : netprof_strerror(failed));
     } else {
         take_warnings(r, &set);
@@ -182,6 +185,8 @@ static void free_reader(job_report *r)
     job_reader *reader = r->reader;
     if (!reader) return;
     job_run_free(r);
+    job_region_series_free(r);
+    job_places_free(reader->places, reader->place_count);
     for (size_t i = 0; i < r->node_count && reader->nodes; i++) {
         job_node_reader *node = &reader->nodes[i];
         for (int m = 0; m < JOB_METERS; m++)
@@ -248,6 +253,7 @@ void job_report_free(job_report *r)
     free_reader(r);
     free_nodes(r);
     free_findings(r);
+    job_regions_free(r);
     for (size_t i = 0; i < r->fact_count; i++) free(r->facts[i].text);
     for (size_t i = 0; i < r->phase_count; i++) free(r->phases[i].name);
     for (size_t i = 0; i < r->event_count; i++) {
@@ -301,8 +307,8 @@ static netprof_err read_all(job_report *r, const listing *files, netprof_error *
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) && job_make_efficiency(r) && job_make_findings(r) &&
-           job_make_notes(r);
+    return job_finish_lanes(r) && job_place_regions(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) &&
+           job_make_efficiency(r) && job_make_findings(r) && job_make_notes(r);
 }
 
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,

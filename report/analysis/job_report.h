@@ -263,6 +263,26 @@ typedef struct job_rank_span {
     double from_s, to_s;
 } job_rank_span;
 
+// Time that threads spent in the regions of one name, wherever it is, less the regions within: of the processes that
+// sampled themselves (NETPROF_SERIES).
+typedef struct job_region_time {
+    char *name;
+    bool others; // what is not under a name of its own
+    double own_s; // of all threads of the nodes that have a recording, of what was sampled
+    uint64_t calls, bytes;
+    struct job_region_lane *lanes; // private: [lane_count], beside region_places
+    size_t lane_count;
+} job_region_time;
+
+// The processes of one node that did so.
+typedef struct job_region_place {
+    char *node, *host;
+    size_t at;    // node, or JOB_NONE: no recording of it
+    size_t ranks; // processes
+    double threads_s; // how long their threads lived
+    struct job_bins *threads; // private
+} job_region_place;
+
 // ---- findings ----
 
 typedef struct job_finding {
@@ -337,6 +357,10 @@ typedef struct job_report {
     regions regions;       // rank_count 0: no regions were recorded
     job_rank_span *ranks;
     size_t rank_count;
+    job_region_time *region_times; // the longest own time first, what has no name of its own last
+    size_t region_time_count;      // 0: no process sampled its regions
+    job_region_place *region_places;
+    size_t region_place_count;
     job_event *events;     // what moved most telling first; then those that were watched and stood still
     size_t event_count;
     job_finding *findings; // worst first
@@ -406,6 +430,13 @@ double job_lane_amount(const job_report *r, const job_lane *lane, double from_s,
 // Events of all nodes in each column; NAN where no node was watched.
 void job_event_columns(const job_report *r, const job_event *event, double from_s, double to_s, double *columns,
                        size_t count);
+
+// Which share of the threads' time went to a region (an index in region_times) itself, without those within; node: an
+// index or JOB_ALL_NODES. NAN: nobody was sampled, or less than half of the stretch.
+double job_region_share(const job_report *r, size_t region, size_t node, double from_s, double to_s);
+// Processes whose regions are known over time, and how long their threads lived (seconds).
+size_t job_region_ranks(const job_report *r, size_t node);
+double job_region_threads(const job_report *r);
 
 // A device and its mean over the worst stretch of a meter.
 typedef struct job_worst {

@@ -277,6 +277,49 @@ static json_object *regions_json_part(const regions *x)
     return list;
 }
 
+enum { SHARE_COLUMNS = 200 };
+
+static json_object *shares_json(const job_report *r, size_t region, size_t node, size_t columns)
+{
+    json_object *list = json_object_new_array();
+    for (size_t i = 0; i < columns; i++) {
+        double width = r->end_s / (double)columns, share = job_region_share(r, region, node, width * (double)i, width * (double)(i + 1));
+        json_object_array_add(list, isnan(share) ? NULL : json_object_new_double(share));
+    }
+    return list;
+}
+
+static json_object *region_time_json(const job_report *r, size_t region, size_t columns)
+{
+    const job_region_time *x = &r->region_times[region];
+    json_object *o = json_object_new_object();
+    json_put_text(o, "region", x->others ? NULL : x->name);
+    json_put_number(o, "own_s", x->own_s);
+    json_put_exact(o, "calls", x->calls);
+    json_put_exact(o, "declared_bytes", x->bytes);
+    json_put(o, "share", shares_json(r, region, JOB_ALL_NODES, columns));
+    if (r->node_count < 2) return o;
+    json_object *nodes = json_object_new_object();
+    for (size_t i = 0; i < r->node_count; i++)
+        if (job_region_ranks(r, i)) json_put(nodes, r->nodes[i].name, shares_json(r, region, i, columns));
+    json_put(o, "nodes", nodes);
+    return o;
+}
+
+// As many columns as there are samples, and no more than anybody can use.
+static json_object *region_times_json(const job_report *r)
+{
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    double samples = r->interval_s > 0 ? ceil(r->end_s / r->interval_s) : SHARE_COLUMNS;
+    size_t columns = samples < 1 ? 1 : samples < SHARE_COLUMNS ? (size_t)samples : SHARE_COLUMNS;
+    json_put_exact(o, "processes", job_region_ranks(r, JOB_ALL_NODES));
+    json_put_number(o, "threads_s", job_region_threads(r));
+    json_put_number(o, "column_s", r->end_s / (double)columns);
+    for (size_t i = 0; i < r->region_time_count; i++) json_object_array_add(list, region_time_json(r, i, columns));
+    json_put(o, "regions", list);
+    return o;
+}
+
 static json_object *notes_json(const job_report *r)
 {
     json_object *list = json_object_new_array();
@@ -307,6 +350,7 @@ static void put_lists(const job_report *r, json_object *o)
     json_put(o, "findings", found);
     json_put(o, "phases", phases);
     if (r->regions.node_count) json_put(o, "regions", regions_json_part(&r->regions));
+    if (r->region_time_count && job_region_ranks(r, JOB_ALL_NODES)) json_put(o, "regions_over_time", region_times_json(r));
     json_put(o, "events", events);
     json_put(o, "nodes", nodes);
     json_put(o, "warnings", warnings);

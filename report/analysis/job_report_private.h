@@ -198,6 +198,9 @@ typedef struct job_reader {
     size_t region_count, region_room;
     struct job_known *known;    // counters by name
     struct job_run_reader *run; // the file at hand
+    struct job_region_reader *series; // or this, of a process's regions
+    job_region_place *places;
+    size_t place_count;
     netprof_error first;        // of the first file that could not be used
     bool unknown_judged;        // a rule could be judged somewhere
     size_t judged, unknown;

@@ -1,4 +1,5 @@
 // Snapshots as they come: cut down to what a meter is made of, differenced by netprof_diff(), added to the lanes.
+#include "job_regions_private.h"
 #include "job_take_private.h"
 
 #include <stdlib.h>
@@ -240,6 +241,7 @@ static netprof_err begin_run(job_report *r, const dataset_run *run, const netpro
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
 {
     job_report *r = user;
+    if (regions_series(snapshot->schema)) return job_take_regions(r, run, index, snapshot);
     netprof_err err = index ? NETPROF_OK : begin_run(r, run, snapshot);
     if (err) return err;
     track *t = track_of(r, run, snapshot);

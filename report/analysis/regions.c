@@ -281,7 +281,8 @@ static netprof_err read_file(regions_file *f, netprof_error *error)
     if (!failed && !f->useless && !f->processes && !damaged) {
         wait_for_turn(f);
         f->job->r->files_without++;
-        if (f->job->paths->asked_for[f->number]) regions_warn(f->job->r, f->path, 0, "holds no regions");
+        if (f->job->paths->asked_for[f->number] && !regions_series_in_file(f->path))
+            regions_warn(f->job->r, f->path, 0, "holds no regions");
     }
     parts_close(&all);
     return failed;
@@ -416,4 +417,23 @@ netprof_err regions_read(regions *r, const char *const *paths, size_t count, con
 int regions_in_file(const char *path)
 {
     return parts_hold(path) & PARTS_REGIONS ? 1 : 0;
+}
+
+int regions_series_in_file(const char *path)
+{
+    netprof_reader *reader = NULL;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    if (netprof_reader_open(&reader, path, NULL, NULL)) return 0;
+    while (!netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END && item.type != NETPROF_ITEM_SNAPSHOT)
+        continue;
+    int found = item.type == NETPROF_ITEM_SNAPSHOT && regions_series(item.snapshot->schema);
+    netprof_reader_close(reader);
+    return found;
+}
+
+bool regions_series(const netprof_schema *schema)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0) return true;
+    return false;
 }

@@ -273,6 +273,11 @@ void regions_free(regions *r);
 // Does the file hold regions? Reads no more than it must. (0 also when it cannot be read.)
 int regions_in_file(const char *path);
 
+// Or what a process sampled of its regions over time (NETPROF_SERIES)? It stands beside the file of its regions, which
+// tells all that is told here.
+int regions_series_in_file(const char *path);
+bool regions_series(const netprof_schema *schema); // the same of its schema
+
 // The cell of a rank, or NULL. any thread.
 const regions_cell *regions_cell_of(const regions_node *node, size_t rank);
 // "main/step/halo"; a slash within a name is "\/", a backslash "\\". free() it; NULL without memory.

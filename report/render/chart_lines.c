@@ -34,6 +34,23 @@ static void add_to_bin(bin *b, double y, double low, double high)
     b->count++;
 }
 
+// Layers lie upon each other: their edges are means, not extremes.
+static void average_edges(lines_curve *to, const lines_curve *from, size_t count, double *low, double *high)
+{
+    for (size_t k = 0; k < LINES_COLUMNS; k++) {
+        bin lower = {0}, upper = {0};
+        for (size_t i = k * count / LINES_COLUMNS; i < (k + 1) * count / LINES_COLUMNS; i++) {
+            if (isnan(from->y[i])) continue;
+            add_to_bin(&lower, from->low[i], NAN, NAN);
+            add_to_bin(&upper, from->high[i], NAN, NAN);
+        }
+        low[k] = lower.count ? lower.sum / (double)lower.count : NAN;
+        high[k] = upper.count ? upper.sum / (double)upper.count : NAN;
+    }
+    to->low = low;
+    to->high = high;
+}
+
 // Mean and band of LINES_COLUMNS bins of neighbours; a bin with no value is a gap.
 static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
 {
@@ -53,6 +70,7 @@ static lines_curve thinned(arena *memory, const lines_curve *from, size_t count)
     to.y = y;
     to.low = low;
     to.high = high;
+    if (from->area) average_edges(&to, from, count, low, high);
     return to;
 }
 
@@ -110,7 +128,8 @@ static double key_of(const lines_panel *p, canvas *c, double left, double y, dou
     size_t count = 0;
     for (size_t i = 0; i < p->curve_count && count < 16; i++) {
         const lines_curve *k = &p->curves[i];
-        axes_swatch swatch = k->low ? SWATCH_BAND : k->dashed ? SWATCH_DASHED : SWATCH_LINE;
+        if (k->no_key) continue;
+        axes_swatch swatch = k->area ? SWATCH_BOX : k->low ? SWATCH_BAND : k->dashed ? SWATCH_DASHED : SWATCH_LINE;
         keys[count++] = (axes_key){k->label, swatch, k->ink, k->pale};
     }
     return axes_draw_key(c, keys, count, left, y, width, draw);
@@ -125,25 +144,33 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     return sum;
 }
 
-static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, bool wash,
-                           bool label)
+// Within the incident, behind it or before it; on paper of its own where the panel is full of ink.
+static void draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right, bool full)
+{
+    double text = canvas_text_width(c, label, TYPE_AXIS), x;
+    if (text + 4 <= right - left) x = (left + right - text) / 2;
+    else if (right + 3 + text <= a->box.x + a->box.width) x = right + 3;
+    else if (left - 3 - text >= a->box.x) x = left - 3 - text;
+    else return;
+    if (full) canvas_rect(c, (canvas_box){x - 2, a->box.y + .5, text + 4, 9.5}, INK_PAPER, 1);
+    canvas_text(c, x, a->box.y + 7, label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
+}
+
+typedef enum incident_part { INCIDENT_WASH = 0, INCIDENT_EDGES, INCIDENT_LABELS } incident_part;
+
+static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, incident_part part, bool full)
 {
     double left, right;
     for (size_t i = 0; i < count; i++) {
         if (!axes_clip(a, &spans[i], &left, &right)) continue;
-        if (wash) {
+        if (part == INCIDENT_WASH) {
             canvas_rect(c, (canvas_box){left, a->box.y, right - left, a->box.height}, INK_BAD_PALE, 0);
-            continue;
+        } else if (part == INCIDENT_LABELS) {
+            draw_incident_label(c, a, spans[i].label, left, right, full);
+        } else {
+            canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
+            canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
         }
-        canvas_dashed(c, left, a->box.y, left, a->box.y + a->box.height, INK_BAD, 0.8);
-        canvas_dashed(c, right, a->box.y, right, a->box.y + a->box.height, INK_BAD, 0.8);
-        double text = canvas_text_width(c, spans[i].label, TYPE_AXIS);
-        if (label && text + 4 <= right - left)
-            canvas_text(c, (left + right) / 2, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_CENTER, 0);
-        else if (label && right + 3 + text <= a->box.x + a->box.width)
-            canvas_text(c, right + 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
-        else if (label && left - 3 - text >= a->box.x)
-            canvas_text(c, left - 3, a->box.y + 7, spans[i].label, TYPE_AXIS, INK_BAD, ALIGN_RIGHT, 0);
     }
 }
 
@@ -160,6 +187,7 @@ static void draw_curves(canvas *c, const lines *l, const lines_panel *p, const a
     }
     for (size_t i = 0; i < p->curve_count && i < MOST; i++) {
         const lines_curve *k = &p->curves[i];
+        if (k->area) continue;
         series[n++] = (plot_series){.kind = k->step ? PLOT_STEP : PLOT_LINE,
                                     .ink = k->ink,
                                     .line_width = 1,
@@ -207,6 +235,20 @@ static void draw_hovers(canvas *c, const lines *l, const lines_panel *p, const a
     }
 }
 
+// Where layers are not measured, though others may be.
+static void hatch_unknown(canvas *c, const lines *l, const lines_curve *k, const axes *a)
+{
+    const double *x = l->style.x;
+    size_t count = l->style.count;
+    for (size_t i = 0, end; i < count; i = end + 1) {
+        for (end = i; end < count && isnan(k->y[end]);) end++;
+        if (end == i) continue;
+        double from = i ? (x[i - 1] + x[i]) / 2 : l->style.axis.axis.min;
+        double to = end < count ? (x[end - 1] + x[end]) / 2 : l->style.axis.axis.max;
+        axes_hatch(c, a, &(axes_span){from, to, "", INK_NONE}, 1);
+    }
+}
+
 static void draw_limit(canvas *c, const lines_panel *p, const axes *a)
 {
     double y = axes_y(a, p->limit);
@@ -245,15 +287,18 @@ static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, doubl
     const lines_style *s = &l->style;
     double room = a->box.x - left - axes_label_width(c, &a->y, a->box.height) - 10;
     if (s->wash) draw_wash(c, a, s->phases, s->phase_count);
-    draw_incidents(c, a, s->incidents, s->incident_count, true, false);
+    draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_WASH, false);
     axes_hatch(c, a, s->gaps, s->gap_count);
+    bool full = p->curve_count && p->curves[0].area;
+    if (full) hatch_unknown(c, l, &p->curves[0], a);
     axes_draw_y(c, a);
     double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
     size_t room_lines = (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
     canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY, room_lines < 3 ? room_lines : 3);
     draw_curves(c, l, p, a);
     draw_limit(c, p, a);
-    draw_incidents(c, a, s->incidents, s->incident_count, false, first);
+    draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
+    if (first) draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_LABELS, full);
     draw_marks(c, s, i, a);
     draw_hovers(c, l, p, a);
 }

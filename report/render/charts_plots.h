@@ -14,6 +14,8 @@ typedef struct lines_curve {
     const double *y;          // [count]
     const double *low, *high; // [count] the band; NULL: none
     bool step, dashed;
+    bool area;   // a layer: from low to high in its ink, y is how thick it is; no line
+    bool no_key; // another panel's key names it
 } lines_curve;
 
 typedef struct lines_panel {

@@ -1,18 +1,18 @@
 // Page 2 of a job: what moved together, and where the energy went, phase by phase.
 #include "buffer.h"
-#include "job_view.h"
+#include "job_regions.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PANELS = 8, SHOWN_PHASES = 16 };
+enum { PANELS = 9, SHOWN_PHASES = 16 };
 
 // ---- panels ----
 
 typedef struct panels {
     lines_panel items[PANELS];
-    lines_curve curves[PANELS][2];
+    lines_curve curves[PANELS][REGION_CURVES];
     double tops[PANELS];
     lines_mark marks[PANELS];
     size_t count, mark_count;
@@ -85,6 +85,19 @@ static void add_panel(const job_view *v, panels *p, job_meter meter, bool as_sha
                                 said ? scope : "");
     if (p->curves[p->count][0].high) name_band(v, p, c, p->curves[p->count][0].high, view_ink(meter, false));
     p->count++;
+}
+
+// Where the ranks' time went.
+static void add_regions(const job_view *v, panels *p)
+{
+    size_t ranks = job_region_ranks(v->job, JOB_ALL_NODES);
+    if (!ranks || !v->job->region_time_count) return;
+    lines_panel *panel = &p->items[p->count];
+    *panel = (lines_panel){.label = "Regions", .below = arena_format(v->memory, "own time, %zu process%s; empty: in no region", ranks, ranks == 1 ? "" : "es"),
+                           .format = AXES_PERCENT, .unit = "", .curves = p->curves[p->count], .limit = NAN};
+    panel->curve_count = region_curves(v, JOB_ALL_NODES, p->curves[p->count]);
+    if (!panel->curve_count) return;
+    p->tops[p->count++] = 1;
 }
 
 static void add_files(const job_view *v, panels *p)
@@ -167,6 +180,8 @@ static void add_panels(job_view *v, document *doc)
     const char *below = "";
     static const job_meter shown[] = {JOB_SENT, JOB_RECEIVED, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN,
                                       JOB_GPU_BUSY, JOB_CPU, JOB_POWER};
+    add_regions(v, &p);
+    bool measured = p.count > 0;
     add_panel(v, &p, JOB_SENT, false);
     add_panel(v, &p, JOB_RECEIVED, false);
     add_files(v, &p);
@@ -185,7 +200,7 @@ static void add_panels(job_view *v, document *doc)
                          .incident_count = v->incident_count, .panel_height = p.count > 5 ? 52 : 62, .phases_label = "Phases",
                          .boxes = boxes, .boxes_label = "Regions", .tops = p.tops, .marks = p.marks, .mark_count = p.mark_count,
                          .wash = true, .squeeze = true};
-    style.box_count = make_boxes(v, boxes, &below);
+    if (!measured) style.box_count = make_boxes(v, boxes, &below);
     style.boxes_below = below;
     document_add(doc, chart_lines((chart_head){"time-lines", "", ""}, &style, p.items, p.count));
     view_say_zero(v, doc, shown, sizeof shown / sizeof *shown);

@@ -1,6 +1,6 @@
 #include "pages_job.h"
 
-#include "job_view.h"
+#include "job_regions.h"
 
 #include <math.h>
 
@@ -27,6 +27,7 @@ document *pages_job(const job_report *job, bool brief, netprof_error *error)
         job_overview(&v, doc);
         if (!brief) {
             job_series_page(&v, doc);
+            job_regions_page(&v, doc);
             job_findings_page(&v, doc);
             job_meter_pages(&v, doc);
             job_appendix(&v, doc);

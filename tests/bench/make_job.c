@@ -1,8 +1,9 @@
-// make_job [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-a] [-w SECONDS] DIR
+// make_job [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] [-w SECONDS] DIR
 // Recordings of a job that never ran, a file for each node, and its phases: for tests of the job report and for its
 // benchmark. Init, train with checkpoints, end; one NIC that is held for a tenth of the time, which slows all; one node
-// whose memory grows; one GPU that is slowed; a node without samples for a while. -a: all counters of Cassini-1. -w: the nodes are
-// of one boot of one host, and the wall clock of the last one was set so far ahead.
+// whose memory grows; one GPU that is slowed; a node without samples for a while. -a: all counters of Cassini-1. -w: the
+// nodes are of one boot of one host, and the wall clock of the last one was set so far ahead.
+// -r: as many ranks on each node sampled their regions, with two threads each; the nodes wait for the one that is held.
 #define _POSIX_C_SOURCE 200809L
 #include "catalog.h"
 #include "netprof.h"
@@ -19,7 +20,7 @@
 #define GIB   1073741824.0
 
 typedef struct shape {
-    int nodes, gpus, nics;
+    int nodes, gpus, nics, ranks;
     bool all;
     double seconds, interval, ahead;
     const char *directory;
@@ -242,6 +243,82 @@ static void write_node(const shape *s, int node)
     netprof_snapshot_free(&x);
 }
 
+// ---- regions ----
+
+static const struct {
+    const char *path, *name;
+    double init, train, held, checkpoint, end; // share of a thread's time
+} paths[] = {{"main", "main", .20, .02, .02, .05, .30},
+             {"main/read input", "read input", .75, .01, .01, 0, 0},
+             {"main/step/forward", "forward", 0, .26, .17, 0, 0},
+             {"main/step/backward", "backward", 0, .41, .27, 0, 0},
+             {"main/step/allreduce", "allreduce", .02, .14, .42, .15, 0},
+             {"main/step/optimizer", "optimizer", 0, .08, .05, 0, 0},
+             {"main/checkpoint", "checkpoint", 0, 0, 0, .78, .10}};
+enum { PATHS = sizeof paths / sizeof *paths, BEFORE = 2, EACH = 2, THREADS = 2 };
+
+static double share_at(size_t i, double part, bool late)
+{
+    const char *phase = phase_at(part);
+    if (strcmp(phase, "init") == 0) return paths[i].init;
+    if (strcmp(phase, "checkpoint") == 0) return paths[i].checkpoint;
+    if (strcmp(phase, "end") == 0) return paths[i].end;
+    // Who is late waits for nobody.
+    return is_incident(part) && !late ? paths[i].held : paths[i].train;
+}
+
+static const netprof_schema *schema_of_regions(const char *node)
+{
+    static const char *const threads[] = {"thread_time", "sampling_time", NULL}, *const each[] = {"calls", "own_time", NULL};
+    const netprof_schema *schema = NULL;
+    netprof_list *list = netprof_build_begin(NULL);
+    netprof_build_fact(list, "host", node);
+    netprof_build_fact(list, "boot_id", node);
+    device(list, "regions", "process", false);
+    counters(list, threads, "ns", NETPROF_KIND_COUNTER, 64, true);
+    for (size_t i = 0; i < PATHS; i++) {
+        device(list, i ? NULL : "region", paths[i].path, false);
+        netprof_list_fact(list, "name", paths[i].name);
+        counters(list, each, "ns", NETPROF_KIND_COUNTER, 64, true);
+    }
+    stop_if(netprof_build_end(list, &schema, NULL) != NETPROF_OK, "no memory");
+    return schema;
+}
+
+static void write_rank(const shape *s, int node, int rank)
+{
+    char name[32], path[4096], text[32];
+    netprof_writer *w = NULL;
+    netprof_snapshot x = NETPROF_ZERO;
+    bool late = node == 10 % s->nodes;
+    uint64_t seed = (uint64_t)rank + 1000;
+    snprintf(name, sizeof name, "n%02d", node + 1);
+    snprintf(path, sizeof path, "%s/rank-%05d.series.netprof", s->directory, rank);
+    snprintf(text, sizeof text, "%.0f", s->interval * 1e9);
+    const netprof_schema *schema = schema_of_regions(name);
+    stop_if(netprof_writer_open(&w, path, 0, NULL) != NETPROF_OK, path);
+    netprof_write_fact(w, "node", name, NULL);
+    netprof_write_fact(w, "interval_ns", text, NULL);
+    stop_if(netprof_snapshot_make(&x, schema, NULL) != NETPROF_OK, "no memory");
+    netprof_schema_release(schema);
+    memset(x.status, NETPROF_STATUS_OK, x.schema->counter_count);
+    for (double t = 0; t <= s->seconds + 1e-9; t += s->interval) {
+        double step = t > 0 ? s->interval * 1e9 * THREADS : 0;
+        x.values[0] += (uint64_t)step;
+        for (size_t i = 0; i < PATHS; i++) {
+            double jitter = 1 + ((double)noise(&seed, 1000) - 500) / 10000;
+            x.values[BEFORE + EACH * i] += (uint64_t)(s->interval * 5);
+            x.values[BEFORE + EACH * i + 1] += (uint64_t)(share_at(i, t / s->seconds, late) * jitter * step);
+        }
+        x.begin_ns = INT64_C(1000000000000) + (int64_t)llround(t * 1e9);
+        x.end_ns = x.begin_ns + 20000;
+        x.wall_ns = BEGIN * 1000000000 + (int64_t)llround(t * 1e9);
+        stop_if(netprof_write_snapshot(w, &x, NULL) != NETPROF_OK, "cannot write");
+    }
+    stop_if(netprof_writer_close(w, 1, NULL) != NETPROF_OK, path);
+    netprof_snapshot_free(&x);
+}
+
 static void write_phases(const shape *s)
 {
     char path[4096];
@@ -261,20 +338,23 @@ static void write_phases(const shape *s)
 int main(int argc, char **argv)
 {
     shape s = {.nodes = 16, .gpus = 4, .nics = 4, .seconds = 3600, .interval = 1};
-    for (int option; (option = getopt(argc, argv, "n:t:i:g:k:aw:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "n:t:i:g:k:r:aw:")) != -1;) {
         if (option == 'n') s.nodes = atoi(optarg);
         else if (option == 't') s.seconds = atof(optarg);
         else if (option == 'i') s.interval = atof(optarg);
         else if (option == 'g') s.gpus = atoi(optarg);
         else if (option == 'k') s.nics = atoi(optarg);
+        else if (option == 'r') s.ranks = atoi(optarg);
         else if (option == 'a') s.all = true;
         else if (option == 'w') s.ahead = atof(optarg);
         else return 2;
     }
-    stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || !(s.seconds > 0) || !(s.interval > 0),
-            "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-a] [-w SECONDS] DIR");
+    stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || s.ranks < 0 || !(s.seconds > 0) ||
+                !(s.interval > 0),
+            "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] [-w SECONDS] DIR");
     s.directory = argv[optind];
     for (int i = 0; i < s.nodes; i++) write_node(&s, i);
+    for (int i = 0; i < s.nodes * s.ranks; i++) write_rank(&s, i / s.ranks, i);
     write_phases(&s);
     return 0;
 }

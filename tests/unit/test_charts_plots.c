@@ -54,11 +54,11 @@ static void make_series(void)
 
 static chart lines_of(const char *name, const char *label)
 {
-    const lines_curve out[] = {{"", INK_SENT_TEXT, INK_SENT_PALE, sent, low, high, false, false}};
-    const lines_curve two[] = {{"received", INK_RECEIVED, INK_NONE, sent, NULL, NULL, false, false},
-                               {"limit of the switch", INK_PEER, INK_NONE, low, NULL, NULL, true, true}};
+    const lines_curve out[] = {{.label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high}};
+    const lines_curve two[] = {{.label = "received", .ink = INK_RECEIVED, .y = sent},
+                               {.label = "limit of the switch", .ink = INK_PEER, .y = low, .step = true, .dashed = true}};
     const lines_curve bytes[] = {
-        {"", (theme_ink)(INK_CATEGORY + 6), INK_NONE, memory, NULL, NULL, false, false}};
+        {.label = "", .ink = (theme_ink)(INK_CATEGORY + 6), .y = memory}};
     const lines_panel panels[] = {
         {label, "per node; line rate is 100 GB/s", AXES_SI, "B/s", false, out, 1, NAN, NULL},
         {"Network received", "per node", AXES_SI, "B/s", false, two, 2, NAN, NULL},
@@ -253,7 +253,7 @@ static chart shares_of(const char *name, const char *label)
 // With everything that can stand over and beside the panels.
 static chart full_lines_of(const char *name, const char *label)
 {
-    const lines_curve out = {"", INK_SENT_TEXT, INK_SENT_PALE, sent, low, high, false, false};
+    const lines_curve out = {.label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high};
     const lines_panel panels[] = {{label, label, AXES_SI, "B/s", false, &out, 1, NAN, NULL}, {"Second", "", AXES_SI, "B/s", false, &out, 1, NAN, NULL}};
     const axes_span boxes[] = {{0, 200, label, INK_NONE}, {300, 3500, "main, step \xc3\x97 1725", INK_NONE}};
     const double tops[] = {100e9, NAN};
@@ -397,7 +397,7 @@ static void edges_of_data(void **state)
     for (size_t i = 0; i < COUNT(values); i++)
         for (size_t count = 0; count <= 4; count += count ? 3 : 1) {
             const double *v = values[i];
-            const lines_curve k = {"", INK_SENT, INK_SENT_PALE, v, v, v, false, false};
+            const lines_curve k = {.label = "", .ink = INK_SENT, .pale = INK_SENT_PALE, .y = v, .low = v, .high = v};
             for (int log = 0; log < 2; log++) {
                 const lines_panel p = {"all", "", AXES_SI, "B/s", log == 1, &k, 1, NAN, NULL};
                 lines_style s = {.x = x,
@@ -448,7 +448,7 @@ static void many_points_become_bands(void **state)
     for (size_t i = 0; i < N; i++)
         x[i] = (double)i, y[i] = i % 2 ? 3 : 1; // mean 2
     y[N / 2] = 100;
-    const lines_curve k = {"", INK_SENT, INK_SENT_PALE, y, NULL, NULL, false, false};
+    const lines_curve k = {.label = "", .ink = INK_SENT, .pale = INK_SENT_PALE, .y = y};
     const lines_panel p = {"all", "", AXES_SI, "B/s", false, &k, 1, NAN, NULL};
     lines_style s = {
         .x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};

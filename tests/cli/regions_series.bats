@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# Regions over time: a program under netprof run --interval, or with NETPROF_SERIES, and what job reports make of it.
+
+load common
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    phases=$NETPROF_TEST_BUILD/tests/region_phases
+    unset NETPROF_SERIES NETPROF_OUTPUT NETPROF_FLUSH
+    mkdir job
+    export NETPROF_OUTPUT="$PWD/job/%r-%p.netprof"
+}
+
+# recorded STEP COMMAND…: below netprof run, all files in job/.
+recorded() {
+    netprof run -q -o job/node.netprof --interval "$1" -- "${@:2}"
+}
+
+# job_json FILTER: of the job's report.
+job_json() {
+    netprof job --json job >job.json 2>err || { cat err; return 1; }
+    jq -e "$@" job.json
+}
+
+# Of each region: what the series tells of it in the end, and what its process's own file does. Equal but for what the
+# clock was corrected meanwhile.
+totals_agree() {
+    netprof regions --json --flat job/[0-9]*.netprof >regions.json
+    jq -e -n --slurpfile job job.json --slurpfile regions regions.json '
+        [$regions[0].regions[] | {name: .region, calls, own: (.exclusive_ns / 1e9), bytes: .declared_bytes}] as $totals
+        | [$job[0].regions_over_time.regions[] | {name: .region, calls, own: .own_s, bytes: .declared_bytes}] as $sampled
+        | ($totals | length) == ($sampled | length) and
+          all($totals[]; . as $t | any($sampled[]; .name == $t.name and .calls == $t.calls and .bytes == $t.bytes and
+                                                   ((.own - $t.own) | fabs) < 0.0001 * $t.own + 0.0001))'
+}
+
+@test "run --interval: a program with regions samples itself, and its sums are its totals" {
+    recorded 20ms "$phases" 2 300
+    [ "$(ls job | wc -l)" -eq 3 ]
+    job_json '.regions_over_time.processes == 1'
+    job_json '[.regions_over_time.regions[].region] | sort == ["main", "solve", "wait <&>/all"]'
+    totals_agree
+}
+
+@test "over time: one region, then the other, and shares that add up" {
+    recorded 20ms "$phases" 2 400
+    # Columns that are one region's alone, neighbours that are alike once: solve, wait, solve, wait.
+    job_json '.regions_over_time.regions as $r
+        | [range(0; $r[0].share | length) as $i | [$r[] | select(.share[$i] != null and .share[$i] > 0.95) | .region][0]]
+        | map(select(. != null))
+        | reduce .[] as $x ([]; if .[-1] == $x then . else . + [$x] end)
+        | . == ["solve", "wait <&>/all", "solve", "wait <&>/all"]'
+    job_json '.regions_over_time.regions as $r | all(range(0; $r[0].share | length); . as $i
+        | [$r[].share[$i] | values] | add // 0 | . >= 0 and . < 1.001)'
+}
+
+@test "the text tells shares in parts of the job; of three equal parts of regions one is each" {
+    recorded 20ms "$phases" 1 300
+    run netprof job job
+    [[ $output == *"OWN TIME OF"*"FROM "* ]]
+    [[ $output == *"Share of the time of the threads of 1 process"* ]]
+    run -0 netprof job --all job
+    [[ $output =~ wait\ \<\&\>/all\ .*% ]]
+}
+
+@test "NETPROF_SERIES of the user counts: 0 is none" {
+    NETPROF_SERIES=0 recorded 50ms "$phases" 1 100
+    [ "$(ls job | wc -l)" -eq 2 ]
+    job_json '.regions_over_time == null'
+}
+
+@test "without --interval nobody samples" {
+    netprof run -q -o job/node.netprof -- "$phases" 1 50
+    [ "$(ls job | wc -l)" -eq 2 ]
+}
+
+@test "kill -9: what was sampled is there, and in the job's report" {
+    run -137 recorded 20ms "$phases" 2 300 kill
+    [ "$(ls job | wc -l)" -eq 2 ] # no file of regions: the program did not end
+    job_json '.regions_over_time.regions[] | select(.region == "wait <&>/all") | .calls == 2 and .own_s > 0.3'
+    job_json '.warnings[] | select(.text | test("did not end this file"))'
+}
+
+@test "netprof regions takes a series that stands among the files for what it is" {
+    NETPROF_SERIES=0.02 "$phases" 1 60
+    run -0 --separate-stderr netprof regions job/*.netprof
+    [ -z "$stderr" ]
+    [[ $output == *"1 rank on 1 host"* ]]
+    run -0 netprof regions job
+}
+
+@test "check, diff and compare: a series is no reading of a node" {
+    mkdir nodes both
+    netprof run -q -o nodes/node.netprof --interval 20ms -- true
+    cp nodes/node.netprof both
+    NETPROF_OUTPUT=both/x.netprof NETPROF_SERIES=0.01 "$phases" 1 50
+    [ -e both/x.series.netprof ]
+    for command in check diff; do
+        run --separate-stderr netprof "$command" --json nodes/node.netprof
+        alone=$output
+        run --separate-stderr netprof "$command" --json both
+        [ -n "$output" ]
+        [ "${output//both\/}" = "${alone//nodes\/}" ]
+    done
+    run --separate-stderr netprof compare nodes -- both
+    [[ $output != *region* ]]
+}
+
+@test "export: each sample of each region" {
+    NETPROF_SERIES=0.02 "$phases" 1 100
+    netprof export job/*.series.netprof --to csv -o out
+    python3 - <<'END'
+import csv
+rows = [r for r in csv.DictReader(open('out/counter_values.csv')) if r['source'] == 'region']
+assert {r['device'] for r in rows} == {'main', 'main/solve', 'main/wait <&>\\/all'}, rows
+for device in {r['device'] for r in rows}:
+    for counter in 'calls', 'time', 'own_time', 'bytes':
+        values = [int(r['value']) for r in rows if (r['device'], r['counter']) == (device, counter)]
+        assert len(values) > 1 and values == sorted(values), (device, counter, values)
+END
+}
+
+@test "the report draws it, with hostile names, on paper and as a page" {
+    [ -x "$NETPROF_TEST_BIN/netprof-report" ] || skip 'no netprof-report here'
+    recorded 50ms "$phases" 2 200
+    netprof-report -o job.html job || [ $? -eq 1 ]
+    grep -q "Own time of regions" job.html
+    grep -q 'wait &lt;&amp;&gt;/all' job.html
+    refute grep -q 'wait <&>' job.html
+    for paper in a4 letter; do
+        netprof-report --check-layout --paper "$paper" job >layout || [ $? -eq 1 ] || { cat layout; false; }
+    done
+}
+
+# ranks MPI: three ranks on this node are added up.
+ranks() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    mpirun=$(sed -n "s/^$1 //p" "$NETPROF_TEST_BUILD/tests/mpi/launchers")
+    [ -n "$mpirun" ] || skip "$1 was not found when netprof was configured"
+    recorded 50ms "$mpirun" -n 3 "$phases" 2 200
+    job_json '.regions_over_time.processes == 3'
+    totals_agree
+    job_json '[.regions_over_time.regions[] | select(.region == "solve") | .share[] | values] | max > 0.6'
+}
+
+@test "MPICH: ranks of a node are summed" { ranks mpich; }
+@test "Open MPI: ranks of a node are summed" { ranks openmpi; }
