@@ -142,11 +142,11 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// Two that write one live file destroy each other's readings. False when somebody else writes it; where there is no file
-// yet, or its file system has no locks, nobody can know.
+// Two that write one live file destroy each other's readings. False when somebody else writes it; where the file system has
+// no locks, nobody can know. The lock comes before the writer, which empties the file: so it may have to be made here.
 static bool lock_live(recorder *r)
 {
-    if (r->lock < 0) r->lock = open(r->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    r->lock = open(r->path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
     if (r->lock < 0 || flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
     fail(EXIT_FILE, "%s: another recorder is writing it (in the name, %%n is the node, %%p the process)", safe(r->path));
     return false;
@@ -176,9 +176,7 @@ recorder *recorder_open(const char *path, bool live)
         return give_up(r);
     }
     if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
-    if (!locks || lock_live(r)) return r; // two that made it at once
-    netprof_writer_close(r->writer, 0, NULL);
-    return give_up(r);
+    return r;
 }
 
 const char *recorder_path(const recorder *r)
