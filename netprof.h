@@ -8275,11 +8275,12 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             with every 64th.
             varint schema, u32 checksum of the chunk that it builds on (of the one before it in its chain; where it
             begins one, of the schema's), varint position in its chain (0 begins it), varint set; then, as below, times,
-            statuses, values, stamps, and nothing else. Arithmetic is modulo 2^64 in two's complement, divisions are rounded towards 0. "code" is a number less what was expected of it, in zigzag;
-            all that is expected is 0 where a chain begins, and nothing "seen". "sparse" is for n codes, n known:
-            varint how many are not 0; if any: u8 j, u8 k, then for each, bits low first as in SNAP: in Rice code with
-            j how many 0 precede it, behind the last such; then: k <= 57: it less 1 in Rice code with k; k = 64: in 6
-            bits how many bits lie below its highest, and those bits; padded with zeros to a byte.
+            statuses, values, stamps, and nothing else. Arithmetic is modulo 2^64 in two's complement, divisions are
+            rounded towards 0. "code" is a number less what was expected of it, in zigzag; all that is expected is 0
+            where a chain begins, and nothing "seen". "sparse" is for n codes, n known: varint how many are not 0; if
+            any: u8 j, u8 k, then for each, bits low first as in SNAP: in Rice code with j how many 0 precede it, behind
+            the last such; then: k <= 57: it less 1 in Rice code with k; k = 64: in 6 bits how many bits lie below its
+            highest, and those bits; padded with zeros to a byte.
             Times: sparse of all devices: 1 where being read (its times are not both 0) is other than in the snapshot
             before (expected at the chain's begin: read). Of the devices read: gap = begin less the end of the device
             read before it (of the first: less begin_ns); length = end less begin. Sparse: begin_ns, expected as the
@@ -8313,8 +8314,9 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             first 8 snapshots of a schema. Where snapshots come faster than ever lately, the rate up to the first such
             one may so be off by more than 1/4096: stamp_error_ns tells.
    "SNAP" (version 1) = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns,
-            varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same schema in the file,
-            varint number of that key (of each schema, keys count from 0; a key snapshot gives its own);
+            varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same
+            schema in the file, varint number of that key (of each schema, keys count from 0; a key snapshot gives its
+            own);
             then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
             then statuses in runs (varint length, u8 status, u8 errno);
             then values, of counters with status ok or saturated only: form 0: in the zero code (a varint; after a 0

@@ -2,6 +2,7 @@
 #include "dataset_private.h"
 
 #include "catalog.h"
+#include "list.h"
 #include "parts.h"
 
 #include <errno.h>
@@ -13,19 +14,7 @@
 enum { MAX_WARNINGS = 1000 };
 #define DEFAULT_MAX_BYTES ((uint64_t)1 << 30)
 
-// ---- arrays and messages ----
-
-// Makes room for one more element; capacities are powers of two, so the count tells when to grow.
-static bool grow(void *array_pointer, size_t count, size_t size)
-{
-    void *array;
-    memcpy(&array, array_pointer, sizeof array);
-    if (count & (count - 1)) return true; // between powers of two there is room
-    void *larger = realloc(array, (count ? 2 * count : 1) * size);
-    if (!larger) return false;
-    memcpy(array_pointer, &larger, sizeof larger);
-    return true;
-}
+// ---- messages ----
 
 void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char *format, ...)
 {
@@ -37,7 +26,7 @@ void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char 
     va_end(arguments);
     dataset_warning warning = {strdup(in->path), line, line ? 0 : in->base + offset, strdup(text)};
     if (set->warning_count < MAX_WARNINGS && warning.path && warning.text &&
-        grow(&set->warnings, set->warning_count, sizeof warning)) {
+        list_grow_one(&set->warnings, set->warning_count, sizeof warning)) {
         set->warnings[set->warning_count++] = warning;
         return;
     }
@@ -78,7 +67,7 @@ netprof_err dataset_add_fact(dataset_input *in, const char *key, const char *val
 {
     dataset_run *run = &in->run;
     netprof_fact fact = {strdup(key), strdup(value)};
-    if (fact.key && fact.value && grow(&run->facts, run->fact_count, sizeof fact)) {
+    if (fact.key && fact.value && list_grow_one(&run->facts, run->fact_count, sizeof fact)) {
         run->facts[run->fact_count++] = fact;
         return NETPROF_OK;
     }
@@ -122,7 +111,7 @@ netprof_err dataset_add_snapshot(dataset_input *in, const netprof_snapshot *snap
     }
     netprof_snapshot copy = NETPROF_ZERO;
     err = reserve(in, bytes_of(snapshot->schema, 18));
-    if (!err && !grow(&run->snapshots, run->snapshot_count, sizeof copy)) err = no_memory(in);
+    if (!err && !list_grow_one(&run->snapshots, run->snapshot_count, sizeof copy)) err = no_memory(in);
     if (!err) err = netprof_snapshot_copy(&copy, snapshot, in->error);
     if (!err) run->snapshots[run->snapshot_count++] = copy;
     return err;
@@ -163,7 +152,7 @@ netprof_err dataset_add_delta(dataset_input *in, netprof_delta *delta)
 {
     dataset_run *run = &in->run;
     netprof_err err = reserve(in, bytes_of(delta->schema, 35));
-    if (!err && !grow(&run->deltas, run->delta_count, sizeof *delta)) err = no_memory(in);
+    if (!err && !list_grow_one(&run->deltas, run->delta_count, sizeof *delta)) err = no_memory(in);
     if (err)
         free_delta(delta);
     else
@@ -397,7 +386,7 @@ static netprof_err add_run(dataset_input *in)
     if (!err && !in->run.snapshot_count && !in->run.delta_count)
         err = dataset_fail(in, NETPROF_ERR_PARSE, 0, "nothing usable in this %s file",
                            dataset_format_name(in->run.format));
-    if (!err && (!grow(&set->runs, set->run_count, sizeof in->run) || !(in->run.path = strdup(in->path))))
+    if (!err && (!list_grow_one(&set->runs, set->run_count, sizeof in->run) || !(in->run.path = strdup(in->path))))
         err = no_memory(in);
     if (err) {
         free_run(&in->run);

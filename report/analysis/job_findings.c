@@ -1,6 +1,7 @@
 // What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile;
 // and what only the whole job over time can tell.
 #include "job_report_private.h"
+#include "list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static job_finding *add_finding(job_report *r, job_finding x)
     char *texts[4] = {0};
     bool good = x.claim && x.title;
     for (size_t i = 0; i < 4; i++) good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
-    if (good && job_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
+    if (good && list_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
         x.rule = texts[0];
         x.advice = texts[1];
         x.origin = texts[2];
@@ -87,7 +88,7 @@ static bool keep_finding(job_report *r, size_t node, const findings *f, const fi
     job_reader *reader = r->reader;
     char value[48];
     bool of_device = x->device != DIFFERENCE_NONE;
-    if (!job_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
+    if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
     job_node_finding *to = &reader->found[reader->found_count++];
     *to = (job_node_finding){.node = node, .severity = x->severity, .class_rank = x->rule->class_rank, .value = x->value,
                              .threshold = x->threshold->value};
@@ -774,7 +775,7 @@ static bool add_incident_phases(job_report *r)
         around a = around_of(r, x->from_s, x->to_s);
         size_t within = a.span == JOB_NONE ? JOB_NONE : r->spans[a.span].phase;
         const char *what = x->meter == JOB_PAUSED ? "paused" : "slowed";
-        if (!job_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
+        if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
         job_phase *p = &r->phases[r->phase_count];
         *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
         p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",

@@ -2,6 +2,7 @@
 #include "job_take_private.h"
 
 #include "catalog.h"
+#include "list.h"
 #include "text.h"
 #include "traffic.h"
 
@@ -62,7 +63,7 @@ static size_t find_device(job_report *r, const netprof_device *d)
         if (r->devices[i].node == node && strcmp(r->devices[i].source, d->source) == 0 &&
             strcmp(r->devices[i].name, d->name) == 0)
             return i;
-    if (!job_grow(&r->devices, r->device_count, &r->reader->device_room, sizeof *r->devices)) return JOB_NONE;
+    if (!list_grow(&r->devices, r->device_count, &r->reader->device_room, sizeof *r->devices)) return JOB_NONE;
     // What a virtual device says of its speed is made up.
     double rate = d->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(d) / 8 : 0;
     job_device *to = &r->devices[r->device_count];
@@ -157,7 +158,7 @@ static size_t source_number(struct job_known *known, const char *source)
 {
     for (size_t i = 0; i < known->source_count; i++)
         if (strcmp(known->sources[i], source) == 0) return i;
-    if (!job_grow_one(&known->sources, known->source_count, sizeof *known->sources)) return LOOKUP_NONE;
+    if (!list_grow_one(&known->sources, known->source_count, sizeof *known->sources)) return LOOKUP_NONE;
     known->sources[known->source_count] = strdup(source);
     return known->sources[known->source_count] ? known->source_count++ : LOOKUP_NONE;
 }
@@ -168,7 +169,7 @@ static known_counter *know(job_report *r, size_t source, const netprof_device *d
     struct job_known *known = r->reader->known;
     size_t found = lookup_find(&known->names, source, c->name), *place;
     if (found != LOOKUP_NONE) return &known->items[found];
-    if (!job_grow(&known->items, known->count, &known->room, sizeof *known->items)) return NULL;
+    if (!list_grow(&known->items, known->count, &known->room, sizeof *known->items)) return NULL;
     uint32_t marks = catalog_marks(d->source, c->name);
     known_counter *k = &known->items[known->count];
     *k = (known_counter){strdup(c->name), is_trouble(d, c, marks), marks & (CATALOG_TX_BYTES | CATALOG_RX_BYTES), JOB_NONE};
@@ -199,7 +200,7 @@ void job_known_free(struct job_known *known)
 
 static size_t new_event(job_report *r, const netprof_device *d, const netprof_counter *c)
 {
-    if (!job_grow(&r->events, r->event_count, &r->reader->event_room, sizeof *r->events)) return JOB_NONE;
+    if (!list_grow(&r->events, r->event_count, &r->reader->event_room, sizeof *r->events)) return JOB_NONE;
     const catalog_entry *entry = catalog_find(d->source, c->name);
     job_event *to = &r->events[r->event_count++];
     *to = (job_event){.source = strdup(d->source), .counter = strdup(c->name), .worst = JOB_NONE, .severity = SEVERITY_OK};
@@ -248,7 +249,7 @@ static size_t find_local(const following *f, size_t device)
     size_t found = find_device(r, d), at = (size_t)(d - schema->devices);
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].device == found) return i;
-    if (found == JOB_NONE || !job_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
+    if (found == JOB_NONE || !list_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
         return JOB_NONE;
     bool chosen = f->near[at] && f->near[at] == f->nearest;
     local_device new = {.device = found, .chosen = chosen, .beside = f->near[at] && !chosen};
@@ -301,7 +302,7 @@ static bool follow_counter(following *f, size_t i)
     new.event = k->event;
     open_device(f, d);
     netprof_list_counter(f->list, c);
-    if (!job_grow(&t->followed, t->count, &t->room, sizeof new)) return false;
+    if (!list_grow(&t->followed, t->count, &t->room, sizeof new)) return false;
     t->followed[t->count++] = new;
     return true;
 }

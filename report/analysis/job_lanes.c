@@ -3,6 +3,7 @@
 #include "job_report_private.h"
 
 #include "clocks.h"
+#include "list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,7 +276,7 @@ static int by_run(const void *a, const void *b)
 
 static bool add_gap(job_node *node, double from_s, double to_s, bool idle)
 {
-    if (!job_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
+    if (!list_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
     node->gaps[node->gap_count++] = (job_gap){from_s, to_s, idle};
     return true;
 }

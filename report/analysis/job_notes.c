@@ -1,5 +1,6 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
 #include "job_report_private.h"
+#include "list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 static bool add_note(job_report *r, severity s, char *text, size_t which)
 {
-    if (!text || !job_grow_one(&r->notes, r->note_count, sizeof *r->notes)) {
+    if (!text || !list_grow_one(&r->notes, r->note_count, sizeof *r->notes)) {
         free(text);
         return false;
     }

@@ -1,5 +1,6 @@
 // Phases that the user marked, incidents as phases, and the processes that left regions.
 #include "job_report_private.h"
+#include "list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static bool add_mark(job_report *r, int64_t at_ns, const char *name, size_t size
     job_reader *reader = r->reader;
     bool end = size == 1 && *name == '-';
     if (size > NAME_BYTES) size = NAME_BYTES;
-    if (!job_grow(&reader->marks, reader->mark_count, &reader->mark_room, sizeof *reader->marks)) return false;
+    if (!list_grow(&reader->marks, reader->mark_count, &reader->mark_room, sizeof *reader->marks)) return false;
     job_mark *to = &reader->marks[reader->mark_count];
     *to = (job_mark){at_ns, end ? NULL : copy_name(name, size)};
     if (!end && !to->name) return false;
@@ -121,7 +122,7 @@ static size_t find_phase(job_report *r, const char *name)
 {
     for (size_t i = 0; i < r->phase_count; i++)
         if (strcmp(r->phases[i].name, name) == 0) return i;
-    if (!job_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return JOB_NONE;
+    if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return JOB_NONE;
     r->phases[r->phase_count] = (job_phase){.name = strdup(name), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
     return r->phases[r->phase_count].name ? r->phase_count++ : JOB_NONE;
 }
@@ -132,7 +133,7 @@ static bool add_span(job_report *r, const char *name, double from_s, double to_s
     if (to_s > r->end_s) to_s = r->end_s;
     if (!(to_s > from_s)) return true; // before or behind the recording
     size_t phase = find_phase(r, name);
-    if (phase == JOB_NONE || !job_grow_one(&r->spans, r->span_count, sizeof *r->spans)) return false;
+    if (phase == JOB_NONE || !list_grow_one(&r->spans, r->span_count, sizeof *r->spans)) return false;
     r->spans[r->span_count++] = (job_phase_span){phase, from_s, to_s};
     r->phases[phase].count++;
     r->phases[phase].time_s += to_s - from_s;

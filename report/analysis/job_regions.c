@@ -6,6 +6,7 @@
 // other.
 #include "job_regions_private.h"
 
+#include "list.h"
 #include "lookup.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static const char *name_of(const netprof_device *d)
 static size_t find_name(job_report *r, const char *name)
 {
     if (!r->region_time_count) {
-        if (!job_grow_one(&r->region_times, 0, sizeof *r->region_times)) return JOB_NONE;
+        if (!list_grow_one(&r->region_times, 0, sizeof *r->region_times)) return JOB_NONE;
         r->region_times[0] = (job_region_time){.name = strdup("")};
         if (!r->region_times[0].name) return JOB_NONE;
         r->region_time_count = 1;
@@ -43,7 +44,7 @@ static size_t find_name(job_report *r, const char *name)
     for (size_t i = 1; i < r->region_time_count; i++)
         if (strcmp(r->region_times[i].name, name) == 0) return i;
     if (r->region_time_count > NAMES_MOST) return OTHER;
-    if (!job_grow_one(&r->region_times, r->region_time_count, sizeof *r->region_times)) return JOB_NONE;
+    if (!list_grow_one(&r->region_times, r->region_time_count, sizeof *r->region_times)) return JOB_NONE;
     job_region_time *to = &r->region_times[r->region_time_count];
     *to = (job_region_time){.name = strdup(name)};
     return to->name ? r->region_time_count++ : JOB_NONE;
@@ -95,7 +96,7 @@ static size_t find_place(job_report *r, const char *node, const char *host)
     job_reader *to = r->reader;
     for (size_t i = 0; i < to->place_count; i++)
         if (strcmp(to->places[i].node, node) == 0 && strcmp(to->places[i].host, host) == 0) return i;
-    if (!job_grow_one(&to->places, to->place_count, sizeof *to->places)) return JOB_NONE;
+    if (!list_grow_one(&to->places, to->place_count, sizeof *to->places)) return JOB_NONE;
     job_region_place *place = &to->places[to->place_count];
     *place = (job_region_place){.node = strdup(node), .host = strdup(host), .threads = job_bins_make()};
     to->place_count++; // what is half made is freed with the others
@@ -120,7 +121,7 @@ static size_t find_path(job_report *r, sampled *x, const netprof_device *d)
 {
     size_t at = lookup_find(&x->index, 0, d->name);
     if (at != LOOKUP_NONE || x->path_count >= PATHS_MOST) return at == LOOKUP_NONE ? PATHS_MOST : at;
-    if (!job_grow(&x->paths, x->path_count, &x->path_room, sizeof *x->paths)) return JOB_NONE;
+    if (!list_grow(&x->paths, x->path_count, &x->path_room, sizeof *x->paths)) return JOB_NONE;
     path_state *to = &x->paths[x->path_count];
     *to = (path_state){.path = strdup(d->name), .name = find_name(r, name_of(d))};
     if (!to->path || to->name == JOB_NONE) {
@@ -180,7 +181,7 @@ static job_region_lane *lane_of(job_report *r, size_t name, size_t place)
 {
     job_region_time *to = &r->region_times[name];
     while (to->lane_count <= place) {
-        if (!job_grow_one(&to->lanes, to->lane_count, sizeof *to->lanes)) return NULL;
+        if (!list_grow_one(&to->lanes, to->lane_count, sizeof *to->lanes)) return NULL;
         to->lanes[to->lane_count++] = (job_region_lane){.bins = NULL};
     }
     return &to->lanes[place];

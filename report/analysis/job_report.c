@@ -1,5 +1,6 @@
 #include "job_regions_private.h"
 
+#include "list.h"
 #include "listing.h"
 
 #include <errno.h>
@@ -9,31 +10,13 @@
 
 enum { WARNINGS = 1000 };
 
-// ---- lists and text ----
-
-bool job_grow(void *list, size_t count, size_t *room, size_t size)
-{
-    void **place = list;
-    if (count < *room) return true;
-    size_t larger = *room ? 2 * *room : 16;
-    void *grown = realloc(*place, larger * size);
-    if (!grown) return false;
-    *place = grown;
-    *room = larger;
-    return true;
-}
-
-bool job_grow_one(void *list, size_t count, size_t size)
-{
-    size_t room = count && (count & (count - 1)) ? count + 1 : count;
-    return job_grow(list, count, &room, size);
-}
+// ---- text ----
 
 void job_warn(job_report *r, const char *path, const char *format, ...)
 {
     char text[512];
     va_list arguments;
-    if (r->warning_count >= WARNINGS || !job_grow_one(&r->warnings, r->warning_count, sizeof *r->warnings)) return;
+    if (r->warning_count >= WARNINGS || !list_grow_one(&r->warnings, r->warning_count, sizeof *r->warnings)) return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -102,7 +85,7 @@ static bool keep_clock(job_run *to, const dataset_run *run)
     for (size_t i = 0; i < run->fact_count; i++) {
         const char *key = run->facts[i].key;
         if (strncmp(key, "clock_", 6) != 0 && strcmp(key, "job_id") != 0 && strcmp(key, "job_step") != 0) continue;
-        if (!job_grow_one(&to->facts, to->fact_count, sizeof *to->facts)) return false;
+        if (!list_grow_one(&to->facts, to->fact_count, sizeof *to->facts)) return false;
         netprof_fact *fact = &to->facts[to->fact_count++];
         *fact = (netprof_fact){strdup(run->facts[i].key), strdup(run->facts[i].value)};
         if (!fact->key || !fact->value) return false;
@@ -151,7 +134,7 @@ static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
 
 static bool add_region_path(job_reader *reader, const char *path)
 {
-    if (!job_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *))) return false;
+    if (!list_grow(&reader->region_paths, reader->region_count, &reader->region_room, sizeof(char *))) return false;
     char *copy = reader->region_paths[reader->region_count] = strdup(path);
     reader->region_count += copy != NULL;
     return copy != NULL;

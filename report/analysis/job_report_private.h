@@ -9,12 +9,8 @@
 #include <math.h>
 #include <stdarg.h>
 
-// ---- lists and text ----
+// ---- text ----
 
-// Room for one more element behind count; NULL without memory, and the list is as it was.
-bool job_grow(void *list, size_t count, size_t *room, size_t size);
-// The same for lists without a room of their own: they grow at powers of two.
-bool job_grow_one(void *list, size_t count, size_t size);
 void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // As fmin() and fmax(), NAN of both alone; those are calls of a library, and these are made for every value read.

@@ -1,5 +1,6 @@
 // From differences into lanes: what the counters of one step tell of each meter.
 #include "job_take_private.h"
+#include "list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
     w->from_ns = w->to_ns = 0;
     w->integral = w->high = w->retries = 0;
     if (!worth || reader->episode_count == EPISODES_MOST) return true;
-    if (!job_grow(&reader->episodes, reader->episode_count, &reader->episode_room, sizeof e)) return false;
+    if (!list_grow(&reader->episodes, reader->episode_count, &reader->episode_room, sizeof e)) return false;
     reader->episodes[reader->episode_count++] = e;
     return true;
 }
@@ -351,7 +352,7 @@ static job_bins *event_bins(job_event *event, size_t node)
 {
     for (size_t i = event->lane_count; i-- > 0;)
         if (event->lanes[i].node == node) return event->lanes[i].bins;
-    if (!job_grow_one(&event->lanes, event->lane_count, sizeof *event->lanes)) return NULL;
+    if (!list_grow_one(&event->lanes, event->lane_count, sizeof *event->lanes)) return NULL;
     event->lanes[event->lane_count] = (job_event_lane){node, job_bins_make()};
     return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
 }
@@ -372,7 +373,7 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     for (i = reader->trouble_count; i > 0; i--)
         if (reader->troubles[i - 1].event == f->event && reader->troubles[i - 1].device == device) break;
     if (!i) {
-        if (!job_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles)) return false;
+        if (!list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles)) return false;
         reader->troubles[reader->trouble_count++] = (job_trouble){f->event, device, 0};
         i = reader->trouble_count;
     }

@@ -1,6 +1,7 @@
 // Snapshots as they come: cut down to what a meter is made of, differenced by netprof_diff(), added to the lanes.
 #include "job_regions_private.h"
 #include "job_take_private.h"
+#include "list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static int64_t usual_step(const track *t)
 static bool add_gap(job_report *r, double from_s, double to_s)
 {
     job_node *node = &r->nodes[r->reader->run->node];
-    if (!job_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
+    if (!list_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
     node->gaps[node->gap_count++] = (job_gap){from_s, to_s, false};
     return true;
 }
@@ -178,8 +179,8 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
     for (size_t i = 0; i < r->node_count; i++)
         if (strcmp(r->nodes[i].name, name) == 0) return i;
     size_t room = reader->node_room;
-    if (!job_grow(&r->nodes, r->node_count, &room, sizeof *r->nodes) ||
-        !job_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
+    if (!list_grow(&r->nodes, r->node_count, &room, sizeof *r->nodes) ||
+        !list_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
         return JOB_NONE;
     job_node *node = &r->nodes[r->node_count];
     *node = (job_node){.name = strdup(name), .host = strdup(host ? host : ""), .interval_s = NAN, .late_s = NAN,
@@ -212,7 +213,7 @@ static bool remember_run(job_report *r, const dataset_run *run, const netprof_sn
 {
     job_reader *reader = r->reader;
     const char *boot = fact_of(run, x->schema, "boot_id");
-    if (!job_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
+    if (!list_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
     job_run *to = &reader->runs[reader->run_count++];
     *to = (job_run){.node = node, .wall_ns = x->wall_ns, .mono_ns = x->begin_ns, .path = strdup(run->path ? run->path : ""),
                     .boot_id = strdup(boot ? boot : "")};
@@ -231,7 +232,7 @@ static netprof_err begin_run(job_report *r, const dataset_run *run, const netpro
     size_t index = to->node = find_node(r, run, x->schema);
     if (index == JOB_NONE) return NETPROF_ERR_NOMEM;
     job_node_reader *more = &r->reader->nodes[index];
-    if (!job_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
+    if (!list_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
     to->number = more->run_count++;
     more->runs[to->number] = (job_stretch){.run = r->reader->run_count};
     if (!remember_run(r, run, x, index)) return NETPROF_ERR_NOMEM;

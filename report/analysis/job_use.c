@@ -1,5 +1,6 @@
 // Facts of the job, use of the nodes, energy to solution.
 #include "job_report_private.h"
+#include "list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static size_t place_of(const char *key)
 static bool add_fact(job_report *r, size_t row, const char *text)
 {
     size_t at = r->fact_count;
-    if (!job_grow_one(&r->facts, r->fact_count, sizeof *r->facts)) return false;
+    if (!list_grow_one(&r->facts, r->fact_count, sizeof *r->facts)) return false;
     while (at > 0 && place_of(r->facts[at - 1].key) > row) {
         r->facts[at] = r->facts[at - 1];
         at--;

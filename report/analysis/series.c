@@ -1,6 +1,7 @@
 #include "series.h"
 
 #include "catalog.h"
+#include "list.h"
 #include "lookup.h"
 
 #include <math.h>
@@ -41,27 +42,6 @@ struct series_reader {
     int64_t last_wall_ns, last_mono_ns; // of the last snapshot; wall: put on the run's axis
 };
 
-// ---- lists ----
-
-static bool grow(void *list, size_t count, size_t *room, size_t size)
-{
-    void **place = list;
-    if (count < *room) return true;
-    size_t larger = *room ? 2 * *room : 16;
-    void *grown = realloc(*place, larger * size);
-    if (!grown) return false;
-    *place = grown;
-    *room = larger;
-    return true;
-}
-
-// Lists without room of their own grow at powers of two.
-static bool grow_one(void *list, size_t count, size_t size)
-{
-    size_t room = count && (count & (count - 1)) ? count + 1 : count;
-    return grow(list, count, &room, size);
-}
-
 // ---- what a counter means ----
 
 // Pauses, missing credits, back-pressure: in the catalog's groups about congestion, but for what counts traffic.
@@ -93,7 +73,7 @@ static bool source_number(struct series_reader *r, const char *source, size_t *n
 {
     for (*number = 0; *number < r->source_count; ++*number)
         if (strcmp(r->sources[*number], source) == 0) return true;
-    if (!grow_one(&r->sources, r->source_count, sizeof *r->sources)) return false;
+    if (!list_grow_one(&r->sources, r->source_count, sizeof *r->sources)) return false;
     r->sources[r->source_count] = strdup(source);
     return r->sources[r->source_count] && ++r->source_count;
 }
@@ -103,7 +83,7 @@ static known_counter *know(struct series_reader *r, size_t source, const netprof
 {
     size_t found = lookup_find(&r->names, source, c->name), *place;
     if (found != LOOKUP_NONE) return &r->known[found];
-    if (!grow_one(&r->known, r->known_count, sizeof *r->known)) return NULL;
+    if (!list_grow_one(&r->known, r->known_count, sizeof *r->known)) return NULL;
     known_counter *k = &r->known[r->known_count];
     *k = (known_counter){strdup(c->name), meaning_of(r->sources[source], c), UINT32_MAX};
     if (!k->name || !(place = lookup_put(&r->names, source, k->name))) {
@@ -118,7 +98,7 @@ static bool count_kind(series *s, const char *source, const netprof_counter *c, 
 {
     if (k->kind != UINT32_MAX) return true;
     const catalog_entry *entry = catalog_find(source, c->name);
-    if (!grow_one(&s->counters, s->counter_count, sizeof *s->counters)) return false;
+    if (!list_grow_one(&s->counters, s->counter_count, sizeof *s->counters)) return false;
     series_counter *to = &s->counters[s->counter_count];
     *to = (series_counter){.source = strdup(source), .name = strdup(c->name)};
     to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit);
@@ -158,7 +138,7 @@ static bool find_device(series *s, const netprof_schema *schema, size_t device, 
             *found = (uint32_t)i;
             return true;
         }
-    if (s->device_count == UINT32_MAX || !grow_one(&s->devices, s->device_count, sizeof *s->devices))
+    if (s->device_count == UINT32_MAX || !list_grow_one(&s->devices, s->device_count, sizeof *s->devices))
         return false;
     series_device *to = &s->devices[s->device_count];
     *to = (series_device){
@@ -188,7 +168,7 @@ static bool add_followed(series *s, netprof_list *list, const netprof_schema *sc
     if (!*open) netprof_list_device(list, d->name, d->identity, d->flags);
     *open = true;
     netprof_list_counter(list, c);
-    if (!grow(&r->followed, r->followed_count, &r->followed_room, sizeof f)) return false;
+    if (!list_grow(&r->followed, r->followed_count, &r->followed_room, sizeof f)) return false;
     r->followed[r->followed_count++] = f;
     return true;
 }
@@ -266,7 +246,7 @@ static double absolute(int64_t wall_ns)
 static series_step *step_of(series_device *d, size_t snapshot, double from_s, double to_s)
 {
     if (d->count && d->last == snapshot) return &d->steps[d->count - 1];
-    if (!grow(&d->steps, d->count, &d->room, sizeof *d->steps)) return NULL;
+    if (!list_grow(&d->steps, d->count, &d->room, sizeof *d->steps)) return NULL;
     d->last = snapshot;
     d->steps[d->count] = (series_step){from_s, to_s, {NAN, NAN}, false};
     return &d->steps[d->count++];
@@ -317,7 +297,7 @@ static bool add_event(series *s, const netprof_delta *delta, size_t i, const fol
     double amount = (double)delta->values[i];
     bool counts = has_value(flag) || flag == NETPROF_FLAG_RESET || flag == NETPROF_FLAG_SUSPECT;
     if (!counts || !(amount > 0)) return true;
-    if (!grow_one(&s->events, s->event_count, sizeof *s->events)) return false;
+    if (!list_grow_one(&s->events, s->event_count, sizeof *s->events)) return false;
     s->events[s->event_count++] = (series_event){from_s, to_s, amount, f->kind, f->device};
     s->counters[f->kind].sum += amount;
     s->counters[f->kind].events++;
@@ -357,7 +337,7 @@ static netprof_err begin_run(series *s, const dataset_run *run)
     if (!r && !(r = s->reader = calloc(1, sizeof *r))) return NETPROF_ERR_NOMEM;
     netprof_snapshot_free(&r->last);
     r->has_last = false;
-    if (!grow_one(&s->runs, s->run_count, sizeof *s->runs)) return NETPROF_ERR_NOMEM;
+    if (!list_grow_one(&s->runs, s->run_count, sizeof *s->runs)) return NETPROF_ERR_NOMEM;
     series_run *to = &s->runs[s->run_count++];
     *to = (series_run){
         .path = strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
@@ -387,7 +367,7 @@ static double median(double *values, size_t count)
 
 static netprof_err add_time(series_run *run, double at_s)
 {
-    if (!grow(&run->times, run->time_count, &run->time_room, sizeof *run->times)) return NETPROF_ERR_NOMEM;
+    if (!list_grow(&run->times, run->time_count, &run->time_room, sizeof *run->times)) return NETPROF_ERR_NOMEM;
     run->times[run->time_count++] = at_s;
     return NETPROF_OK;
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "document_private.h"
+#include "list.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,15 +18,6 @@ static void set(document *d, char **text, const char *to)
 {
     free(*text);
     *text = copy(d, to);
-}
-
-// Room for one more element; lists grow by doubling. False: no memory.
-static bool grow(void **list, size_t count, size_t size)
-{
-    if (count & (count - 1)) return true;
-    void *longer = realloc(*list, (count ? 2 * count : 1) * size);
-    if (longer) *list = longer;
-    return longer != NULL;
 }
 
 document *document_open(const char *kind)
@@ -81,7 +73,7 @@ void document_title(document *d, const char *title)
 
 static document_item *add_item(document *d, item_kind kind)
 {
-    if (!grow((void **)&d->items, d->item_count, sizeof *d->items)) {
+    if (!list_grow_one(&d->items, d->item_count, sizeof *d->items)) {
         d->failed = true;
         return NULL;
     }
@@ -102,13 +94,13 @@ void document_subline(document *d, const char *text)
         add_text(d, ITEM_SUBLINE, text);
         return;
     }
-    if (!grow((void **)&d->sublines, d->subline_count, sizeof *d->sublines)) d->failed = true;
+    if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines)) d->failed = true;
     else if ((d->sublines[d->subline_count] = copy(d, text))) d->subline_count++;
 }
 
 void document_verdict(document *d, severity s, const char *text)
 {
-    if (!grow((void **)&d->verdict, d->verdict_count, sizeof *d->verdict)) {
+    if (!list_grow_one(&d->verdict, d->verdict_count, sizeof *d->verdict)) {
         d->failed = true;
         return;
     }
@@ -173,7 +165,7 @@ void document_note(document *d, const char *text)
 
 void document_cell(document_table *t, const char *text)
 {
-    char *mine = grow((void **)&t->cells, t->count, sizeof *t->cells) ? strdup(text) : NULL;
+    char *mine = list_grow_one(&t->cells, t->count, sizeof *t->cells) ? strdup(text) : NULL;
     if (mine) t->cells[t->count++] = mine;
 }
 

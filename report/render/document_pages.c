@@ -1,5 +1,6 @@
 // Lays a document out on pages: heads and feet, headings, charts divided by rows.
 #include "document_private.h"
+#include "list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,17 +26,9 @@ canvas_box page_box(document_paper paper)
     return paper == PAPER_LETTER ? (canvas_box){0, 0, 612, 792} : (canvas_box){0, 0, 595.28, 841.89};
 }
 
-static bool grow(void **list, size_t count, size_t size)
-{
-    if (count & (count - 1)) return true;
-    void *longer = realloc(*list, (count ? 2 * count : 1) * size);
-    if (longer) *list = longer;
-    return longer != NULL;
-}
-
 static bool add_page(page_set *set, canvas *c)
 {
-    if (!c || !grow((void **)&set->pages, set->count, sizeof(canvas *))) {
+    if (!c || !list_grow_one(&set->pages, set->count, sizeof(canvas *))) {
         canvas_close(c);
         set->failed = true;
         return false;
@@ -57,7 +50,7 @@ static void mark(flow *f, const char *title, bool is_part)
 {
     page_set *set = f->set;
     char *visible = text_visible(title);
-    if (visible && *visible && grow((void **)&set->marks, set->mark_count, sizeof *set->marks)) {
+    if (visible && *visible && list_grow_one(&set->marks, set->mark_count, sizeof *set->marks)) {
         set->marks[set->mark_count++] = (page_mark){visible, set->count, f->y, is_part};
         return;
     }

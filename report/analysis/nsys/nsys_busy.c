@@ -1,4 +1,5 @@
 // How busy each GPU was: the time that its kernels and copies cover, whatever the number of streams.
+#include "list.h"
 #include "nsys_private.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ bool nsys_spans_add(nsys_spans *gpu, int what, nsys_span span)
         return true;
     }
     if (last && span.begin < last->begin) gpu->unsorted[what] = true;
-    if (!nsys_grow(&gpu->items[what], count, &gpu->room[what], sizeof span)) return false;
+    if (!list_grow(&gpu->items[what], count, &gpu->room[what], sizeof span)) return false;
     gpu->items[what][gpu->count[what]++] = span;
     return true;
 }

@@ -50,7 +50,6 @@ typedef struct nsys_spans {
 } nsys_spans;
 
 // All return false, or LOOKUP_NONE, without memory.
-bool nsys_grow(void *list, size_t count, size_t *room, size_t size);
 size_t nsys_gather_group(nsys_gather *g, const char *of, size_t of_number, const char *name);
 bool nsys_gather_add(nsys_gather *g, size_t group, uint64_t value);
 bool nsys_gather_end(nsys_gather *g, nsys_table *table,

@@ -1,5 +1,6 @@
 // From single events to tables, of one file and of several.
 #define _POSIX_C_SOURCE 200809L // strdup
+#include "list.h"
 #include "nsys_private.h"
 
 #include <math.h>
@@ -52,28 +53,16 @@ bool nsys_is_nccl(const char *name)
     return strncmp(name, "nccl", 4) == 0;
 }
 
-bool nsys_grow(void *list, size_t count, size_t *room, size_t size)
-{
-    void **place = list;
-    if (count < *room) return true;
-    size_t larger = *room ? 2 * *room : 4;
-    void *grown = realloc(*place, larger * size);
-    if (!grown) return false;
-    *place = grown;
-    *room = larger;
-    return true;
-}
-
 // ---- values: few are as wide as a machine word ----
 
 static bool values_add(nsys_values *v, uint64_t value)
 {
     bool is_wide = value >= UINT32_MAX;
     if (is_wide) {
-        if (!nsys_grow(&v->wide, v->wide_count, &v->wide_room, sizeof *v->wide)) return false;
+        if (!list_grow(&v->wide, v->wide_count, &v->wide_room, sizeof *v->wide)) return false;
         v->wide[v->wide_count++] = value;
     } else {
-        if (!nsys_grow(&v->narrow, v->narrow_count, &v->narrow_room, sizeof *v->narrow)) return false;
+        if (!list_grow(&v->narrow, v->narrow_count, &v->narrow_room, sizeof *v->narrow)) return false;
         v->narrow[v->narrow_count++] = (uint32_t)value;
     }
     return true;
