@@ -72,6 +72,13 @@ static int parse_time(const char *name, const char *text, const char *otherwise,
     return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
 }
 
+// Than this process: who wrote it meant this recording, which was still about to begin.
+static bool is_younger(const struct stat *file)
+{
+    int64_t began_ns = job_process_began_ns(getpid());
+    return began_ns && file->st_mtim.tv_sec * INT64_C(1000000000) + file->st_mtim.tv_nsec >= began_ns;
+}
+
 static int check(recording *r, size_t count)
 {
     if (count) return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
@@ -82,7 +89,7 @@ static int check(recording *r, size_t count)
         parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
         return EXIT_USAGE;
     if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
-    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0;
+    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0 && !is_younger(&r->stop);
     r->job.sources.per_cpu = per_cpu != 0;
     r->job.sources.perf = reading_perf();
     return job_find(&r->job, job_text ? job_text : "auto", cgroup);

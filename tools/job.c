@@ -270,6 +270,18 @@ bool job_ended(job *j)
     return j->last_ns && now - j->last_ns > j->grace_ns;
 }
 
+int64_t job_process_began_ns(pid_t pid)
+{
+    uint64_t ticks;
+    pid_t parent;
+    struct timespec since_boot, wall;
+    if (!look(pid, &ticks, &parent, NULL) || clock_gettime(CLOCK_BOOTTIME, &since_boot) ||
+        clock_gettime(CLOCK_REALTIME, &wall))
+        return 0;
+    int64_t booted_ns = (wall.tv_sec - since_boot.tv_sec) * INT64_C(1000000000) + wall.tv_nsec - since_boot.tv_nsec;
+    return booted_ns + (int64_t)((double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK));
+}
+
 // ---- facts ----
 
 // What a container's runtime or Kubernetes tells its processes; a pod is known by its name, node and start.
@@ -293,16 +305,10 @@ static bool tell_place(recorder *to, size_t row)
 static void tell_pod_start(recorder *to)
 {
     size_t size;
-    uint64_t start;
-    pid_t parent;
-    struct timespec since_boot, wall;
     char *text = read_process(1, "cgroup", &size), *uid = text ? membership_pod_uid(text) : NULL;
+    int64_t began_ns = job_process_began_ns(1);
     if (!getenv("POD_UID") && !getenv("MY_POD_UID") && uid) recorder_fact(to, "pod_uid", uid);
-    if (look(1, &start, &parent, NULL) && clock_gettime(CLOCK_BOOTTIME, &since_boot) == 0 &&
-        clock_gettime(CLOCK_REALTIME, &wall) == 0) {
-        int64_t booted = (int64_t)wall.tv_sec - (int64_t)since_boot.tv_sec;
-        recorder_number(to, "pod_start_s", booted + (int64_t)(start / (uint64_t)sysconf(_SC_CLK_TCK)));
-    }
+    if (began_ns) recorder_number(to, "pod_start_s", began_ns / 1000000000);
     free(uid);
     free(text);
 }

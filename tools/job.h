@@ -40,6 +40,8 @@ typedef struct job {
 int job_find(job *j, const char *what, const char *cgroup);
 // Looks for processes that joined, and tells whether the job has ended. A node alone never ends.
 bool job_ended(job *j);
+// Nanoseconds since 1970 at which a process began, to about 10 ms; 0: not known (/proc/PID/stat, field 22).
+int64_t job_process_began_ns(pid_t pid);
 // Scheduler, node, container and pod, as facts of the recording.
 void job_facts(const job *j, recorder *to);
 void job_free(job *j);

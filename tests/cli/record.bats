@@ -112,6 +112,24 @@ load common
     [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/s.json")" = "stop file" ]
 }
 
+@test "record: a stop file from before it is none; one written while it was about to begin ends it" {
+    cd "$BATS_TEST_TMPDIR"
+    touch old
+    # The shell becomes netprof: the process began before its program was there.
+    cat >late <<'END'
+sleep 0.2
+touch young
+exec netprof record -o r.netprof --interval 50ms --duration 20s --job none --sources cpu --stop-file young
+END
+    timeout 10 bash late
+    netprof convert r.netprof r.json
+    [ "$(jq -r .facts.ended_by r.json)" = "stop file" ]
+    touch -d '1 second ago' old
+    netprof record -o s.netprof --interval 50ms --duration 300ms --job none --sources cpu --stop-file old
+    netprof convert s.netprof s.json
+    [ "$(jq -r .facts.ended_by s.json)" = "duration" ]
+}
+
 @test "record: a signal ends it with a complete file" {
     netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --job none &
     sleep 0.5
