@@ -1,6 +1,7 @@
 // Snapshots as they come: cut down to what a meter is made of, differenced by netprof_diff(), added to the lanes.
 #include "job_regions_private.h"
 #include "job_take_private.h"
+#include "cut.h"
 #include "list.h"
 
 #include <stdlib.h>
@@ -58,31 +59,6 @@ static track *track_of(job_report *r, const dataset_run *from, const netprof_sna
     if (job_follow(r, t, x)) return NULL;
     if (!t->slow) share(run, t);
     return t;
-}
-
-static netprof_err cut_down(track *t, const netprof_snapshot *from)
-{
-    netprof_snapshot *to = &t->cut;
-    netprof_err err = netprof_snapshot_make(to, t->small, NULL);
-    if (err) return err;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t k = t->followed[i].from;
-        to->values[i] = from->values[k];
-        to->status[i] = from->status[k];
-        to->errnos[i] = from->errnos[k];
-        to->stamps_ns[i] = from->stamps_ns[k];
-    }
-    for (size_t d = 0; d < t->small->device_count; d++) {
-        size_t k = t->schema->counters[t->followed[t->small->devices[d].first].from].device;
-        to->device_begin_ns[d] = from->device_begin_ns[k];
-        to->device_end_ns[d] = from->device_end_ns[k];
-    }
-    to->begin_ns = from->begin_ns;
-    to->end_ns = from->end_ns;
-    to->wall_ns = from->wall_ns;
-    to->stamp_error_ns = from->stamp_error_ns;
-    to->set = from->set;
-    return NETPROF_OK;
 }
 
 // ---- steps ----
@@ -247,7 +223,7 @@ netprof_err job_take(void *user, const dataset_run *run, size_t index, const net
     if (err) return err;
     track *t = track_of(r, run, snapshot);
     if (!t) return NETPROF_ERR_NOMEM;
-    err = cut_down(t, snapshot);
+    err = cut_snapshot(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
     return err ? err : next(r, t, snapshot);
 }
 

@@ -1,6 +1,7 @@
 #include "series.h"
 
 #include "catalog.h"
+#include "cut.h"
 #include "list.h"
 #include "lookup.h"
 
@@ -12,7 +13,7 @@ static const double second = 1e-9;
 
 // One counter that is followed: where it is in the input, and what it means.
 typedef struct followed {
-    size_t from;     // index in the snapshots as they come
+    size_t from;     // index in the snapshots as they come; first, for cut_snapshot()
     uint32_t device; // of the series
     int way;         // SERIES_IN, SERIES_OUT; -1: an event of a kind
     uint32_t kind;   // of the series' counters
@@ -204,36 +205,6 @@ static netprof_err follow(series *s, const netprof_schema *schema)
     return NETPROF_OK;
 }
 
-// The device of the input that a device of the small schema is.
-static size_t input_device(const struct series_reader *r, size_t device)
-{
-    return r->schema->counters[r->followed[r->small->devices[device].first].from].device;
-}
-
-static netprof_err cut_down(struct series_reader *r, const netprof_snapshot *from, netprof_snapshot *to)
-{
-    netprof_err err = netprof_snapshot_make(to, r->small, NULL);
-    if (err) return err;
-    for (size_t i = 0; i < r->followed_count; i++) {
-        size_t k = r->followed[i].from;
-        to->values[i] = from->values[k];
-        to->status[i] = from->status[k];
-        to->errnos[i] = from->errnos[k];
-        to->stamps_ns[i] = from->stamps_ns[k];
-    }
-    for (size_t d = 0; d < r->small->device_count; d++) {
-        size_t k = input_device(r, d);
-        to->device_begin_ns[d] = from->device_begin_ns[k];
-        to->device_end_ns[d] = from->device_end_ns[k];
-    }
-    to->begin_ns = from->begin_ns;
-    to->end_ns = from->end_ns;
-    to->wall_ns = from->wall_ns;
-    to->stamp_error_ns = from->stamp_error_ns;
-    to->set = from->set;
-    return NETPROF_OK;
-}
-
 // ---- steps ----
 
 // Seconds since the epoch in a double keep some 200 ns; they become seconds since the beginning in series_finish().
@@ -417,7 +388,7 @@ netprof_err series_take(void *user, const dataset_run *run, size_t index, const 
         to->host = strdup(dataset_node(run, snapshot->schema));
         if (!to->host) return NETPROF_ERR_NOMEM;
     }
-    if (!err) err = cut_down(r, snapshot, &r->cut);
+    if (!err) err = cut_snapshot(&r->cut, r->small, snapshot, r->followed, sizeof *r->followed);
     return err ? err : next_in_run(s, snapshot);
 }
 

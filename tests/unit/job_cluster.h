@@ -36,6 +36,23 @@ typedef struct node_shape {
     const char *const *facts; // key, value, ..., NULL
 } node_shape;
 
+// The directory of a test, made and removed around it.
+static char *tree;
+
+static int setup(void **state)
+{
+    (void)state;
+    tree = tree_make();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    tree_remove(tree);
+    return 0;
+}
+
 typedef struct node_file {
     netprof_writer *writer;
     netprof_snapshot x;

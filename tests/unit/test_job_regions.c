@@ -12,22 +12,6 @@
 
 // ---- helpers ----
 
-static char *tree;
-
-static int setup(void **state)
-{
-    (void)state;
-    tree = tree_make();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    tree_remove(tree);
-    return 0;
-}
-
 static void expect_close(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6 * fmax(1, fabs(expected)))) fail_msg("%.12g is not %.12g", value, expected);

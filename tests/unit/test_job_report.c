@@ -10,22 +10,6 @@
 
 // ---- helpers ----
 
-static char *tree;
-
-static int setup(void **state)
-{
-    (void)state;
-    tree = tree_make();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    tree_remove(tree);
-    return 0;
-}
-
 static void expect_close(double value, double expected, double part)
 {
     if (!(fabs(value - expected) <= part * fmax(1e-9, fabs(expected)))) fail_msg("%.12g is not %.12g", value, expected);
