@@ -211,7 +211,7 @@ enum { EXPORT_BINS = 2048 }; // finer than what is drawn
 
 static int add_programs(document *doc, const job_report *job, nsys_job *programs)
 {
-    const nsys_options how = {.bins = EXPORT_BINS};
+    const nsys_options how = {.bins = EXPORT_BINS, .progress = say_reading};
     netprof_error error;
     if (nsys_job_read(programs, exports, export_count, &how, &error)) return fail_error(*error.path ? NULL : exports[0], &error);
     if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
@@ -312,7 +312,7 @@ static int report_regions(const char **paths, size_t count, const document_optio
 
 static int report_nsys(const char **paths, size_t count, const document_options *o)
 {
-    const nsys_options how = {.bins = EXPORT_BINS};
+    const nsys_options how = {.bins = EXPORT_BINS, .progress = say_reading};
     nsys_job job = {0};
     netprof_error error;
     if (nsys_job_read(&job, paths, count, &how, &error)) return fail_error(*error.path ? NULL : paths[0], &error);

@@ -509,6 +509,7 @@ const command command_check = {
     .exits = "0 nothing as bad as --fail-on, 1 something is, 2 wrong usage, 3 a file could not be used,\n"
              "4 nothing to read, or nothing that a rule could judge.",
     .options = options,
+    .source_names = reading_source_names,
     .run = run,
     .json = &as_json,
 };

@@ -137,5 +137,6 @@ const command command_collect = {
     .exits = "0 done, 1 interrupted before the last snapshot, 2 wrong usage, 3 FILE could not be written,\n"
              "4 nothing to read on this node.",
     .options = options,
+    .source_names = reading_source_names,
     .run = run,
 };

@@ -461,6 +461,7 @@ const command command_list = {
                 "netprof list --counters --csv",
     .exits = "0 done, 2 wrong usage, 3 output failed, 4 nothing to read on this node.",
     .options = options,
+    .source_names = reading_source_names,
     .run = run,
     .json = &as_json,
 };

@@ -301,5 +301,6 @@ const command command_record = {
                 "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"
                 "netprof record -o flops.netprof --sources perf,gpu,self --perf default,flops --duration 1s",
     .options = options,
+    .source_names = reading_source_names,
     .run = run,
 };

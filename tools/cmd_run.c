@@ -534,6 +534,7 @@ const command command_run = {
     .exits = "the command's own, 128 + N when signal N killed it, 127 when it is not found, 126 when it cannot\n"
              "be started; before it starts: 2 wrong usage, 3 a file could not be written.",
     .options = options,
+    .source_names = reading_source_names,
     .popt_flags = POPT_CONTEXT_POSIXMEHARDER,
     .run = run,
 };

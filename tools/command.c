@@ -105,6 +105,13 @@ int command_execute(const command *c, int argc, const char **argv)
     return code;
 }
 
+void command_list_options(const command *c)
+{
+    char *names = c->source_names ? c->source_names() : NULL;
+    options_list(c->options, names);
+    free(names);
+}
+
 int command_program(const command *c, int argc, char **argv)
 {
     output_init();
@@ -113,7 +120,7 @@ int command_program(const command *c, int argc, char **argv)
         return output_close();
     }
     if (argc == 2 && strcmp(argv[1], "--list-options") == 0) {
-        options_list(c->options);
+        command_list_options(c);
         return output_close();
     }
     return command_execute(c, argc, (const char **)(uintptr_t)argv);

@@ -18,6 +18,7 @@ typedef struct command {
     int (*run)(const char **arguments, size_t count); // returns the exit code
     const int *json;      // where the command keeps --json, or NULL
     size_t *before_dashes; // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
+    char *(*source_names)(void); // what its --sources may name, by commas, to be freed; or NULL
 } command;
 
 // Parses the options (argv[0] is the command), shows --help or runs. Returns the exit code.
@@ -25,6 +26,8 @@ int command_execute(const command *c, int argc, const char **argv);
 // main() of a program that holds one command: command_execute(), --version, and --list-options for shell completion.
 int command_program(const command *c, int argc, char **argv);
 void command_help(const command *c, FILE *to);
+// The options for shell completion; see options_list().
+void command_list_options(const command *c);
 
 extern const command command_list;
 extern const command command_collect;

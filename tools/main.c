@@ -2,7 +2,6 @@
 #include "command.h"
 #include "options.h"
 #include "output.h"
-#include "reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,7 +113,7 @@ static int help(const char *name)
     return output_close();
 }
 
-// The options for shell completion; see options_list(). Without a command: the commands.
+// The options for shell completion; see command_list_options(). Without a command: the commands.
 static int list_options(const char *name)
 {
     const command *c = name ? find_command(name) : NULL;
@@ -130,10 +129,8 @@ static int list_options(const char *name)
         printf("%s\n", commands[i]->name);
         if (commands[i]->alias) printf("%s\n", commands[i]->alias);
     }
-    char *names = reading_source_names();
-    if (c) options_list_with(c->options, names);
+    if (c) command_list_options(c);
     else puts("help");
-    free(names);
     return output_close();
 }
 

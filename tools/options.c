@@ -43,16 +43,11 @@ void options_print(const struct poptOption *options, FILE *to)
     }
 }
 
-void options_list(const struct poptOption *options)
-{
-    options_list_with(options, NULL);
-}
-
-void options_list_with(const struct poptOption *options, const char *names)
+void options_list(const struct poptOption *options, const char *names)
 {
     for (const struct poptOption *o = options; !is_end(o); o++) {
         const char *takes = o->argDescrip ? o->argDescrip : "";
-        if (is_table(o)) options_list_with(o->arg, names);
+        if (is_table(o)) options_list(o->arg, names);
         if (is_table(o) || (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) continue;
         if (o->longName) printf("--%s\t%s\n", o->longName, names && strcmp(takes, "NAMES") == 0 ? names : takes);
         if (o->shortName) printf("-%c\t%s\n", o->shortName, takes);

@@ -9,9 +9,8 @@ enum { OPTION_COLUMN = 22 }; // width of "-o, --output=FILE" in a help text
 // The lines of a help text.
 void options_print(const struct poptOption *options, FILE *to);
 // For shell completion, one a line: "--set", a tab, and what it takes: nothing, or FILE, DIR, all|fast, ...
-void options_list(const struct poptOption *options);
-// The same; where an option takes NAMES, these (by commas) are printed in its place.
-void options_list_with(const struct poptOption *options, const char *names);
+// Where one takes NAMES, these (by commas) are printed in its place, unless they are NULL.
+void options_list(const struct poptOption *options, const char *names);
 // The option ("--set") most like a wrong one, or NULL.
 const char *options_nearest(const struct poptOption *options, const char *option);
 // Frees the strings and lists that the options hold.

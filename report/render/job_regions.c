@@ -6,7 +6,7 @@
 
 #define LEAST_SHARE .002
 
-enum { NAMED = 6, SHOWN_NODES = 12, SHOWN_REGIONS = 24 };
+enum { NAMED = 6, PARTS = 24, SHOWN_NODES = 12, SHOWN_REGIONS = 24 }; // PARTS: of the job, to compare nodes by
 
 // What one layer of the stack is: a region, all that have no layer of their own, or no region at all.
 typedef struct layer {
@@ -74,15 +74,27 @@ static const char *ranks_text(const job_view *v, size_t node)
     return arena_format(v->memory, "%s process%s", number_grouped(ranks).text, ranks == 1 ? "" : "es");
 }
 
-// How unlike the sum of all a node is: differences of the largest regions' shares in parts of the job.
-static double unlike(const job_report *job, size_t node)
+// The largest regions' shares in parts of the job.
+typedef struct shares {
+    double of[NAMED][PARTS];
+} shares;
+
+static shares shares_of(const job_report *job, size_t node)
 {
-    enum { PARTS = 24 };
-    double sum = 0, width = job->end_s / PARTS;
+    shares x = {0};
+    double width = job->end_s / PARTS;
     for (size_t k = 0; k < job->region_time_count && k < NAMED; k++)
+        for (size_t i = 0; i < PARTS; i++)
+            x.of[k][i] = job_region_share(job, k, node, width * (double)i, width * (double)(i + 1));
+    return x;
+}
+
+static double unlike(const shares *x, const shares *all)
+{
+    double sum = 0;
+    for (size_t k = 0; k < NAMED; k++)
         for (size_t i = 0; i < PARTS; i++) {
-            double from = width * (double)i, to = from + width;
-            double off = job_region_share(job, k, node, from, to) - job_region_share(job, k, JOB_ALL_NODES, from, to);
+            double off = x->of[k][i] - all->of[k][i];
             if (!isnan(off)) sum += fabs(off);
         }
     return sum;
@@ -116,7 +128,11 @@ static candidate *choose_nodes(const job_view *v, size_t *shown, size_t *all)
         if (job_region_ranks(job, i)) list[n++] = (candidate){.node = i};
     *all = *shown = n;
     if (n <= SHOWN_NODES) return list;
-    for (size_t i = 0; i < n; i++) list[i].unlike = unlike(job, list[i].node);
+    const shares sum = shares_of(job, JOB_ALL_NODES);
+    for (size_t i = 0; i < n; i++) {
+        const shares own = shares_of(job, list[i].node);
+        list[i].unlike = unlike(&own, &sum);
+    }
     qsort(list, n, sizeof *list, by_unlike);
     *shown = SHOWN_NODES;
     qsort(list, *shown, sizeof *list, by_node);

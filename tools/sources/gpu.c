@@ -171,7 +171,7 @@ void *gpu_load(const char *const *names, const emit *e)
     return library;
 }
 
-static bool in_group(const emit *e, const char *group, pid_t pid)
+bool gpu_in_group(const emit *e, const char *group, pid_t pid)
 {
     emit_file list = {.fd = -1};
     char path[64], *line;
@@ -198,7 +198,7 @@ static pid_t parent_of(const emit *e, pid_t pid)
 
 bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid)
 {
-    if (job->cgroup && in_group(e, job->cgroup, pid)) return true;
+    if (job->cgroup && gpu_in_group(e, job->cgroup, pid)) return true;
     for (int steps = 0; pid > 1 && steps < 64; steps++, pid = parent_of(e, pid))
         for (size_t i = 0; i < job->pid_count; i++)
             if (job->pids[i] == pid) return true;

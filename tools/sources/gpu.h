@@ -162,6 +162,8 @@ void gpu_library_failed(const gpu_list *list, const char *vendor, const char *li
 void *gpu_load(const char *const *names, const emit *e);
 // Does the process belong to the job? By its parents and its control group.
 bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid);
+// Is a process in a control group, or in one below it?
+bool gpu_in_group(const emit *e, const char *group, pid_t pid);
 
 // ---- readers ----
 

@@ -122,7 +122,7 @@ static void found_process(void *user, const char *name)
     if (p.parent == 2 || p.pid == getpid()) return; // the kernel's own threads
     for (size_t i = 0; i < s->list->job->pid_count; i++)
         p.ours |= s->list->job->pids[i] == p.pid;
-    if (!p.ours && s->list->job->cgroup) p.ours = gpu_of_job(s->e, s->list->job, p.pid);
+    if (!p.ours && s->list->job->cgroup) p.ours = gpu_in_group(s->e, s->list->job->cgroup, p.pid);
     c->processes[c->process_count++] = p;
 }
 
@@ -500,11 +500,11 @@ void gpu_clients_read(gpu_clients *c, const gpu_list *list, const emit *e)
     for (size_t i = 0; i < c->process_count; i++)
         if (c->processes[i].ours) look_at(&s, c->processes[i].pid);
     forget_gone(c);
-    int64_t end = gpu_clock_us();
     c->has_span = c->read_once && begin > c->last_us;
     find_busiest(c, begin);
     for (size_t i = 0; i < c->use_count; i++)
         add_queues(c, &c->uses[i], e);
+    int64_t end = gpu_clock_us();
     clock_gettime(CLOCK_REALTIME, &t);
     c->stamp_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
     c->next_us = begin + (end - begin) * PART;

@@ -668,7 +668,7 @@ static void find_clocks(ze_gpu *x)
         c->kind = p.kind < 0 ? INT32_MAX : p.kind;
         c->on_part = p.on_part;
         double *most = p.kind == CLOCK_OF_GPU ? &x->clock_most : &x->memory_clock_most;
-        if (p.kind <= CLOCK_OF_MEMORY && p.most > *most) *most = p.most;
+        if (c->kind <= CLOCK_OF_MEMORY && megahertz(p.most) != UINT64_MAX && p.most > *most) *most = p.most;
     }
 }
 

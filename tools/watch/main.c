@@ -346,6 +346,7 @@ static const command watch_command = {
                 "netprof watch --count 1 run.netprof\n",
     .exits = "0 done, 2 wrong usage, 3 a file could not be read, 4 nothing to read on this node.",
     .options = options,
+    .source_names = reading_source_names,
     .run = run,
 };
 
