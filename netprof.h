@@ -7229,6 +7229,7 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
 {
     const netprof_schema *fresh;
     netprof_err failed;
+    size_t i;
     if (!np) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
     np->torn = 1;
     failed = netprof__discover(np, &fresh, error);
@@ -7236,10 +7237,12 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
     np->torn = 0;
     if (np->schema && netprof__same_schema(np->schema, fresh)) {
         netprof_schema_release(fresh);
-    } else {
-        netprof_schema_release(np->schema);
-        np->schema = fresh;
+        return NETPROF_OK;
     }
+    netprof_schema_release(np->schema);
+    np->schema = fresh;
+    for (i = 0; i < np->part_count; i++) /* of another schema */
+        memset(np->parts[i].missing, 0, sizeof np->parts[i].missing);
     return NETPROF_OK;
 }
 

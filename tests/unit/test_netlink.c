@@ -694,6 +694,22 @@ static void test_a_rescan_follows_links(void **state)
     netprof_close(np);
 }
 
+/* As many counters vanish as did the time before: that is no reason to think that looking again is of no use. */
+static void trap_one_link_goes_after_the_other(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    while (kernel.count > 1) {
+        kernel.count--; /* without an event */
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, kernel.count);
+        assert_int_equal(s.not_ok, 0);
+        netprof_snapshot_free(&s);
+    }
+    netprof_close(np);
+}
+
 static void test_a_recreated_interface_is_a_reset(void **state)
 {
     netprof *np = open_with(NULL, 0);
@@ -1266,6 +1282,7 @@ int main(void)
         TEST(test_without_events_links_are_read_each_time),
         TEST(trap_vanishes_between_list_and_read),
         TEST(test_a_rescan_follows_links),
+        TEST(trap_one_link_goes_after_the_other),
         TEST(test_a_recreated_interface_is_a_reset),
         TEST(test_carrier_follows_events_and_keeps_the_schema),
         TEST(test_every_allocation_fails_in_turn),
