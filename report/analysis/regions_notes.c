@@ -244,7 +244,7 @@ static void say_too_short(writer *w)
 
 // ---- what the program says it moved against what the NICs sent (rule x-app-vs-nic) ----
 
-// Headers cost at most 1.05 of what is sent (TCP, MTU 1500); the steps are our own.
+// Headers cost at most 1.05 of what is sent (TCP, MTU 1500). The steps are our own, and so is how much is enough to judge.
 #define EXTRA_WATCH 1.2
 #define EXTRA_WARN  1.5
 #define TOO_LITTLE  0.95
