@@ -40,6 +40,11 @@ static void bind(cpus *to, double count, job_basis basis)
     if (count > 0 && !(count >= to->count)) *to = (cpus){count, basis};
 }
 
+bool job_limit_binds(const job_node_reader *x)
+{
+    return x->memory_limit > 0 && !(x->memory_limit >= x->memory_total);
+}
+
 // The allocation is the scheduler's and the cpuset's, whichever is smaller. Where threads may run tells of it only where
 // nothing else does: programs bind their threads themselves. A quota holds whatever the rest is.
 void job_allocate(job_report *r, size_t index)
@@ -80,7 +85,6 @@ void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
     take(&more->scheduler_cpus, number_of(run, "job_cpus_on_node"));
     take(&more->scheduler_memory, number_of(run, "job_memory_on_node"));
     take(&r->reader->start_s, number_of(run, "job_start_s"));
-    take(&r->reader->stop_s, number_of(run, "job_end_s"));
     take(&r->reader->limit_s, limit && strcmp(limit, "unlimited") == 0 ? INFINITY : number_of(run, "job_time_limit_s"));
 }
 
@@ -131,7 +135,7 @@ static job_efficiency memory_efficiency(const job_report *r)
         const job_node_reader *more = &r->reader->nodes[i];
         const job_lane *lane = node->lanes[JOB_MEMORY];
         if (!is_of_job(node, JOB_MEMORY)) continue;
-        bool limited = more->memory_limit > 0 && !(more->memory_limit >= more->memory_total);
+        bool limited = job_limit_binds(more);
         double of = node->memory_requested > 0 ? node->memory_requested : limited ? more->memory_limit : more->memory_total;
         if (!(of > 0)) continue;
         e.nodes++;
@@ -156,12 +160,11 @@ static job_efficiency time_efficiency(const job_report *r)
     return e;
 }
 
-bool job_make_efficiency(job_report *r)
+void job_make_efficiency(job_report *r)
 {
     r->efficiency[JOB_EFFICIENCY_CPU] = cpu_efficiency(r);
     r->efficiency[JOB_EFFICIENCY_MEMORY] = memory_efficiency(r);
     r->efficiency[JOB_EFFICIENCY_TIME] = time_efficiency(r);
-    return true;
 }
 
 // "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left".

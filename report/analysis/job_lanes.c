@@ -375,8 +375,7 @@ static void choose(job_report *r, size_t index, job_meter meter)
     static const job_scope order[] = {JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE};
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
-    bool limited = meter == JOB_MEMORY && more->memory_limit > 0 && !(more->memory_limit >= more->memory_total) &&
-                   tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    bool limited = meter == JOB_MEMORY && job_limit_binds(more) && tells(more->lanes[meter][JOB_SCOPE_GROUP]);
     // Then all that is not the job's alone says nothing of it: its processes were too short to be seen.
     bool unseen = meter == JOB_MEMORY && !limited && more->state[meter][JOB_SCOPE_JOB] == JOB_KNOWN;
     bool tried = false; // else it was read once at most: not in the fast set
@@ -454,9 +453,7 @@ static double capacity_of(const job_report *r, size_t index, job_meter meter)
     if (meter == JOB_POWER_CPU) return more->power_limit;
     if (meter == JOB_NODE_MEMORY) return more->memory_total;
     if (meter == JOB_MEMORY)
-        return node->scope[meter] == JOB_SCOPE_GROUP && more->memory_limit < more->memory_total ? more->memory_limit
-               : node->scope[meter] == JOB_SCOPE_GROUP && isnan(more->memory_total)             ? more->memory_limit
-                                                                                                : more->memory_total;
+        return node->scope[meter] == JOB_SCOPE_GROUP && job_limit_binds(more) ? more->memory_limit : more->memory_total;
     if (meter == JOB_SENT || meter == JOB_RECEIVED || meter == JOB_POWER_GPU || meter == JOB_GPU_MEMORY ||
         meter == JOB_GPU_CLOCK)
         return device_capacity(r, node, meter);

@@ -290,8 +290,11 @@ static netprof_err read_all(job_report *r, const listing *files, netprof_error *
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_place_regions(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) &&
-           job_make_efficiency(r) && job_make_findings(r) && job_make_notes(r);
+    if (!job_finish_lanes(r)) return false;
+    job_place_regions(r);
+    if (!job_make_phases(r) || !job_make_energy(r) || !job_make_uses(r)) return false;
+    job_make_efficiency(r);
+    return job_make_findings(r) && job_make_notes(r);
 }
 
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
@@ -307,7 +310,7 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
         return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
     r->reader->options = options;
-    r->reader->start_s = r->reader->stop_s = r->reader->limit_s = NAN;
+    r->reader->start_s = r->reader->limit_s = NAN;
     netprof_err err = list_files(r, &files, paths, count);
     if (!err) err = read_all(r, &files, error);
     listing_free(&files);

@@ -200,7 +200,7 @@ typedef struct job_reader {
     netprof_error first;        // of the first file that could not be used
     bool unknown_judged;        // a rule could be judged somewhere
     size_t judged, unknown;
-    double start_s, stop_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
+    double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 
 struct job_known *job_known_make(void);
@@ -208,6 +208,8 @@ void job_known_free(struct job_known *known);
 void job_node_finding_free(job_node_finding *x);
 bool job_read_phases(job_report *r, const char *path); // false: no memory; what is wrong is a warning
 bool job_parse_phases(job_report *r, const char *path, const char *text, size_t size);
+// A fact of a file at its first snapshot, or of that one; NULL: there is none.
+const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key);
 // dataset_options.each; user is the job_report.
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 // Behind the last snapshot of a run: at the next one's first, and at the end of the file.
@@ -223,9 +225,10 @@ bool job_make_facts(job_report *r, const dataset_run *run); // of one file, as i
 bool job_make_phases(job_report *r);
 void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spans, size_t count);
 bool job_make_uses(job_report *r);
+bool job_limit_binds(const job_node_reader *x); // of the control group's memory: less than the node has
 void job_allocate(job_report *r, size_t node);
 void job_take_allocation(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
-bool job_make_efficiency(job_report *r);
+void job_make_efficiency(job_report *r);
 bool job_make_energy(job_report *r);
 bool job_make_findings(job_report *r);
 bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error);

@@ -455,35 +455,36 @@ static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
     return delta->schema == t->small ? i : netprof_find(delta->schema, d->source, d->name, c->name);
 }
 
-// Of all packages, or it tells nothing.
-static void add_power_limit(job_report *r, const track *t, const netprof_delta *delta)
+// Of a step: packages that are measured, and limits that are known.
+typedef struct power_limits {
+    double sum;
+    size_t limits, packages;
+} power_limits;
+
+static void add_power_limit(power_limits *to, const followed *f, const netprof_delta *delta, size_t k)
 {
-    double sum = 0;
-    size_t limits = 0, packages = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        const followed *f = &t->followed[i];
-        size_t k = f->other == OTHER_POWER_LIMIT ? place_of(t, delta, i) : NETPROF_NONE;
-        packages += f->row && f->row->meter == JOB_POWER_CPU;
-        if (k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
-        sum += (double)delta->after[k] * f->other_factor;
-        limits++;
-    }
-    if (limits && limits == packages) r->reader->nodes[r->reader->run->node].power_limit = sum;
+    to->packages += f->row && f->row->meter == JOB_POWER_CPU;
+    if (f->other != OTHER_POWER_LIMIT || k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) return;
+    to->sum += (double)delta->after[k] * f->other_factor;
+    to->limits++;
 }
 
 bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
 {
     run_reader *run = r->reader->run;
+    power_limits power = {0};
     bool good = true;
-    add_power_limit(r, t, delta);
     for (size_t i = 0; i < t->count && good; i++) {
         const followed *f = &t->followed[i];
-        size_t k = f->off ? NETPROF_NONE : place_of(t, delta, i);
-        if (k == NETPROF_NONE) continue;
+        size_t k = place_of(t, delta, i);
+        add_power_limit(&power, f, delta, k);
+        if (f->off || k == NETPROF_NONE) continue;
         if (f->other >= OTHER_GPU_MEMORY) good = add_capacity(r, f, delta, k);
         else if (f->other) good = add_other(r, f, delta, k, at);
         if (f->row && f->row->kind == JOB_RATE) add_counter(run, f, delta, k);
         else if (f->row) add_gauge(run, f, delta, k);
     }
+    // Of all packages, or it tells nothing.
+    if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
     return good && flush_all(r, at);
 }
