@@ -230,7 +230,7 @@ static int64_t worst_pair(const finder *f)
 
 // ---- in words ----
 
-static void put_time(FILE *to, double ns)
+void clocks_put_time(FILE *to, double ns)
 {
     static const struct {
         double from, unit;
@@ -276,7 +276,7 @@ static void put_agreement(FILE *to, const finder *f)
         fputs(". Their times are taken as they are.", to);
     } else {
         fprintf(to, "The clocks of %zu hosts agree within ", f->host_count);
-        put_time(to, (double)f->out->error_ns);
+        clocks_put_time(to, (double)f->out->error_ns);
         if (!by_events) {
             fputs(", by what their kernels say.", to);
         } else {
@@ -295,14 +295,14 @@ static void put_moves(FILE *to, const finder *f)
         if (!name || !*name) name = "An unnamed host";
         if (p->offset_ns) {
             fprintf(to, " %s is moved ", name);
-            put_time(to, (double)p->offset_ns);
+            clocks_put_time(to, (double)p->offset_ns);
             fprintf(to, " %s", p->offset_ns > 0 ? "ahead" : "back");
             if (p->drift != 0) fprintf(to, ", its clock drifts by %.3g ppm", -p->drift * 1e6);
             fputs(".", to);
         }
         if (p->contradicted_ns) {
             fprintf(to, " The job's step began on %s ", name);
-            put_time(to, (double)p->contradicted_ns);
+            clocks_put_time(to, (double)p->contradicted_ns);
             fprintf(to, " %s than on the reference, though the clocks agree.", p->contradicted_ns > 0 ? "earlier" : "later");
         }
     }
@@ -310,7 +310,7 @@ static void put_moves(FILE *to, const finder *f)
         int64_t by = f->out->runs[i].set_ns;
         if (!by) continue;
         fprintf(to, " The wall clock of %s was set ", f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
-        put_time(to, (double)by);
+        clocks_put_time(to, (double)by);
         fprintf(to, " %s while it was recorded.", by > 0 ? "ahead" : "back");
     }
 }

@@ -8,6 +8,7 @@
 
 #include "list.h"
 #include "lookup.h"
+#include "sum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,11 +186,6 @@ typedef struct stretch {
     bool known; // else amounts count, and are nowhere on the axis
 } stretch;
 
-static uint64_t added(uint64_t sum, uint64_t more)
-{
-    return sum + more < sum ? UINT64_MAX : sum + more;
-}
-
 static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
                        const stretch *at)
 {
@@ -200,8 +196,8 @@ static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_s
     job_region_lane *to = lane_of(r, p->name, x->place);
     if (!to) return false;
     to->own_s += (double)own * 1e-9;
-    to->calls = added(to->calls, calls);
-    to->bytes = added(to->bytes, bytes);
+    to->calls = sum_capped(to->calls, calls);
+    to->bytes = sum_capped(to->bytes, bytes);
     if (!at->known) return true;
     if (!to->bins && !(to->bins = job_bins_make())) return false;
     double threads = (double)own / long_ns;
@@ -297,8 +293,8 @@ static void add_lane(job_region_time *x, const job_region_place *place, job_regi
 {
     if (place->at != JOB_NONE) {
         x->own_s += lane->own_s;
-        x->calls = added(x->calls, lane->calls);
-        x->bytes = added(x->bytes, lane->bytes);
+        x->calls = sum_capped(x->calls, lane->calls);
+        x->bytes = sum_capped(x->bytes, lane->bytes);
     }
     if (!lane->bins) return;
     job_bins_coarsen(lane->bins, place->threads->shift);

@@ -193,6 +193,7 @@ static void free_reader(job_report *r)
     free(reader->episodes);
     free(reader->found);
     free(reader->troubles);
+    pairs_free(&reader->trouble_of);
     free(reader->marks);
     free(reader->region_paths);
     job_known_free(reader->known);

@@ -4,6 +4,7 @@
 
 #include "job_report.h"
 #include "lookup.h"
+#include "pairs.h"
 #include "text.h"
 
 #include <math.h>
@@ -185,6 +186,7 @@ typedef struct job_reader {
     size_t found_count, found_room;
     job_trouble *troubles;
     size_t trouble_count, trouble_room;
+    pairs trouble_of; // (event, device) -> trouble
     size_t event_room;
     job_run *runs; // all that were read; those from `file` on are of the file at hand
     size_t run_count, run_room, file;

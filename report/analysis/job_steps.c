@@ -357,6 +357,18 @@ static job_bins *event_bins(job_event *event, size_t node)
     return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
 }
 
+// NULL without memory. Valid until the next call.
+static job_trouble *trouble_of(job_reader *reader, size_t event, size_t device)
+{
+    size_t *place = pairs_put(&reader->trouble_of, (int64_t)event, (int64_t)device);
+    if (place && *place != PAIRS_NONE) return &reader->troubles[*place];
+    if (!place || !list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles))
+        return NULL;
+    *place = reader->trouble_count++;
+    reader->troubles[*place] = (job_trouble){event, device, 0};
+    return &reader->troubles[*place];
+}
+
 static bool add_trouble(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     uint8_t flag = delta->flags[k];
@@ -367,17 +379,9 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     job_bins *bins = event_bins(event, reader->run->node);
     if (!bins) return false;
     event->sum += amount;
-    size_t device = reader->run->devices[f->local].device;
-    size_t i = 0;
-    // A device's are near the end while its file is read.
-    for (i = reader->trouble_count; i > 0; i--)
-        if (reader->troubles[i - 1].event == f->event && reader->troubles[i - 1].device == device) break;
-    if (!i) {
-        if (!list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles)) return false;
-        reader->troubles[reader->trouble_count++] = (job_trouble){f->event, device, 0};
-        i = reader->trouble_count;
-    }
-    reader->troubles[i - 1].sum += amount;
+    job_trouble *trouble = trouble_of(reader, f->event, reader->run->devices[f->local].device);
+    if (!trouble) return false;
+    trouble->sum += amount;
     double rate = amount / length_of(at);
     return job_bins_add(bins, at->from_ns, at->to_ns, rate, rate, rate);
 }
