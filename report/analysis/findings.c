@@ -382,14 +382,20 @@ static bool names_rule(const char *list, const char *name)
     return false;
 }
 
-// Sources whose devices are the job or the node as a whole: what is found there can be a cause anywhere on it.
+bool findings_source_is_whole(const char *source)
+{
+    static const char *const names[] = {"process", "cgroup", "memory", "pressure", "perf", "self"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(source, names[i]) == 0) return true;
+    return false;
+}
+
+// What is found on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
 static bool is_everywhere(const maker *m, size_t device)
 {
-    static const char *const names[] = {"process", "cgroup", "cpu", "memory", "pressure"};
     if (device == DIFFERENCE_NONE) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(m->f->d->delta->schema->devices[device].source, names[i]) == 0) return true;
-    return false;
+    const char *source = m->f->d->delta->schema->devices[device].source;
+    return strcmp(source, "cpu") == 0 || findings_source_is_whole(source);
 }
 
 static void explain(maker *m, finding *x)

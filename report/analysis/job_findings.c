@@ -91,7 +91,7 @@ static bool keep_finding(job_report *r, size_t node, const findings *f, const fi
     if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
     job_node_finding *to = &reader->found[reader->found_count++];
     *to = (job_node_finding){.node = node, .severity = x->severity, .class_rank = x->rule->class_rank, .value = x->value,
-                             .threshold = x->threshold->value};
+                             .threshold = x->threshold->value, .is_pause = x->rule->is_pause};
     to->rule = strdup(x->rule->name);
     to->device = strdup(of_device ? finding_device(f, x) : "");
     to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
@@ -125,14 +125,10 @@ bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_erro
     return good;
 }
 
-// What the node has once, or the job: its name says nothing that the node's does not.
+// Of what the node has once, or the job, its name says nothing that the node's does not.
 static bool is_telling(const job_node_finding *x)
 {
-    static const char *const single[] = {"pressure", "memory", "process", "cgroup", "perf", "self"};
-    if (strcmp(x->source, x->device) == 0) return false;
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        if (strcmp(x->source, single[i]) == 0) return false;
-    return *x->device != 0;
+    return *x->device && strcmp(x->source, x->device) != 0 && !findings_source_is_whole(x->source);
 }
 
 // Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long its
@@ -221,10 +217,7 @@ static bool fold(job_report *r, size_t first)
 // Does an incident tell of the same pauses?
 static bool told_by_incident(const job_report *r, const job_node_finding *x)
 {
-    static const char *const pauses[] = {"egress-paused", "eth-pause-rx", "ib-xmit-wait"};
-    bool pause = false;
-    for (size_t i = 0; i < sizeof pauses / sizeof *pauses && x->rule; i++) pause |= strcmp(x->rule, pauses[i]) == 0;
-    for (size_t i = 0; i < r->finding_count && pause; i++)
+    for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
         if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x)) return true;
     return false;
 }

@@ -127,6 +127,7 @@ typedef struct job_node_finding {
     int class_rank;
     char *rule, *device, *source, *claim, *advice, *origin, *unit, *value_text;
     double value, threshold;
+    bool is_pause; // as rule.is_pause
 } job_node_finding;
 
 // One counter of trouble of one device.

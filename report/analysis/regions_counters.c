@@ -219,18 +219,15 @@ static void add_traffic(regions_reading *seen, const netprof_schema *schema, con
 }
 
 // How long a device had to stop sending: what the rules say of it, whatever they call bad.
-static const char *const pause_rules[] = {"egress-paused", "eth-pause-rx", "ib-xmit-wait"};
-enum { PAUSE_RULES = sizeof pause_rules / sizeof *pause_rules };
-
 static void add_pauses(regions_reading *seen, const difference *d, const rules *set)
 {
     evaluation e;
     seen->paused = NAN;
     seen->most_paused = REGIONS_NONE;
     if (!set || !evaluation_begin(&e, d)) return;
-    for (size_t k = 0; k < PAUSE_RULES; k++) {
-        const rule *x = rules_find(set, pause_rules[k]);
-        for (size_t i = 0; x && i < d->delta->schema->device_count; i++) {
+    for (size_t k = 0; k < set->count; k++) {
+        const rule *x = set->items[k];
+        for (size_t i = 0; x->is_pause && i < d->delta->schema->device_count; i++) {
             if (!evaluation_applies(&e, x, i)) continue;
             evaluation_of(&e, x, i);
             struct reading got = evaluate(&e, &x->value);
