@@ -271,7 +271,8 @@ static void put_agreement(FILE *to, const finder *f)
     if (f->host_count == 1) {
         fprintf(to, "%s", f->count > 1 ? "All runs are of one boot of one host: their times are of one clock." : "");
     } else if (unknown) {
-        fprintf(to, "How far the clocks of %zu hosts are apart is not known: no clock state says so of ", f->host_count);
+        fprintf(to, "How far the clocks of %zu hosts are apart is not known: no clock state says so of ",
+                f->host_count);
         put_names(to, f, CLOCKS_NOTHING);
         fputs(". Their times are taken as they are.", to);
     } else {
@@ -303,13 +304,15 @@ static void put_moves(FILE *to, const finder *f)
         if (p->contradicted_ns) {
             fprintf(to, " The job's step began on %s ", name);
             clocks_put_time(to, (double)p->contradicted_ns);
-            fprintf(to, " %s than on the reference, though the clocks agree.", p->contradicted_ns > 0 ? "earlier" : "later");
+            fprintf(to, " %s than on the reference, though the clocks agree.",
+                    p->contradicted_ns > 0 ? "earlier" : "later");
         }
     }
     for (size_t i = 0; i < f->count; i++) {
         int64_t by = f->out->runs[i].set_ns;
         if (!by) continue;
-        fprintf(to, " The wall clock of %s was set ", f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
+        fprintf(to, " The wall clock of %s was set ",
+                f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
         clocks_put_time(to, (double)by);
         fprintf(to, " %s while it was recorded.", by > 0 ? "ahead" : "back");
     }
@@ -327,7 +330,8 @@ static bool make_text(finder *f)
 
 // ---- all ----
 
-netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count)
+netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events,
+                        size_t event_count)
 {
     finder f = {.in = runs, .count = count, .events = events, .event_count = event_count, .out = c};
     clocks_free(c);

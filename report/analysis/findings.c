@@ -295,7 +295,8 @@ static size_t largest_device(maker *m, const rule *x)
 static bool speaks_against_network(const findings *f, const finding *x)
 {
     const char *source = x->rule->source;
-    if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE) source = f->d->delta->schema->devices[x->device].source;
+    if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE)
+        source = f->d->delta->schema->devices[x->device].source;
     return expression_is_source(source, strlen(source)) && x->severity >= SEVERITY_WATCH &&
            x->rule->class_rank < rules_class_rank("utilisation");
 }
@@ -333,7 +334,8 @@ static void judge_one(maker *m, const rule *x, size_t device, const judgement *a
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
     severity s = judge(&m->e, x, own->value.number);
-    add_check(m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
+    add_check(m,
+              (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
     if (s) add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
 }
 
@@ -479,7 +481,8 @@ static void look_behind(maker *m, size_t counter)
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
-    const char *name = schema->counters[counter].name, *source = schema->devices[schema->counters[counter].device].source;
+    const char *name = schema->counters[counter].name,
+               *source = schema->devices[schema->counters[counter].device].source;
     finding_background b = {.source = source, .counter = name, .unit = f->d->rows[counter].unit, .min = UINT64_MAX,
                             .rate_per_s = f->d->rows[counter].rate_per_s};
     for (size_t i = 0; i < schema->device_count; i++) {

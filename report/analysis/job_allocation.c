@@ -25,7 +25,8 @@ const char *job_basis_text(job_basis basis)
 
 const char *job_basis_name(job_basis basis)
 {
-    static const char *const names[] = {NULL, "node", "affinity", "scheduler", "cpuset", "quota", "mixed", "request", "cgroup", "node", "limit"};
+    static const char *const names[] = {NULL,    "node",    "affinity", "scheduler", "cpuset", "quota",
+                                        "mixed", "request", "cgroup",   "node",      "limit"};
     return names[basis];
 }
 
@@ -136,7 +137,9 @@ static job_efficiency memory_efficiency(const job_report *r)
         const job_lane *lane = node->lanes[JOB_MEMORY];
         if (!is_of_job(node, JOB_MEMORY)) continue;
         bool limited = job_limit_binds(more);
-        double of = node->memory_requested > 0 ? node->memory_requested : limited ? more->memory_limit : more->memory_total;
+        double of = node->memory_requested > 0 ? node->memory_requested
+                    : limited                  ? more->memory_limit
+                                               : more->memory_total;
         if (!(of > 0)) continue;
         e.nodes++;
         if (lane->high / of <= e.used / e.of) continue;
@@ -151,7 +154,8 @@ static job_efficiency memory_efficiency(const job_report *r)
 // Up to the end of the recordings, from the begin of the job where that is told; else theirs.
 static job_efficiency time_efficiency(const job_report *r)
 {
-    job_efficiency e = {.used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
+    job_efficiency e = {
+        .used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
     double begin = (double)r->begin_ns * 1e-9, end = begin + r->end_s;
     bool known = r->reader->start_s > 0 && end >= r->reader->start_s;
     if (known) e.used = end - r->reader->start_s;
@@ -187,6 +191,8 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
     }
     if (!(most > 0)) return text;
     if (most > least) snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
-    else snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "", job_basis_text(e->basis));
+    else
+        snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "",
+                 job_basis_text(e->basis));
     return text;
 }

@@ -20,7 +20,8 @@ static const char *memory_text(char *text, size_t size, double bytes)
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     size_t unit = 0;
     while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
-    snprintf(text, size, "%.*f %s", unit && fabs(bytes) < 9.995 ? 2 : unit && fabs(bytes) < 99.95 ? 1 : 0, bytes, units[unit]);
+    int digits = !unit ? 0 : fabs(bytes) < 9.995 ? 2 : fabs(bytes) < 99.95 ? 1 : 0;
+    snprintf(text, size, "%.*f %s", digits, bytes, units[unit]);
     return text;
 }
 
@@ -34,8 +35,8 @@ static const char *nodes_text(char *text, size_t size, const char *first, size_t
 
 // ---- findings ----
 
-static const job_finding blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS, .value = NAN,
-                                  .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN, .gpu_ratio = NAN,
+static const job_finding blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS,
+                                  .value = NAN, .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN, .gpu_ratio = NAN,
                                   .power_ratio = NAN, .lost_s = NAN};
 
 // Takes the texts; NULL without memory.
@@ -68,6 +69,13 @@ void job_node_finding_free(job_node_finding *x)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
 }
 
+// What is told otherwise; its place stays.
+static void drop(job_node_finding *x)
+{
+    job_node_finding_free(x);
+    *x = (job_node_finding){.node = x->node};
+}
+
 // The events that a finding is about.
 static void mark_events(job_report *r, const findings *f, const finding *x)
 {
@@ -90,8 +98,12 @@ static bool keep_finding(job_report *r, size_t node, const findings *f, const fi
     bool of_device = x->device != DIFFERENCE_NONE;
     if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
     job_node_finding *to = &reader->found[reader->found_count++];
-    *to = (job_node_finding){.node = node, .severity = x->severity, .class_rank = x->rule->class_rank, .value = x->value,
-                             .threshold = x->threshold->value, .is_pause = x->rule->is_pause};
+    *to = (job_node_finding){.node = node,
+                             .severity = x->severity,
+                             .class_rank = x->rule->class_rank,
+                             .value = x->value,
+                             .threshold = x->threshold->value,
+                             .is_pause = x->rule->is_pause};
     to->rule = strdup(x->rule->name);
     to->device = strdup(of_device ? finding_device(f, x) : "");
     to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
@@ -142,7 +154,8 @@ static void weigh_pressure(job_report *r)
         const job_node *node = &r->nodes[x->node];
         const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
         if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
-        bool known = !isnan(r->reader->nodes[x->node].waited_s), others = known || (all && own->mean < works * all->mean);
+        bool known = !isnan(r->reader->nodes[x->node].waited_s),
+             others = known || (all && own->mean < works * all->mean);
         bool told = false; // better
         for (size_t k = 0; k < r->reader->found_count; k++) {
             const job_node_finding *y = &r->reader->found[k];
@@ -150,8 +163,7 @@ static void weigh_pressure(job_report *r)
         }
         if (!others && !told) continue;
         if (!told) r->reader->nodes[x->node].others_wait = x->value;
-        job_node_finding_free(x);
-        *x = (job_node_finding){.node = x->node};
+        drop(x);
     }
 }
 
@@ -163,26 +175,41 @@ static size_t find_device(const job_report *r, const job_node_finding *x)
     return JOB_NONE;
 }
 
-// The same rule on other nodes is one finding: of the worst.
-static bool fold(job_report *r, size_t first)
+// What one rule found, on all nodes.
+typedef struct alike {
+    const job_node_finding *worst;
+    size_t nodes, places;
+} alike;
+
+static bool is_alike(const job_node_finding *x, const job_node_finding *y)
 {
-    job_node_finding *all = r->reader->found, *x = &all[first];
-    size_t nodes = 0, places = 0, last = JOB_NONE;
-    if (!x->rule) return true;
-    const job_node_finding *worst = x;
+    return x->rule && strcmp(x->rule, y->rule) == 0;
+}
+
+static alike count_alike(job_report *r, size_t first)
+{
+    const job_node_finding *all = r->reader->found;
+    alike a = {.worst = &all[first]};
+    size_t last = JOB_NONE;
     for (size_t i = first; i < r->reader->found_count; i++) {
-        if (!all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
-        if (all[i].severity > worst->severity) worst = &all[i];
-        if (all[i].severity > r->nodes[all[i].node].severity) r->nodes[all[i].node].severity = all[i].severity;
-        nodes += all[i].node != last;
+        if (!is_alike(&all[i], &all[first])) continue;
+        job_node *node = &r->nodes[all[i].node];
+        if (all[i].severity > a.worst->severity) a.worst = &all[i];
+        if (all[i].severity > node->severity) node->severity = all[i].severity;
+        a.nodes += all[i].node != last;
         last = all[i].node;
-        places++;
+        a.places++;
     }
+    return a;
+}
+
+static job_finding finding_of(const job_report *r, const alike *a)
+{
     char who[300], more[64] = "";
-    bool device = is_telling(worst);
-    if (places > nodes && device) snprintf(more, sizeof more, " and %zu more", places - 1);
-    bool several = nodes > 1;
-    nodes_text(who, sizeof who, r->nodes[worst->node].name, nodes);
+    const job_node_finding *worst = a->worst;
+    const char *node = r->nodes[worst->node].name, *device = is_telling(worst) ? worst->device : "";
+    const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
+    if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
     job_finding made = blank;
     made.severity = worst->severity;
     made.class_rank = worst->class_rank;
@@ -194,23 +221,23 @@ static bool fold(job_report *r, size_t first)
     made.threshold = worst->threshold;
     made.node = worst->node;
     made.device = find_device(r, worst);
-    made.nodes = nodes;
+    made.nodes = a->nodes;
     made.to_s = r->end_s;
-    made.claim = text_make("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
-                          several ? "" : more, worst->claim);
-    made.title = text_make("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", device ? worst->device : "", worst->claim);
-    for (size_t i = r->reader->found_count; i-- > first;) {
-        if (i == first || !all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
-        if (&all[i] == worst) continue;
-        job_node_finding_free(&all[i]);
-        all[i] = (job_node_finding){.node = all[i].node};
-    }
-    bool good = add_finding(r, made) != NULL;
-    if (worst != x) {
-        job_node_finding *other = &all[worst - all];
-        job_node_finding_free(other);
-        *other = (job_node_finding){0};
-    }
+    made.claim = text_make("%s%s%s%s: %s", nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown, more,
+                           worst->claim);
+    made.title = text_make("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
+    return made;
+}
+
+// The same rule on other nodes is one finding: of the worst.
+static bool fold(job_report *r, size_t first)
+{
+    job_node_finding *all = r->reader->found;
+    if (!all[first].rule) return true;
+    alike a = count_alike(r, first);
+    bool good = add_finding(r, finding_of(r, &a)) != NULL;
+    for (size_t i = r->reader->found_count; i-- > first;) // the first, by whose rule they are found, last
+        if (is_alike(&all[i], &all[first])) drop(&all[i]);
     return good;
 }
 
@@ -218,7 +245,8 @@ static bool fold(job_report *r, size_t first)
 static bool told_by_incident(const job_report *r, const job_node_finding *x)
 {
     for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
-        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x)) return true;
+        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x))
+            return true;
     return false;
 }
 
@@ -228,9 +256,7 @@ static bool fold_all(job_report *r)
     weigh_pressure(r);
     for (size_t i = 0; i < r->reader->found_count; i++) {
         job_node_finding *x = &r->reader->found[i];
-        if (!told_by_incident(r, x)) continue;
-        job_node_finding_free(x);
-        *x = (job_node_finding){.node = x->node};
+        if (told_by_incident(r, x)) drop(x);
     }
     for (size_t i = 0; i < r->reader->found_count && good; i++) good = fold(r, i);
     return good;
@@ -254,7 +280,8 @@ static around around_of(const job_report *r, double from_s, double to_s)
 }
 
 // Mean over the nodes (or of one) within the stretch but outside the incident.
-static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
+                          double to_s)
 {
     double sum = 0, known = 0;
     // A bin at the edge holds some of both.
@@ -314,9 +341,10 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     if (count && !isnan(most))
         snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
                  count == 1 ? "" : "s", share_text(rest, sizeof rest, most));
-    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
-                    job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
-                    r->devices[e->device].label, more, share_text(share, sizeof share, e->mean), retries, others);
+    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s",
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     share_text(share, sizeof share, e->mean), retries, others);
 }
 
 static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
@@ -341,7 +369,8 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
         return text_make("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
     if (e->meter == JOB_PAUSED && slowed > 1)
         return text_make("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
-    return text_make("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+    return text_make("%s\u2019s %s was %s for %s", node, label,
+                     e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
 static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
@@ -396,7 +425,8 @@ static bool add_incidents(job_report *r)
 {
     enum { SHOWN = 16 };
     job_reader *reader = r->reader;
-    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed), *done = calloc(reader->episode_count + 1, sizeof *done);
+    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed),
+         *done = calloc(reader->episode_count + 1, sizeof *done);
     bool *seen = calloc(r->node_count + 1, sizeof *seen);
     bool good = absorbed && done && seen;
     if (reader->episode_count) qsort(reader->episodes, reader->episode_count, sizeof *reader->episodes, by_harm);
@@ -441,7 +471,8 @@ static const limit limits[] = {
                   "Look what the GPUs wait for: input, the CPU, communication"},
     [MEMORY_PEAK] = {"mem-peak", "utilisation", NAN, 0.90, 0.98, 0, "node exporter mixin; netdata",
                      "A step more and the kernel kills processes: more memory or fewer ranks a node"},
-    [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60, "own: a straight line reaches the limit in 2 h",
+    [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60,
+                       "own: a straight line reaches the limit in 2 h",
                        "Look for a leak or for buffers that grow with the steps"},
     [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
                    "Look at how work is divided, and whether this node is slower"},
@@ -534,7 +565,8 @@ static bool find_gpu_idle(job_report *r)
     x.meter = JOB_GPU_BUSY;
     x.nodes = use->nodes;
     x.claim = text_make("the GPUs were busy %s of the time in the mean%s", share,
-                       network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
+                        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for"
+                                         : "");
     x.title = text_make("The GPUs were busy %s of the time", share);
     return add_finding(r, x) != NULL;
 }
@@ -560,7 +592,8 @@ static bool find_memory_peak(job_report *r)
     nodes_text(who, sizeof who, r->nodes[worst].name, count);
     memory_text(peak, sizeof peak, lane->high);
     memory_text(limit_text, sizeof limit_text, lane->capacity);
-    x.claim = text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
+    x.claim =
+        text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
     x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
     return add_finding(r, x) != NULL;
 }
@@ -651,7 +684,9 @@ static bool find_imbalance(job_report *r, job_meter meter)
     free(means);
     const job_use *use = use_of(r, meter);
     bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
-    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s ? judge_low(&limits[IMBALANCE], least / middle) : SEVERITY_OK;
+    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s
+                     ? judge_low(&limits[IMBALANCE], least / middle)
+                     : SEVERITY_OK;
     if (!s || low == JOB_NONE) return true;
     char share[32];
     job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
@@ -692,7 +727,8 @@ static bool find_missing(job_report *r)
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
         x.nodes += node->expected > node->samples;
-        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples) most = i;
+        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples)
+            most = i;
     }
     x.node = most;
     share_text(share, sizeof share, value);
@@ -753,7 +789,8 @@ static int by_weight(const void *a, const void *b)
     if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
     if (x->incident != y->incident) return x->incident ? -1 : 1; // says when
     if (x->class_rank != y->class_rank) return x->class_rank < y->class_rank ? -1 : 1;
-    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0, q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
+    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0,
+           q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
     if (p > q || p < q) return p > q ? -1 : 1;
     int order = strcmp(x->rule, y->rule);
     return order ? order : strcmp(x->claim, y->claim);
@@ -771,8 +808,8 @@ static bool add_incident_phases(job_report *r)
         if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
         job_phase *p = &r->phases[r->phase_count];
         *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
-        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",
-                           r->nodes[x->node].name, what);
+        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name,
+                            within == JOB_NONE ? "" : ", ", r->nodes[x->node].name, what);
         if (!p->name) return false;
         r->phase_count++;
         job_fill_phase(r, p, &(job_phase_span){0, x->from_s, x->to_s}, 1);

@@ -221,7 +221,8 @@ static bool add_reading(job_report *r, sampled *x, const netprof_snapshot *s, co
         if (lived > threads_most * fmax(long_ns, 1e9)) continue;
         place->threads_s += lived * 1e-9;
         if (at->known)
-            good = job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
+            good =
+                job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
     }
     return good;
 }
@@ -235,7 +236,8 @@ netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
     stretch at = {x->wall_ns, wall, x->begun && wall > x->wall_ns};
-    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5) at.known = false; // it was stopped
+    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
+        at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
     if (!add_reading(r, x, s, &at)) return NETPROF_ERR_NOMEM;
     if (!x->begun) x->first_ns = wall;
@@ -335,12 +337,16 @@ void job_place_regions(job_report *r)
         place->at = node_of(r, place);
         int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
         if (place->at == JOB_NONE)
-            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node", place->ranks,
-                     place->ranks == 1 ? "" : "es", *place->node ? place->node : *place->host ? place->host : "an unknown host");
+            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node",
+                     place->ranks, place->ranks == 1 ? "" : "es",
+                     *place->node   ? place->node
+                     : *place->host ? place->host
+                                    : "an unknown host");
         place->threads->offset_ns = moved;
         widen(r, i);
         for (size_t k = 0; k < r->region_time_count; k++)
-            if (i < r->region_times[k].lane_count) add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
+            if (i < r->region_times[k].lane_count)
+                add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
     }
     chain(r);
     if (r->region_time_count) sort_names(r);

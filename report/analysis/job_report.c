@@ -98,7 +98,8 @@ static void tell_end(job_run *to, const dataset_run *run)
 {
     const char *by = dataset_fact(run, "ended_by");
     to->stopped = run->complete && by && strcmp(by, "signal") == 0;
-    to->ended = run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
+    to->ended =
+        run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
 }
 
 static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
@@ -305,7 +306,9 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     listing files = {0};
     if (!options) options = &defaults;
     if (r->reader || r->node_count || !count || options->end_zero) {
-        if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
+        if (error)
+            *error =
+                (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
         return NETPROF_ERR_ARG;
     }
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
@@ -346,7 +349,8 @@ static bool is_of_job(const char *path)
     bool found = false;
     dataset_options how = {.ends_only = 1, .each = look, .user = &found};
     netprof_err err = dataset_read(&set, path, &how, NULL);
-    bool two = err == NETPROF_ERR_LIMIT || (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
+    bool two = err == NETPROF_ERR_LIMIT ||
+               (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
     dataset_free(&set);
     return found && two;
 }

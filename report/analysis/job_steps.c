@@ -48,7 +48,8 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
     job_reader *reader = r->reader;
     double length = (double)(w->to_ns - w->from_ns) * 1e-9;
     bool worth = w->from_ns && length >= x->least_s && w->integral > x->limit * length;
-    job_episode e = {device, x->meter, w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0, w->high, w->retries};
+    job_episode e = {device,  x->meter,  w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0,
+                     w->high, w->retries};
     w->from_ns = w->to_ns = 0;
     w->integral = w->high = w->retries = 0;
     if (!worth || reader->episode_count == EPISODES_MOST) return true;
@@ -58,7 +59,8 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
 }
 
 // A second, or a step where steps are longer. Ten such below the limit end an episode.
-static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns, int64_t to_ns)
+static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
+                         int64_t to_ns)
 {
     double length = (double)(to_ns - from_ns) * 1e-9, value = w->window / length;
     bool beyond = value > x->limit, good = true;
@@ -386,49 +388,51 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     return job_bins_add(bins, at->from_ns, at->to_ns, rate, rate, rate);
 }
 
+// Gauges of which the last reading counts.
+static double *kept_of(job_node_reader *node, other what)
+{
+    switch (what) {
+    case OTHER_TOTAL: return &node->memory_total;
+    case OTHER_CPUSET: return &node->cpuset;
+    case OTHER_QUOTA: return &node->quota;
+    case OTHER_PERIOD: return &node->period;
+    case OTHER_AFFINITY: return &node->affinity;
+    default: return NULL;
+    }
+}
+
+static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
+{
+    if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
+        run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
+        run->wait_known = true;
+    }
+    if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK) run->wait_last_s = (double)delta->after[k] * 1e-9;
+}
+
 static bool add_other(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
-    bool counted = delta->flags[k] == NETPROF_FLAG_OK;
-    double now = (double)delta->after[k];
+    uint64_t counted = delta->flags[k] == NETPROF_FLAG_OK ? delta->values[k] : 0;
     bool there = delta->after_status[k] == NETPROF_STATUS_OK;
+    double now = (double)delta->after[k], *kept = kept_of(more, f->other);
+    if (kept && there) *kept = now;
     switch (f->other) {
     case OTHER_TROUBLE: return add_trouble(r, f, delta, k, at);
-    case OTHER_MISSED: node->missed += counted ? delta->values[k] : 0; break;
+    case OTHER_MISSED: node->missed += counted; break;
     case OTHER_LATE:
         if (there) node->late_s = fmax(node->late_s, now * 1e-9);
         break;
     case OTHER_RECORDER:
-        if (counted) more->recorder_ns += delta->values[k];
-        if (counted) more->recorder_s += length_of(at);
+        more->recorder_ns += counted;
+        if (delta->flags[k] == NETPROF_FLAG_OK) more->recorder_s += length_of(at);
         break;
     case OTHER_LIMIT:
-        if (there) more->memory_limit = isnan(more->memory_limit) ? now : fmin(more->memory_limit, now);
+        if (there) more->memory_limit = fmin(more->memory_limit, now);
         break;
-    case OTHER_TOTAL:
-        if (there) more->memory_total = now;
-        break;
-    case OTHER_CPUSET:
-        if (there) more->cpuset = now;
-        break;
-    case OTHER_QUOTA:
-        if (there) more->quota = now;
-        break;
-    case OTHER_PERIOD:
-        if (there) more->period = now;
-        break;
-    case OTHER_AFFINITY:
-        if (there) more->affinity = now;
-        break;
-    case OTHER_WAITED:
-        if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
-            run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
-            run->wait_known = true;
-        }
-        if (there && run->wait_known) run->wait_last_s = now * 1e-9;
-        break;
+    case OTHER_WAITED: add_wait(run, delta, k); break;
     default: break;
     }
     return true;

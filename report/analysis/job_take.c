@@ -160,11 +160,26 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
         !list_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
         return JOB_NONE;
     job_node *node = &r->nodes[r->node_count];
-    *node = (job_node){.name = strdup(name), .host = strdup(host ? host : ""), .first_place = JOB_NONE, .interval_s = NAN,
-                       .late_s = NAN, .memory_peak = NAN, .uncertainty_s = NAN, .recorder_cpu = NAN, .complete = true};
-    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN, .cpuset = NAN,
-                                                           .quota = NAN, .period = NAN, .affinity = NAN, .scheduler_cpus = NAN,
-                                                           .scheduler_memory = NAN, .power_limit = NAN, .waited_s = NAN};
+    *node = (job_node){.name = strdup(name),
+                       .host = strdup(host ? host : ""),
+                       .first_place = JOB_NONE,
+                       .interval_s = NAN,
+                       .late_s = NAN,
+                       .memory_peak = NAN,
+                       .uncertainty_s = NAN,
+                       .recorder_cpu = NAN,
+                       .complete = true};
+    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN,
+                                                     .memory_total = NAN,
+                                                     .cpus = NAN,
+                                                     .cpuset = NAN,
+                                                     .quota = NAN,
+                                                     .period = NAN,
+                                                     .affinity = NAN,
+                                                     .scheduler_cpus = NAN,
+                                                     .scheduler_memory = NAN,
+                                                     .power_limit = NAN,
+                                                     .waited_s = NAN};
     r->node_count++;
     return node->name && node->host ? r->node_count - 1 : JOB_NONE;
 }
@@ -192,7 +207,10 @@ static bool remember_run(job_report *r, const dataset_run *run, const netprof_sn
     const char *boot = job_fact_of(run, x->schema, "boot_id");
     if (!list_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
     job_run *to = &reader->runs[reader->run_count++];
-    *to = (job_run){.node = node, .wall_ns = x->wall_ns, .mono_ns = x->begin_ns, .path = strdup(run->path ? run->path : ""),
+    *to = (job_run){.node = node,
+                    .wall_ns = x->wall_ns,
+                    .mono_ns = x->begin_ns,
+                    .path = strdup(run->path ? run->path : ""),
                     .boot_id = strdup(boot ? boot : "")};
     return to->path && to->boot_id;
 }
@@ -244,7 +262,8 @@ netprof_err job_run_end(job_report *r)
     if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
     if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
     if (to->overlapped)
-        job_warn(r, run->path, "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
+        job_warn(r, run->path,
+                 "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
                  node->name);
     bool good = job_end_episodes(r);
     job_run_free(r);

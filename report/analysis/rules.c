@@ -280,8 +280,10 @@ static bool parse_class(reader *r, rule *x, const char *text)
         x->class_rank = (int)i;
         return true;
     }
-    return refuse(r, "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
-                     "utilisation, data", text);
+    return refuse(r,
+                  "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
+                  "utilisation, data",
+                  text);
 }
 
 static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
