@@ -46,6 +46,7 @@ static struct {
     size_t words;                                   /* of struct rtnl_link_stats64 */
     int no_getstats;                                /* EOPNOTSUPP for RTM_GETSTATS */
     int no_carrier_counts;                          /* a kernel before 4.16 */
+    int lost;                                       /* how many of the next replies found no room */
     int enobufs, interrupted, busy, eintr, garbage; /* how many of the next replies fail so */
     int no_sockets;                                 /* errno of socket() */
     int no_events;                                  /* errno of bind() */
@@ -210,12 +211,19 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
     size_t room = kernel.asked == 94 ? 40 : 20; /* messages in one datagram */
     (void)fd;
     m.size = 0;
-    if (flags & MSG_DONTWAIT) {
-        errno = EAGAIN;
-        return kernel.events && kernel.events-- ? 1 : -1;
-    }
     if (fails(&kernel.eintr, EINTR) || fails(&kernel.enobufs, ENOBUFS))
         return -1;
+    assert_int_equal(!!(flags & MSG_DONTWAIT), !kernel.no_events);
+    if (fails(&kernel.lost, EAGAIN))
+        return -1;
+    if (kernel.events && kernel.events--) {
+        uint32_t body[4] = {1u << 16, 7};
+        /* of a change that was asked for by number, as ours are */
+        begin_message(&m, kernel.events & 1 ? 36 : 16, 0, kernel.sequence, body, sizeof body);
+        end_message(&m);
+        memcpy(data, m.data, m.size);
+        return (ssize_t)m.size;
+    }
     if (fails(&kernel.garbage, 0)) {
         memset(data, 0xa5, 100);
         return 100;
@@ -579,6 +587,44 @@ static void test_enobufs_opens_a_new_socket(void **state)
     assert_int_equal(kernel.open, 0);
 }
 
+/* So many events waited that the answer found no room: it is not waited for, and links are read again. */
+static void trap_an_answer_that_found_no_room_is_waited_for(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    int sockets = kernel.sockets, links = kernel.link_dumps;
+    netprof_snapshot s;
+    (void)state;
+    kernel.events = 20;
+    kernel.lost = 1;
+    kernel.links[1].carrier = 0;
+    s = take(np, NETPROF_SET_ALL);
+    assert_int_equal(kernel.sockets, sockets + 1);
+    assert_int_equal(kernel.link_dumps, links + 1);
+    assert_statistics(&s, "zz_a", 5000);
+    assert_value(&s, "zz_a", "carrier", 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    assert_int_equal(kernel.open, 0);
+}
+
+/* What is heard beside an answer that failed is not forgotten. */
+static void trap_an_event_is_lost_with_the_answer(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    kernel.events = 1;
+    kernel.garbage = 1;
+    kernel.links[1].carrier = 0;
+    s = take(np, NETPROF_SET_ALL);
+    assert_status(&s, "zz_a", "rx_bytes", NETPROF_STATUS_UNREADABLE);
+    netprof_snapshot_free(&s);
+    s = take(np, NETPROF_SET_ALL);
+    assert_value(&s, "zz_a", "carrier", 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 static void test_busy_interrupted_and_garbage_replies(void **state)
 {
     netprof *np = open_with(NULL, 0);
@@ -691,6 +737,22 @@ static void test_a_rescan_follows_links(void **state)
     assert_statistics(&s, "zz_renamed", 9000);
     assert_status(&s, "zz_b", "rx_bytes", -1);
     netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* As many counters vanish as did the time before: that is no reason to think that looking again is of no use. */
+static void trap_one_link_goes_after_the_other(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    while (kernel.count > 1) {
+        kernel.count--; /* without an event */
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, kernel.count);
+        assert_int_equal(s.not_ok, 0);
+        netprof_snapshot_free(&s);
+    }
     netprof_close(np);
 }
 
@@ -907,7 +969,7 @@ static int parse_both(const unsigned char *data, size_t size, uint64_t *sum)
 {
     int interrupted = 0;
     *sum = 0;
-    return netprof__nl_parse(data, size, 7, &interrupted, visit_both, sum);
+    return netprof__nl_parse(data, size, 7, &interrupted, NULL, visit_both, sum);
 }
 
 static fake_message *sample_reply(void)
@@ -984,23 +1046,23 @@ static void test_odd_netlink_messages(void **state)
     end_message(m);
     put_error(m, 8, EPERM); /* another's */
     put_error(m, 7, EPERM);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -EPERM);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -EPERM);
     m->size = 0;
     put_error(m, 7, 0); /* an acknowledgement */
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), 1);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), 1);
     m->size = 0;
     begin_message(m, 2, 0, 7, NULL, 0); /* an error without a code */
     end_message(m);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -EBADMSG);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -EBADMSG);
     m->size = 0;
     begin_message(m, 4, 0, 7, NULL, 0); /* NLMSG_OVERRUN */
     end_message(m);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -ENOBUFS);
-    assert_int_equal(netprof__nl_parse(m->data, 0, 7, &interrupted, visit_both, &sum), 0);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -ENOBUFS);
+    assert_int_equal(netprof__nl_parse(m->data, 0, 7, &interrupted, NULL, visit_both, &sum), 0);
     assert_int_equal(interrupted, 0);
     m->size = 0;
     put_done(m, 0x10, 7);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), 1);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), 1);
     assert_int_equal(interrupted, 1);
     free(m);
 }
@@ -1260,12 +1322,15 @@ int main(void)
         TEST(test_queueing_disciplines_that_cannot_be_read),
         TEST(test_interrupted_dump_is_asked_for_again),
         TEST(test_enobufs_opens_a_new_socket),
+        TEST(trap_an_answer_that_found_no_room_is_waited_for),
+        TEST(trap_an_event_is_lost_with_the_answer),
         TEST(test_busy_interrupted_and_garbage_replies),
         TEST(test_32_bit_ifla_stats_is_never_used),
         TEST(test_without_netlink_the_files_are_read),
         TEST(test_without_events_links_are_read_each_time),
         TEST(trap_vanishes_between_list_and_read),
         TEST(test_a_rescan_follows_links),
+        TEST(trap_one_link_goes_after_the_other),
         TEST(test_a_recreated_interface_is_a_reset),
         TEST(test_carrier_follows_events_and_keeps_the_schema),
         TEST(test_every_allocation_fails_in_turn),
