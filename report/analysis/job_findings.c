@@ -343,9 +343,9 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
-                    job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
-                    r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
-                    job_length_text(length, sizeof length, to - from), clock,
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     job_length_text(length, sizeof length, to - from), clock,
                      job_share_text(share, sizeof share, e->mean));
 }
 
