@@ -2755,6 +2755,7 @@ typedef struct netprof__nl {
     int listens; /* it shall hear of links, and of queueing disciplines */
     int hears;   /* the kernel let it */
     int heard;   /* something happened, or may have, since this was last cleared */
+    int small;   /* answers usually are */
     uint32_t sequence;
     unsigned char *buffer;
 } netprof__nl;
@@ -3475,6 +3476,8 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 #endif
 
 #define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
+#define NETPROF__NL_PAGE        3776  /* what it puts there without being given more room, pages being of 4 KiB */
+#define NETPROF__NL_PAGES       4     /* datagrams of that size, behind which a dump is a long one */
 #define NETPROF__NL_TRIES       4
 #define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
 
@@ -3622,6 +3625,13 @@ static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
     return -sys_errno;
 }
 
+/* The room for the next datagram, of which some came already. The kernel makes ready, and may clear, as much as it was
+   ever given: with small answers that is most of the cost. */
+static size_t netprof__nl_room(const netprof__nl *nl, int came)
+{
+    return nl->small && came < NETPROF__NL_PAGES ? NETPROF__NL_PAGE : NETPROF__NL_BUFFER;
+}
+
 /* One datagram: its size, or -errno. rtnetlink answers before send() returns: what is not there then has found no room
    behind the events, and is not waited for. */
 static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
@@ -3631,7 +3641,11 @@ static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
         n = NETPROF_OS_RECV(nl->fd, nl->buffer, room, nl->hears ? MSG_TRUNC | MSG_DONTWAIT : MSG_TRUNC);
     while (n < 0 && errno == EINTR);
     if (n < 0) return nl->hears && errno == EAGAIN ? -ENOBUFS : -errno;
-    return n == 0 ? -EBADMSG : (size_t)n > room ? -EMSGSIZE : n;
+    if (n == 0) return -EBADMSG;
+    if ((size_t)n <= room) return n;
+    if (room == NETPROF__NL_BUFFER) return -EMSGSIZE;
+    nl->small = 0; /* larger pages, say */
+    return -ENOBUFS;
 }
 
 /* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
@@ -3640,7 +3654,7 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
                            void *user)
 {
     uint32_t length = (uint32_t)size;
-    int result = -netprof__nl_open(nl), interrupted = 0;
+    int result = -netprof__nl_open(nl), interrupted = 0, came = 0;
     ssize_t n;
     if (result) return result;
     nl->sequence++;
@@ -3651,7 +3665,7 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
     while (n < 0 && errno == EINTR);
     if (n < 0) return netprof__nl_broken(nl, errno);
     while (result == 0) {
-        n = netprof__nl_receive(nl, NETPROF__NL_BUFFER);
+        n = netprof__nl_receive(nl, netprof__nl_room(nl, came++));
         if (n < 0) return netprof__nl_broken(nl, (int)-n);
         result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted,
                                    nl->hears ? &nl->heard : NULL, visit, user);
@@ -4238,7 +4252,7 @@ static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, voi
     nd->files.hold = np->hold;
     nd->files.fd_budget = &np->fd_budget;
     nd->route.fd = -1;
-    nd->route.listens = 1;
+    nd->route.listens = nd->route.small = 1;
 #ifndef NETPROF_NO_NETLINK
     nd->live = !*np->root && np->pid <= 0;
     if (nd->live) {
@@ -8465,7 +8479,10 @@ static void netprof__put(netprof__buffer *b, const void *data, size_t size)
 static void netprof__put_byte(netprof__buffer *b, unsigned v)
 {
     unsigned char byte = (unsigned char)v;
-    netprof__put(b, &byte, 1);
+    if (b->size < b->capacity && !b->failed)
+        b->data[b->size++] = byte;
+    else
+        netprof__put(b, &byte, 1);
 }
 
 static void netprof__put_varint(netprof__buffer *b, uint64_t v)
@@ -8851,6 +8868,7 @@ typedef struct netprof__chain {
     uint64_t *residuals; /* scratch */
     uint32_t *list;      /* scratch: indices of counters */
     uint8_t *status, *errnos;
+    size_t stamped;    /* counters that may have a stamp */
     uint64_t position; /* of the last snapshot in the chain */
     uint32_t link;     /* checksum of that one's chunk */
     int begun;         /* position is one */
@@ -8875,7 +8893,7 @@ static void netprof__chain_free(netprof__chain *chain, const netprof_alloc *a)
 
 static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, const netprof_schema *schema)
 {
-    size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3;
+    size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3, i;
     char *p;
     if (chain->memory) return 1;
     p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->list + 2) +
@@ -8888,6 +8906,8 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
     chain->list = (uint32_t *)(void *)(chain->residuals + residuals);
     chain->status = (uint8_t *)(chain->list + n);
     chain->errnos = chain->status + n;
+    for (i = 0; i < n; i++)
+        chain->stamped += (schema->counters[i].flags & NETPROF_STAMPED) != 0;
     return 1;
 }
 
@@ -9035,10 +9055,17 @@ static void netprof__learn(netprof__expected *x, netprof__lead *lead, uint64_t v
 static size_t netprof__list_values(netprof__chain *chain, const netprof_snapshot *s, int stamped)
 {
     size_t count = 0, i;
+    if (stamped && !chain->stamped) return 0;
     for (i = 0; i < s->schema->counter_count; i++)
         if (stamped ? netprof__may_be_stamped(s, i) : netprof__has_value(s->status[i]))
             chain->list[count++] = (uint32_t)i;
     return count;
+}
+
+/* Whether it was expected to the bit, and so is the next: most counters stand still, and nothing is to be learnt. */
+static int netprof__is_steady(const netprof__expected *x, uint64_t value)
+{
+    return x->seen && !x->spread && value == x->value + (uint64_t)(x->change / 16);
 }
 
 /* How many of those listed are expected to be right. */
@@ -9122,6 +9149,11 @@ static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chai
 static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s, const netprof__chain *chain)
 {
     size_t n = s->schema->counter_count, i, run, k;
+    if (n && chain->position && !memcmp(chain->status, s->status, n) && !memcmp(chain->errnos, s->errnos, n)) {
+        netprof__put_varint(b, 0); /* nearly always; as below */
+        netprof__put_byte(b, NETPROF__AS_BEFORE);
+        return;
+    }
     for (i = 0; i < n; i += run) {
         const unsigned codes[] = {NETPROF__AS_BEFORE, NETPROF__AS_ASKED, s->status[i]};
         unsigned best = codes[2];
@@ -9168,6 +9200,10 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
         netprof__expected *x = &chain->counters[chain->list[i]];
         const netprof_counter *counter = &s->schema->counters[chain->list[i]];
         uint64_t value = s->values[chain->list[i]], code;
+        if (netprof__is_steady(x, value)) {
+            x->value = value;
+            continue;
+        }
         netprof__lead_device(&lead, counter->device);
         code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, &lead)));
         if (x->spread) netprof__put_rice(b, &bits, code, netprof__rice_of(x));

@@ -46,6 +46,8 @@ static struct {
     size_t words;                                   /* of struct rtnl_link_stats64 */
     int no_getstats;                                /* EOPNOTSUPP for RTM_GETSTATS */
     int no_carrier_counts;                          /* a kernel before 4.16 */
+    size_t page_room;                               /* what a datagram of a dump has at least */
+    size_t most_room;                               /* the most that recv() gave this socket */
     int lost;                                       /* how many of the next replies found no room */
     int enobufs, interrupted, busy, eintr, garbage; /* how many of the next replies fail so */
     int no_sockets;                                 /* errno of socket() */
@@ -70,6 +72,7 @@ static int fake_socket(int domain, int type, int protocol)
         return -1;
     }
     kernel.open++;
+    kernel.most_room = 0;
     return FAKE_FD + kernel.sockets++;
 }
 
@@ -208,9 +211,11 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
 {
     fake_message m;
     unsigned intr = kernel.interrupted ? 0x10 : 0;
-    size_t room = kernel.asked == 94 ? 40 : 20; /* messages in one datagram */
+    size_t room;
     (void)fd;
     m.size = 0;
+    if (size > kernel.most_room) kernel.most_room = size;
+    room = kernel.most_room > kernel.page_room ? kernel.most_room : kernel.page_room;
     if (fails(&kernel.eintr, EINTR) || fails(&kernel.enobufs, ENOBUFS))
         return -1;
     assert_int_equal(!!(flags & MSG_DONTWAIT), !kernel.no_events);
@@ -236,21 +241,26 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
         put_error(&m, kernel.sequence, kernel.no_queues);
     } else {
         put_done(&m, 0, kernel.sequence - 1); /* of an earlier question: to be passed over */
-        for (; kernel.next < kernel.count && room; kernel.next++, room--) {
+        for (; kernel.next < kernel.count; kernel.next++) {
+            size_t before = m.size;
             if (kernel.asked == 94)
                 put_stats_message(&m, &kernel.links[kernel.next], intr);
             else if (kernel.asked == 38)
                 put_queue_messages(&m, &kernel.links[kernel.next], intr);
             else
                 put_link_message(&m, &kernel.links[kernel.next], intr);
+            if (m.size > room) {
+                m.size = before;
+                break;
+            }
         }
-        if (kernel.next == kernel.count && room) {
+        if (kernel.next == kernel.count && m.size + 20 <= room) {
             put_done(&m, intr, kernel.sequence);
             kernel.interrupted -= kernel.interrupted > 0;
         }
     }
-    assert_true(m.size <= size);
-    memcpy(data, m.data, m.size);
+    assert_true(m.size <= size || flags & MSG_TRUNC);
+    memcpy(data, m.data, m.size < size ? m.size : size);
     return (ssize_t)m.size;
 }
 
@@ -272,6 +282,7 @@ static int setup(void **state)
     (void)state;
     memset(&kernel, 0, sizeof kernel);
     kernel.words = WORDS;
+    kernel.page_room = 3776;
     add_link(1, "lo", 1000);
     add_link(5, "zz_a", 5000);
     add_link(9, "zz_b", 9000);
@@ -380,7 +391,47 @@ static void test_links_of_many_datagrams(void **state)
     assert_int_equal(s.not_ok, 0);
     for (i = 0; i < 500; i++)
         assert_value(&s, names[i], "rx_bytes", i * 1000000u + 2);
+    assert_int_equal(kernel.most_room, 32768); /* few long datagrams */
     netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* Whatever room the kernel was once given it makes ready at each answer. */
+static void test_few_links_are_asked_for_with_little_room(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s = take(np, NETPROF_SET_ALL);
+    (void)state;
+    assert_int_equal(kernel.most_room, 3776);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* Pages of 64 KiB: the kernel puts more into a datagram than was given room. */
+static void trap_datagrams_of_large_pages_are_cut(void **state)
+{
+    static char names[40][8];
+    netprof_snapshot s;
+    netprof *np;
+    uint32_t i;
+    int sockets;
+    (void)state;
+    kernel.page_room = 7872;
+    for (i = 0; i < 40; i++) {
+        snprintf(names[i], sizeof names[i], "zz%u", i);
+        add_link(100 + i, names[i], i * 1000000u);
+    }
+    np = open_with(NULL, 0);
+    sockets = kernel.sockets;
+    for (i = 0; i < 3; i++) {
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, 43);
+        assert_int_equal(s.not_ok, 0);
+        assert_value(&s, names[39], "rx_bytes", 39 * 1000000u + 2);
+        netprof_snapshot_free(&s);
+    }
+    assert_int_equal(kernel.sockets, sockets); /* learnt once, when the links were listed */
+    assert_int_equal(kernel.most_room, 32768);
     netprof_close(np);
 }
 
@@ -1313,6 +1364,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_statistic_reaches_its_counter),
         TEST(test_links_of_many_datagrams),
+        TEST(test_few_links_are_asked_for_with_little_room),
+        TEST(trap_datagrams_of_large_pages_are_cut),
         TEST(test_struct_of_a_later_kernel),
         TEST(test_struct_of_an_earlier_kernel),
         TEST(test_the_fast_set),
