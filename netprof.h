@@ -3618,10 +3618,27 @@ static int netprof__nl_open(netprof__nl *nl)
     return 0;
 }
 
-/* What follows a lost or garbled reply cannot be told from it: the socket is opened anew next time. */
+#define NETPROF__NL_LEFT 4096 /* datagrams: more than a socket's queue holds, and the rest of a dump */
+
+/* Takes out of the queue what is still to come, the rest of a dump too, or the kernel would be busy with it. 0: the
+   socket is of no use any more. */
+static int netprof__nl_drain(const netprof__nl *nl)
+{
+    int left;
+    for (left = NETPROF__NL_LEFT; left; left--)
+        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_BUFFER, MSG_TRUNC | MSG_DONTWAIT) < 0 &&
+            errno != EINTR && errno != ENOBUFS)
+            return errno == EAGAIN;
+    return 1;
+}
+
+/* What follows a lost or garbled reply cannot be told from it: it is thrown away. A socket that hears of links stays,
+   for its queue overflows whenever much happens between two sweeps, and another one would be of the namespace that the
+   thread is in now. Any other is opened anew next time. */
 static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
 {
-    netprof__nl_close(nl);
+    nl->heard = 1;
+    if (!nl->hears || !netprof__nl_drain(nl)) netprof__nl_close(nl);
     return -sys_errno;
 }
 
@@ -3670,7 +3687,7 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
         result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted,
                                    nl->hears ? &nl->heard : NULL, visit, user);
     }
-    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_close(nl);
+    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_broken(nl, -result);
     return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
 }
 

@@ -5,9 +5,11 @@
 #include "../../netprof.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 
 #include <setjmp.h>
@@ -281,6 +283,41 @@ static void test_datagrams(void **state)
     close(to_fd);
 }
 
+/* -- more events than a socket's queue holds -- */
+
+static void test_many_events_and_another_namespace(void **state)
+{
+    enum { EVENTS = 600, COUNT = 20 };
+    struct sockaddr_in to = address_of(1, 5005);
+    struct ifreq change;
+    int from_fd, to_fd, i;
+    char data[100] = "";
+    view v;
+    (void)state;
+    NEEDS_VETH();
+    from_fd = socket_in(0, SOCK_DGRAM, 5004);
+    to_fd = socket_in(1, SOCK_DGRAM, 5005);
+    view_open(&v);
+    memset(&change, 0, sizeof change);
+    memcpy(change.ifr_name, "lo", 3);
+    for (i = 0; i < EVENTS; i++) { /* in the namespace of from_fd */
+        change.ifr_mtu = 60000 + i;
+        assert_int_equal(ioctl(from_fd, SIOCSIFMTU, &change), 0);
+    }
+    for (i = 0; i < COUNT; i++) {
+        assert_int_equal(sendto(from_fd, data, 100, 0, (struct sockaddr *)(void *)&to, sizeof to), 100);
+        assert_int_equal(recv(to_fd, data, sizeof data, 0), 100);
+    }
+    enter(space[1]);
+    view_look_again(&v);
+    assert_grew(&v, 0, "tx_packets", COUNT);
+    assert_grew(&v, 1, "rx_packets", COUNT);
+    assert_grew(&v, 1, "tx_packets", 0);
+    view_close(&v);
+    close(from_fd);
+    close(to_fd);
+}
+
 /* -- a send queue that is too short -- */
 
 /* What tc shows of the link's queueing discipline: dropped, overlimits, requeues. */
@@ -547,6 +584,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_datagrams),
+        cmocka_unit_test(test_many_events_and_another_namespace),
         cmocka_unit_test(test_send_queue),
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_stacked_links),
