@@ -3484,8 +3484,10 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 #define NETPROF__NLM_F_MULTI     0x2
 #define NETPROF__NLM_F_DUMP_INTR 0x10
 #define NETPROF__RTM_NEWLINK     16
+#define NETPROF__RTM_DELLINK     17
 #define NETPROF__RTM_GETLINK     18
 #define NETPROF__RTM_NEWQDISC    36
+#define NETPROF__RTM_DELQDISC    37
 #define NETPROF__RTM_GETQDISC    38
 #define NETPROF__RTM_NEWSTATS    92
 #define NETPROF__RTM_GETSTATS    94
@@ -3545,9 +3547,16 @@ static int netprof__is_event(unsigned type, unsigned flags)
     return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
 }
 
+/* What its groups tell of filters and actions says nothing about what is counted here, and may be thousands. */
+static int netprof__is_news(unsigned type)
+{
+    return type == NETPROF__RTM_NEWLINK || type == NETPROF__RTM_DELLINK || type == NETPROF__RTM_NEWQDISC ||
+           type == NETPROF__RTM_DELQDISC;
+}
+
 /* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
-   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is to come, or -errno (of the kernel, of visit(), EBADMSG
-   for what is no netlink message). */
+   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is
+   to come, or -errno (of the kernel, of visit(), EBADMSG for what is no netlink message). */
 static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted,
                              int *heard, netprof__nl_visit visit, void *user)
 {
@@ -3560,7 +3569,7 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         if (length < 16 || length > size - at) return -EBADMSG;
         at = step < size - at ? at + step : size;
         if (heard && netprof__is_event(type, flags)) {
-            *heard = 1;
+            *heard |= netprof__is_news(type);
             continue;
         }
         if (!ours) continue;
@@ -3587,8 +3596,11 @@ static void netprof__nl_close(netprof__nl *nl)
     nl->fd = -1;
 }
 
-/* 1 when the socket hears of links, and of queueing disciplines, from here on. */
-static int netprof__nl_join(int fd)
+#define NETPROF__OF_LINKS  1 /* RTMGRP_LINK */
+#define NETPROF__OF_QUEUES 8 /* RTMGRP_TC: also of filters and actions, which may be many */
+
+/* 1 when the socket hears of these groups from here on. */
+static int netprof__nl_join(int fd, uint32_t groups)
 {
     struct {
         uint16_t family, pad;
@@ -3596,7 +3608,7 @@ static int netprof__nl_join(int fd)
     } address; /* struct sockaddr_nl */
     memset(&address, 0, sizeof address);
     address.family = AF_NETLINK;
-    address.groups = 1 | 8; /* RTMGRP_LINK, RTMGRP_TC */
+    address.groups = groups;
     return NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) == 0;
 }
 
@@ -3613,7 +3625,7 @@ static int netprof__nl_open(netprof__nl *nl)
     limit.tv_sec = 5;
     setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
     setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    nl->hears = nl->listens && netprof__nl_join(nl->fd);
+    nl->hears = nl->listens && netprof__nl_join(nl->fd, NETPROF__OF_LINKS | NETPROF__OF_QUEUES);
     nl->heard = 1; /* nobody knows what happened before */
     return 0;
 }
@@ -3823,13 +3835,13 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
     return *link->name ? 0 : EBADMSG;
 }
 
-/* -- events: a socket that hears of links, and of queueing disciplines -- */
+/* -- events: a socket that hears of links -- */
 
 /* -1 when there is none to be had. */
 static int netprof__events_open(void)
 {
     int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
-    if (fd >= 0 && !netprof__nl_join(fd)) {
+    if (fd >= 0 && !netprof__nl_join(fd, NETPROF__OF_LINKS)) {
         NETPROF_OS_CLOSE(fd);
         fd = -1;
     }

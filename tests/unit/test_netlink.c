@@ -55,6 +55,7 @@ static struct {
     int no_queues;                                  /* errno of RTM_GETQDISC */
     int old_queues;                                 /* TCA_STATS alone, as before Linux 2.6.10 */
     int events;                                     /* waiting for the listener */
+    int filters;                                    /* as well, of filters and actions */
     /* what happened */
     int stats_dumps, link_dumps, queue_dumps, sockets, open;
     /* the question under way */
@@ -227,6 +228,13 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
         uint32_t body[4] = {1u << 16, 7};
         /* of a change that was asked for by number, as ours are */
         begin_message(&m, kernel.events & 1 ? 36 : 16, 0, kernel.sequence, body, sizeof body);
+        end_message(&m);
+        memcpy(data, m.data, m.size);
+        return (ssize_t)m.size;
+    }
+    if (kernel.filters && kernel.filters--) {
+        uint32_t body[5] = {0, 5};
+        begin_message(&m, kernel.filters & 1 ? 44 : 48, 0, kernel.sequence, body, sizeof body);
         end_message(&m);
         memcpy(data, m.data, m.size);
         return (ssize_t)m.size;
@@ -860,6 +868,22 @@ static void test_carrier_follows_events_and_keeps_the_schema(void **state)
     netprof_close(np);
 }
 
+/* Where packets are switched by filters of tc, thousands of them come and go. */
+static void test_filters_of_tc_are_no_news(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    kernel.filters = 50;
+    s = take(np, NETPROF_SET_ALL);
+    assert_int_equal(kernel.filters, 0);
+    assert_int_equal(kernel.link_dumps, 1); /* of the beginning */
+    assert_int_equal(kernel.stats_dumps, 1);
+    assert_statistics(&s, "zz_b", 9000);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 /* Every allocation of open, take, rescan and close fails in turn; nothing leaks (address sanitizer), and whatever
    succeeds is right. */
 static long allocations_left;
@@ -1383,6 +1407,7 @@ int main(void)
         TEST(test_queueing_disciplines_come_and_go),
         TEST(test_queueing_disciplines_that_cannot_be_read),
         TEST(test_interrupted_dump_is_asked_for_again),
+        TEST(test_filters_of_tc_are_no_news),
         TEST(test_enobufs_keeps_the_socket),
         TEST(trap_an_answer_that_found_no_room_is_waited_for),
         TEST(trap_an_event_is_lost_with_the_answer),
