@@ -356,7 +356,7 @@ typedef struct netprof_reader netprof_reader;
 typedef struct netprof_limits {
     uint64_t max_counters; /* of one schema: 4 Mi */
     uint64_t max_devices;  /* of one schema: 64 Ki */
-    uint64_t max_memory;   /* bytes that one reader may hold: 1 GiB */
+    uint64_t max_memory;   /* bytes of what one reader keeps, and of a chunk, whose room comes on top: 1 GiB */
 } netprof_limits;
 
 typedef enum netprof_item_type {
