@@ -11758,6 +11758,7 @@ typedef struct netprof__series_row {
 typedef struct netprof__series {
     netprof_writer *writer;
     int begun, over; /* over: nothing more is written: the end, or it failed */
+    int left_out;    /* paths beyond the rows that there may be: 1 seen, 2 and said */
     netprof__series_row *rows;
     size_t count, capacity, in_schema;
     const netprof_schema *schema;
@@ -13706,6 +13707,7 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
             return &s->rows[i];
         }
     if (s->count == NETPROF__SERIES_ROWS) {
+        if (!s->left_out) s->left_out = 1;
         n->row = NETPROF__SERIES_ROWS + 1; /* left out for good: it is not looked for at each sample */
         return NULL;
     }
@@ -13970,16 +13972,17 @@ static netprof_err netprof__series_write(struct netprof__regions_state *g, netpr
 {
     netprof__series *s = &g->series;
     int64_t begin_ns = netprof__clock(CLOCK_MONOTONIC), wall_ns = netprof__clock(CLOCK_REALTIME);
-    size_t known = s->count;
     netprof_err failed = NETPROF_OK;
     uint64_t living = netprof__series_collect(g);
     s->thread_time += living * (uint64_t)(begin_ns - s->last_ns);
     s->last_ns = begin_ns;
     if (!netprof__series_schema(s)) return netprof__no_memory(error);
     netprof__series_fill(s, begin_ns, wall_ns);
-    if (known < NETPROF__SERIES_ROWS && s->count == NETPROF__SERIES_ROWS)
+    if (s->left_out == 1) {
+        s->left_out = 2;
         failed = netprof_write_fact(s->writer, "warning", "too many paths of regions: later ones are not in the series",
                                     error);
+    }
     return failed ? failed : netprof_write_snapshot(s->writer, &s->snapshot, error);
 }
 

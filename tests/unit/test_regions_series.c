@@ -177,6 +177,21 @@ static void part_rank(void)
     exit(0);
 }
 
+static void part_paths(void)
+{
+    int i, count = atoi(getenv("NETPROF_TEST_PATHS"));
+    for (i = 0; i < count; i++) {
+        netprof_region_id id;
+        char name[16];
+        snprintf(name, sizeof name, "r%d", i);
+        id = netprof_region(name);
+        netprof_begin(id);
+        netprof_end(id);
+        if (!i) await_samples(series, 1);
+    }
+    exit(0); /* with a last sample */
+}
+
 /* Memory ends while it runs: no series perhaps, and never a crash. */
 static void part_starved(void)
 {
@@ -195,7 +210,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } parts[] = {{"alternate", part_alternate}, {"kill", part_kill}, {"threads", part_threads}, {"odd", part_odd},
-             {"fork", part_fork},           {"rank", part_rank}, {"starved", part_starved}};
+             {"fork", part_fork},           {"rank", part_rank}, {"paths", part_paths}, {"starved", part_starved}};
 
 /* Its status as waitpid() tells; its output in *text. */
 static int run_part(const char *part, const char *output, const char *step, char *text, size_t size)
@@ -500,6 +515,38 @@ static void test_rank(void **state)
     assert_string_equal(h.rank, "7");
 }
 
+/* How many paths the last sample has; *warned: a fact says that there were more. */
+static size_t count_paths(int made, int *warned)
+{
+    netprof_reader *reader = NULL;
+    netprof_item item;
+    char text[16];
+    size_t paths = 0;
+    *warned = 0;
+    snprintf(text, sizeof text, "%d", made);
+    setenv("NETPROF_TEST_PATHS", text, 1);
+    unlink(in_place(series));
+    assert_int_equal(run_part("paths", "x.netprof", "0.005", said, sizeof said), 0);
+    assert_int_equal(netprof_reader_open(&reader, in_place(series), NULL, NULL), NETPROF_OK);
+    do {
+        assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_OK);
+        if (item.type == NETPROF_ITEM_SNAPSHOT) paths = item.snapshot->schema->device_count - 1;
+        if (item.type == NETPROF_ITEM_FACT && strcmp(item.fact->key, "warning") == 0) ++*warned;
+    } while (item.type != NETPROF_ITEM_END);
+    netprof_reader_close(reader);
+    return paths;
+}
+
+static void test_many_paths(void **state)
+{
+    int warned;
+    (void)state;
+    assert_int_equal(count_paths(1024, &warned), 1024);
+    assert_int_equal(warned, 0); /* all are there */
+    assert_int_equal(count_paths(1030, &warned), 1024);
+    assert_int_equal(warned, 1);
+}
+
 static void test_starved(void **state)
 {
     int left;
@@ -536,6 +583,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_alternation, fresh_place), cmocka_unit_test_setup(test_kill, fresh_place),
         cmocka_unit_test_setup(test_threads, fresh_place),     cmocka_unit_test_setup(test_odd, fresh_place),
         cmocka_unit_test_setup(test_fork, fresh_place),        cmocka_unit_test_setup(test_rank, fresh_place),
+        cmocka_unit_test_setup(test_many_paths, fresh_place),
         cmocka_unit_test_setup(test_starved, fresh_place),     cmocka_unit_test_setup(test_nowhere, fresh_place),
     };
     const char *tmp = getenv("TMPDIR");
