@@ -12945,9 +12945,9 @@ static void netprof__background_check(struct netprof__regions_state *g)
 {
 #ifndef NETPROF_NO_THREADS
     int sampler = g->started == NETPROF_MODE_SAMPLER;
+    if (!g->background) g->series.last_ns = g->since_ns;
     if (g->background || !NETPROF__IS_ON || (!sampler && !g->flush_ns && !g->series_ns)) return;
     if (sampler && !g->np) g->np = netprof__region_context();
-    g->series.last_ns = g->since_ns;
     g->background = netprof__background_start(sampler ? g->np : NULL);
     if (!g->background)
         netprof__warn(g, "the %s thread cannot be started",
@@ -14029,15 +14029,16 @@ static void netprof__series_tick(struct netprof__regions_state *g)
     netprof__unlock(&g->flush_lock);
 }
 
-/* The last sample, by the same measure of the clock as the totals that are written next. */
+/* The last sample, by the same measure of the clock as the totals that are written next. It is the first one of a program
+   that was quicker than the thread: an older series of that name would be taken for its own. */
 static void netprof__series_end(struct netprof__regions_state *g)
 {
     netprof__series *s = &g->series;
-    netprof_writer *w = s->writer;
-    if (!g->series_ns || s->over || !w) return;
+    netprof_writer *w;
+    if (!g->series_ns || s->over) return;
     netprof__fix_factor(g, netprof__clock_factor(g));
     /* The ending thread's own processor time is not the sampler's. */
-    s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->snapshot.values[1];
+    if (s->begun) s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->snapshot.values[1];
     netprof__series_step(g);
     if ((w = s->writer) == NULL) return;
     NETPROF__SET(s->writer, NULL);

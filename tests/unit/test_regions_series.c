@@ -77,6 +77,13 @@ static void part_alternate(void)
     exit(0);
 }
 
+static void part_short(void)
+{
+    NETPROF_BEGIN("short");
+    NETPROF_END("short");
+    exit(0);
+}
+
 static void part_kill(void)
 {
     NETPROF_BEGIN("main");
@@ -187,7 +194,6 @@ static void part_paths(void)
         id = netprof_region(name);
         netprof_begin(id);
         netprof_end(id);
-        if (!i) await_samples(series, 1);
     }
     exit(0); /* with a last sample */
 }
@@ -209,7 +215,7 @@ static void part_starved(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {{"alternate", part_alternate}, {"kill", part_kill}, {"threads", part_threads}, {"odd", part_odd},
+} parts[] = {{"alternate", part_alternate}, {"short", part_short}, {"kill", part_kill}, {"threads", part_threads}, {"odd", part_odd},
              {"fork", part_fork},           {"rank", part_rank}, {"paths", part_paths}, {"starved", part_starved}};
 
 /* Its status as waitpid() tells; its output in *text. */
@@ -426,6 +432,22 @@ static void test_alternation(void **state)
     assert_string_equal(order, "AbAbAb");
 }
 
+/* A program may be over before the thread had its turn. */
+static void test_short(void **state)
+{
+    history h;
+    int i;
+    (void)state;
+    for (i = 0; i < 8; i++) {
+        unlink(in_place(series));
+        assert_int_equal(run_part("short", "x.netprof", "0.005", said, sizeof said), 0);
+        h = read_history(series, 1);
+        assert_true(h.complete && !h.damaged);
+        assert_int_equal(row_of(&h, "short")->calls, 1);
+        assert_int_equal(row_of(&h, "short")->time, totals_of("x.netprof", "short", "").time);
+    }
+}
+
 static void test_kill(void **state)
 {
     history h;
@@ -580,7 +602,8 @@ static int fresh_place(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_alternation, fresh_place), cmocka_unit_test_setup(test_kill, fresh_place),
+        cmocka_unit_test_setup(test_alternation, fresh_place), cmocka_unit_test_setup(test_short, fresh_place),
+        cmocka_unit_test_setup(test_kill, fresh_place),
         cmocka_unit_test_setup(test_threads, fresh_place),     cmocka_unit_test_setup(test_odd, fresh_place),
         cmocka_unit_test_setup(test_fork, fresh_place),        cmocka_unit_test_setup(test_rank, fresh_place),
         cmocka_unit_test_setup(test_many_paths, fresh_place),
