@@ -8219,7 +8219,8 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
 /* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
-    if (a != b && (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size)))
+    if (a != b && (netprof__facts_differ(a, b, "host", text, size) ||
+                   netprof__facts_differ(a, b, "boot_id", text, size)))
         return 0;
     return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
                    netprof_fact_of(b->facts, b->fact_count, "boot_id")
@@ -11050,7 +11051,8 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         failed = netprof__fill_trouble(r, error);
         if (failed) return failed;
         if (r->at == r->size && !r->lost) break;
-        if (r->lost || (!size && !header)) return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
+        if (r->lost || (!size && !header))
+            return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
         failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item, error);
     }
     if (failed || item->type != NETPROF_ITEM_END) return failed;
@@ -11767,6 +11769,8 @@ typedef struct netprof__series {
     int64_t last_ns;
     uint64_t thread_time, cpu_before;
     struct netprof__open_frame *open; /* [NETPROF_MAX_DEPTH], of the thread at hand */
+    dev_t file_device;                /* which file it is */
+    ino_t file_inode;
     char name[1100], rank[32];
 } netprof__series;
 
@@ -13033,11 +13037,18 @@ static void netprof__fix_factor(struct netprof__regions_state *g, double factor)
     __atomic_store(&g->factor, &factor, __ATOMIC_RELAXED);
 }
 
+/* Some programs close all descriptors that they know nothing of, and are given the numbers again. */
+static int netprof__series_is_ours(const netprof__series *s, int fd)
+{
+    struct stat st;
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->file_device && st.st_ino == s->file_inode;
+}
+
 /* The series is the parent's, perhaps left amid a tick: only its descriptor is given back. */
 static void netprof__series_leave(struct netprof__regions_state *g)
 {
     netprof_writer *w = NETPROF__GET(g->series.writer);
-    if (w && w->fd >= 0) NETPROF_OS_CLOSE(w->fd);
+    if (w && netprof__series_is_ours(&g->series, w->fd)) NETPROF_OS_CLOSE(w->fd);
     g->past_series = g->series;
     memset(&g->series, 0, sizeof g->series);
     netprof__fix_factor(g, 0);
@@ -13937,6 +13948,7 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
 {
     netprof__series *s = &g->series;
     netprof_writer *w;
+    struct stat file;
     char step[32];
     const char *node = NETPROF_OS_GETENV("SLURMD_NODENAME");
     netprof_err failed;
@@ -13946,6 +13958,10 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
     netprof__series_name(s->name, sizeof s->name);
     if (!netprof__in_place(s->name)) unlink(s->name);
     if ((failed = netprof_writer_open(&w, s->name, 1, error)) != NETPROF_OK) return failed;
+    if (fstat(w->fd, &file) == 0) {
+        s->file_device = file.st_dev;
+        s->file_inode = file.st_ino;
+    }
     NETPROF__SET(s->writer, w);
     netprof__rank_text(s->rank, sizeof s->rank);
     snprintf(step, sizeof step, "%lld", (long long)g->series_ns);
@@ -14008,6 +14024,10 @@ static void netprof__series_step(struct netprof__regions_state *g)
     netprof_err failed = NETPROF_OK;
     if (s->over) return;
     memset(&error, 0, sizeof error);
+    if (s->begun && !netprof__series_is_ours(s, s->writer->fd)) {
+        s->writer->fd = -1; /* perhaps the program's */
+        failed = netprof__fail(&error, NETPROF_ERR_IO, EBADF, s->name, "the program closed it");
+    }
     if (!s->begun) {
         s->begun = 1;
         s->resets = NETPROF__GET(g->resets);
@@ -14029,8 +14049,8 @@ static void netprof__series_tick(struct netprof__regions_state *g)
     netprof__unlock(&g->flush_lock);
 }
 
-/* The last sample, by the same measure of the clock as the totals that are written next. It is the first one of a program
-   that was quicker than the thread: an older series of that name would be taken for its own. */
+/* The last sample, by the same measure of the clock as the totals that are written next. It is the first one of a
+   program that was quicker than the thread: an older series of that name would be taken for its own. */
 static void netprof__series_end(struct netprof__regions_state *g)
 {
     netprof__series *s = &g->series;

@@ -184,6 +184,22 @@ static void part_rank(void)
     exit(0);
 }
 
+/* As what becomes a daemon does: all descriptors are closed, and the program's next file gets the number of one. */
+static void part_closed(void)
+{
+    int fd, last;
+    NETPROF_BEGIN("main");
+    await_samples(series, 3);
+    last = open("/dev/null", O_RDONLY);
+    for (fd = 3; fd <= last; fd++)
+        close(fd);
+    for (fd = 3; fd <= last; fd++)
+        open(in_place("mine"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    usleep(50000); /* ten samples' time */
+    NETPROF_END("main");
+    exit(0);
+}
+
 static void part_paths(void)
 {
     int i, count = atoi(getenv("NETPROF_TEST_PATHS"));
@@ -216,7 +232,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } parts[] = {{"alternate", part_alternate}, {"short", part_short}, {"kill", part_kill}, {"threads", part_threads}, {"odd", part_odd},
-             {"fork", part_fork},           {"rank", part_rank}, {"paths", part_paths}, {"starved", part_starved}};
+             {"fork", part_fork},           {"rank", part_rank}, {"paths", part_paths}, {"closed", part_closed}, {"starved", part_starved}};
 
 /* Its status as waitpid() tells; its output in *text. */
 static int run_part(const char *part, const char *output, const char *step, char *text, size_t size)
@@ -569,6 +585,17 @@ static void test_many_paths(void **state)
     assert_int_equal(warned, 1);
 }
 
+static void test_closed(void **state)
+{
+    struct stat st;
+    (void)state;
+    assert_int_equal(run_part("closed", "x.netprof", "0.005", said, sizeof said), 0);
+    assert_int_equal(stat(in_place("mine"), &st), 0);
+    assert_int_equal(st.st_size, 0);
+    assert_true(read_history(series, 1).samples >= 2); /* what was written is there */
+    assert_int_equal(totals_of("x.netprof", "main", "").calls, 1);
+}
+
 static void test_starved(void **state)
 {
     int left;
@@ -606,7 +633,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(test_kill, fresh_place),
         cmocka_unit_test_setup(test_threads, fresh_place),     cmocka_unit_test_setup(test_odd, fresh_place),
         cmocka_unit_test_setup(test_fork, fresh_place),        cmocka_unit_test_setup(test_rank, fresh_place),
-        cmocka_unit_test_setup(test_many_paths, fresh_place),
+        cmocka_unit_test_setup(test_many_paths, fresh_place),  cmocka_unit_test_setup(test_closed, fresh_place),
         cmocka_unit_test_setup(test_starved, fresh_place),     cmocka_unit_test_setup(test_nowhere, fresh_place),
     };
     const char *tmp = getenv("TMPDIR");
