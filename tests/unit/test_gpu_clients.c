@@ -48,7 +48,7 @@ static void process(pid_t pid, pid_t parent)
 {
     char path[64], text[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a ) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
+    snprintf(text, sizeof text, "%d (a\n) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
     put(path, text);
 }
 
@@ -200,6 +200,34 @@ static void compute_queues_of_amd(void **state)
     assert_int_equal(value(&b, "gpu1", "job_memory"), 0);
     assert_string_equal(fact(&b, "gpu0", "job"), "yes");
     assert_string_equal(fact(&b, "gpu1", "job"), "");
+    close_source(&b);
+}
+
+// A GPU that is cut into parts: each is a node of its own, with its number above the same address.
+static void compute_queues_on_parts_of_a_gpu(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 500;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put(CARD(0) "uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:c1:00.0\n");
+    put("/sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4711\n");
+    put("/sys/class/kfd/kfd/topology/nodes/1/properties", "simd_count 440\nlocation_id 49408\ndomain 0\n");
+    put("/sys/class/kfd/kfd/topology/nodes/2/gpu_id", "4712\n");
+    put("/sys/class/kfd/kfd/topology/nodes/2/properties", "simd_count 440\nlocation_id 268484864\ndomain 0\n");
+    put("/sys/class/kfd/kfd/proc/500/vram_4711", "1000\n");
+    put("/sys/class/kfd/kfd/proc/500/vram_4712", "2000\n");
+    put("/sys/class/kfd/kfd/proc/600/vram_4711", "5\n");
+    put("/sys/class/kfd/kfd/proc/600/vram_4712", "5\n");
+    put("/sys/class/kfd/kfd/proc/700/vram_4711", "0\n");
+    put("/sys/class/kfd/kfd/proc/700/vram_4712", "9\n");
+    process(500, 1);
+    process(600, 1);
+    process(700, 1);
+    open_source(&b, "gpu", root, &job);
+    assert_int_equal(value(&b, "gpu0", "processes"), 3);
+    assert_int_equal(value(&b, "gpu0", "job_processes"), 1);
+    assert_int_equal(value(&b, "gpu0", "job_memory"), 3000);
     close_source(&b);
 }
 
@@ -408,6 +436,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(engines_of_a_job_in_ns, begin, end),
         cmocka_unit_test_setup_teardown(engines_of_a_job_in_cycles, begin, end),
         cmocka_unit_test_setup_teardown(compute_queues_of_amd, begin, end),
+        cmocka_unit_test_setup_teardown(compute_queues_on_parts_of_a_gpu, begin, end),
         cmocka_unit_test_setup_teardown(hostile_texts, begin, end),
         cmocka_unit_test_setup_teardown(without_a_job_nobody_is_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(looks_are_as_rare_as_they_are_slow, begin, end),

@@ -142,7 +142,7 @@ static void process(pid_t pid, pid_t parent, pid_t other_thread)
 {
     char path[64], text[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a ) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
+    snprintf(text, sizeof text, "%d (a\n) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
     put(path, text);
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
     put(path, text);
@@ -569,6 +569,40 @@ static void a_node_with_kinds_of_cores(void **state)
     assert_int_equal(value(&b, "node", "cycles_on_cpu_core"), 10 + 20);
     assert_int_equal(value(&b, "node", "cycles_on_cpu_atom"), 40 + 80);
     assert_int_equal(value(&b, "node", "cycles"), 150);
+    close_source(&b);
+}
+
+// "from,from+2,..,to"
+static void put_every_other(const char *path, int from, int to)
+{
+    char text[4096];
+    int n = 0;
+    for (int cpu = from; cpu <= to; cpu += 2)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", cpu == from ? "" : ",", cpu);
+    assert_true((size_t)n < sizeof text);
+    put(path, text);
+}
+
+static void lists_of_many_cpus(void **state)
+{
+    (void)state;
+    bench b;
+    sources_job job = {.perf = "cycles"};
+    put_hybrid();
+    put_every_other(PMU("cpu_core/cpus"), 0, 798);
+    put_every_other(PMU("cpu_atom/cpus"), 1, 799);
+    put("/sys/devices/system/cpu/online", "0,797-798\n");
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 3);
+    assert_int_equal(on_kind(-1, CYCLES, ATOM)->cpu, 797);
+    int of_core = 0;
+    for (int i = 0; i < made_count; i++)
+        if (made[i].attr.config >> 32 == CORE) of_core += made[i].cpu;
+    assert_int_equal(of_core, 0 + 798);
+    const char *kinds = fact(&b, "node", "kinds_of_cores"), *end = ",796,798";
+    assert_non_null(strstr(kinds, "cpu_atom: CPUs 1,3,5,"));
+    assert_non_null(strstr(kinds, "cpu_core: CPUs 0,2,4,"));
+    assert_string_equal(kinds + strlen(kinds) - strlen(end), end);
     close_source(&b);
 }
 
@@ -1167,6 +1201,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_thread_moves_between_kinds_of_cores, begin, end),
         cmocka_unit_test_setup_teardown(an_event_of_one_kind_alone, begin, end),
         cmocka_unit_test_setup_teardown(a_node_with_kinds_of_cores, begin, end),
+        cmocka_unit_test_setup_teardown(lists_of_many_cpus, begin, end),
         cmocka_unit_test_setup_teardown(kinds_of_arm, begin, end),
         cmocka_unit_test_setup_teardown(one_kind_of_cores, begin, end),
         cmocka_unit_test_setup_teardown(a_job_by_its_control_group, begin, end),

@@ -81,18 +81,10 @@ typedef struct process_state {
 
 // ---- reading one process ----
 
-static bool read_text(const emit *e, pid_t pid, const char *file, char *text, size_t size)
+// Numbers behind the name; fields[0] is the third column, the state.
+static size_t stat_numbers(char *at, uint64_t *fields, size_t most)
 {
-    return emit_read_line(e, text, size, "/proc/%ld/%s", (long)pid, file);
-}
-
-// Numbers behind the name, which may hold blanks and ')'. fields[0] is the third column, the state.
-static size_t stat_numbers(char *text, uint64_t *fields, size_t most)
-{
-    char *at = strrchr(text, ')');
     size_t n = 0;
-    if (!at) return 0;
-    at++;
     for (char *word; n < most && (word = emit_word(&at)); n++)
         fields[n] = *word == '-' ? 0 - (uint64_t)strtoull(word + 1, NULL, 10) : (uint64_t)strtoull(word, NULL, 10);
     return n;
@@ -107,9 +99,8 @@ static bool read_stat(const process_state *s, const emit *e, member *m)
 {
     char text[1024];
     uint64_t f[24];
-    if (!read_text(e, m->pid, "stat", text, sizeof text)) return false;
-    const char *name_end = strrchr(text, ')');
-    m->ended = name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+    if (!emit_process_stat(e, m->pid, text, sizeof text)) return false;
+    m->ended = *text == 'Z' || *text == 'X';
     if (stat_numbers(text, f, 24) < 22) return false;
     m->parent = (pid_t)f[1];
     m->own[MINOR_FAULTS] = f[7];
@@ -153,7 +144,7 @@ static void read_memory(const process_state *s, const emit *e, member *m)
     char text[128], *at = text;
     uint64_t value;
     m->shared = 0;
-    if (!read_text(e, m->pid, "statm", text, sizeof text)) return;
+    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/statm", (long)m->pid)) return;
     emit_word(&at);
     emit_word(&at);
     if (emit_number(emit_word(&at), &value)) m->shared = value * (uint64_t)s->page;
