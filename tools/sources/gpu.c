@@ -171,6 +171,20 @@ void *gpu_load(const char *const *names, const emit *e)
     return library;
 }
 
+void gpu_find_functions(void *library, const gpu_function *functions, void *into)
+{
+    for (; functions->name; functions++) {
+        void *address = dlsym(library, functions->name);
+        memcpy((char *)into + functions->offset, &address, sizeof address);
+    }
+}
+
+void gpu_account_busier(gpu_account *a, uint64_t active, uint64_t all)
+{
+    if (!all || (a->all && (double)active / (double)all <= (double)a->active / (double)a->all)) return;
+    *a = (gpu_account){.told = true, .active = active, .all = all};
+}
+
 bool gpu_in_group(const emit *e, const char *group, pid_t pid)
 {
     emit_file list = {.fd = -1};
