@@ -374,8 +374,9 @@ typedef enum netprof_item_type {
 typedef struct netprof_item {
     netprof_item_type type;
     uint64_t offset, size; /* of the chunk, in bytes */
+    uint64_t needs;        /* SNAPSHOT: where the first of the chunks begins that it builds on; 0: not told */
     const netprof_fact *fact;
-    const netprof_snapshot *snapshot;
+    const netprof_snapshot *snapshot; /* NULL: passed over */
     const netprof_delta *delta;
     const struct netprof_regions *regions;
     const char *text; /* DAMAGE: what is lost, in words */
@@ -512,6 +513,11 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
 /* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
    behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
+/* From now on, passes over the snapshots before an offset (0: none), and over what builds on them: that they are whole and
+   what they build on is looked at, as ever, but not what they hold, which is nearly all the work. To read the last one of
+   many: pass over all (UINT64_MAX) for its `needs`, then in another reader over those before that. Snapshots of format 1
+   are never passed over. object. */
+NETPROF_API void netprof_reader_pass(netprof_reader *reader, uint64_t until);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 #ifndef NETPROF_NO_JSON
@@ -9766,6 +9772,8 @@ typedef struct netprof__read_schema {
     int has_key;
     uint32_t link; /* checksum of its chunk */
     netprof__chain chain;
+    uint64_t chain_at; /* where it begins in the file */
+    int passed;        /* its last snapshot was not decoded */
 } netprof__read_schema;
 
 struct netprof_reader {
@@ -9783,6 +9791,8 @@ struct netprof_reader {
     int later;      /* ... and a later netprof wrote them */
     int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
+    uint64_t pass_until, needs; /* needs: of the snapshot that was taken last; passed: it was not decoded */
+    int passed;
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
     netprof_snapshot snapshot;
@@ -10442,25 +10452,43 @@ static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, n
     netprof__settle_stamps(chain, s, listed, cell_bits, 1);
 }
 
+/* The place of the chunk in its chain is known. 1 when what it holds is not wanted. */
+static int netprof__pass_step(netprof_reader *r, netprof__read_schema *row, uint64_t position)
+{
+    uint64_t at = r->base + r->at;
+    if (!position) row->chain_at = at;
+    r->needs = row->chain_at;
+    row->passed = at < r->pass_until || (position && row->passed);
+    if (!row->passed) return 0;
+    r->passed = row->chain.begun = 1;
+    row->chain.position = position;
+    row->chain.link = netprof__chunk_sum(r);
+    return 1;
+}
+
 /* NULL, or what is wrong with the chunk. What builds on a snapshot that does not decode is lost, too. */
 static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
 {
     netprof_snapshot *s = &r->snapshot;
     size_t number;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    netprof__read_schema *row;
     netprof__chain *chain;
-    uint64_t position;
+    uint64_t position, set;
     uint32_t link;
     if (!schema) return "a snapshot whose schema is lost";
-    chain = &r->schemas[number].chain;
-    if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
-        return netprof__reader_starved(r);
+    row = &r->schemas[number];
+    chain = &row->chain;
     link = netprof__take_u32(c);
     position = netprof__take_varint(c);
-    s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
-    if (!position && link != r->schemas[number].link) return "a snapshot whose schema is lost";
+    set = netprof__take_varint(c);
+    if (!position && link != row->link) return "a snapshot whose schema is lost";
     if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
         return "a snapshot that builds on one that is lost";
+    if (!c->bad && netprof__pass_step(r, row, position)) return NULL;
+    if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
+        return netprof__reader_starved(r);
+    s->set = set == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     chain->begun = 0;
     if (!position) netprof__chain_begin(chain, schema);
     chain->position = position;
@@ -10909,7 +10937,8 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
 {
     item->type = type;
     item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
-    item->snapshot = type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+    item->snapshot = type == NETPROF_ITEM_SNAPSHOT && !r->passed ? &r->snapshot : NULL;
+    item->needs = type == NETPROF_ITEM_SNAPSHOT ? r->needs : 0;
     item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
     item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
 }
@@ -10925,6 +10954,8 @@ static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_i
     c.end = r->data + r->at + size;
     r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
     r->chunks++;
+    r->needs = 0;
+    r->passed = 0;
     wrong = type && type->take ? type->take(r, &c) : NULL;
     if (r->starved) {
         r->chunks--;
@@ -10961,6 +10992,11 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
     item->size = 0;
     item->complete = r->ended;
     return NETPROF_OK;
+}
+
+NETPROF_API void netprof_reader_pass(netprof_reader *r, uint64_t until)
+{
+    if (r) r->pass_until = until;
 }
 
 NETPROF_API void netprof_reader_close(netprof_reader *r)
