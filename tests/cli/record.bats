@@ -195,3 +195,46 @@ END
     run netprof record --background -o r.netprof --interval soon
     [ "$status" -eq 2 ]
 }
+
+# held PID: once it holds SIGTERM back, as it does while it records.
+held() {
+    local mask=
+    until ((0x${mask:-0} & 0x4000)); do
+        mask=$(sed -n 's/^SigBlk:\t//p' "/proc/$1/status")
+        sleep 0.01
+    done
+}
+
+@test "record: a named pipe: no reader, or one that does not read, is waited for until a signal comes" {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkfifo pipe
+    netprof record -o pipe --sources cpu --duration 1m 2>err &
+    held $!
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 3 ]
+    grep -q 'pipe: ended by a signal while nobody read this pipe' err
+    exec 5<>pipe
+    head -c 65536 /dev/zero >&5 # full
+    netprof record -o pipe --sources cpu --duration 1m 2>err 5<&- &
+    held $!
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 3 ]
+    grep -q 'pipe: cannot write' err
+    exec 5<&-
+    [ -p pipe ]
+}
+
+@test "record: through a named pipe comes the recording" {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkfifo pipe
+    cat pipe >got.netprof &
+    netprof record -o pipe --sources cpu --interval 20ms --duration 100ms
+    wait
+    [ -p pipe ]
+    netprof diff got.netprof --json >out
+    [ "$(jq '.before | length > 0' out)" = true ]
+}

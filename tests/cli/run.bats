@@ -246,3 +246,14 @@ expect_gone() {
     expect_gone
     touch done
 }
+
+@test "run: a named pipe stays, and when its reader goes away the command keeps its exit status" {
+    mkfifo pipe
+    cat pipe >got.netprof &
+    [ "$(status_of netprof run --sources cpu --interval 20ms -o pipe -- no-such-command)" = 127 ]
+    wait
+    [ -p pipe ]
+    head -c 100 pipe >/dev/null &
+    [ "$(status_of netprof run --sources cpu --interval 20ms -o pipe -- sh -c 'sleep 0.3; exit 7')" = 7 ]
+    grep -q 'pipe: cannot write: Broken pipe' err
+}
