@@ -9793,6 +9793,7 @@ struct netprof_reader {
     uint64_t memory, chunks;
     uint64_t pass_until, needs; /* needs: of the snapshot that was taken last; passed: it was not decoded */
     int passed;
+    int foreign; /* what stands here is of another file, whose beginning is lost */
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
     netprof_snapshot snapshot;
@@ -10485,6 +10486,7 @@ static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
     if (!position && link != row->link) return "a snapshot whose schema is lost";
     if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
         return "a snapshot that builds on one that is lost";
+    r->foreign = 0; /* it builds on what is known */
     if (!c->bad && netprof__pass_step(r, row, position)) return NULL;
     if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
         return netprof__reader_starved(r);
@@ -10555,6 +10557,12 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     size_t number = 0;
     const netprof_schema *schema = netprof__take_schema(r, c, &number);
     if (!schema) return "a schema that does not decode, or is over the limits";
+    if (number < r->schema_count && r->schemas[number].schema)
+        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* no file has two of a number */
+    if (r->foreign) {
+        netprof_schema_release(schema);
+        return "a schema of another file, whose beginning is lost";
+    }
     if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
         !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
                                          (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
@@ -10866,6 +10874,7 @@ static void netprof__forget_schemas(netprof_reader *r)
         netprof_schema_release(r->schemas[i].schema);
     }
     r->schema_count = 0;
+    r->foreign = 0;
 }
 
 static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, uint64_t size, const char *text)
@@ -10943,6 +10952,14 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
     item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
 }
 
+static const char netprof__foreign[] = "a part of another file, whose beginning is lost";
+
+/* Steps tell by what they build on whose they are; other chunks name a schema by its number, or none at all. */
+static int netprof__is_foreign(const netprof_reader *r, const struct netprof__chunk_kind *type)
+{
+    return r->foreign && type->take != netprof__take_step && type->take != netprof__keep_schema;
+}
+
 /* The chunk at r->at, which is whole. */
 static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_item *item, netprof_error *error)
 {
@@ -10956,7 +10973,7 @@ static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_i
     r->chunks++;
     r->needs = 0;
     r->passed = 0;
-    wrong = type && type->take ? type->take(r, &c) : NULL;
+    wrong = !type || !type->take ? NULL : netprof__is_foreign(r, type) ? netprof__foreign : type->take(r, &c);
     if (r->starved) {
         r->chunks--;
         return netprof__fill_trouble(r, error);
