@@ -109,25 +109,25 @@ struct gpu_amd {
         name, offsetof(struct gpu_amd, member)                                                               \
     }
 static const gpu_function amdsmi_functions[] = {FUNCTION(init, "amdsmi_init"),
-                                            FUNCTION(shut_down, "amdsmi_shut_down"),
-                                            FUNCTION(get_version, "amdsmi_get_lib_version"),
-                                            FUNCTION(sockets, "amdsmi_get_socket_handles"),
-                                            FUNCTION(processors, "amdsmi_get_processor_handles"),
-                                            FUNCTION(address, "amdsmi_get_gpu_device_bdf"),
-                                            FUNCTION(energy, "amdsmi_get_energy_count"),
-                                            FUNCTION(ecc, "amdsmi_get_gpu_ecc_count"),
-                                            FUNCTION(replays, "amdsmi_get_gpu_pci_replay_counter"),
-                                            FUNCTION(get_metrics, "amdsmi_get_gpu_metrics_info"),
-                                            {NULL, 0}};
+                                                FUNCTION(shut_down, "amdsmi_shut_down"),
+                                                FUNCTION(get_version, "amdsmi_get_lib_version"),
+                                                FUNCTION(sockets, "amdsmi_get_socket_handles"),
+                                                FUNCTION(processors, "amdsmi_get_processor_handles"),
+                                                FUNCTION(address, "amdsmi_get_gpu_device_bdf"),
+                                                FUNCTION(energy, "amdsmi_get_energy_count"),
+                                                FUNCTION(ecc, "amdsmi_get_gpu_ecc_count"),
+                                                FUNCTION(replays, "amdsmi_get_gpu_pci_replay_counter"),
+                                                FUNCTION(get_metrics, "amdsmi_get_gpu_metrics_info"),
+                                                {NULL, 0}};
 static const gpu_function rocm_functions[] = {FUNCTION(rocm_init, "rsmi_init"),
-                                          FUNCTION(rocm_shut_down, "rsmi_shut_down"),
-                                          FUNCTION(rocm_version, "rsmi_version_get"),
-                                          FUNCTION(rocm_count, "rsmi_num_monitor_devices"),
-                                          FUNCTION(rocm_address, "rsmi_dev_pci_id_get"),
-                                          FUNCTION(rocm_energy, "rsmi_dev_energy_count_get"),
-                                          FUNCTION(rocm_ecc, "rsmi_dev_ecc_count_get"),
-                                          FUNCTION(rocm_replays, "rsmi_dev_pci_replay_counter_get"),
-                                          {NULL, 0}};
+                                              FUNCTION(rocm_shut_down, "rsmi_shut_down"),
+                                              FUNCTION(rocm_version, "rsmi_version_get"),
+                                              FUNCTION(rocm_count, "rsmi_num_monitor_devices"),
+                                              FUNCTION(rocm_address, "rsmi_dev_pci_id_get"),
+                                              FUNCTION(rocm_energy, "rsmi_dev_energy_count_get"),
+                                              FUNCTION(rocm_ecc, "rsmi_dev_ecc_count_get"),
+                                              FUNCTION(rocm_replays, "rsmi_dev_pci_replay_counter_get"),
+                                              {NULL, 0}};
 
 static int amdsmi_errno(int result)
 {
