@@ -300,10 +300,11 @@ static last_snapshot find_last(const dataset_input *in)
     return err ? (last_snapshot){0} : last;
 }
 
-// Of the snapshots between the first and those that the last one needs only the number is wanted. *read_last: where the
-// last one stands that was decoded.
-static netprof_err read_items(dataset_input *in, const last_snapshot *last, uint64_t *read_last)
+// With `last`, of the snapshots before those that the last one needs only the number is wanted, once there are so many
+// that a look ahead pays. *read_last: where the last one stands that was decoded.
+static netprof_err read_items(dataset_input *in, last_snapshot *last, uint64_t *read_last)
 {
+    enum { MANY = 64 }; // as many build on each other
     netprof_reader *reader;
     netprof_error wrong;
     parts_stream stream;
@@ -324,6 +325,8 @@ static netprof_err read_items(dataset_input *in, const last_snapshot *last, uint
         if (!err) err = take_item(in, &item);
         if (err || item.type != NETPROF_ITEM_SNAPSHOT || !item.snapshot) continue;
         *read_last = item.offset;
+        if (!last || last->needs || in->run.snapshot_count + in->run.skipped != MANY) continue;
+        *last = find_last(in);
         netprof_reader_pass(reader, last->needs);
     }
     netprof_reader_close(reader);
@@ -335,9 +338,9 @@ static netprof_err read_netprof(dataset_input *in)
     const dataset_input before = *in;
     const size_t warnings = in->set->warning_count, regions = in->set->regions;
     const uint64_t dropped = in->set->warnings_dropped;
-    const last_snapshot all = {0}, last = in->options->ends_only && !in->options->each ? find_last(in) : all;
+    last_snapshot last = {0};
     uint64_t read_last = 0;
-    netprof_err err = read_items(in, &last, &read_last);
+    netprof_err err = read_items(in, in->options->ends_only && !in->options->each ? &last : NULL, &read_last);
     if (err || !last.needs || read_last == last.offset) return err;
     // Whole, and yet the last one does not decode: the end is another one, among those that were passed over.
     free_run(&in->run);
@@ -345,7 +348,7 @@ static netprof_err read_netprof(dataset_input *in)
     in->set->warnings_dropped = dropped;
     in->set->regions = regions;
     *in = before;
-    return read_items(in, &all, &read_last);
+    return read_items(in, NULL, &read_last);
 }
 
 // ---- any file ----
