@@ -273,12 +273,11 @@ for i in range(700):
     netprof record -q -o r.netprof --interval 50ms --duration 400ms --job none --sources cpu
     netprof diff --json --all r.netprof >diff.json
     # The recorder's own counters (source user) and the CPU's, nothing of memory, disks or the network.
-    jq -e '[.devices[].source] - ["cpu", "user"] == []' diff.json
-    refute grep -qi 'Max 0' diff.json
-    # Times are nanoseconds that rise by the interval, not text.
+    jq -e '[.devices[].source] | unique == ["cpu", "user"]' diff.json
+    # Times are nanoseconds that rise over the 400 ms, by 50 ms or, where the machine was busy, more; not text.
     netprof convert r.netprof r.json
-    [ "$(jq '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json)" = true ]
-    [ "$(jq '[.snapshots[].begin_ns] | . == sort and (unique | length) == length' r.json)" = true ]
+    jq -e '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json
+    jq -e '[.snapshots[].begin_ns] | . == unique and length >= 3 and length <= 10 and .[-1] - .[0] > 300000000' r.json
 }
 
 # job_json FILE HOST RATE [gpu]: 60 snapshots by hand, a second apart but for the 21 s between the 30th and the next one;
@@ -349,11 +348,16 @@ found = re.findall(r'xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="[\d.]
 rows = {}
 for left, top, right, number in found:
     rows.setdefault(round(float(top)), []).append(((float(left) + float(right)) / 2, int(number)))
-ticks = max((sorted(r) for r in rows.values()), key=lambda r: len({v for _, v in r} & {0, 10, 20, 30, 40, 50, 60, 70}))
-(x0, v0), (x1, v1) = ticks[0], ticks[-1]
-assert v0 == 0 and v1 >= 40 and len(ticks) >= 3, rows
-for x, v in ticks[:-1]: # the last one may have its unit beside it
-    assert abs(x - (x0 + (v - v0) * (ticks[-2][0] - x0) / (ticks[-2][1] - v0))) < 1.5, ticks
+ticks = max((sorted(r) for r in rows.values()), key=lambda r: len({v for _, v in r} & set(range(0, 80, 5))))
+step = ticks[1][1]
+# Of the whole 79 s and no more, in equal steps of a round number, of which some stand where no samples are (30 to 49 s).
+assert [v for _, v in ticks] == list(range(0, 80, step)) and step in (5, 10, 20), rows
+assert any(30 <= v < 50 for _, v in ticks), rows
+# Where a second is: by the first and the last but one, for the last has its unit beside it.
+(x0, _), (x1, v1) = ticks[0], ticks[-2]
+assert x1 - x0 > 150, ticks
+for x, v in ticks[:-1]:
+    assert abs(x - (x0 + v * (x1 - x0) / v1)) < 1.5, ticks
 END
     job_json a.json node1 2000000 gpu
     netprof-report -o gpu.pdf a.json b.json
