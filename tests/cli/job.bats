@@ -41,8 +41,7 @@ END
     pid=$!
     netprof record -q -o n.netprof --interval 100ms --job "$pid" --duration 60s &
     recorder=$!
-    wait_for n.netprof
-    sleep 0.3
+    wait_for_readings n.netprof 2
     before=$(cpu_of $pid)
     touch go
     wait_for finished

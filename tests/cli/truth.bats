@@ -137,10 +137,9 @@ use(0.7)
 time.sleep(0.3)' &
     background=$!
     while [ ! -e ready ]; do sleep 0.02; done
-    netprof record -q -o r.netprof --interval 50ms --job "$background" --duration 20s &
+    netprof record -q -o r.netprof --interval 50ms --job "$background" --duration 60s &
     recorder=$!
-    while [ ! -s r.netprof ]; do sleep 0.02; done
-    sleep 0.1
+    wait_for_readings r.netprof 1
     touch go
     wait "$background"
     wait "$recorder"
@@ -211,13 +210,12 @@ for i in range(700):
 
 @test "P9: a counter that goes back is a reset, never a negative rate nor its neighbour's" {
     make_nic tree cxi0 hni_sts_tx_ok_octets=1000000 hni_sts_rx_ok_octets=5000000
-    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 20s --job none --stop-file stop &
+    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 60s --job none --stop-file stop &
     background=$!
-    while [ ! -s r.netprof ]; do sleep 0.02; done
-    sleep 0.3
+    wait_for_readings r.netprof 2
     set_counter tree cxi0 hni_sts_tx_ok_octets 400 1 # began anew
     set_counter tree cxi0 hni_sts_rx_ok_octets 5000900 1
-    sleep 0.3
+    wait_for_readings r.netprof $(($(readings r.netprof) + 2))
     touch stop
     wait "$background"
     netprof diff --json --all r.netprof >diff.json
@@ -235,12 +233,11 @@ for i in range(700):
     echo package-0 >"$zone/name"
     echo 262143328850 >"$zone/max_energy_range_uj"
     echo 262143000000 >"$zone/energy_uj"
-    netprof record -q -o r.netprof --root "$PWD/tree" --sources energy --interval 50ms --duration 20s --job none --stop-file stop &
+    netprof record -q -o r.netprof --root "$PWD/tree" --sources energy --interval 50ms --duration 60s --job none --stop-file stop &
     background=$!
-    while [ ! -s r.netprof ]; do sleep 0.02; done
-    sleep 0.2
+    wait_for_readings r.netprof 2
     echo 171150 >"$zone/energy_uj"
-    sleep 0.2
+    wait_for_readings r.netprof $(($(readings r.netprof) + 2))
     touch stop
     wait "$background"
     netprof diff --json --all r.netprof >diff.json
