@@ -1,6 +1,8 @@
 # netprof record and run --interval: recordings of the node and the job.
 load common
 
+bats_require_minimum_version 1.5.0
+
 @test "record: ends after its duration with the readings that fit into it" {
     run --separate-stderr netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 100ms --duration 1050ms --job none
     [ "$status" -eq 0 ]
