@@ -284,7 +284,10 @@ complete_words() {
         [ "$offered" = "$expected" ]
         # and every option that is listed is one that the parser knows
         while IFS=$'\t' read -r option takes; do
-            run timeout 3 netprof "$command" "$option" # netprof watch has no end of its own
+            # Without its word, or with --help, every command ends at once.
+            [ -n "$takes" ] && words=("$option") || words=("$option" --help)
+            run timeout 60 netprof "$command" "${words[@]}"
+            [ "$status" -ne 124 ]
             [[ $output != *'unknown option'* ]]
         done < <(netprof --list-options "$command" | grep -v -- '^-o\|--output')
     done
