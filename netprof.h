@@ -2748,9 +2748,14 @@ typedef struct netprof__procdev {
     size_t count;
 } netprof__procdev;
 
-/* A netlink socket and its buffer. */
+/* A netlink socket and its buffer. One that hears of links gets events and answers in the order in which they
+   happened, by the same call. */
 typedef struct netprof__nl {
     int fd, protocol;
+    int listens; /* it shall hear of links, and of queueing disciplines */
+    int hears;   /* the kernel let it */
+    int heard;   /* something happened, or may have, since this was last cleared */
+    int small;   /* answers usually are */
     uint32_t sequence;
     unsigned char *buffer;
 } netprof__nl;
@@ -2768,8 +2773,6 @@ typedef struct netprof__netdev {
     uint32_t round;
     int proc_used, live, by_netlink, out_of_memory;
     netprof__nl route;
-    int events;        /* socket of the group RTNLGRP_LINK, -1 when there is none */
-    int polled, dirty; /* events were looked for in this take; links must be read again */
     int no_stats_dump; /* a kernel without RTM_GETSTATS */
     int qdisc_errno;   /* why the last sweep has no figures of queueing disciplines */
     size_t hint;       /* the slot that comes next in the kernel's order */
@@ -3473,6 +3476,8 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 #endif
 
 #define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
+#define NETPROF__NL_PAGE        3776  /* what it puts there without being given more room, pages being of 4 KiB */
+#define NETPROF__NL_PAGES       4     /* datagrams of that size, behind which a dump is a long one */
 #define NETPROF__NL_TRIES       4
 #define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
 
@@ -3534,11 +3539,17 @@ static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
 
 typedef int (*netprof__nl_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
 
-/* The messages of one datagram, in turn; others' (another sequence number) are passed over. visit() returns 0 or an
-   errno. Returns 1 when the answer is complete, 0 when more is to come, or -errno (of the kernel, of visit(), EBADMSG
+/* What a socket hears that nobody asked for: of all that is asked for here, only statistics come outside of dumps. */
+static int netprof__is_event(unsigned type, unsigned flags)
+{
+    return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
+}
+
+/* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
+   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is to come, or -errno (of the kernel, of visit(), EBADMSG
    for what is no netlink message). */
 static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted,
-                             netprof__nl_visit visit, void *user)
+                             int *heard, netprof__nl_visit visit, void *user)
 {
     size_t at = 0;
     while (size - at >= 16) {
@@ -3548,6 +3559,10 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         int code, ours = netprof__u32_at(message + 8) == sequence;
         if (length < 16 || length > size - at) return -EBADMSG;
         at = step < size - at ? at + step : size;
+        if (heard && netprof__is_event(type, flags)) {
+            *heard = 1;
+            continue;
+        }
         if (!ours) continue;
         *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
         if (type == 2 ||
@@ -3572,6 +3587,19 @@ static void netprof__nl_close(netprof__nl *nl)
     nl->fd = -1;
 }
 
+/* 1 when the socket hears of links, and of queueing disciplines, from here on. */
+static int netprof__nl_join(int fd)
+{
+    struct {
+        uint16_t family, pad;
+        uint32_t pid, groups;
+    } address; /* struct sockaddr_nl */
+    memset(&address, 0, sizeof address);
+    address.family = AF_NETLINK;
+    address.groups = 1 | 8; /* RTMGRP_LINK, RTMGRP_TC */
+    return NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) == 0;
+}
+
 /* 0 or an errno. Strict checking makes the kernel honour what a request asks for, where it can (Linux 4.20); the
    time-out keeps a lost reply from hanging the program. */
 static int netprof__nl_open(netprof__nl *nl)
@@ -3585,6 +3613,8 @@ static int netprof__nl_open(netprof__nl *nl)
     limit.tv_sec = 5;
     setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
     setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    nl->hears = nl->listens && netprof__nl_join(nl->fd);
+    nl->heard = 1; /* nobody knows what happened before */
     return 0;
 }
 
@@ -3595,13 +3625,36 @@ static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
     return -sys_errno;
 }
 
+/* The room for the next datagram, of which some came already. The kernel makes ready, and may clear, as much as it was
+   ever given: with small answers that is most of the cost. */
+static size_t netprof__nl_room(const netprof__nl *nl, int came)
+{
+    return nl->small && came < NETPROF__NL_PAGES ? NETPROF__NL_PAGE : NETPROF__NL_BUFFER;
+}
+
+/* One datagram: its size, or -errno. rtnetlink answers before send() returns: what is not there then has found no room
+   behind the events, and is not waited for. */
+static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
+{
+    ssize_t n;
+    do
+        n = NETPROF_OS_RECV(nl->fd, nl->buffer, room, nl->hears ? MSG_TRUNC | MSG_DONTWAIT : MSG_TRUNC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return nl->hears && errno == EAGAIN ? -ENOBUFS : -errno;
+    if (n == 0) return -EBADMSG;
+    if ((size_t)n <= room) return n;
+    if (room == NETPROF__NL_BUFFER) return -EMSGSIZE;
+    nl->small = 0; /* larger pages, say */
+    return -ENOBUFS;
+}
+
 /* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
    -errno. */
 static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit,
                            void *user)
 {
     uint32_t length = (uint32_t)size;
-    int result = -netprof__nl_open(nl), interrupted = 0;
+    int result = -netprof__nl_open(nl), interrupted = 0, came = 0;
     ssize_t n;
     if (result) return result;
     nl->sequence++;
@@ -3612,12 +3665,10 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
     while (n < 0 && errno == EINTR);
     if (n < 0) return netprof__nl_broken(nl, errno);
     while (result == 0) {
-        do
-            n = NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_BUFFER, MSG_TRUNC);
-        while (n < 0 && errno == EINTR);
-        if (n <= 0) return netprof__nl_broken(nl, n < 0 ? errno : EBADMSG);
-        if (n > NETPROF__NL_BUFFER) return netprof__nl_broken(nl, EMSGSIZE);
-        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted, visit, user);
+        n = netprof__nl_receive(nl, netprof__nl_room(nl, came++));
+        if (n < 0) return netprof__nl_broken(nl, (int)-n);
+        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted,
+                                   nl->hears ? &nl->heard : NULL, visit, user);
     }
     if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_close(nl);
     return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
@@ -3757,19 +3808,11 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
 
 /* -- events: a socket that hears of links, and of queueing disciplines -- */
 
-/* -1 when there is none to be had: links are then read again at every sweep. */
+/* -1 when there is none to be had. */
 static int netprof__events_open(void)
 {
-    struct {
-        uint16_t family, pad;
-        uint32_t pid, groups;
-    } address; /* struct sockaddr_nl */
     int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
-    memset(&address, 0, sizeof address);
-    address.family = AF_NETLINK;
-    address.groups = 1 | 8; /* RTMGRP_LINK, RTMGRP_TC */
-    if (fd >= 0 &&
-        NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) != 0) {
+    if (fd >= 0 && !netprof__nl_join(fd)) {
         NETPROF_OS_CLOSE(fd);
         fd = -1;
     }
@@ -3865,17 +3908,7 @@ static int netprof__netdev_refresh(netprof__netdev *nd)
         if (slot) netprof__slot_carrier(slot, link);
     }
     netprof__netdev_drop_links(nd);
-    nd->dirty = 0;
     return changed;
-}
-
-/* Looks for events once in a take: changed() at its beginning, or else read(). 1: the schema is out of date. */
-static int netprof__netdev_poll(netprof__netdev *nd)
-{
-    if (nd->polled) return 0;
-    nd->polled = 1;
-    if (nd->events < 0 || netprof__events_poll(nd->events)) nd->dirty = 1;
-    return nd->dirty && netprof__netdev_refresh(nd);
 }
 
 /* sysfs shows the links of the namespace that it was mounted in. */
@@ -3940,10 +3973,8 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
     char device[192];
     size_t i;
     int failed, fd;
-    if (nd->events < 0) nd->events = netprof__events_open();
-    if (nd->events >= 0) /* what happens from here on is news */
-        netprof__events_poll(nd->events);
-    nd->polled = nd->dirty = 0;
+    netprof__nl_open(&nd->route);
+    nd->route.heard = 0; /* what happens from here on is news */
     failed = netprof__netdev_ask_links(nd);
     if (failed) {
         netprof__netdev_drop_links(nd);
@@ -4075,7 +4106,7 @@ static const netprof__netdev_slot *netprof__netdev_only(const netprof__netdev *n
         if (only) return NULL;
         only = &nd->slots[i];
     }
-    return nd->events >= 0 ? only : NULL;
+    return nd->route.hears ? only : NULL;
 }
 
 /* The statistics of one link, or a dump of all; 0, NL_INTERRUPTED or -errno. */
@@ -4101,21 +4132,35 @@ static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s, const netprof_
     return netprof__nl_ask(&s->nd->route, request, sizeof request, netprof__netdev_stats_message, s);
 }
 
+/* Queues and statistics; 0, NL_INTERRUPTED or -errno. */
+static int netprof__netdev_ask_all(netprof__netdev_sweeping *s, const netprof__netdev_slot *only)
+{
+    int tries, result = 0;
+    s->nd->round++;
+    netprof__netdev_ask_queues(s);
+    for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
+        result = netprof__netdev_ask_stats(s, only);
+        if (!netprof__nl_again(result)) break;
+    }
+    return result;
+}
+
+/* The answers tell of what happened since the sweep before: then links are read again, and what was asked for with
+   them. Without an answer what was heard stays for the next sweep. */
 static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 {
     const netprof__netdev_slot *only = netprof__netdev_only(nd);
     netprof__netdev_sweeping s;
-    int tries, result = 0;
+    int tries, result;
     size_t i;
     s.nd = nd;
     s.sweep = sweep;
-    sweep->stale |= netprof__netdev_poll(nd);
-    nd->polled = 0;
-    nd->round++;
-    netprof__netdev_ask_queues(&s);
-    for (tries = 0; tries < NETPROF__NL_TRIES; tries++) {
-        result = netprof__netdev_ask_stats(&s, only);
-        if (!netprof__nl_again(result)) break;
+    if (!nd->route.hears) sweep->stale |= netprof__netdev_refresh(nd);
+    result = netprof__netdev_ask_all(&s, only);
+    for (tries = 0; tries < NETPROF__NL_TRIES && result >= 0 && nd->route.hears && nd->route.heard; tries++) {
+        nd->route.heard = 0;
+        sweep->stale |= netprof__netdev_refresh(nd);
+        result = netprof__netdev_ask_all(&s, only);
     }
     for (i = 0; i < nd->slot_count; i++) {
         if (nd->slots[i].round == nd->round || (only && only != &nd->slots[i])) continue;
@@ -4181,9 +4226,7 @@ static void netprof__netdev_read(void *user, size_t device, netprof_sweep *sweep
 static int netprof__netdev_changed(void *user)
 {
     netprof__netdev *nd = (netprof__netdev *)user;
-#ifndef NETPROF_NO_NETLINK
-    if (nd->by_netlink) return netprof__netdev_poll(nd);
-#endif
+    if (nd->by_netlink) return 0; /* read() hears of it */
     return nd->np->pid <= 0 && netprof__dir_signature(nd->class_path) != nd->signature;
 }
 
@@ -4194,7 +4237,6 @@ static void netprof__netdev_close(void *user)
     netprof__netdev_forget(nd);
 #ifndef NETPROF_NO_NETLINK
     netprof__nl_close(&nd->route);
-    if (nd->events >= 0) NETPROF_OS_CLOSE(nd->events);
 #endif
     netprof__release(&a, nd->route.buffer);
     netprof__release(&a, nd->proc.text);
@@ -4209,7 +4251,8 @@ static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, voi
     nd->files.alloc = np->alloc;
     nd->files.hold = np->hold;
     nd->files.fd_budget = &np->fd_budget;
-    nd->route.fd = nd->events = -1;
+    nd->route.fd = -1;
+    nd->route.listens = nd->route.small = 1;
 #ifndef NETPROF_NO_NETLINK
     nd->live = !*np->root && np->pid <= 0;
     if (nd->live) {
@@ -7229,6 +7272,7 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
 {
     const netprof_schema *fresh;
     netprof_err failed;
+    size_t i;
     if (!np) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context");
     np->torn = 1;
     failed = netprof__discover(np, &fresh, error);
@@ -7236,10 +7280,12 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
     np->torn = 0;
     if (np->schema && netprof__same_schema(np->schema, fresh)) {
         netprof_schema_release(fresh);
-    } else {
-        netprof_schema_release(np->schema);
-        np->schema = fresh;
+        return NETPROF_OK;
     }
+    netprof_schema_release(np->schema);
+    np->schema = fresh;
+    for (i = 0; i < np->part_count; i++) /* of another schema */
+        memset(np->parts[i].missing, 0, sizeof np->parts[i].missing);
     return NETPROF_OK;
 }
 
@@ -8433,7 +8479,10 @@ static void netprof__put(netprof__buffer *b, const void *data, size_t size)
 static void netprof__put_byte(netprof__buffer *b, unsigned v)
 {
     unsigned char byte = (unsigned char)v;
-    netprof__put(b, &byte, 1);
+    if (b->size < b->capacity && !b->failed)
+        b->data[b->size++] = byte;
+    else
+        netprof__put(b, &byte, 1);
 }
 
 static void netprof__put_varint(netprof__buffer *b, uint64_t v)
@@ -8819,6 +8868,7 @@ typedef struct netprof__chain {
     uint64_t *residuals; /* scratch */
     uint32_t *list;      /* scratch: indices of counters */
     uint8_t *status, *errnos;
+    size_t stamped;    /* counters that may have a stamp */
     uint64_t position; /* of the last snapshot in the chain */
     uint32_t link;     /* checksum of that one's chunk */
     int begun;         /* position is one */
@@ -8843,7 +8893,7 @@ static void netprof__chain_free(netprof__chain *chain, const netprof_alloc *a)
 
 static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, const netprof_schema *schema)
 {
-    size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3;
+    size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3, i;
     char *p;
     if (chain->memory) return 1;
     p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->list + 2) +
@@ -8856,6 +8906,8 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
     chain->list = (uint32_t *)(void *)(chain->residuals + residuals);
     chain->status = (uint8_t *)(chain->list + n);
     chain->errnos = chain->status + n;
+    for (i = 0; i < n; i++)
+        chain->stamped += (schema->counters[i].flags & NETPROF_STAMPED) != 0;
     return 1;
 }
 
@@ -9003,10 +9055,17 @@ static void netprof__learn(netprof__expected *x, netprof__lead *lead, uint64_t v
 static size_t netprof__list_values(netprof__chain *chain, const netprof_snapshot *s, int stamped)
 {
     size_t count = 0, i;
+    if (stamped && !chain->stamped) return 0;
     for (i = 0; i < s->schema->counter_count; i++)
         if (stamped ? netprof__may_be_stamped(s, i) : netprof__has_value(s->status[i]))
             chain->list[count++] = (uint32_t)i;
     return count;
+}
+
+/* Whether it was expected to the bit, and so is the next: most counters stand still, and nothing is to be learnt. */
+static int netprof__is_steady(const netprof__expected *x, uint64_t value)
+{
+    return x->seen && !x->spread && value == x->value + (uint64_t)(x->change / 16);
 }
 
 /* How many of those listed are expected to be right. */
@@ -9090,6 +9149,11 @@ static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chai
 static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s, const netprof__chain *chain)
 {
     size_t n = s->schema->counter_count, i, run, k;
+    if (n && chain->position && !memcmp(chain->status, s->status, n) && !memcmp(chain->errnos, s->errnos, n)) {
+        netprof__put_varint(b, 0); /* nearly always; as below */
+        netprof__put_byte(b, NETPROF__AS_BEFORE);
+        return;
+    }
     for (i = 0; i < n; i += run) {
         const unsigned codes[] = {NETPROF__AS_BEFORE, NETPROF__AS_ASKED, s->status[i]};
         unsigned best = codes[2];
@@ -9136,6 +9200,10 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
         netprof__expected *x = &chain->counters[chain->list[i]];
         const netprof_counter *counter = &s->schema->counters[chain->list[i]];
         uint64_t value = s->values[chain->list[i]], code;
+        if (netprof__is_steady(x, value)) {
+            x->value = value;
+            continue;
+        }
         netprof__lead_device(&lead, counter->device);
         code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, &lead)));
         if (x->spread) netprof__put_rice(b, &bits, code, netprof__rice_of(x));

@@ -59,7 +59,7 @@ static bool start_clock(collection *c)
 // Until there are enough, or a signal ends it. Whatever came until then is kept.
 static int take_all(collection *c)
 {
-    struct signalfd_siginfo info;
+    siginfo_t info;
     int code = take_one(c);
     while (!code && (!wanted || c->taken < wanted) && schedule_wait(&c->clock, &info) >= 0) code = take_one(c);
     if (!code && c->taken < wanted) {

@@ -165,13 +165,13 @@ static bool is_stopped(const recording *r)
 
 static void loop(recording *r)
 {
-    struct signalfd_siginfo info;
+    siginfo_t info;
     while (!r->end) {
         int event = schedule_wait(&r->clock, &info);
         if (event == SCHEDULE_END) {
             r->end = "duration";
         } else if (event == SCHEDULE_SIGNAL) {
-            r->end = info.ssi_signo == SIGUSR1 ? NULL : "signal";
+            r->end = info.si_signo == SIGUSR1 ? NULL : "signal";
             if (!r->end) recorder_sync(r->to);
         } else if ((size_t)event == r->track_count) {
             recorder_sync(r->to);

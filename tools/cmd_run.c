@@ -133,11 +133,11 @@ static int start(execution *e)
 // Signals of the terminal and those sent to the process group reach the command by themselves; those sent to this
 // process alone are passed on, but for those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the
 // command as well.
-static void pass_on(execution *e, const struct signalfd_siginfo *info)
+static void pass_on(execution *e, const siginfo_t *info)
 {
-    int number = (int)info->ssi_signo;
-    if (number == SIGINT || number == SIGQUIT || info->ssi_code == SI_KERNEL) return;
-    if ((pid_t)info->ssi_pid == e->child) return;
+    int number = info->si_signo;
+    if (number == SIGINT || number == SIGQUIT || info->si_code == SI_KERNEL) return;
+    if (info->si_pid == e->child) return;
     bool to_all = witness_saw(&e->witness, number) && getpgid(e->child) == getpgrp();
     if (!to_all) kill(e->child, number);
 }
@@ -159,13 +159,13 @@ static void reap_adopted(const execution *e)
 
 static void watch(execution *e)
 {
-    struct signalfd_siginfo info;
+    siginfo_t info;
     for (;;) {
         if (schedule_wait(&e->clock, &info) != SCHEDULE_SIGNAL) {
             take(e, &e->between, e->set);
             e->series++;
             reap_adopted(e);
-        } else if (info.ssi_signo != SIGCHLD) {
+        } else if (info.si_signo != SIGCHLD) {
             pass_on(e, &info);
         } else if (has_ended(e->child)) {
             // While it still waits to be reaped the kernel tells all that it and its children used.

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/timex.h>
 #include <time.h>
@@ -289,7 +290,7 @@ int64_t schedule_now(void)
 
 bool schedule_open(schedule *s, const sigset_t *signals)
 {
-    *s = (schedule){.input = -1, .open = true};
+    *s = (schedule){.input = -1, .open = true, .watched = *signals};
     sigprocmask(SIG_BLOCK, signals, &s->old_mask);
     s->signals = signalfd(-1, signals, SFD_CLOEXEC);
     return s->signals >= 0;
@@ -326,24 +327,46 @@ static size_t next_row(const schedule *s, int64_t *wake)
     return first;
 }
 
-int schedule_wait(schedule *s, struct signalfd_siginfo *info)
+// How long until `wake`, for a call that takes NULL for ever.
+static const struct timespec *time_left(int64_t wake, struct timespec *room)
+{
+    int64_t left = wake - schedule_now();
+    if (wake == INT64_MAX) return NULL;
+    *room = left > 0 ? (struct timespec){left / 1000000000, left % 1000000000} : (struct timespec){0};
+    return room;
+}
+
+// True: a signal came before `wake`.
+static bool wait_signal(const schedule *s, int64_t wake, siginfo_t *info)
+{
+    struct timespec room;
+    return sigtimedwait(&s->watched, info, time_left(wake, &room)) > 0;
+}
+
+// Until there is a signal, input, or `wake`. True: there is input.
+static bool wait_input(const schedule *s, int64_t wake)
+{
+    struct pollfd fds[2] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->input, .events = POLLIN}};
+    struct timespec room;
+    return ppoll(fds, 2, time_left(wake, &room), NULL) > 0 && fds[1].revents;
+}
+
+// Without a keyboard there is only one thing to wait for, and the cheaper call does.
+int schedule_wait(schedule *s, siginfo_t *info)
 {
     for (;;) {
-        struct pollfd fds[2] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->input, .events = POLLIN}};
-        int64_t now = schedule_now(), wake;
+        int64_t wake, now;
         size_t row = next_row(s, &wake);
-        struct timespec wait = {0};
-        if (wake > now) wait = (struct timespec){(wake - now) / 1000000000, (wake - now) % 1000000000};
-        int ready = ppoll(fds, 2, wake == INT64_MAX ? NULL : &wait, NULL);
+        bool input = s->input >= 0 && wait_input(s, wake);
         // A signal comes before a tick that is due: however long readings take, they can be ended.
-        if (ready > 0 && fds[0].revents && read(s->signals, info, sizeof *info) == (ssize_t)sizeof *info)
-            return SCHEDULE_SIGNAL;
-        if (wake <= schedule_now()) {
+        if (wait_signal(s, s->input >= 0 ? 0 : wake, info)) return SCHEDULE_SIGNAL;
+        now = schedule_now();
+        if (wake <= now) {
             if (row == s->count) return SCHEDULE_END;
-            row_due(&s->rows[row], schedule_now());
+            row_due(&s->rows[row], now);
             return (int)row;
         }
-        if (ready > 0 && fds[1].revents) return SCHEDULE_INPUT;
+        if (input) return SCHEDULE_INPUT;
     }
 }
 

@@ -5,13 +5,13 @@
 #include "common.h"
 
 #include <signal.h>
-#include <sys/signalfd.h>
 
 typedef struct recorder recorder;
 
 // The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host), %n
-// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a .netprof file appears at once and grows;
-// otherwise, and JSON always, the file appears whole at the end. NULL after saying why.
+// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a
+// .netprof file appears at once and grows; otherwise, and JSON always, the file appears whole at the end. NULL after saying
+// why.
 recorder *recorder_open(const char *path, bool live);
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
@@ -48,7 +48,8 @@ enum { SCHEDULE_SIGNAL = -1, SCHEDULE_END = -2, SCHEDULE_INPUT = -3 };
 typedef struct schedule {
     schedule_row rows[SCHEDULE_ROWS];
     size_t count;
-    int signals;       // a signalfd
+    sigset_t watched;  // signals
+    int signals;       // a signalfd, to wait for them and the input at once
     int input;         // another descriptor to read from; -1: none
     int64_t until_ns;  // 0: for ever
     sigset_t old_mask; // of the signals before
@@ -61,7 +62,7 @@ bool schedule_open(schedule *s, const sigset_t *signals);
 schedule_row *schedule_add(schedule *s, int64_t interval_ns, int64_t begin_ns);
 // Waits. Returns the index of the row that is due, SCHEDULE_SIGNAL (in *info), SCHEDULE_END at until_ns, or
 // SCHEDULE_INPUT when there is something to read.
-int schedule_wait(schedule *s, struct signalfd_siginfo *info);
+int schedule_wait(schedule *s, siginfo_t *info);
 void schedule_close(schedule *s); // a zeroed one, too
 int64_t schedule_now(void);       // CLOCK_MONOTONIC
 

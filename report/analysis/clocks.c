@@ -230,7 +230,7 @@ static int64_t worst_pair(const finder *f)
 
 // ---- in words ----
 
-static void put_time(FILE *to, double ns)
+void clocks_put_time(FILE *to, double ns)
 {
     static const struct {
         double from, unit;
@@ -271,12 +271,13 @@ static void put_agreement(FILE *to, const finder *f)
     if (f->host_count == 1) {
         fprintf(to, "%s", f->count > 1 ? "All runs are of one boot of one host: their times are of one clock." : "");
     } else if (unknown) {
-        fprintf(to, "How far the clocks of %zu hosts are apart is not known: no clock state says so of ", f->host_count);
+        fprintf(to, "How far the clocks of %zu hosts are apart is not known: no clock state says so of ",
+                f->host_count);
         put_names(to, f, CLOCKS_NOTHING);
         fputs(". Their times are taken as they are.", to);
     } else {
         fprintf(to, "The clocks of %zu hosts agree within ", f->host_count);
-        put_time(to, (double)f->out->error_ns);
+        clocks_put_time(to, (double)f->out->error_ns);
         if (!by_events) {
             fputs(", by what their kernels say.", to);
         } else {
@@ -295,22 +296,24 @@ static void put_moves(FILE *to, const finder *f)
         if (!name || !*name) name = "An unnamed host";
         if (p->offset_ns) {
             fprintf(to, " %s is moved ", name);
-            put_time(to, (double)p->offset_ns);
+            clocks_put_time(to, (double)p->offset_ns);
             fprintf(to, " %s", p->offset_ns > 0 ? "ahead" : "back");
             if (p->drift != 0) fprintf(to, ", its clock drifts by %.3g ppm", -p->drift * 1e6);
             fputs(".", to);
         }
         if (p->contradicted_ns) {
             fprintf(to, " The job's step began on %s ", name);
-            put_time(to, (double)p->contradicted_ns);
-            fprintf(to, " %s than on the reference, though the clocks agree.", p->contradicted_ns > 0 ? "earlier" : "later");
+            clocks_put_time(to, (double)p->contradicted_ns);
+            fprintf(to, " %s than on the reference, though the clocks agree.",
+                    p->contradicted_ns > 0 ? "earlier" : "later");
         }
     }
     for (size_t i = 0; i < f->count; i++) {
         int64_t by = f->out->runs[i].set_ns;
         if (!by) continue;
-        fprintf(to, " The wall clock of %s was set ", f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
-        put_time(to, (double)by);
+        fprintf(to, " The wall clock of %s was set ",
+                f->in[i].name && *f->in[i].name ? f->in[i].name : "an unnamed host");
+        clocks_put_time(to, (double)by);
         fprintf(to, " %s while it was recorded.", by > 0 ? "ahead" : "back");
     }
 }
@@ -327,7 +330,8 @@ static bool make_text(finder *f)
 
 // ---- all ----
 
-netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events, size_t event_count)
+netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events,
+                        size_t event_count)
 {
     finder f = {.in = runs, .count = count, .events = events, .event_count = event_count, .out = c};
     clocks_free(c);

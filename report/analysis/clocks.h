@@ -23,6 +23,8 @@
 
 #include "dataset.h"
 
+#include <stdio.h>
+
 #define CLOCKS_UNKNOWN_NS INT64_C(-1)
 // Within this the tasks of one job step begin, on all nodes (own value: launchers start trees of daemons).
 #define CLOCKS_STEP_BEGIN_NS INT64_C(5000000000)
@@ -76,6 +78,8 @@ netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const
 netprof_err clocks_of_dataset(clocks *c, const dataset *set);
 // The clock's part of an input: facts -> max_error_ns, unsynchronised.
 void clocks_take_facts(clocks_input *to, const netprof_fact *facts, size_t count);
+// How much time: "120 ms", "3.5 min", three digits without a sign.
+void clocks_put_time(FILE *to, double ns);
 int64_t clocks_place(const clocks *c, size_t run, int64_t wall_ns);
 void clocks_free(clocks *c);
 

@@ -792,7 +792,8 @@ void comparer_gauges(comparer *m)
         const netprof_schema *schema = c->runs[run]->d.delta->schema;
         const netprof_device *dev = &schema->devices[c->devices[i].places[run]];
         for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)
-            if (is_gauge(&schema->counters[k]) && !(catalog_marks(dev->source, schema->counters[k].name) & incomparable))
+            if (is_gauge(&schema->counters[k]) &&
+                !(catalog_marks(dev->source, schema->counters[k].name) & incomparable))
                 add_gauge(m, i, run, k, values);
     }
     free(values);

@@ -437,7 +437,8 @@ static netprof_err add_part(const dataset_input *of, size_t part, size_t count)
 static netprof_err none_of(dataset_input *in, size_t before)
 {
     if (in->set->run_count > before) return NETPROF_OK;
-    return dataset_fail(in, NETPROF_ERR_PARSE, 0, "nothing usable in this %s file", dataset_format_name(DATASET_NETPROF));
+    return dataset_fail(in, NETPROF_ERR_PARSE, 0, "nothing usable in this %s file",
+                        dataset_format_name(DATASET_NETPROF));
 }
 
 static netprof_err add_memory(dataset_input *in, const char *data, size_t size)

@@ -1,6 +1,7 @@
 #include "difference.h"
 
 #include "lookup.h"
+#include "sum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -336,11 +337,6 @@ static bool can_add(const difference *d, size_t i)
            d->rows[i].compared && !is_gauge(counter) && !d->rows[i].negative;
 }
 
-static uint64_t add_up(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 // Unknown rates are left out; nothing but unknown ones stays unknown.
 static double add_rates(double a, double b)
 {
@@ -365,7 +361,7 @@ static bool is_physical(const difference *d, size_t i)
 static void add_signed(difference_sum *sum, uint64_t value, bool negative)
 {
     if (sum->negative == negative || !sum->value) {
-        sum->value = add_up(sum->value, value);
+        sum->value = sum_capped(sum->value, value);
         sum->negative = negative && sum->value;
     } else if (value > sum->value) {
         sum->value = value - sum->value;
@@ -501,7 +497,7 @@ static void add_to_balance(difference_balance *b, const difference_row *row, siz
     uint64_t value = row->magnitude;
     if (!b->devices || value > b->max) b->max = value, b->max_device = device;
     if (!b->devices || value < b->min) b->min = value, b->min_device = device;
-    b->sum = add_up(b->sum, value);
+    b->sum = sum_capped(b->sum, value);
     b->lower_bound |= row->lower_bound;
     b->rate_per_s = add_rates(b->rate_per_s, row->rate_per_s);
     b->devices++;

@@ -131,15 +131,19 @@ static const char *keep(parser *p, const char *text, size_t n)
     return name;
 }
 
+bool expression_is_source(const char *text, size_t length)
+{
+    for (size_t i = 0; i < LENGTH(sources); i++)
+        if (strlen(sources[i]) == length && strncmp(text, sources[i], length) == 0) return true;
+    return false;
+}
+
 // "ethtool/rx_discards_phy": a word in front names the source, or, by_device, the device.
 static size_t qualifier_length(const parser *p, const char *text, size_t n)
 {
     const char *slash = memchr(text, '/', n);
     size_t length = slash ? (size_t)(slash - text) : 0;
-    if (!slash || p->names->by_device) return length;
-    for (size_t i = 0; i < LENGTH(sources); i++)
-        if (strlen(sources[i]) == length && strncmp(text, sources[i], length) == 0) return length;
-    return 0;
+    return p->names->by_device || expression_is_source(text, length) ? length : 0;
 }
 
 static uint32_t counter_node(parser *p, const char *text, size_t n, bool plain)

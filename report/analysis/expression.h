@@ -105,4 +105,7 @@ typedef struct expression_names {
 bool expression_parse(expression *e, const char *text, const expression_names *names, expression_error *error);
 void expression_free(expression *e);
 
+// Is it a source of the network ("netdev"), which may stand in front of a counter?
+bool expression_is_source(const char *text, size_t length);
+
 #endif

@@ -2,6 +2,7 @@
 #include "findings.h"
 
 #include "evaluate.h"
+#include "list.h"
 #include "text.h"
 
 #include <math.h>
@@ -10,22 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Bytes per second in and out, and the largest share of a line, over the physical devices.
+typedef struct load {
+    double rate[2], share;
+    size_t devices, idle;
+    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
+} load;
+
 typedef struct maker {
     findings *f;
     evaluation e;
+    load load;
     size_t room, unknown_room, check_room, background_room;
     bool no_memory;
 } maker;
 
-// Room for one more element.
-static void *grow(maker *m, void *array, size_t count, size_t *room, size_t size)
+// Room for one more element in a list, whose address is given.
+static bool grow(maker *m, void *list, size_t count, size_t *room, size_t size)
 {
-    if (count < *room) return array;
-    size_t more = *room ? 2 * *room : 16;
-    void *larger = realloc(array, more * size);
-    if (larger) *room = more;
-    else m->no_memory = true;
-    return larger;
+    bool good = list_grow(list, count, room, size);
+    m->no_memory |= !good;
+    return good;
 }
 
 // In place of a text that memory failed: no half sentence may stand for a whole one.
@@ -75,19 +81,15 @@ static severity judge(evaluation *e, const rule *x, double value)
 static void add_unknown(maker *m, const rule *x, size_t device, reading r)
 {
     findings *f = m->f;
-    finding_unknown *list = grow(m, f->unknown, f->unknown_count, &m->unknown_room, sizeof *list);
-    if (!list) return;
-    f->unknown = list;
-    list[f->unknown_count++] = (finding_unknown){x, device, r.counter, r.reason ? r.reason : "unknown"};
+    if (!grow(m, &f->unknown, f->unknown_count, &m->unknown_room, sizeof *f->unknown)) return;
+    f->unknown[f->unknown_count++] = (finding_unknown){x, device, r.counter, r.reason ? r.reason : "unknown"};
 }
 
 static void add_check(maker *m, finding_check check)
 {
     findings *f = m->f;
-    finding_check *list = grow(m, f->checks, f->check_count, &m->check_room, sizeof *list);
-    if (!list) return;
-    f->checks = list;
-    list[f->check_count++] = check;
+    if (!grow(m, &f->checks, f->check_count, &m->check_room, sizeof *f->checks)) return;
+    f->checks[f->check_count++] = check;
 }
 
 // ---- evidence ----
@@ -207,13 +209,6 @@ static void make_claim(maker *m, finding *x)
 
 // ---- the node's traffic ----
 
-// Bytes per second in and out, and the largest share of a line, over the physical devices.
-typedef struct load {
-    double rate[2], share;
-    size_t devices, idle;
-    bool is_whole; // the share is that of all: no port that carried anything is without a known rate and speed
-} load;
-
 // NAN: it has no such counter, or it has no value.
 static double role_rate(const maker *m, size_t device, uint32_t role)
 {
@@ -296,13 +291,14 @@ static size_t largest_device(maker *m, const rule *x)
     return best;
 }
 
-static bool speaks_against_network(const finding *x)
+// A rule for all sources is about the network where its device is.
+static bool speaks_against_network(const findings *f, const finding *x)
 {
-    static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
-    bool network = false;
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        network |= strcmp(x->rule->source, sources[i]) == 0;
-    return network && x->severity >= SEVERITY_WATCH && x->rule->class_rank < rules_class_rank("utilisation");
+    const char *source = x->rule->source;
+    if (strcmp(source, "*") == 0 && x->device != DIFFERENCE_NONE)
+        source = f->d->delta->schema->devices[x->device].source;
+    return expression_is_source(source, strlen(source)) && x->severity >= SEVERITY_WATCH &&
+           x->rule->class_rank < rules_class_rank("utilisation");
 }
 
 static void add_finding(maker *m, const rule *x, size_t device, const judgement *all, size_t count, severity s)
@@ -318,14 +314,12 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
         made.peers_max = made.peers ? fmax(made.peers_max, all[i].value.number) : all[i].value.number;
         made.peers++;
     }
-    finding *list = grow(m, f->items, f->count, &m->room, sizeof *list);
-    if (!list) return;
-    f->items = list;
+    if (!grow(m, &f->items, f->count, &m->room, sizeof *f->items)) return;
     collect_evidence(m, &made);
     make_claim(m, &made);
     if (device == DIFFERENCE_NONE) made.device = largest_device(m, x);
-    list[f->count++] = made;
-    m->e.losses += speaks_against_network(&made);
+    f->items[f->count++] = made;
+    m->e.losses += speaks_against_network(f, &made);
 }
 
 static void judge_one(maker *m, const rule *x, size_t device, const judgement *all, size_t count)
@@ -340,7 +334,8 @@ static void judge_one(maker *m, const rule *x, size_t device, const judgement *a
     evaluation_of(&m->e, x, device);
     m->e.value = own->value;
     severity s = judge(&m->e, x, own->value.number);
-    add_check(m, (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
+    add_check(m,
+              (finding_check){.rule = x, .device = device, .judged = true, .severity = s, .value = own->value.number});
     if (s) add_finding(m, x, device, all, device == DIFFERENCE_NONE ? 0 : count, s);
 }
 
@@ -389,14 +384,20 @@ static bool names_rule(const char *list, const char *name)
     return false;
 }
 
-// Sources whose devices are the job or the node as a whole: what is found there can be a cause anywhere on it.
+bool findings_source_is_whole(const char *source)
+{
+    static const char *const names[] = {"process", "cgroup", "memory", "pressure", "perf", "self"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(source, names[i]) == 0) return true;
+    return false;
+}
+
+// What is found on the job or the node as a whole, or on its cores, can be a cause anywhere on it.
 static bool is_everywhere(const maker *m, size_t device)
 {
-    static const char *const names[] = {"process", "cgroup", "cpu", "memory", "pressure"};
     if (device == DIFFERENCE_NONE) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(m->f->d->delta->schema->devices[device].source, names[i]) == 0) return true;
-    return false;
+    const char *source = m->f->d->delta->schema->devices[device].source;
+    return strcmp(source, "cpu") == 0 || findings_source_is_whole(source);
 }
 
 static void explain(maker *m, finding *x)
@@ -480,7 +481,8 @@ static void look_behind(maker *m, size_t counter)
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
-    const char *name = schema->counters[counter].name, *source = schema->devices[schema->counters[counter].device].source;
+    const char *name = schema->counters[counter].name,
+               *source = schema->devices[schema->counters[counter].device].source;
     finding_background b = {.source = source, .counter = name, .unit = f->d->rows[counter].unit, .min = UINT64_MAX,
                             .rate_per_s = f->d->rows[counter].rate_per_s};
     for (size_t i = 0; i < schema->device_count; i++) {
@@ -495,10 +497,8 @@ static void look_behind(maker *m, size_t counter)
     }
     double slack = b.min >= 5 ? fmax(1, 0.01 * (double)b.min) : 0;
     if (b.devices < 3 || (double)(b.max - b.min) > slack || is_evidence(f, name)) return;
-    finding_background *list = grow(m, f->background, f->background_count, &m->background_room, sizeof *list);
-    if (!list) return;
-    f->background = list;
-    list[f->background_count++] = b;
+    if (!grow(m, &f->background, f->background_count, &m->background_room, sizeof *f->background)) return;
+    f->background[f->background_count++] = b;
 }
 
 // Each name once: asked of the first physical device of each source.
@@ -557,16 +557,16 @@ static void conclude(maker *m)
 {
     static const char *const begins[SEVERITIES] = {"", "", "Worth watching: ", "Warning: ", "Serious: ", "Critical: "};
     findings *f = m->f;
-    load l = weigh(m);
-    bool idle = l.devices && l.idle == l.devices;
+    const load *l = &m->load;
+    bool idle = l->devices && l->idle == l->devices;
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
     if (!f->judged) {
         f->severity = SEVERITY_WATCH;
         append(&f->verdict, "Nothing could be judged: no rule found its counters");
     } else if (f->severity <= SEVERITY_WATCH) {
         append(&f->verdict, idle ? "Nearly idle, no fault found" : "No fault found");
-        if (l.devices) append(&f->verdict, ": ");
-        append_load(&f->verdict, &l);
+        if (l->devices) append(&f->verdict, ": ");
+        append_load(&f->verdict, l);
         if (idle) append(&f->verdict, ": too little traffic to judge performance");
         if (f->severity == SEVERITY_WATCH) {
             append(&f->verdict, "; worth watching: ");
@@ -602,8 +602,8 @@ netprof_err findings_make_pair(findings *f, const difference *d, const findings_
         m.e.far_devices = far->devices;
     }
     if (!m.no_memory) {
-        const load l = weigh(&m);
-        m.e.line_share = l.devices && l.is_whole ? l.share : NAN;
+        m.load = weigh(&m);
+        m.e.line_share = m.load.devices && m.load.is_whole ? m.load.share : NAN;
     }
     for (size_t i = 0; i < set->count && !m.no_memory; i++)
         apply(&m, set->items[i], all);

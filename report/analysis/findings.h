@@ -89,6 +89,8 @@ netprof_err findings_make_pair(findings *f, const difference *d, const findings_
                                netprof_error *error);
 void findings_free(findings *f);
 
+// Are its devices the job or the node as a whole?
+bool findings_source_is_whole(const char *source);
 const char *finding_device(const findings *f, const finding *x); // its name; of the node: the rule's source
 // The value as the claim shows it, "" when the claim does not; returns text.
 const char *finding_value_text(const finding *x, char *text, size_t size);

@@ -25,7 +25,8 @@ const char *job_basis_text(job_basis basis)
 
 const char *job_basis_name(job_basis basis)
 {
-    static const char *const names[] = {NULL, "node", "affinity", "scheduler", "cpuset", "quota", "mixed", "request", "cgroup", "node", "limit"};
+    static const char *const names[] = {NULL,    "node",    "affinity", "scheduler", "cpuset", "quota",
+                                        "mixed", "request", "cgroup",   "node",      "limit"};
     return names[basis];
 }
 
@@ -38,6 +39,11 @@ typedef struct cpus {
 static void bind(cpus *to, double count, job_basis basis)
 {
     if (count > 0 && !(count >= to->count)) *to = (cpus){count, basis};
+}
+
+bool job_limit_binds(const job_node_reader *x)
+{
+    return x->memory_limit > 0 && !(x->memory_limit >= x->memory_total);
 }
 
 // The allocation is the scheduler's and the cpuset's, whichever is smaller. Where threads may run tells of it only where
@@ -80,7 +86,6 @@ void job_take_allocation(job_report *r, size_t node, const dataset_run *run)
     take(&more->scheduler_cpus, number_of(run, "job_cpus_on_node"));
     take(&more->scheduler_memory, number_of(run, "job_memory_on_node"));
     take(&r->reader->start_s, number_of(run, "job_start_s"));
-    take(&r->reader->stop_s, number_of(run, "job_end_s"));
     take(&r->reader->limit_s, limit && strcmp(limit, "unlimited") == 0 ? INFINITY : number_of(run, "job_time_limit_s"));
 }
 
@@ -131,8 +136,10 @@ static job_efficiency memory_efficiency(const job_report *r)
         const job_node_reader *more = &r->reader->nodes[i];
         const job_lane *lane = node->lanes[JOB_MEMORY];
         if (!is_of_job(node, JOB_MEMORY)) continue;
-        bool limited = more->memory_limit > 0 && !(more->memory_limit >= more->memory_total);
-        double of = node->memory_requested > 0 ? node->memory_requested : limited ? more->memory_limit : more->memory_total;
+        bool limited = job_limit_binds(more);
+        double of = node->memory_requested > 0 ? node->memory_requested
+                    : limited                  ? more->memory_limit
+                                               : more->memory_total;
         if (!(of > 0)) continue;
         e.nodes++;
         if (lane->high / of <= e.used / e.of) continue;
@@ -147,7 +154,8 @@ static job_efficiency memory_efficiency(const job_report *r)
 // Up to the end of the recordings, from the begin of the job where that is told; else theirs.
 static job_efficiency time_efficiency(const job_report *r)
 {
-    job_efficiency e = {.used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
+    job_efficiency e = {
+        .used = r->end_s, .of = r->reader->limit_s, .left = NAN, .node = JOB_NONE, .basis = JOB_BASIS_LIMIT};
     double begin = (double)r->begin_ns * 1e-9, end = begin + r->end_s;
     bool known = r->reader->start_s > 0 && end >= r->reader->start_s;
     if (known) e.used = end - r->reader->start_s;
@@ -156,12 +164,11 @@ static job_efficiency time_efficiency(const job_report *r)
     return e;
 }
 
-bool job_make_efficiency(job_report *r)
+void job_make_efficiency(job_report *r)
 {
     r->efficiency[JOB_EFFICIENCY_CPU] = cpu_efficiency(r);
     r->efficiency[JOB_EFFICIENCY_MEMORY] = memory_efficiency(r);
     r->efficiency[JOB_EFFICIENCY_TIME] = time_efficiency(r);
-    return true;
 }
 
 // "4 CPUs a node: its cpuset", "the memory requested, on n04", "the time limit; 47 min 30 s were left".
@@ -184,6 +191,8 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
     }
     if (!(most > 0)) return text;
     if (most > least) snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
-    else snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "", job_basis_text(e->basis));
+    else
+        snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "",
+                 job_basis_text(e->basis));
     return text;
 }

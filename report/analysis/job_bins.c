@@ -131,7 +131,8 @@ static void join_skipped(job_bins *b)
 {
     size_t nearest = 0;
     for (size_t i = 0; i + 1 < b->skipped_count; i++)
-        if (b->skipped[i + 1].from_ns - b->skipped[i].to_ns < b->skipped[nearest + 1].from_ns - b->skipped[nearest].to_ns)
+        if (b->skipped[i + 1].from_ns - b->skipped[i].to_ns <
+            b->skipped[nearest + 1].from_ns - b->skipped[nearest].to_ns)
             nearest = i;
     b->skipped[nearest].to_ns = b->skipped[nearest + 1].to_ns;
     b->skipped[nearest].amount += b->skipped[nearest + 1].amount;

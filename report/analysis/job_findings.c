@@ -1,6 +1,6 @@
-// What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile;
-// and what only the whole job over time can tell.
-#include "job_report_private.h"
+// What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile.
+// What only the whole job over time can tell is found in job_limits.c.
+#include "job_findings_private.h"
 #include "list.h"
 
 #include <stdio.h>
@@ -9,22 +9,12 @@
 
 // ---- words ----
 
-static const char *share_text(char *text, size_t size, double share)
+const char *job_share_text(char *text, size_t size, double share)
 {
     return rules_format(text, size, "%", share);
 }
 
-// "336 GiB".
-static const char *memory_text(char *text, size_t size, double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
-    snprintf(text, size, "%.*f %s", unit && fabs(bytes) < 9.995 ? 2 : unit && fabs(bytes) < 99.95 ? 1 : 0, bytes, units[unit]);
-    return text;
-}
-
-static const char *nodes_text(char *text, size_t size, const char *first, size_t count)
+const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
 {
     if (count <= 1) snprintf(text, size, "%s", first);
     else if (count == 2) snprintf(text, size, "%s and another node", first);
@@ -34,12 +24,11 @@ static const char *nodes_text(char *text, size_t size, const char *first, size_t
 
 // ---- findings ----
 
-static const job_finding blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS, .value = NAN,
-                                  .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN, .gpu_ratio = NAN,
-                                  .power_ratio = NAN, .lost_s = NAN};
+const job_finding job_finding_blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS,
+                                       .value = NAN, .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN,
+                                       .gpu_ratio = NAN, .power_ratio = NAN, .lost_s = NAN};
 
-// Takes the texts; NULL without memory.
-static job_finding *add_finding(job_report *r, job_finding x)
+job_finding *job_add_finding(job_report *r, job_finding x)
 {
     const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
     char *texts[4] = {0};
@@ -68,6 +57,13 @@ void job_node_finding_free(job_node_finding *x)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
 }
 
+// What is told otherwise; its place stays.
+static void drop(job_node_finding *x)
+{
+    job_node_finding_free(x);
+    *x = (job_node_finding){.node = x->node};
+}
+
 // The events that a finding is about.
 static void mark_events(job_report *r, const findings *f, const finding *x)
 {
@@ -90,8 +86,12 @@ static bool keep_finding(job_report *r, size_t node, const findings *f, const fi
     bool of_device = x->device != DIFFERENCE_NONE;
     if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
     job_node_finding *to = &reader->found[reader->found_count++];
-    *to = (job_node_finding){.node = node, .severity = x->severity, .class_rank = x->rule->class_rank, .value = x->value,
-                             .threshold = x->threshold->value};
+    *to = (job_node_finding){.node = node,
+                             .severity = x->severity,
+                             .class_rank = x->rule->class_rank,
+                             .value = x->value,
+                             .threshold = x->threshold->value,
+                             .is_pause = x->rule->is_pause};
     to->rule = strdup(x->rule->name);
     to->device = strdup(of_device ? finding_device(f, x) : "");
     to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
@@ -125,19 +125,15 @@ bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_erro
     return good;
 }
 
-// What the node has once, or the job: its name says nothing that the node's does not.
+// Of what the node has once, or the job, its name says nothing that the node's does not.
 static bool is_telling(const job_node_finding *x)
 {
-    static const char *const single[] = {"pressure", "memory", "process", "cgroup", "perf", "self"};
-    if (strcmp(x->source, x->device) == 0) return false;
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
-        if (strcmp(x->source, single[i]) == 0) return false;
-    return *x->device != 0;
+    return *x->device && strcmp(x->source, x->device) != 0 && !findings_source_is_whole(x->source);
 }
 
-// Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long its
-// own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others wait
-// for is context.
+// Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long
+// its own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others
+// wait for is context.
 static void weigh_pressure(job_report *r)
 {
     static const double works = 0.10; // own
@@ -146,7 +142,8 @@ static void weigh_pressure(job_report *r)
         const job_node *node = &r->nodes[x->node];
         const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
         if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
-        bool known = !isnan(r->reader->nodes[x->node].waited_s), others = known || (all && own->mean < works * all->mean);
+        bool known = !isnan(r->reader->nodes[x->node].waited_s),
+             others = known || (all && own->mean < works * all->mean);
         bool told = false; // better
         for (size_t k = 0; k < r->reader->found_count; k++) {
             const job_node_finding *y = &r->reader->found[k];
@@ -154,8 +151,7 @@ static void weigh_pressure(job_report *r)
         }
         if (!others && !told) continue;
         if (!told) r->reader->nodes[x->node].others_wait = x->value;
-        job_node_finding_free(x);
-        *x = (job_node_finding){.node = x->node};
+        drop(x);
     }
 }
 
@@ -167,27 +163,42 @@ static size_t find_device(const job_report *r, const job_node_finding *x)
     return JOB_NONE;
 }
 
-// The same rule on other nodes is one finding: of the worst.
-static bool fold(job_report *r, size_t first)
+// What one rule found, on all nodes.
+typedef struct alike {
+    const job_node_finding *worst;
+    size_t nodes, places;
+} alike;
+
+static bool is_alike(const job_node_finding *x, const job_node_finding *y)
 {
-    job_node_finding *all = r->reader->found, *x = &all[first];
-    size_t nodes = 0, places = 0, last = JOB_NONE;
-    if (!x->rule) return true;
-    const job_node_finding *worst = x;
+    return x->rule && strcmp(x->rule, y->rule) == 0;
+}
+
+static alike count_alike(job_report *r, size_t first)
+{
+    const job_node_finding *all = r->reader->found;
+    alike a = {.worst = &all[first]};
+    size_t last = JOB_NONE;
     for (size_t i = first; i < r->reader->found_count; i++) {
-        if (!all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
-        if (all[i].severity > worst->severity) worst = &all[i];
-        if (all[i].severity > r->nodes[all[i].node].severity) r->nodes[all[i].node].severity = all[i].severity;
-        nodes += all[i].node != last;
+        if (!is_alike(&all[i], &all[first])) continue;
+        job_node *node = &r->nodes[all[i].node];
+        if (all[i].severity > a.worst->severity) a.worst = &all[i];
+        if (all[i].severity > node->severity) node->severity = all[i].severity;
+        a.nodes += all[i].node != last;
         last = all[i].node;
-        places++;
+        a.places++;
     }
+    return a;
+}
+
+static job_finding finding_of(const job_report *r, const alike *a)
+{
     char who[300], more[64] = "";
-    bool device = is_telling(worst);
-    if (places > nodes && device) snprintf(more, sizeof more, " and %zu more", places - 1);
-    bool several = nodes > 1;
-    nodes_text(who, sizeof who, r->nodes[worst->node].name, nodes);
-    job_finding made = blank;
+    const job_node_finding *worst = a->worst;
+    const char *node = r->nodes[worst->node].name, *device = is_telling(worst) ? worst->device : "";
+    const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
+    if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
+    job_finding made = job_finding_blank;
     made.severity = worst->severity;
     made.class_rank = worst->class_rank;
     made.rule = worst->rule;
@@ -198,34 +209,32 @@ static bool fold(job_report *r, size_t first)
     made.threshold = worst->threshold;
     made.node = worst->node;
     made.device = find_device(r, worst);
-    made.nodes = nodes;
+    made.nodes = a->nodes;
     made.to_s = r->end_s;
-    made.claim = text_make("%s%s%s%s: %s", who, device && !several ? " " : "", device && !several ? worst->device : "",
-                          several ? "" : more, worst->claim);
-    made.title = text_make("%s%s%s: %s", r->nodes[worst->node].name, device ? " " : "", device ? worst->device : "", worst->claim);
-    for (size_t i = r->reader->found_count; i-- > first;) {
-        if (i == first || !all[i].rule || strcmp(all[i].rule, x->rule) != 0) continue;
-        if (&all[i] == worst) continue;
-        job_node_finding_free(&all[i]);
-        all[i] = (job_node_finding){.node = all[i].node};
-    }
-    bool good = add_finding(r, made) != NULL;
-    if (worst != x) {
-        job_node_finding *other = &all[worst - all];
-        job_node_finding_free(other);
-        *other = (job_node_finding){0};
-    }
+    made.claim = text_make("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
+                           more, worst->claim);
+    made.title = text_make("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
+    return made;
+}
+
+// The same rule on other nodes is one finding: of the worst.
+static bool fold(job_report *r, size_t first)
+{
+    job_node_finding *all = r->reader->found;
+    if (!all[first].rule) return true;
+    alike a = count_alike(r, first);
+    bool good = job_add_finding(r, finding_of(r, &a)) != NULL;
+    for (size_t i = r->reader->found_count; i-- > first;) // the first, by whose rule they are found, last
+        if (is_alike(&all[i], &all[first])) drop(&all[i]);
     return good;
 }
 
 // Does an incident tell of the same pauses?
 static bool told_by_incident(const job_report *r, const job_node_finding *x)
 {
-    static const char *const pauses[] = {"egress-paused", "eth-pause-rx", "ib-xmit-wait"};
-    bool pause = false;
-    for (size_t i = 0; i < sizeof pauses / sizeof *pauses && x->rule; i++) pause |= strcmp(x->rule, pauses[i]) == 0;
-    for (size_t i = 0; i < r->finding_count && pause; i++)
-        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x)) return true;
+    for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
+        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x))
+            return true;
     return false;
 }
 
@@ -235,9 +244,7 @@ static bool fold_all(job_report *r)
     weigh_pressure(r);
     for (size_t i = 0; i < r->reader->found_count; i++) {
         job_node_finding *x = &r->reader->found[i];
-        if (!told_by_incident(r, x)) continue;
-        job_node_finding_free(x);
-        *x = (job_node_finding){.node = x->node};
+        if (told_by_incident(r, x)) drop(x);
     }
     for (size_t i = 0; i < r->reader->found_count && good; i++) good = fold(r, i);
     return good;
@@ -261,7 +268,8 @@ static around around_of(const job_report *r, double from_s, double to_s)
 }
 
 // Mean over the nodes (or of one) within the stretch but outside the incident.
-static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
+                          double to_s)
 {
     double sum = 0, known = 0;
     // A bin at the edge holds some of both.
@@ -320,10 +328,11 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     if (count && !isnan(most))
         snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
-                 count == 1 ? "" : "s", share_text(rest, sizeof rest, most));
-    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s", job_time_text(begin, sizeof begin, from, r->end_s),
-                    job_time_text(end, sizeof end, to, r->end_s), r->nodes[r->devices[e->device].node].name,
-                    r->devices[e->device].label, more, share_text(share, sizeof share, e->mean), retries, others);
+                 count == 1 ? "" : "s", job_share_text(rest, sizeof rest, most));
+    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s",
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     job_share_text(share, sizeof share, e->mean), retries, others);
 }
 
 static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
@@ -334,9 +343,10 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
-                    job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
-                    r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
-                    job_length_text(length, sizeof length, to - from), clock, share_text(share, sizeof share, e->mean));
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     job_length_text(length, sizeof length, to - from), clock,
+                     job_share_text(share, sizeof share, e->mean));
 }
 
 static char *incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
@@ -348,13 +358,14 @@ static char *incident_title(const job_report *r, const job_episode *e, size_t sl
         return text_make("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
     if (e->meter == JOB_PAUSED && slowed > 1)
         return text_make("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
-    return text_make("%s\u2019s %s was %s for %s", node, label, e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+    return text_make("%s\u2019s %s was %s for %s", node, label,
+                     e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
 }
 
 static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
 {
     const job_watch_row *x = job_watch_of(e->meter);
-    job_finding made = blank;
+    job_finding made = job_finding_blank;
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
     around a = around_of(r, from, to);
     bool pause = e->meter == JOB_PAUSED;
@@ -380,7 +391,7 @@ static bool add_incident(job_report *r, const job_episode *e, const bool *absorb
     if (!isnan(made.sent_ratio)) made.lost_s = fmax(0, 1 - made.sent_ratio) * (to - from);
     made.claim = pause ? paused_claim(r, e, absorbed, also) : throttled_claim(r, e, also);
     made.title = incident_title(r, e, pause ? nodes_slowed(r, &a, from, to) : 0, to - from);
-    return add_finding(r, made) != NULL;
+    return job_add_finding(r, made) != NULL;
 }
 
 static int by_harm(const void *a, const void *b)
@@ -403,7 +414,8 @@ static bool add_incidents(job_report *r)
 {
     enum { SHOWN = 16 };
     job_reader *reader = r->reader;
-    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed), *done = calloc(reader->episode_count + 1, sizeof *done);
+    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed),
+         *done = calloc(reader->episode_count + 1, sizeof *done);
     bool *seen = calloc(r->node_count + 1, sizeof *seen);
     bool good = absorbed && done && seen;
     if (reader->episode_count) qsort(reader->episodes, reader->episode_count, sizeof *reader->episodes, by_harm);
@@ -429,285 +441,6 @@ static bool add_incidents(job_report *r)
     free(done);
     free(seen);
     return good;
-}
-
-// ---- what the whole job over time tells ----
-
-typedef struct limit {
-    const char *rule, *class_name;
-    double info, watch, warn; // NAN: none
-    double least_s;
-    const char *origin, *advice;
-} limit;
-
-enum { CPU_LOW, GPU_IDLE, MEMORY_PEAK, MEMORY_GROWTH, IMBALANCE, POWER_CAP, SAMPLES_MISSING };
-static const limit limits[] = {
-    [CPU_LOW] = {"cpu-low", "utilisation", 0.80, 0.65, NAN, 300, "jobstats (Princeton)",
-                 "Fewer CPUs or nodes, or more ranks and threads; look for waiting: I/O, one rank, the network"},
-    [GPU_IDLE] = {"gpu-idle", "utilisation", NAN, 0.25, 0.15, 300, "jobstats (Princeton)",
-                  "Look what the GPUs wait for: input, the CPU, communication"},
-    [MEMORY_PEAK] = {"mem-peak", "utilisation", NAN, 0.90, 0.98, 0, "node exporter mixin; netdata",
-                     "A step more and the kernel kills processes: more memory or fewer ranks a node"},
-    [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60, "own: a straight line reaches the limit in 2 h",
-                       "Look for a leak or for buffers that grow with the steps"},
-    [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
-                   "Look at how work is divided, and whether this node is slower"},
-    [POWER_CAP] = {"power-cap", "back-pressure", 0.95, NAN, NAN, 10, "own",
-                   "They run at their power limit: normal at full load; a higher limit is the site's to give"},
-    [SAMPLES_MISSING] = {"samples-missing", "data", 0.01, 0.10, NAN, 0, "own",
-                         "See why the recorder did not run or was late; figures over these times are not known"},
-};
-
-static severity judge_low(const limit *l, double value)
-{
-    if (value < l->warn) return SEVERITY_WARN;
-    if (value < l->watch) return SEVERITY_WATCH;
-    return value < l->info ? SEVERITY_INFO : SEVERITY_OK;
-}
-
-static severity judge_high(const limit *l, double value)
-{
-    if (value >= l->warn) return SEVERITY_WARN;
-    if (value >= l->watch) return SEVERITY_WATCH;
-    return value >= l->info ? SEVERITY_INFO : SEVERITY_OK;
-}
-
-static job_finding of_limit(const job_report *r, const limit *l, severity s, double value, const char *unit)
-{
-    job_finding x = blank;
-    x.severity = s;
-    x.class_rank = rules_class_rank(l->class_name);
-    x.rule = (char *)(uintptr_t)l->rule;
-    x.advice = (char *)(uintptr_t)l->advice;
-    x.origin = (char *)(uintptr_t)l->origin;
-    x.unit = (char *)(uintptr_t)unit;
-    x.value = value;
-    x.threshold = s == SEVERITY_WARN ? l->warn : s == SEVERITY_WATCH ? l->watch : l->info;
-    x.to_s = r->end_s;
-    return x;
-}
-
-static const job_use *use_of(const job_report *r, job_meter meter)
-{
-    for (size_t i = 0; i < r->use_count; i++)
-        if (r->uses[i].meter == meter) return &r->uses[i];
-    return NULL;
-}
-
-static bool find_cpu_low(job_report *r)
-{
-    const job_use *use = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY);
-    const limit *l = &limits[CPU_LOW];
-    if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return true;
-    double value = use->mean / use->capacity;
-    severity s = judge_low(l, value);
-    // Where GPUs work, CPUs may wait for them.
-    if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
-    if (!s) return true;
-    char share[32];
-    job_finding x = of_limit(r, l, s, value, "of the CPUs");
-    share_text(share, sizeof share, value);
-    x.meter = JOB_CPU;
-    x.nodes = use->nodes;
-    x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
-    job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
-    bool given = basis > JOB_BASIS_NODE;
-    x.claim = text_make("the job used %.3g of %.3g%s CPUs a node in the mean (%s%s%s)", use->mean, use->capacity,
-                       given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
-    x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
-    return add_finding(r, x) != NULL;
-}
-
-// Known to be, both ways.
-static bool network_idles(const job_report *r)
-{
-    const job_use *ways[] = {use_of(r, JOB_SENT), use_of(r, JOB_RECEIVED)}, *paused = use_of(r, JOB_PAUSED);
-    for (size_t i = 0; i < 2; i++)
-        if (!ways[i] || !(ways[i]->mean < 0.1 * ways[i]->capacity)) return false;
-    return !paused || paused->high < 0.01;
-}
-
-static bool find_gpu_idle(job_report *r)
-{
-    const job_use *use = use_of(r, JOB_GPU_BUSY);
-    const limit *l = &limits[GPU_IDLE];
-    for (size_t i = 0; i < r->finding_count; i++)
-        if (strcmp(r->findings[i].rule, l->rule) == 0) return true; // said of single GPUs
-    severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
-    if (!s) return true;
-    char share[32];
-    job_finding x = of_limit(r, l, s, use->mean, "of the time");
-    share_text(share, sizeof share, use->mean);
-    x.meter = JOB_GPU_BUSY;
-    x.nodes = use->nodes;
-    x.claim = text_make("the GPUs were busy %s of the time in the mean%s", share,
-                       network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for" : "");
-    x.title = text_make("The GPUs were busy %s of the time", share);
-    return add_finding(r, x) != NULL;
-}
-
-static bool find_memory_peak(job_report *r)
-{
-    double most = 0;
-    size_t worst = JOB_NONE, count = 0;
-    for (size_t i = 0; i < r->node_count; i++) {
-        const job_lane *lane = r->nodes[i].lanes[JOB_MEMORY];
-        double share = lane && lane->capacity > 0 ? lane->high / lane->capacity : NAN;
-        count += judge_high(&limits[MEMORY_PEAK], share) > 0;
-        if (share > most) most = share, worst = i;
-    }
-    severity s = judge_high(&limits[MEMORY_PEAK], most);
-    if (!s || worst == JOB_NONE) return true;
-    char peak[32], limit_text[32], who[300], share[32];
-    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
-    job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
-    x.meter = JOB_MEMORY;
-    x.node = worst;
-    x.nodes = count;
-    nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    memory_text(peak, sizeof peak, lane->high);
-    memory_text(limit_text, sizeof limit_text, lane->capacity);
-    x.claim = text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, share_text(share, sizeof share, most));
-    x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
-    return add_finding(r, x) != NULL;
-}
-
-// Straight line through the second half of a lane, by least squares.
-typedef struct line {
-    double slope, r2, from_s, to_s, end;
-    size_t points;
-} line;
-
-static line fit(const job_report *r, const job_lane *lane, double from_s, double to_s)
-{
-    enum { POINTS = 64 };
-    job_column columns[POINTS];
-    double n = 0, st = 0, sv = 0, stt = 0, stv = 0, svv = 0;
-    line l = {.from_s = from_s, .to_s = to_s, .end = lane->last};
-    job_lane_columns(r, lane, from_s, to_s, columns, POINTS);
-    for (size_t i = 0; i < POINTS; i++) {
-        double t = ((double)i + 0.5) / POINTS * (to_s - from_s), v = columns[i].mean;
-        if (isnan(v)) continue;
-        n++, st += t, sv += v, stt += t * t, stv += t * v, svv += v * v;
-        l.points++;
-    }
-    double a = n * stt - st * st, b = n * stv - st * sv, c = n * svv - sv * sv;
-    if (l.points < 8 || !(a > 0)) return l;
-    l.slope = b / a;
-    l.r2 = c > 0 ? b * b / (a * c) : 0;
-    return l;
-}
-
-static double time_to_full(const job_report *r, size_t node, line *l)
-{
-    const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
-    if (!lane || !(lane->capacity > 0) || isnan(lane->last)) return NAN;
-    double to = r->nodes[node].end_s, from = (r->nodes[node].begin_s + to) / 2;
-    if (to - from < limits[MEMORY_GROWTH].least_s / 2) return NAN;
-    *l = fit(r, lane, from, to);
-    // Noise and caches are no growth: a hundredth of the limit at least, and nearly straight.
-    bool grows = l->r2 >= 0.9 && l->slope * (to - from) >= 0.01 * lane->capacity;
-    return grows ? fmax(0, lane->capacity - lane->last) / l->slope : NAN;
-}
-
-static bool find_memory_growth(job_report *r)
-{
-    double soonest = INFINITY;
-    line of = {0};
-    size_t worst = JOB_NONE, count = 0;
-    for (size_t i = 0; i < r->node_count; i++) {
-        line l;
-        double full = time_to_full(r, i, &l);
-        count += judge_low(&limits[MEMORY_GROWTH], full) > 0;
-        if (full < soonest) soonest = full, worst = i, of = l;
-    }
-    severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
-    if (!s || worst == JOB_NONE) return true;
-    char rate[32], end[32], limit_text[32], full[32], who[300];
-    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
-    job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
-    x.meter = JOB_MEMORY;
-    x.node = worst;
-    x.nodes = count;
-    x.from_s = of.from_s;
-    nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    memory_text(rate, sizeof rate, of.slope * 60);
-    memory_text(end, sizeof end, lane->last);
-    memory_text(limit_text, sizeof limit_text, lane->capacity);
-    job_length_text(full, sizeof full, soonest);
-    x.claim = text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
-    x.title = text_make("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
-    return add_finding(r, x) != NULL;
-}
-
-// The node farthest below the median.
-static bool find_imbalance(job_report *r, job_meter meter)
-{
-    double *means = calloc(r->node_count + 1, sizeof *means);
-    double least = INFINITY;
-    size_t n = 0, low = JOB_NONE;
-    if (!means) return false;
-    for (size_t i = 0; i < r->node_count; i++) {
-        const job_lane *lane = r->nodes[i].lanes[meter];
-        if (!lane || isnan(lane->mean)) continue;
-        if (lane->mean < least) least = lane->mean, low = i;
-        means[n++] = lane->mean;
-    }
-    double middle = job_median(means, n);
-    if (n == 2) middle = means[1]; // sorted: of two the larger
-    free(means);
-    const job_use *use = use_of(r, meter);
-    bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
-    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s ? judge_low(&limits[IMBALANCE], least / middle) : SEVERITY_OK;
-    if (!s || low == JOB_NONE) return true;
-    char share[32];
-    job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
-    x.meter = meter;
-    x.node = low;
-    x.nodes = 1;
-    share_text(share, sizeof share, least / middle);
-    x.claim = text_make("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
-                       n == 2 ? "the other" : "the median");
-    x.title = text_make("%s did less than the other nodes", r->nodes[low].name);
-    return add_finding(r, x) != NULL;
-}
-
-static bool find_power_cap(job_report *r, job_meter meter, const char *whose)
-{
-    const job_use *use = use_of(r, meter);
-    double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
-    severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
-    if (!s) return true;
-    char share[32];
-    job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
-    x.meter = meter;
-    x.nodes = use->nodes;
-    share_text(share, sizeof share, value);
-    x.claim = text_make("the %s drew %s of their power limit in the mean", whose, share);
-    x.title = text_make("The %s ran at their power limit", whose);
-    return add_finding(r, x) != NULL;
-}
-
-static bool find_missing(job_report *r)
-{
-    double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
-    severity s = r->expected > r->samples + 1 ? judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
-    if (!s) return true;
-    char share[32];
-    job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
-    size_t most = JOB_NONE;
-    for (size_t i = 0; i < r->node_count; i++) {
-        const job_node *node = &r->nodes[i];
-        x.nodes += node->expected > node->samples;
-        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples) most = i;
-    }
-    x.node = most;
-    share_text(share, sizeof share, value);
-    x.claim = text_make("%llu of %llu samples are missing (%s), most of them of %s",
-                       (unsigned long long)(r->expected - r->samples), (unsigned long long)r->expected, share,
-                       r->nodes[most].name);
-    x.title = text_make("%s of the samples are missing", share);
-    return add_finding(r, x) != NULL;
 }
 
 // ---- events ----
@@ -760,7 +493,8 @@ static int by_weight(const void *a, const void *b)
     if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
     if (x->incident != y->incident) return x->incident ? -1 : 1; // says when
     if (x->class_rank != y->class_rank) return x->class_rank < y->class_rank ? -1 : 1;
-    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0, q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
+    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0,
+           q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
     if (p > q || p < q) return p > q ? -1 : 1;
     int order = strcmp(x->rule, y->rule);
     return order ? order : strcmp(x->claim, y->claim);
@@ -778,8 +512,8 @@ static bool add_incident_phases(job_report *r)
         if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
         job_phase *p = &r->phases[r->phase_count];
         *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
-        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name, within == JOB_NONE ? "" : ", ",
-                           r->nodes[x->node].name, what);
+        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name,
+                            within == JOB_NONE ? "" : ", ", r->nodes[x->node].name, what);
         if (!p->name) return false;
         r->phase_count++;
         job_fill_phase(r, p, &(job_phase_span){0, x->from_s, x->to_s}, 1);
@@ -790,10 +524,7 @@ static bool add_incident_phases(job_report *r)
 
 bool job_make_findings(job_report *r)
 {
-    bool good = add_incidents(r) && fold_all(r) && find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) &&
-                find_memory_growth(r) && find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) &&
-                find_imbalance(r, JOB_SENT) && find_power_cap(r, JOB_POWER_GPU, "GPUs") &&
-                find_power_cap(r, JOB_POWER_CPU, "CPUs") && find_missing(r);
+    bool good = add_incidents(r) && fold_all(r) && job_find_limits(r);
     if (!good) return false;
     finish_events(r);
     if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);

@@ -90,7 +90,8 @@ static double factor_of(const job_source_row *row, const netprof_device *d, cons
         double bits = traffic_bits_per_s(d);
         return bits > 0 ? row->factor * 8 / bits : 0;
     }
-    if (strcmp(d->source, "gpu") == 0 && c->unit && (row->meter == JOB_GPU_CLOCK) && strcmp(c->unit, "Hz") == 0) return 1;
+    if (strcmp(d->source, "gpu") == 0 && c->unit && (row->meter == JOB_GPU_CLOCK) && strcmp(c->unit, "Hz") == 0)
+        return 1;
     double seconds = row->factor > 0 || row->factor < 0 ? 0 : job_seconds_of_unit(c->unit ? c->unit : "");
     return row->factor > 0 || row->factor < 0 ? row->factor : seconds;
 }
@@ -172,7 +173,8 @@ static known_counter *know(job_report *r, size_t source, const netprof_device *d
     if (!list_grow(&known->items, known->count, &known->room, sizeof *known->items)) return NULL;
     uint32_t marks = catalog_marks(d->source, c->name);
     known_counter *k = &known->items[known->count];
-    *k = (known_counter){strdup(c->name), is_trouble(d, c, marks), marks & (CATALOG_TX_BYTES | CATALOG_RX_BYTES), JOB_NONE};
+    *k = (known_counter){strdup(c->name), is_trouble(d, c, marks), marks & (CATALOG_TX_BYTES | CATALOG_RX_BYTES),
+                         JOB_NONE};
     if (c->kind != NETPROF_KIND_COUNTER) k->bytes = 0;
     if (!k->name || !(place = lookup_put(&known->names, source, k->name))) {
         free(k->name);
@@ -203,7 +205,8 @@ static size_t new_event(job_report *r, const netprof_device *d, const netprof_co
     if (!list_grow(&r->events, r->event_count, &r->reader->event_room, sizeof *r->events)) return JOB_NONE;
     const catalog_entry *entry = catalog_find(d->source, c->name);
     job_event *to = &r->events[r->event_count++];
-    *to = (job_event){.source = strdup(d->source), .counter = strdup(c->name), .worst = JOB_NONE, .severity = SEVERITY_OK};
+    *to = (job_event){
+        .source = strdup(d->source), .counter = strdup(c->name), .worst = JOB_NONE, .severity = SEVERITY_OK};
     to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit ? c->unit : "");
     to->title = entry && *entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : to->counter;
     return to->source && to->counter && to->unit ? r->event_count - 1 : JOB_NONE;
@@ -214,7 +217,8 @@ static bool is_told_better(const netprof_schema *schema, const netprof_device *d
 {
     if (row->meter != JOB_POWER_GPU || row->kind != JOB_LEVEL) return false;
     for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
-        if (strcmp(schema->counters[i].name, "energy") == 0 && schema->counters[i].kind == NETPROF_KIND_COUNTER) return true;
+        if (strcmp(schema->counters[i].name, "energy") == 0 && schema->counters[i].kind == NETPROF_KIND_COUNTER)
+            return true;
     return false;
 }
 
@@ -298,7 +302,8 @@ static bool follow_counter(following *f, size_t i)
     bool of_device = (new.row && new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY;
     if (of_device && !need_local(f, c->device)) return false;
     if (of_device) new.local = f->local;
-    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE && (k->event = new_event(f->r, d, c)) == JOB_NONE) return false;
+    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE && (k->event = new_event(f->r, d, c)) == JOB_NONE)
+        return false;
     new.event = k->event;
     open_device(f, d);
     netprof_list_counter(f->list, c);
@@ -337,7 +342,8 @@ netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x)
         f.source = source_number(r->reader->known, device->source);
         good = good && f.source != LOOKUP_NONE;
         if (strcmp(source, device->source) != 0) netprof_build_source(list, source = device->source);
-        for (size_t i = device->first; i < (size_t)device->first + device->count; i++) good = good && follow_counter(&f, i);
+        for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
+            good = good && follow_counter(&f, i);
     }
     free(f.near);
     netprof_err err = netprof_build_end(list, &t->small, NULL);

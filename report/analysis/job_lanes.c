@@ -72,10 +72,12 @@ static bool sort_nodes(job_report *r)
     bool good = keys && places && reorder(r->nodes, sizeof *r->nodes, keys, r->node_count, places) &&
                 reorder(r->reader->nodes, sizeof *r->reader->nodes, keys, r->node_count, places);
     for (size_t i = 0; good && i < r->device_count; i++) r->devices[i].node = places[r->devices[i].node];
-    for (size_t i = 0; good && i < r->reader->found_count; i++) r->reader->found[i].node = places[r->reader->found[i].node];
+    for (size_t i = 0; good && i < r->reader->found_count; i++)
+        r->reader->found[i].node = places[r->reader->found[i].node];
     for (size_t i = 0; good && i < r->reader->run_count; i++) r->reader->runs[i].node = places[r->reader->runs[i].node];
     for (size_t i = 0; good && i < r->event_count; i++)
-        for (size_t k = 0; k < r->events[i].lane_count; k++) r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
+        for (size_t k = 0; k < r->events[i].lane_count; k++)
+            r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
     free(keys);
     free(places);
     return good;
@@ -90,8 +92,10 @@ static bool sort_devices(job_report *r)
         keys[i] = (key){r->devices[i].name, r->devices[i].source, r->devices[i].node, i};
     if (keys) qsort(keys, r->device_count, sizeof *keys, compare_keys);
     bool good = keys && places && reorder(r->devices, sizeof *r->devices, keys, r->device_count, places);
-    for (size_t i = 0; good && i < reader->episode_count; i++) reader->episodes[i].device = places[reader->episodes[i].device];
-    for (size_t i = 0; good && i < reader->trouble_count; i++) reader->troubles[i].device = places[reader->troubles[i].device];
+    for (size_t i = 0; good && i < reader->episode_count; i++)
+        reader->episodes[i].device = places[reader->episodes[i].device];
+    for (size_t i = 0; good && i < reader->trouble_count; i++)
+        reader->troubles[i].device = places[reader->troubles[i].device];
     for (size_t i = 0; good && i < r->device_count; i++) {
         job_device *d = &r->devices[i];
         job_node *node = &r->nodes[d->node];
@@ -121,7 +125,8 @@ static bool name_devices(job_report *r)
             job_device *d = &r->devices[k];
             bool gpu = strcmp(d->source, "gpu") == 0, nic = d->lanes[JOB_SENT] || d->lanes[JOB_RECEIVED];
             size_t number = gpu ? ++gpus : nic ? ++nics : 0;
-            d->label = number ? text_make("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : text_make("%s", d->name);
+            d->label =
+                number ? text_make("%s %zu (%s)", gpu ? "GPU" : "NIC", number, d->name) : text_make("%s", d->name);
             if (!d->label) return false;
         }
     }
@@ -168,7 +173,8 @@ static bool take_shifts(job_report *r, const double *shift_s, const double *unce
     for (size_t i = 0; i < r->reader->run_count; i++) {
         job_node *node = &r->nodes[r->reader->runs[i].node];
         bool known = done[r->reader->runs[i].node];
-        node->uncertainty_s = known && !(uncertainty_s[i] > node->uncertainty_s) ? node->uncertainty_s : uncertainty_s[i];
+        node->uncertainty_s =
+            known && !(uncertainty_s[i] > node->uncertainty_s) ? node->uncertainty_s : uncertainty_s[i];
         if (known) continue;
         done[r->reader->runs[i].node] = true;
         node->shift_s = isfinite(shift_s[i]) && fabs(shift_s[i]) < 1e9 ? shift_s[i] : 0;
@@ -181,7 +187,8 @@ static bool take_shifts(job_report *r, const double *shift_s, const double *unce
 // The begin of a job step is the same moment on all nodes, nearly.
 static bool take_event(clocks_event *to, char **name, const job_run *x, size_t index, size_t *count)
 {
-    const char *id = netprof_fact_of(x->facts, x->fact_count, "job_id"), *number = netprof_fact_of(x->facts, x->fact_count, "job_step");
+    const char *id = netprof_fact_of(x->facts, x->fact_count, "job_id"),
+               *number = netprof_fact_of(x->facts, x->fact_count, "job_step");
     if (!id || !number || !x->wall_ns) return true;
     if (!(*name = text_make("%s.%s", id, number))) return false;
     *to = (clocks_event){index, *name, x->wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
@@ -203,8 +210,12 @@ static bool align(job_report *r)
     bool good = inputs && event && keys && shift && uncertainty;
     for (size_t i = 0; i < count && good; i++) {
         const job_run *x = &r->reader->runs[i];
-        inputs[i] = (clocks_input){.name = r->nodes[x->node].name, .boot_id = *x->boot_id ? x->boot_id : NULL, .wall_ns = x->wall_ns,
-                                   .mono_ns = x->mono_ns, .end_wall_ns = x->end_wall_ns, .end_mono_ns = x->end_mono_ns};
+        inputs[i] = (clocks_input){.name = r->nodes[x->node].name,
+                                   .boot_id = *x->boot_id ? x->boot_id : NULL,
+                                   .wall_ns = x->wall_ns,
+                                   .mono_ns = x->mono_ns,
+                                   .end_wall_ns = x->end_wall_ns,
+                                   .end_mono_ns = x->end_mono_ns};
         clocks_take_facts(&inputs[i], x->facts, x->fact_count);
         good = take_event(&event[events], &keys[events], x, i, &events);
     }
@@ -314,7 +325,8 @@ static bool find_gaps(job_report *r, size_t index)
         until = more->runs[k].to_ns;
         before = &more->runs[k];
     }
-    if (good && until && r->end_s - seconds_of(r, until) > longest) good = add_gap(node, seconds_of(r, until), r->end_s, false);
+    if (good && until && r->end_s - seconds_of(r, until) > longest)
+        good = add_gap(node, seconds_of(r, until), r->end_s, false);
     if (node->gap_count) qsort(node->gaps, node->gap_count, sizeof *node->gaps, by_begin);
     return good;
 }
@@ -333,7 +345,8 @@ static void count_samples(job_report *r, size_t index)
     if (more->recorder_s > 0) node->recorder_cpu = (double)more->recorder_ns * 1e-9 / more->recorder_s;
     r->samples += node->samples;
     r->expected += node->expected;
-    if (node->interval_s > 0) r->interval_s = isnan(r->interval_s) ? node->interval_s : fmin(r->interval_s, node->interval_s);
+    if (node->interval_s > 0)
+        r->interval_s = isnan(r->interval_s) ? node->interval_s : fmin(r->interval_s, node->interval_s);
 }
 
 // ---- which lane is the node's ----
@@ -375,8 +388,7 @@ static void choose(job_report *r, size_t index, job_meter meter)
     static const job_scope order[] = {JOB_SCOPE_JOB, JOB_SCOPE_GROUP, JOB_SCOPE_NODE};
     job_node *node = &r->nodes[index];
     job_node_reader *more = &r->reader->nodes[index];
-    bool limited = meter == JOB_MEMORY && more->memory_limit > 0 && !(more->memory_limit >= more->memory_total) &&
-                   tells(more->lanes[meter][JOB_SCOPE_GROUP]);
+    bool limited = meter == JOB_MEMORY && job_limit_binds(more) && tells(more->lanes[meter][JOB_SCOPE_GROUP]);
     // Then all that is not the job's alone says nothing of it: its processes were too short to be seen.
     bool unseen = meter == JOB_MEMORY && !limited && more->state[meter][JOB_SCOPE_JOB] == JOB_KNOWN;
     bool tried = false; // else it was read once at most: not in the fast set
@@ -389,7 +401,8 @@ static void choose(job_report *r, size_t index, job_meter meter)
         node->lanes[meter] = more->lanes[meter][order[i]];
         node->scope[meter] = order[i];
     }
-    if (meter == JOB_POWER && node->lanes[meter]) node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
+    if (meter == JOB_POWER && node->lanes[meter])
+        node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
     if (node->lanes[meter]) node->state[meter] = JOB_KNOWN;
     else if (node->state[meter] == JOB_KNOWN) node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
 }
@@ -454,9 +467,7 @@ static double capacity_of(const job_report *r, size_t index, job_meter meter)
     if (meter == JOB_POWER_CPU) return more->power_limit;
     if (meter == JOB_NODE_MEMORY) return more->memory_total;
     if (meter == JOB_MEMORY)
-        return node->scope[meter] == JOB_SCOPE_GROUP && more->memory_limit < more->memory_total ? more->memory_limit
-               : node->scope[meter] == JOB_SCOPE_GROUP && isnan(more->memory_total)             ? more->memory_limit
-                                                                                                : more->memory_total;
+        return node->scope[meter] == JOB_SCOPE_GROUP && job_limit_binds(more) ? more->memory_limit : more->memory_total;
     if (meter == JOB_SENT || meter == JOB_RECEIVED || meter == JOB_POWER_GPU || meter == JOB_GPU_MEMORY ||
         meter == JOB_GPU_CLOCK)
         return device_capacity(r, node, meter);
@@ -481,7 +492,8 @@ static void close_devices(job_report *r)
             if (!lane) continue;
             close_lane(lane);
             if (m == JOB_SENT || m == JOB_RECEIVED) lane->capacity = d->line_rate;
-            else if (isnan(lane->capacity) && job_meter_of((job_meter)m)->sum == JOB_AVERAGES && m != JOB_GPU_CLOCK) lane->capacity = 1;
+            else if (isnan(lane->capacity) && job_meter_of((job_meter)m)->sum == JOB_AVERAGES && m != JOB_GPU_CLOCK)
+                lane->capacity = 1;
         }
     }
 }
@@ -636,8 +648,8 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
         job_column *all = &columns[c];
         *all = (job_column){NAN, NAN, NAN, NAN, JOB_NONE, JOB_NONE, 0};
         for (size_t i = 0; i < r->node_count; i++) {
-            job_column one =
-                job_lane_span(r, r->nodes[i].lanes[meter], from_s + width * (double)c, from_s + width * (double)(c + 1));
+            job_column one = job_lane_span(r, r->nodes[i].lanes[meter], from_s + width * (double)c,
+                                           from_s + width * (double)(c + 1));
             join_column(all, &one, i);
         }
         if (all->nodes) all->mean = all->total / (double)all->nodes;
@@ -696,7 +708,8 @@ static int by_value(const void *a, const void *b)
     return x->device < y->device ? -1 : x->device > y->device;
 }
 
-size_t job_report_worst(const job_report *r, job_meter meter, double window_s, job_worst *worst, size_t count, size_t *all)
+size_t job_report_worst(const job_report *r, job_meter meter, double window_s, job_worst *worst, size_t count,
+                        size_t *all)
 {
     job_worst *list = calloc(r->device_count + 1, sizeof *list);
     size_t found = 0;
@@ -746,7 +759,8 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order)
     for (size_t i = 0; i < r->node_count; i++) order[i] = i;
     if (keys && means) {
         for (size_t i = 0; i < r->node_count; i++)
-            if (r->nodes[i].lanes[meter] && !isnan(r->nodes[i].lanes[meter]->mean)) means[n++] = r->nodes[i].lanes[meter]->mean;
+            if (r->nodes[i].lanes[meter] && !isnan(r->nodes[i].lanes[meter]->mean))
+                means[n++] = r->nodes[i].lanes[meter]->mean;
         double middle = job_median(means, n);
         for (size_t i = 0; i < r->node_count; i++) {
             const job_lane *lane = r->nodes[i].lanes[meter];

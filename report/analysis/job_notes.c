@@ -40,11 +40,13 @@ static bool note_effect(job_report *r, size_t which)
     rules_format(part, sizeof part, "%", r->end_s > 0 ? x->lost_s / r->end_s : 0);
     job_length_text(lost, sizeof lost, x->lost_s);
     char busy[96] = "", shown[32];
-    if (falls(gpu)) snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
-    else if (falls(cpu)) snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
+    if (falls(gpu))
+        snprintf(busy, sizeof busy, ", GPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - gpu));
+    else if (falls(cpu))
+        snprintf(busy, sizeof busy, ", CPUs were busy %s less", rules_format(shown, sizeof shown, "%", 1 - cpu));
     return add_note(r, x->severity,
-                    text_make("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes", who, share,
-                             busy, lost, part),
+                    text_make("In that time %s sent %s less%s: about %s of work lost (%s), if work follows the bytes",
+                              who, share, busy, lost, part),
                     which);
 }
 
@@ -89,14 +91,18 @@ static bool note_energy(job_report *r)
     char total[32], power[32], share[48] = "", number[32];
     if (isnan(e->total_j)) {
         bool denied = e->state[JOB_PART_CPU] == JOB_DENIED;
-        return !denied || add_note(r, SEVERITY_INFO, text_make("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
+        return !denied ||
+               add_note(r, SEVERITY_INFO,
+                        text_make("No CPU energy: reading it is not permitted (root, or the site's leave)"), JOB_NONE);
     }
     if (e->total_j > 0 && !isnan(e->part_j[JOB_PART_GPU]))
-        snprintf(share, sizeof share, ", %s of it GPUs", rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
+        snprintf(share, sizeof share, ", %s of it GPUs",
+                 rules_format(number, sizeof number, "%", e->part_j[JOB_PART_GPU] / e->total_j));
     return add_note(r, SEVERITY_INFO,
                     text_make("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
-                             job_energy_text(total, sizeof total, e->total_j), share,
-                             si_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ", e->whole ? "" : e->how),
+                              job_energy_text(total, sizeof total, e->total_j), share,
+                              si_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ",
+                              e->whole ? "" : e->how),
                     JOB_NONE);
 }
 
@@ -142,7 +148,8 @@ static bool note_gaps(job_report *r)
         }
     if (!all) return true;
     if (all > shown) snprintf(more, sizeof more, " and %zu more", all - shown);
-    return add_note(r, SEVERITY_INFO, text_make("No samples: %s%s; left out of means, not of totals", text, more), JOB_NONE);
+    return add_note(r, SEVERITY_INFO, text_make("No samples: %s%s; left out of means, not of totals", text, more),
+                    JOB_NONE);
 }
 
 static bool note_findings(job_report *r)
@@ -159,7 +166,8 @@ static bool note_findings(job_report *r)
         if (good && x->incident && shown < SHOWN) good = note_effect(r, i);
     }
     if (good && worth > shown)
-        good = add_note(r, SEVERITY_INFO, text_make("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"), JOB_NONE);
+        good = add_note(r, SEVERITY_INFO, text_make("%zu more finding%s", worth - shown, worth - shown == 1 ? "" : "s"),
+                        JOB_NONE);
     return good;
 }
 
@@ -219,10 +227,13 @@ static bool note_others(job_report *r)
     char share[32], own[32], more[48] = "", theirs[80] = "";
     const job_lane *lane = r->nodes[worst].lanes[JOB_CPU];
     double waited = r->reader->nodes[worst].waited_s, of_own = lane ? waited / (waited + lane->total) : NAN;
-    if (of_own >= 0) snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
+    if (of_own >= 0)
+        snprintf(theirs, sizeof theirs, ", those of the job %s of theirs", rules_format(own, sizeof own, "%", of_own));
     if (count > 1) snprintf(more, sizeof more, "; so on %zu more node%s", count - 1, count == 2 ? "" : "s");
     rules_format(share, sizeof share, "%", r->reader->nodes[worst].others_wait);
-    return add_note(r, SEVERITY_INFO, text_make("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share, theirs, more),
+    return add_note(r, SEVERITY_INFO,
+                    text_make("%.60s is busy: threads waited for a CPU %s of the time%s%s", r->nodes[worst].name, share,
+                              theirs, more),
                     JOB_NONE);
 }
 
@@ -233,14 +244,17 @@ static char *summary(const job_report *r)
     char text[256] = "", number[32];
     size_t n = 0, beside;
     bool ports = busiest_virtual(r, &beside) != NULL; // say that there is more
-    if (gpu) n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy", rules_format(number, sizeof number, "%", gpu->mean));
+    if (gpu)
+        n += (size_t)snprintf(text + n, sizeof text - n, "GPUs %s busy",
+                              rules_format(number, sizeof number, "%", gpu->mean));
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
                               rules_format(number, sizeof number, "%", cpu->mean / cpu->capacity));
     else if (cpu) n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g CPUs busy", n ? ", " : "", cpu->mean);
     if (sent)
-        snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "", rules_format(number, sizeof number, "B", sent->mean),
-                 ports ? " through ports" : "", r->node_count > 1 ? " a node" : "");
+        snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "",
+                 rules_format(number, sizeof number, "B", sent->mean), ports ? " through ports" : "",
+                 r->node_count > 1 ? " a node" : "");
     return text_make("No fault found%s%s", *text ? ": " : "", text);
 }
 
@@ -263,7 +277,9 @@ bool job_make_notes(job_report *r)
     bool bad = r->finding_count && r->findings[0].severity >= SEVERITY_WATCH;
     r->title = bad ? text_make("%s", r->findings[0].title) : summary(r);
     r->clock_text = clock_words(r);
-    bool good = r->title && r->clock_text && note_findings(r) && note_others(r) && note_virtual(r) && note_good(r) && note_energy(r) && note_gaps(r);
-    if (good && !r->note_count) good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
+    bool good = r->title && r->clock_text && note_findings(r) && note_others(r) && note_virtual(r) && note_good(r) &&
+                note_energy(r) && note_gaps(r);
+    if (good && !r->note_count)
+        good = add_note(r, SEVERITY_OK, text_make("Nothing to say: no rule found what it looks for"), JOB_NONE);
     return good;
 }

@@ -123,7 +123,8 @@ static size_t find_phase(job_report *r, const char *name)
     for (size_t i = 0; i < r->phase_count; i++)
         if (strcmp(r->phases[i].name, name) == 0) return i;
     if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return JOB_NONE;
-    r->phases[r->phase_count] = (job_phase){.name = strdup(name), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
+    r->phases[r->phase_count] =
+        (job_phase){.name = strdup(name), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
     return r->phases[r->phase_count].name ? r->phase_count++ : JOB_NONE;
 }
 
@@ -189,7 +190,8 @@ static bool read_regions(job_report *r)
     netprof_error error = {.code = NETPROF_OK};
     regions_options how = {.rules = reader->options->rules, .max_bytes = reader->options->max_bytes};
     if (!reader->region_count) return true;
-    netprof_err err = regions_read(&r->regions, (const char *const *)reader->region_paths, reader->region_count, &how, &error);
+    netprof_err err =
+        regions_read(&r->regions, (const char *const *)reader->region_paths, reader->region_count, &how, &error);
     if (err == NETPROF_ERR_NOMEM) return false;
     if (err) job_warn(r, error.path, "%s", error.text);
     for (size_t i = 0; i < r->regions.warning_count; i++)
@@ -209,7 +211,8 @@ bool job_make_phases(job_report *r)
         if (m->name) good = add_span(r, m->name, from, to);
     }
     if (reader->mark_count && !r->span_count)
-        job_warn(r, "", "none of the %zu phases lies within the recording: is their time in seconds since 1970?", reader->mark_count);
+        job_warn(r, "", "none of the %zu phases lies within the recording: is their time in seconds since 1970?",
+                 reader->mark_count);
     job_phase_span *own = calloc(r->span_count + 1, sizeof *own);
     for (size_t p = 0; p < r->phase_count && own; p++) {
         size_t n = 0;

@@ -8,6 +8,7 @@
 
 #include "list.h"
 #include "lookup.h"
+#include "sum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,6 @@ void job_region_series_free(job_report *r)
     r->reader->series = NULL;
 }
 
-static const char *fact_of(const dataset_run *run, const netprof_schema *schema, const char *key)
-{
-    const char *value = netprof_fact_of(run->facts, run->fact_count, key);
-    return value && *value ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
-}
-
 // Nodes are known behind the last file: until then a place of its own for each. JOB_NONE: no memory.
 static size_t find_place(job_report *r, const char *node, const char *host)
 {
@@ -105,9 +100,8 @@ static size_t find_place(job_report *r, const char *node, const char *host)
 
 static bool begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
 {
-    const char *host = fact_of(run, x->schema, "host"), *node = fact_of(run, x->schema, "node");
+    const char *host = job_fact_of(run, x->schema, "host"), *node = job_fact_of(run, x->schema, "node");
     const char *step = netprof_fact_of(run->facts, run->fact_count, "interval_ns");
-    job_region_series_free(r);
     sampled *to = r->reader->series = calloc(1, sizeof *to);
     if (!to) return false;
     to->interval_ns = step ? strtoll(step, NULL, 10) : 0;
@@ -192,11 +186,6 @@ typedef struct stretch {
     bool known; // else amounts count, and are nowhere on the axis
 } stretch;
 
-static uint64_t added(uint64_t sum, uint64_t more)
-{
-    return sum + more < sum ? UINT64_MAX : sum + more;
-}
-
 static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
                        const stretch *at)
 {
@@ -207,8 +196,8 @@ static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_s
     job_region_lane *to = lane_of(r, p->name, x->place);
     if (!to) return false;
     to->own_s += (double)own * 1e-9;
-    to->calls = added(to->calls, calls);
-    to->bytes = added(to->bytes, bytes);
+    to->calls = sum_capped(to->calls, calls);
+    to->bytes = sum_capped(to->bytes, bytes);
     if (!at->known) return true;
     if (!to->bins && !(to->bins = job_bins_make())) return false;
     double threads = (double)own / long_ns;
@@ -232,7 +221,8 @@ static bool add_reading(job_report *r, sampled *x, const netprof_snapshot *s, co
         if (lived > threads_most * fmax(long_ns, 1e9)) continue;
         place->threads_s += lived * 1e-9;
         if (at->known)
-            good = job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
+            good =
+                job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
     }
     return good;
 }
@@ -246,7 +236,8 @@ netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index
     bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
     int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
     stretch at = {x->wall_ns, wall, x->begun && wall > x->wall_ns};
-    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5) at.known = false; // it was stopped
+    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
+        at.known = false; // it was stopped
     if (!at.known) at.from_ns = at.to_ns = wall;
     if (!add_reading(r, x, s, &at)) return NETPROF_ERR_NOMEM;
     if (!x->begun) x->first_ns = wall;
@@ -304,16 +295,37 @@ static void add_lane(job_region_time *x, const job_region_place *place, job_regi
 {
     if (place->at != JOB_NONE) {
         x->own_s += lane->own_s;
-        x->calls = added(x->calls, lane->calls);
-        x->bytes = added(x->bytes, lane->bytes);
+        x->calls = sum_capped(x->calls, lane->calls);
+        x->bytes = sum_capped(x->bytes, lane->bytes);
     }
     if (!lane->bins) return;
     job_bins_coarsen(lane->bins, place->threads->shift);
-    job_bins_coarsen(place->threads, lane->bins->shift);
     lane->bins->offset_ns = moved;
 }
 
-bool job_place_regions(job_report *r)
+// To bins as wide as the widest lane's: what an edge cuts is cut alike in all of them, and shares add up.
+static void widen(const job_report *r, size_t place)
+{
+    for (size_t k = 0; k < r->region_time_count; k++) {
+        const job_region_time *x = &r->region_times[k];
+        if (place < x->lane_count && x->lanes[place].bins)
+            job_bins_coarsen(r->region_places[place].threads, x->lanes[place].bins->shift);
+    }
+}
+
+// From the last to the first, so that they are in order.
+static void chain(job_report *r)
+{
+    for (size_t i = r->region_place_count; i-- > 0;) {
+        job_region_place *place = &r->region_places[i];
+        place->next = JOB_NONE;
+        if (place->at == JOB_NONE) continue;
+        place->next = r->nodes[place->at].first_place;
+        r->nodes[place->at].first_place = i;
+    }
+}
+
+void job_place_regions(job_report *r)
 {
     job_reader *reader = r->reader;
     r->region_places = reader->places;
@@ -325,14 +337,19 @@ bool job_place_regions(job_report *r)
         place->at = node_of(r, place);
         int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
         if (place->at == JOB_NONE)
-            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node", place->ranks,
-                     place->ranks == 1 ? "" : "es", *place->node ? place->node : *place->host ? place->host : "an unknown host");
+            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node",
+                     place->ranks, place->ranks == 1 ? "" : "es",
+                     *place->node   ? place->node
+                     : *place->host ? place->host
+                                    : "an unknown host");
         place->threads->offset_ns = moved;
+        widen(r, i);
         for (size_t k = 0; k < r->region_time_count; k++)
-            if (i < r->region_times[k].lane_count) add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
+            if (i < r->region_times[k].lane_count)
+                add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
     }
+    chain(r);
     if (r->region_time_count) sort_names(r);
-    return true;
 }
 
 void job_regions_free(job_report *r)
@@ -354,20 +371,26 @@ void job_places_free(job_region_place *places, size_t count)
 
 // ---- looking at it ----
 
+// Places of a node, or of all nodes that have a recording: the first one, and the one behind another. JOB_NONE: none.
+static size_t next_place(const job_report *r, size_t node, size_t place)
+{
+    if (node != JOB_ALL_NODES) return place == JOB_NONE ? r->nodes[node].first_place : r->region_places[place].next;
+    for (size_t i = place == JOB_NONE ? 0 : place + 1; i < r->region_place_count; i++)
+        if (r->region_places[i].at != JOB_NONE) return i;
+    return JOB_NONE;
+}
+
 size_t job_region_ranks(const job_report *r, size_t node)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < r->region_place_count; i++)
-        if (r->region_places[i].at != JOB_NONE && (node == JOB_ALL_NODES || r->region_places[i].at == node))
-            sum += r->region_places[i].ranks;
+    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;) sum += r->region_places[i].ranks;
     return sum;
 }
 
 double job_region_threads(const job_report *r)
 {
     double sum = 0;
-    for (size_t i = 0; i < r->region_place_count; i++)
-        if (r->region_places[i].at != JOB_NONE) sum += r->region_places[i].threads_s;
+    for (size_t i = JOB_NONE; (i = next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;) sum += r->region_places[i].threads_s;
     return sum;
 }
 
@@ -375,13 +398,11 @@ double job_region_share(const job_report *r, size_t region, size_t node, double 
 {
     int64_t from = job_ns_of(r, from_s), to = job_ns_of(r, to_s);
     double own = 0, threads = 0, known = 0;
-    for (size_t i = 0; i < r->region_place_count; i++) {
-        const job_region_place *place = &r->region_places[i];
-        if (place->at == JOB_NONE || (node != JOB_ALL_NODES && place->at != node)) continue;
-        job_span lived = job_bins_span(place->threads, from, to);
+    const job_region_time *x = &r->region_times[region];
+    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;) {
+        job_span lived = job_bins_span(r->region_places[i].threads, from, to);
         threads += lived.integral;
         known = fmax(known, lived.known_s);
-        const job_region_time *x = &r->region_times[region];
         if (i < x->lane_count && x->lanes[i].bins) own += job_bins_span(x->lanes[i].bins, from, to).integral;
     }
     if (!(threads > 0) || known < .5 * (to_s - from_s)) return NAN;

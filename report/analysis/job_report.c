@@ -98,7 +98,8 @@ static void tell_end(job_run *to, const dataset_run *run)
 {
     const char *by = dataset_fact(run, "ended_by");
     to->stopped = run->complete && by && strcmp(by, "signal") == 0;
-    to->ended = run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
+    to->ended =
+        run->complete && !to->stopped && (by ? strcmp(by, "file") != 0 : dataset_fact(run, "exit_status") != NULL);
 }
 
 static netprof_err use_run(job_report *r, dataset_run *run, job_run *own, netprof_error *error)
@@ -193,6 +194,7 @@ static void free_reader(job_report *r)
     free(reader->episodes);
     free(reader->found);
     free(reader->troubles);
+    pairs_free(&reader->trouble_of);
     free(reader->marks);
     free(reader->region_paths);
     job_known_free(reader->known);
@@ -290,8 +292,11 @@ static netprof_err read_all(job_report *r, const listing *files, netprof_error *
 
 static bool finish(job_report *r)
 {
-    return job_finish_lanes(r) && job_place_regions(r) && job_make_phases(r) && job_make_energy(r) && job_make_uses(r) &&
-           job_make_efficiency(r) && job_make_findings(r) && job_make_notes(r);
+    if (!job_finish_lanes(r)) return false;
+    job_place_regions(r);
+    if (!job_make_phases(r) || !job_make_energy(r) || !job_make_uses(r)) return false;
+    job_make_efficiency(r);
+    return job_make_findings(r) && job_make_notes(r);
 }
 
 netprof_err job_report_read(job_report *r, const char *const *paths, size_t count, const job_report_options *options,
@@ -301,13 +306,15 @@ netprof_err job_report_read(job_report *r, const char *const *paths, size_t coun
     listing files = {0};
     if (!options) options = &defaults;
     if (r->reader || r->node_count || !count || options->end_zero) {
-        if (error) *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
+        if (error)
+            *error =
+                (netprof_error){.code = NETPROF_ERR_ARG, .text = "no path, or options that were never initialised"};
         return NETPROF_ERR_ARG;
     }
     if (!(r->reader = calloc(1, sizeof *r->reader)) || !(r->reader->known = job_known_make()))
         return fail(r, error, NETPROF_ERR_NOMEM, "", "no memory");
     r->reader->options = options;
-    r->reader->start_s = r->reader->stop_s = r->reader->limit_s = NAN;
+    r->reader->start_s = r->reader->limit_s = NAN;
     netprof_err err = list_files(r, &files, paths, count);
     if (!err) err = read_all(r, &files, error);
     listing_free(&files);
@@ -342,7 +349,8 @@ static bool is_of_job(const char *path)
     bool found = false;
     dataset_options how = {.ends_only = 1, .each = look, .user = &found};
     netprof_err err = dataset_read(&set, path, &how, NULL);
-    bool two = err == NETPROF_ERR_LIMIT || (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
+    bool two = err == NETPROF_ERR_LIMIT ||
+               (!err && set.run_count && (set.runs[0].snapshot_count > 1 || !set.runs[0].complete));
     dataset_free(&set);
     return found && two;
 }

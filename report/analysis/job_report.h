@@ -158,6 +158,7 @@ typedef struct job_node {
     job_lane *lanes[JOB_METERS];       // NULL: there is none
     job_state state[JOB_METERS];
     job_scope scope[JOB_METERS];
+    size_t first_place;      // of its processes, in job_report.region_places, or JOB_NONE
     double cpus;             // of the whole node; NAN unknown
     double cpus_allocated;   // what of them the job may use; NAN unknown
     job_basis cpus_basis;    // ... and who says so
@@ -278,6 +279,7 @@ typedef struct job_region_time {
 typedef struct job_region_place {
     char *node, *host;
     size_t at;    // node, or JOB_NONE: no recording of it
+    size_t next;  // place of the same node, or JOB_NONE
     size_t ranks; // processes
     double threads_s; // how long their threads lived
     struct job_bins *threads; // private

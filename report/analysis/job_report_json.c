@@ -58,7 +58,8 @@ static json_object *efficiency_json(const job_report *r)
 {
     static const struct {
         const char *name, *used, *of;
-    } rows[JOB_EFFICIENCIES] = {{"cpu", "used_cpu_s", "of_cpu_s"}, {"memory", "used_bytes", "of_bytes"}, {"time", "used_s", "of_s"}};
+    } rows[JOB_EFFICIENCIES] = {
+        {"cpu", "used_cpu_s", "of_cpu_s"}, {"memory", "used_bytes", "of_bytes"}, {"time", "used_s", "of_s"}};
     json_object *all = json_object_new_object();
     for (int i = 0; i < JOB_EFFICIENCIES; i++) {
         const job_efficiency *e = &r->efficiency[i];
@@ -125,9 +126,11 @@ static json_object *device_json(const job_device *d)
     json_put_text(o, "source", d->source);
     json_put_text(o, "name", d->name);
     json_put_text(o, "label", d->label);
-    if (d->lanes[JOB_VIRTUAL_SENT] || d->lanes[JOB_VIRTUAL_RECEIVED]) json_put(o, "virtual", json_object_new_boolean(1));
+    if (d->lanes[JOB_VIRTUAL_SENT] || d->lanes[JOB_VIRTUAL_RECEIVED])
+        json_put(o, "virtual", json_object_new_boolean(1));
     for (int m = 0; m < JOB_METERS; m++)
-        if (d->lanes[m]) json_put(meters, job_meter_of((job_meter)m)->name, lane_json(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
+        if (d->lanes[m])
+            json_put(meters, job_meter_of((job_meter)m)->name, lane_json(d->lanes[m], JOB_KNOWN, JOB_SCOPE_NONE));
     json_put(o, "meters", meters);
     return o;
 }
@@ -179,7 +182,8 @@ static json_object *node_json(const job_report *r, const job_node *node)
     json_put(o, "gaps", gaps_json(node));
     for (int m = 0; m < JOB_METERS; m++)
         if (node->lanes[m] || node->state[m] != JOB_ABSENT)
-            json_put(meters, job_meter_of((job_meter)m)->name, lane_json(node->lanes[m], node->state[m], node->scope[m]));
+            json_put(meters, job_meter_of((job_meter)m)->name,
+                     lane_json(node->lanes[m], node->state[m], node->scope[m]));
     json_put(o, "meters", meters);
     for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
         if (has_lanes(&r->devices[i])) json_object_array_add(devices, device_json(&r->devices[i]));
@@ -283,7 +287,8 @@ static json_object *shares_json(const job_report *r, size_t region, size_t node,
 {
     json_object *list = json_object_new_array();
     for (size_t i = 0; i < columns; i++) {
-        double width = r->end_s / (double)columns, share = job_region_share(r, region, node, width * (double)i, width * (double)(i + 1));
+        double width = r->end_s / (double)columns,
+               share = job_region_share(r, region, node, width * (double)i, width * (double)(i + 1));
         json_object_array_add(list, isnan(share) ? NULL : json_object_new_double(share));
     }
     return list;
@@ -350,7 +355,8 @@ static void put_lists(const job_report *r, json_object *o)
     json_put(o, "findings", found);
     json_put(o, "phases", phases);
     if (r->regions.node_count) json_put(o, "regions", regions_json_part(&r->regions));
-    if (r->region_time_count && job_region_ranks(r, JOB_ALL_NODES)) json_put(o, "regions_over_time", region_times_json(r));
+    if (r->region_time_count && job_region_ranks(r, JOB_ALL_NODES))
+        json_put(o, "regions_over_time", region_times_json(r));
     json_put(o, "events", events);
     json_put(o, "nodes", nodes);
     json_put(o, "warnings", warnings);

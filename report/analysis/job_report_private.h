@@ -4,6 +4,7 @@
 
 #include "job_report.h"
 #include "lookup.h"
+#include "pairs.h"
 #include "text.h"
 
 #include <math.h>
@@ -126,6 +127,7 @@ typedef struct job_node_finding {
     int class_rank;
     char *rule, *device, *source, *claim, *advice, *origin, *unit, *value_text;
     double value, threshold;
+    bool is_pause; // as rule.is_pause
 } job_node_finding;
 
 // One counter of trouble of one device.
@@ -185,6 +187,7 @@ typedef struct job_reader {
     size_t found_count, found_room;
     job_trouble *troubles;
     size_t trouble_count, trouble_room;
+    pairs trouble_of; // (event, device) -> trouble
     size_t event_room;
     job_run *runs; // all that were read; those from `file` on are of the file at hand
     size_t run_count, run_room, file;
@@ -200,7 +203,7 @@ typedef struct job_reader {
     netprof_error first;        // of the first file that could not be used
     bool unknown_judged;        // a rule could be judged somewhere
     size_t judged, unknown;
-    double start_s, stop_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
+    double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 
 struct job_known *job_known_make(void);
@@ -208,6 +211,8 @@ void job_known_free(struct job_known *known);
 void job_node_finding_free(job_node_finding *x);
 bool job_read_phases(job_report *r, const char *path); // false: no memory; what is wrong is a warning
 bool job_parse_phases(job_report *r, const char *path, const char *text, size_t size);
+// A fact of a file at its first snapshot, or of that one; NULL: there is none.
+const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key);
 // dataset_options.each; user is the job_report.
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
 // Behind the last snapshot of a run: at the next one's first, and at the end of the file.
@@ -223,9 +228,10 @@ bool job_make_facts(job_report *r, const dataset_run *run); // of one file, as i
 bool job_make_phases(job_report *r);
 void job_fill_phase(const job_report *r, job_phase *p, const job_phase_span *spans, size_t count);
 bool job_make_uses(job_report *r);
+bool job_limit_binds(const job_node_reader *x); // of the control group's memory: less than the node has
 void job_allocate(job_report *r, size_t node);
 void job_take_allocation(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
-bool job_make_efficiency(job_report *r);
+void job_make_efficiency(job_report *r);
 bool job_make_energy(job_report *r);
 bool job_make_findings(job_report *r);
 bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error);

@@ -48,7 +48,8 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
     job_reader *reader = r->reader;
     double length = (double)(w->to_ns - w->from_ns) * 1e-9;
     bool worth = w->from_ns && length >= x->least_s && w->integral > x->limit * length;
-    job_episode e = {device, x->meter, w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0, w->high, w->retries};
+    job_episode e = {device,  x->meter,  w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0,
+                     w->high, w->retries};
     w->from_ns = w->to_ns = 0;
     w->integral = w->high = w->retries = 0;
     if (!worth || reader->episode_count == EPISODES_MOST) return true;
@@ -58,7 +59,8 @@ static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size
 }
 
 // A second, or a step where steps are longer. Ten such below the limit end an episode.
-static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns, int64_t to_ns)
+static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
+                         int64_t to_ns)
 {
     double length = (double)(to_ns - from_ns) * 1e-9, value = w->window / length;
     bool beyond = value > x->limit, good = true;
@@ -357,6 +359,18 @@ static job_bins *event_bins(job_event *event, size_t node)
     return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
 }
 
+// NULL without memory. Valid until the next call.
+static job_trouble *trouble_of(job_reader *reader, size_t event, size_t device)
+{
+    size_t *place = pairs_put(&reader->trouble_of, (int64_t)event, (int64_t)device);
+    if (place && *place != PAIRS_NONE) return &reader->troubles[*place];
+    if (!place || !list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles))
+        return NULL;
+    *place = reader->trouble_count++;
+    reader->troubles[*place] = (job_trouble){event, device, 0};
+    return &reader->troubles[*place];
+}
+
 static bool add_trouble(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     uint8_t flag = delta->flags[k];
@@ -367,19 +381,33 @@ static bool add_trouble(job_report *r, const followed *f, const netprof_delta *d
     job_bins *bins = event_bins(event, reader->run->node);
     if (!bins) return false;
     event->sum += amount;
-    size_t device = reader->run->devices[f->local].device;
-    size_t i = 0;
-    // A device's are near the end while its file is read.
-    for (i = reader->trouble_count; i > 0; i--)
-        if (reader->troubles[i - 1].event == f->event && reader->troubles[i - 1].device == device) break;
-    if (!i) {
-        if (!list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles)) return false;
-        reader->troubles[reader->trouble_count++] = (job_trouble){f->event, device, 0};
-        i = reader->trouble_count;
-    }
-    reader->troubles[i - 1].sum += amount;
+    job_trouble *trouble = trouble_of(reader, f->event, reader->run->devices[f->local].device);
+    if (!trouble) return false;
+    trouble->sum += amount;
     double rate = amount / length_of(at);
     return job_bins_add(bins, at->from_ns, at->to_ns, rate, rate, rate);
+}
+
+// Gauges of which the last reading counts.
+static double *kept_of(job_node_reader *node, other what)
+{
+    switch (what) {
+    case OTHER_TOTAL: return &node->memory_total;
+    case OTHER_CPUSET: return &node->cpuset;
+    case OTHER_QUOTA: return &node->quota;
+    case OTHER_PERIOD: return &node->period;
+    case OTHER_AFFINITY: return &node->affinity;
+    default: return NULL;
+    }
+}
+
+static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
+{
+    if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
+        run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
+        run->wait_known = true;
+    }
+    if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK) run->wait_last_s = (double)delta->after[k] * 1e-9;
 }
 
 static bool add_other(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
@@ -387,44 +415,24 @@ static bool add_other(job_report *r, const followed *f, const netprof_delta *del
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
     job_node_reader *more = &r->reader->nodes[run->node];
-    bool counted = delta->flags[k] == NETPROF_FLAG_OK;
-    double now = (double)delta->after[k];
+    uint64_t counted = delta->flags[k] == NETPROF_FLAG_OK ? delta->values[k] : 0;
     bool there = delta->after_status[k] == NETPROF_STATUS_OK;
+    double now = (double)delta->after[k], *kept = kept_of(more, f->other);
+    if (kept && there) *kept = now;
     switch (f->other) {
     case OTHER_TROUBLE: return add_trouble(r, f, delta, k, at);
-    case OTHER_MISSED: node->missed += counted ? delta->values[k] : 0; break;
+    case OTHER_MISSED: node->missed += counted; break;
     case OTHER_LATE:
         if (there) node->late_s = fmax(node->late_s, now * 1e-9);
         break;
     case OTHER_RECORDER:
-        if (counted) more->recorder_ns += delta->values[k];
-        if (counted) more->recorder_s += length_of(at);
+        more->recorder_ns += counted;
+        if (delta->flags[k] == NETPROF_FLAG_OK) more->recorder_s += length_of(at);
         break;
     case OTHER_LIMIT:
-        if (there) more->memory_limit = isnan(more->memory_limit) ? now : fmin(more->memory_limit, now);
+        if (there) more->memory_limit = fmin(more->memory_limit, now);
         break;
-    case OTHER_TOTAL:
-        if (there) more->memory_total = now;
-        break;
-    case OTHER_CPUSET:
-        if (there) more->cpuset = now;
-        break;
-    case OTHER_QUOTA:
-        if (there) more->quota = now;
-        break;
-    case OTHER_PERIOD:
-        if (there) more->period = now;
-        break;
-    case OTHER_AFFINITY:
-        if (there) more->affinity = now;
-        break;
-    case OTHER_WAITED:
-        if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
-            run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
-            run->wait_known = true;
-        }
-        if (there && run->wait_known) run->wait_last_s = now * 1e-9;
-        break;
+    case OTHER_WAITED: add_wait(run, delta, k); break;
     default: break;
     }
     return true;
@@ -455,35 +463,36 @@ static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
     return delta->schema == t->small ? i : netprof_find(delta->schema, d->source, d->name, c->name);
 }
 
-// Of all packages, or it tells nothing.
-static void add_power_limit(job_report *r, const track *t, const netprof_delta *delta)
+// Of a step: packages that are measured, and limits that are known.
+typedef struct power_limits {
+    double sum;
+    size_t limits, packages;
+} power_limits;
+
+static void add_power_limit(power_limits *to, const followed *f, const netprof_delta *delta, size_t k)
 {
-    double sum = 0;
-    size_t limits = 0, packages = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        const followed *f = &t->followed[i];
-        size_t k = f->other == OTHER_POWER_LIMIT ? place_of(t, delta, i) : NETPROF_NONE;
-        packages += f->row && f->row->meter == JOB_POWER_CPU;
-        if (k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
-        sum += (double)delta->after[k] * f->other_factor;
-        limits++;
-    }
-    if (limits && limits == packages) r->reader->nodes[r->reader->run->node].power_limit = sum;
+    to->packages += f->row && f->row->meter == JOB_POWER_CPU;
+    if (f->other != OTHER_POWER_LIMIT || k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) return;
+    to->sum += (double)delta->after[k] * f->other_factor;
+    to->limits++;
 }
 
 bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
 {
     run_reader *run = r->reader->run;
+    power_limits power = {0};
     bool good = true;
-    add_power_limit(r, t, delta);
     for (size_t i = 0; i < t->count && good; i++) {
         const followed *f = &t->followed[i];
-        size_t k = f->off ? NETPROF_NONE : place_of(t, delta, i);
-        if (k == NETPROF_NONE) continue;
+        size_t k = place_of(t, delta, i);
+        add_power_limit(&power, f, delta, k);
+        if (f->off || k == NETPROF_NONE) continue;
         if (f->other >= OTHER_GPU_MEMORY) good = add_capacity(r, f, delta, k);
         else if (f->other) good = add_other(r, f, delta, k, at);
         if (f->row && f->row->kind == JOB_RATE) add_counter(run, f, delta, k);
         else if (f->row) add_gauge(run, f, delta, k);
     }
+    // Of all packages, or it tells nothing.
+    if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
     return good && flush_all(r, at);
 }

@@ -139,7 +139,8 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
 
 // ---- runs and nodes ----
 
-static const char *fact_of(const dataset_run *run, const netprof_schema *schema, const char *key)
+// While a file is read its run does not have a schema yet.
+const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key)
 {
     const char *value = netprof_fact_of(run->facts, run->fact_count, key);
     return value && *value ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
@@ -147,7 +148,7 @@ static const char *fact_of(const dataset_run *run, const netprof_schema *schema,
 
 static size_t find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
 {
-    const char *host = fact_of(run, schema, "host"), *name = fact_of(run, schema, "node");
+    const char *host = job_fact_of(run, schema, "host"), *name = job_fact_of(run, schema, "node");
     const char *slash = run->path ? strrchr(run->path, '/') : NULL;
     job_reader *reader = r->reader;
     if (!name || !*name) name = host;
@@ -159,11 +160,26 @@ static size_t find_node(job_report *r, const dataset_run *run, const netprof_sch
         !list_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
         return JOB_NONE;
     job_node *node = &r->nodes[r->node_count];
-    *node = (job_node){.name = strdup(name), .host = strdup(host ? host : ""), .interval_s = NAN, .late_s = NAN,
-                       .memory_peak = NAN, .uncertainty_s = NAN, .recorder_cpu = NAN, .complete = true};
-    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN, .memory_total = NAN, .cpus = NAN, .cpuset = NAN,
-                                                           .quota = NAN, .period = NAN, .affinity = NAN, .scheduler_cpus = NAN,
-                                                           .scheduler_memory = NAN, .power_limit = NAN, .waited_s = NAN};
+    *node = (job_node){.name = strdup(name),
+                       .host = strdup(host ? host : ""),
+                       .first_place = JOB_NONE,
+                       .interval_s = NAN,
+                       .late_s = NAN,
+                       .memory_peak = NAN,
+                       .uncertainty_s = NAN,
+                       .recorder_cpu = NAN,
+                       .complete = true};
+    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN,
+                                                     .memory_total = NAN,
+                                                     .cpus = NAN,
+                                                     .cpuset = NAN,
+                                                     .quota = NAN,
+                                                     .period = NAN,
+                                                     .affinity = NAN,
+                                                     .scheduler_cpus = NAN,
+                                                     .scheduler_memory = NAN,
+                                                     .power_limit = NAN,
+                                                     .waited_s = NAN};
     r->node_count++;
     return node->name && node->host ? r->node_count - 1 : JOB_NONE;
 }
@@ -188,10 +204,13 @@ static bool tell_system(job_report *r, size_t index, const netprof_schema *schem
 static bool remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
 {
     job_reader *reader = r->reader;
-    const char *boot = fact_of(run, x->schema, "boot_id");
+    const char *boot = job_fact_of(run, x->schema, "boot_id");
     if (!list_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
     job_run *to = &reader->runs[reader->run_count++];
-    *to = (job_run){.node = node, .wall_ns = x->wall_ns, .mono_ns = x->begin_ns, .path = strdup(run->path ? run->path : ""),
+    *to = (job_run){.node = node,
+                    .wall_ns = x->wall_ns,
+                    .mono_ns = x->begin_ns,
+                    .path = strdup(run->path ? run->path : ""),
                     .boot_id = strdup(boot ? boot : "")};
     return to->path && to->boot_id;
 }
@@ -218,7 +237,10 @@ static netprof_err begin_run(job_report *r, const dataset_run *run, const netpro
 netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
 {
     job_report *r = user;
-    if (regions_series(snapshot->schema)) return job_take_regions(r, run, index, snapshot);
+    if (!index) job_region_series_free(r); // of files put together the one before
+    // The first snapshot tells what a file is.
+    bool sampled = index ? r->reader->series != NULL : regions_series(snapshot->schema);
+    if (sampled) return job_take_regions(r, run, index, snapshot);
     netprof_err err = index ? NETPROF_OK : begin_run(r, run, snapshot);
     if (err) return err;
     track *t = track_of(r, run, snapshot);
@@ -240,7 +262,8 @@ netprof_err job_run_end(job_report *r)
     if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
     if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
     if (to->overlapped)
-        job_warn(r, run->path, "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
+        job_warn(r, run->path,
+                 "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
                  node->name);
     bool good = job_end_episodes(r);
     job_run_free(r);

@@ -13,12 +13,28 @@
 static const struct {
     const char *key, *title;
 } told[] = {
-    {"job_id", "Job"},          {"job_name", "Name"},        {"job_user", "User"},        {"job_account", "Account"},
-    {"job_partition", "Partition"}, {"scheduler", "Scheduler"}, {"job_array_task", "Array task"}, {"job_step", "Step"},
-    {"job_qos", "Quality of service"}, {"job_nodes", "Nodes"}, {"job_cpus", "CPUs, all nodes"}, {"job_gpus", "GPUs, all nodes"},
-    {"rank_count", "Ranks"},    {"command", "Command"},      {"job_state", "State"},      {"job_exit_code", "Exit code"},
-    {"exit_status", "Exit status"}, {"signal", "Ended by signal"}, {"ended_by", "Recording ended by"},
-    {"container", "Container"}, {"pod", "Pod"},              {"pod_namespace", "Namespace"},
+    {"job_id", "Job"},
+    {"job_name", "Name"},
+    {"job_user", "User"},
+    {"job_account", "Account"},
+    {"job_partition", "Partition"},
+    {"scheduler", "Scheduler"},
+    {"job_array_task", "Array task"},
+    {"job_step", "Step"},
+    {"job_qos", "Quality of service"},
+    {"job_nodes", "Nodes"},
+    {"job_cpus", "CPUs, all nodes"},
+    {"job_gpus", "GPUs, all nodes"},
+    {"rank_count", "Ranks"},
+    {"command", "Command"},
+    {"job_state", "State"},
+    {"job_exit_code", "Exit code"},
+    {"exit_status", "Exit status"},
+    {"signal", "Ended by signal"},
+    {"ended_by", "Recording ended by"},
+    {"container", "Container"},
+    {"pod", "Pod"},
+    {"pod_namespace", "Namespace"},
 };
 
 static const char *fact(const job_report *r, const char *key)
@@ -125,7 +141,8 @@ static void add_part(job_report *r, job_part part)
         const job_lane *lane = node->lanes[part_meters[part]];
         there += node->state[part_meters[part]] != JOB_ABSENT;
         if (node->state[part_meters[part]] == JOB_DENIED && e->state[part] != JOB_KNOWN) e->state[part] = JOB_DENIED;
-        if (node->state[part_meters[part]] == JOB_UNREADABLE && e->state[part] == JOB_ABSENT) e->state[part] = JOB_UNREADABLE;
+        if (node->state[part_meters[part]] == JOB_UNREADABLE && e->state[part] == JOB_ABSENT)
+            e->state[part] = JOB_UNREADABLE;
         if (!lane || isnan(lane->total)) continue;
         e->state[part] = JOB_KNOWN;
         e->part_j[part] = isnan(e->part_j[part]) ? lane->total : e->part_j[part] + lane->total;
@@ -148,7 +165,8 @@ static double energy_of(const job_report *r, double from_s, double to_s)
 static const char *how(const job_energy *e)
 {
     bool cpu = e->state[JOB_PART_CPU] == JOB_KNOWN, gpu = e->state[JOB_PART_GPU] == JOB_KNOWN;
-    if (e->whole && (cpu || gpu)) return "nodes by their own meters; rest = node minus the parts; what else ran there is in it";
+    if (e->whole && (cpu || gpu))
+        return "nodes by their own meters; rest = node minus the parts; what else ran there is in it";
     if (e->whole) return "nodes by their own meters; no part is measured alone";
     if (isnan(e->total_j)) {
         for (int p = 0; p < JOB_PARTS; p++)

@@ -1,5 +1,6 @@
 #include "listing.h"
 
+#include "list.h"
 #include "text.h"
 
 #include <dirent.h>
@@ -10,13 +11,10 @@
 // Keeps the path; frees it when there is no memory.
 static bool take(listing *l, char *path)
 {
-    size_t larger = l->room ? 2 * l->room : 16;
-    char **paths = l->count < l->room ? l->paths : realloc(l->paths, larger * sizeof *paths);
-    if (paths && l->count >= l->room) l->room = larger;
-    if (paths) l->paths = paths;
-    if (path && paths) l->paths[l->count++] = path;
+    bool good = path && list_grow(&l->paths, l->count, &l->room, sizeof *l->paths);
+    if (good) l->paths[l->count++] = path;
     else free(path);
-    return path && paths;
+    return good;
 }
 
 bool listing_add(listing *l, const char *path)

@@ -134,8 +134,8 @@ int parts_read(void *user, void *to, size_t size, size_t *got)
     return n < 0 ? errno : 0;
 }
 
-netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits, netprof_reader **reader,
-                         netprof_error *error)
+netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits,
+                         netprof_reader **reader, netprof_error *error)
 {
     *stream = parts_begin(p, part);
     return netprof_reader_open_fn(reader, parts_read, stream, limits, error);

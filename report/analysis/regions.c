@@ -424,7 +424,8 @@ int regions_series_in_file(const char *path)
     netprof_reader *reader = NULL;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     if (netprof_reader_open(&reader, path, NULL, NULL)) return 0;
-    while (!netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END && item.type != NETPROF_ITEM_SNAPSHOT)
+    while (!netprof_reader_next(reader, &item, NULL) && item.type != NETPROF_ITEM_END &&
+           item.type != NETPROF_ITEM_SNAPSHOT)
         continue;
     int found = item.type == NETPROF_ITEM_SNAPSHOT && regions_series(item.snapshot->schema);
     netprof_reader_close(reader);
@@ -434,6 +435,7 @@ int regions_series_in_file(const char *path)
 bool regions_series(const netprof_schema *schema)
 {
     for (size_t i = 0; i < schema->device_count; i++)
-        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0) return true;
+        if (strcmp(schema->devices[i].source, "regions") == 0 && strcmp(schema->devices[i].name, "process") == 0)
+            return true;
     return false;
 }

@@ -50,7 +50,7 @@ regions_quantile regions_quantile_of(const uint64_t buckets[NETPROF_HISTOGRAM_BU
     uint64_t all = 0, below = 0;
     unsigned bucket = 0;
     for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
-        all = regions_add(all, buckets[i]);
+        all = sum_capped(all, buckets[i]);
     if (!all) return (regions_quantile){0, 0};
     // the smallest value that has q of all at or below it; 7 / 200 * 200 is 7, whatever doubles make of it
     double wanted = fmin(fmax(q, 0), 1) * (double)all, whole = round(wanted);
@@ -181,9 +181,9 @@ static void close_open_cells(regions *r, size_t number)
         if (!cell->sums.open) continue;
         for (size_t c = number + 1; c < node->end; c = r->nodes[c].end) {
             const regions_cell *part = regions_cell_of(&r->nodes[c], cell->rank);
-            if (part) within = regions_add(within, part->sums.inclusive_ns);
+            if (part) within = sum_capped(within, part->sums.inclusive_ns);
         }
-        within = regions_add(within, cell->sums.exclusive_ns);
+        within = sum_capped(within, cell->sums.exclusive_ns);
         if (within > cell->sums.inclusive_ns) cell->sums.inclusive_ns = within;
         if (cell->threads == 1) cell->longest_ns = cell->sums.inclusive_ns;
     }
@@ -194,10 +194,10 @@ static void add_to_ranks(regions *r, const regions_node *node)
     for (size_t i = 0; i < node->cell_count; i++) {
         const regions_cell *cell = &node->cells[i];
         regions_rank *rank = &r->ranks[cell->rank];
-        rank->calls = regions_add(rank->calls, cell->sums.calls);
+        rank->calls = sum_capped(rank->calls, cell->sums.calls);
         if (node->depth) continue;
-        rank->time_ns = regions_add(rank->time_ns, cell->sums.inclusive_ns);
-        r->time_ns = regions_add(r->time_ns, cell->sums.inclusive_ns);
+        rank->time_ns = sum_capped(rank->time_ns, cell->sums.inclusive_ns);
+        r->time_ns = sum_capped(r->time_ns, cell->sums.inclusive_ns);
     }
 }
 
@@ -206,9 +206,9 @@ static void add_ranks(regions *r)
     double overhead_ns = 0;
     for (size_t i = 0; i < r->rank_count; i++) {
         const regions_rank *rank = &r->ranks[i];
-        r->calls = regions_add(r->calls, rank->calls);
-        r->mismatched = regions_add(r->mismatched, rank->mismatched);
-        r->dropped = regions_add(r->dropped, rank->dropped);
+        r->calls = sum_capped(r->calls, rank->calls);
+        r->mismatched = sum_capped(r->mismatched, rank->mismatched);
+        r->dropped = sum_capped(r->dropped, rank->dropped);
         overhead_ns += (double)rank->calls * (double)rank->overhead_ps / 1e3;
     }
     r->overhead_share = r->time_ns ? overhead_ns / (double)r->time_ns : 0;
@@ -226,9 +226,9 @@ netprof_err regions_balance(regions *r, netprof_error *error)
         failed = regions_node_balance(&r->store->arena, &r->nodes[i], r->time_ns, r->rank_count, error);
     for (size_t i = r->node_count; !failed && i-- > 0;) {
         regions_node *node = &r->nodes[i];
-        node->bytes = regions_add(node->bytes, node->sums.bytes);
+        node->bytes = sum_capped(node->bytes, node->sums.bytes);
         if (node->parent != REGIONS_NONE)
-            r->nodes[node->parent].bytes = regions_add(r->nodes[node->parent].bytes, node->bytes);
+            r->nodes[node->parent].bytes = sum_capped(r->nodes[node->parent].bytes, node->bytes);
     }
     return failed;
 }
@@ -344,7 +344,7 @@ static void add_to_cell(regions_cell *to, const regions_cell *more, bool nested,
     regions_calls_add(&to->sums, &sums);
     regions_unpack_add(more->histogram, buckets, NETPROF_HISTOGRAM_BUCKETS);
     if (more->threads > to->threads) to->threads = more->threads;
-    if (!nested) to->longest_ns = regions_add(to->longest_ns, more->longest_ns);
+    if (!nested) to->longest_ns = sum_capped(to->longest_ns, more->longest_ns);
 }
 
 // The cell of one rank over all nodes of the chain. False when there is none.
@@ -401,9 +401,9 @@ static bool add_reading(flattener *f, regions_reading *to, const regions_reading
 {
     double calls = (double)to->calls + (double)more->calls;
     if (calls > 0) to->open = (to->open * (double)to->calls + more->open * (double)more->calls) / calls;
-    to->calls = regions_add(to->calls, more->calls);
-    to->unread = regions_add(to->unread, more->unread);
-    to->time_ns = regions_add(to->time_ns, more->time_ns);
+    to->calls = sum_capped(to->calls, more->calls);
+    to->unread = sum_capped(to->unread, more->unread);
+    to->time_ns = sum_capped(to->time_ns, more->time_ns);
     if (more->readers > to->readers) to->readers = more->readers;
     return add_values(f, to, more);
 }
@@ -418,14 +418,14 @@ static int compare_readings(const void *a, const void *b)
 // What the nodes of the chain read, by host; those within one of the same name are in that one already.
 static bool join_readings(flattener *f, size_t first, regions_node *to)
 {
-    regions_map index = {0};
+    pairs index = {0};
     size_t room = 0;
     bool done = true;
     for (size_t i = first; i != REGIONS_NONE && done; i = f->next[i]) {
         const regions_node *node = &f->r->nodes[i];
         for (size_t k = 0; k < node->reading_count && done && !f->nested[i]; k++) {
-            size_t *place = regions_map_put(&index, node->readings[k].view, 0);
-            if (place && *place != REGIONS_NONE) {
+            size_t *place = pairs_put(&index, (int64_t)node->readings[k].view, 0);
+            if (place && *place != PAIRS_NONE) {
                 done = add_reading(f, &to->readings[*place], &node->readings[k]);
                 continue;
             }
@@ -438,7 +438,7 @@ static bool join_readings(flattener *f, size_t first, regions_node *to)
             list[to->reading_count++] = node->readings[k];
         }
     }
-    regions_map_free(&index);
+    pairs_free(&index);
     if (done && to->reading_count) qsort(to->readings, to->reading_count, sizeof *to->readings, compare_readings);
     return done;
 }
@@ -448,7 +448,7 @@ static uint64_t declared(const flattener *f, size_t first)
 {
     uint64_t bytes = 0;
     for (size_t i = first; i != REGIONS_NONE; i = f->next[i])
-        if (!f->nested[i]) bytes = regions_add(bytes, f->r->nodes[i].bytes);
+        if (!f->nested[i]) bytes = sum_capped(bytes, f->r->nodes[i].bytes);
     return bytes;
 }
 

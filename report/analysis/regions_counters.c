@@ -194,7 +194,7 @@ static void add_way(regions_reading *seen, const traffic *t, int way)
 {
     if (!t->bytes_known[way]) return;
     seen->bytes_known[way] = true;
-    seen->bytes[way] = regions_add(seen->bytes[way], t->bytes[way]);
+    seen->bytes[way] = sum_capped(seen->bytes[way], t->bytes[way]);
     if (isnan(seen->bytes_per_s[way])) seen->bytes_per_s[way] = 0;
     seen->bytes_per_s[way] += t->byte_rate[way];
 }
@@ -219,18 +219,15 @@ static void add_traffic(regions_reading *seen, const netprof_schema *schema, con
 }
 
 // How long a device had to stop sending: what the rules say of it, whatever they call bad.
-static const char *const pause_rules[] = {"egress-paused", "eth-pause-rx", "ib-xmit-wait"};
-enum { PAUSE_RULES = sizeof pause_rules / sizeof *pause_rules };
-
 static void add_pauses(regions_reading *seen, const difference *d, const rules *set)
 {
     evaluation e;
     seen->paused = NAN;
     seen->most_paused = REGIONS_NONE;
     if (!set || !evaluation_begin(&e, d)) return;
-    for (size_t k = 0; k < PAUSE_RULES; k++) {
-        const rule *x = rules_find(set, pause_rules[k]);
-        for (size_t i = 0; x && i < d->delta->schema->device_count; i++) {
+    for (size_t k = 0; k < set->count; k++) {
+        const rule *x = set->items[k];
+        for (size_t i = 0; x->is_pause && i < d->delta->schema->device_count; i++) {
             if (!evaluation_applies(&e, x, i)) continue;
             evaluation_of(&e, x, i);
             struct reading got = evaluate(&e, &x->value);
@@ -256,7 +253,7 @@ static void add_retries(regions_reading *seen, const difference *d)
                 strcmp(rows[k].name, schema->counters[i].name) != 0)
                 continue;
             seen->retries_known = true;
-            seen->retries = regions_add(seen->retries, d->rows[i].magnitude);
+            seen->retries = sum_capped(seen->retries, d->rows[i].magnitude);
         }
     }
 }
@@ -336,7 +333,7 @@ static void add_to_nic(regions_nic *nic, const regions_reading *seen, size_t num
     for (int way = 0; way < 2; way++) {
         if (!seen->bytes_known[way]) continue;
         nic->bytes_known[way] = true;
-        nic->bytes[way] = regions_add(nic->bytes[way], seen->bytes[way]);
+        nic->bytes[way] = sum_capped(nic->bytes[way], seen->bytes[way]);
         rates[way] += seen->bytes_per_s[way];
     }
     if (seen->bytes_known[0] || seen->bytes_known[1]) {
@@ -352,7 +349,7 @@ static void add_to_nic(regions_nic *nic, const regions_reading *seen, size_t num
         nic->most_paused = number;
     }
     nic->retries_known |= seen->retries_known;
-    nic->retries = regions_add(nic->retries, seen->retries);
+    nic->retries = sum_capped(nic->retries, seen->retries);
 }
 
 static bool is_sampled(const regions *r, const regions_node *node)

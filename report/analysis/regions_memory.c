@@ -40,48 +40,6 @@ void *regions_grow(void *array, size_t count, size_t *room, size_t size)
     return larger;
 }
 
-// ---- a map ----
-
-static regions_map_slot *slot_of(const regions_map *map, size_t a, size_t b)
-{
-    uint64_t h = (a + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (b + 1) * UINT64_C(0xbf58476d1ce4e5b9);
-    size_t i = (size_t)(h ^ h >> 31) & map->mask;
-    while (map->slots[i].a != REGIONS_NONE && (map->slots[i].a != a || map->slots[i].b != b))
-        i = (i + 1) & map->mask;
-    return &map->slots[i];
-}
-
-static bool grow_map(regions_map *map)
-{
-    size_t size = map->slots ? 2 * (map->mask + 1) : 64;
-    regions_map larger = {malloc(size * sizeof *larger.slots), map->count, size - 1};
-    if (!larger.slots) return false;
-    for (size_t i = 0; i < size; i++)
-        larger.slots[i].a = REGIONS_NONE;
-    for (size_t i = 0; map->slots && i <= map->mask; i++)
-        if (map->slots[i].a != REGIONS_NONE) *slot_of(&larger, map->slots[i].a, map->slots[i].b) = map->slots[i];
-    free(map->slots);
-    *map = larger;
-    return true;
-}
-
-size_t *regions_map_put(regions_map *map, size_t a, size_t b)
-{
-    if ((!map->slots || 2 * map->count > map->mask) && !grow_map(map)) return NULL;
-    regions_map_slot *slot = slot_of(map, a, b);
-    if (slot->a == REGIONS_NONE) {
-        *slot = (regions_map_slot){a, b, REGIONS_NONE};
-        map->count++;
-    }
-    return &slot->value;
-}
-
-void regions_map_free(regions_map *map)
-{
-    free(map->slots);
-    *map = (regions_map){0};
-}
-
 // ---- errors ----
 
 netprof_err regions_fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
@@ -141,16 +99,11 @@ void regions_unpack_add(const unsigned char *from, uint64_t *values, size_t coun
     for (uint64_t step; (step = regions_get(&from));) {
         at += step;
         uint64_t value = regions_get(&from);
-        if (at <= count) values[at - 1] = regions_add(values[at - 1], value);
+        if (at <= count) values[at - 1] = sum_capped(values[at - 1], value);
     }
 }
 
 // ---- sums ----
-
-uint64_t regions_add(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 // The sum of squares about the mean of two groups of calls, by Chan's formula.
 static double joined_variance(const regions_calls *a, const regions_calls *b)
@@ -165,15 +118,15 @@ static double joined_variance(const regions_calls *a, const regions_calls *b)
 void regions_calls_add(regions_calls *to, const regions_calls *more)
 {
     to->variance_ns2 = joined_variance(to, more);
-    to->calls = regions_add(to->calls, more->calls);
-    to->measured = regions_add(to->measured, more->measured);
-    to->open = regions_add(to->open, more->open);
-    to->spans = regions_add(to->spans, more->spans);
-    to->aborted = regions_add(to->aborted, more->aborted);
-    to->total_ns = regions_add(to->total_ns, more->total_ns);
-    to->inclusive_ns = regions_add(to->inclusive_ns, more->inclusive_ns);
-    to->exclusive_ns = regions_add(to->exclusive_ns, more->exclusive_ns);
-    to->bytes = regions_add(to->bytes, more->bytes);
+    to->calls = sum_capped(to->calls, more->calls);
+    to->measured = sum_capped(to->measured, more->measured);
+    to->open = sum_capped(to->open, more->open);
+    to->spans = sum_capped(to->spans, more->spans);
+    to->aborted = sum_capped(to->aborted, more->aborted);
+    to->total_ns = sum_capped(to->total_ns, more->total_ns);
+    to->inclusive_ns = sum_capped(to->inclusive_ns, more->inclusive_ns);
+    to->exclusive_ns = sum_capped(to->exclusive_ns, more->exclusive_ns);
+    to->bytes = sum_capped(to->bytes, more->bytes);
     if (more->measured && more->min_ns < to->min_ns) to->min_ns = more->min_ns;
     if (more->measured && more->max_ns > to->max_ns) to->max_ns = more->max_ns;
 }

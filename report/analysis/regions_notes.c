@@ -85,7 +85,10 @@ static double run_ns(const regions *r)
 static severity cost_severity(const regions *r, double ns)
 {
     double share = run_ns(r) > 0 ? ns / run_ns(r) : 0;
-    return share >= 0.1 ? SEVERITY_HIGH : share >= 0.05 ? SEVERITY_WARN : share >= 0.01 ? SEVERITY_WATCH : SEVERITY_INFO;
+    return share >= 0.1    ? SEVERITY_HIGH
+           : share >= 0.05 ? SEVERITY_WARN
+           : share >= 0.01 ? SEVERITY_WATCH
+                           : SEVERITY_INFO;
 }
 
 // The notable odd rank that costs most, on the long side or on the short; of regions within each other that tell of
@@ -171,8 +174,8 @@ static void say_uneven(writer *w, size_t not_this)
     const regions_node *n = &r->nodes[best];
     const regions_cell *slowest = &n->cells[n->slowest];
     number_text most, mean;
-    note(w, SEVERITY_WATCH, best, slowest->rank, "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%.2f)", n->name,
-         time_text(most, (double)n->slowest_ns), r->ranks[slowest->rank].label, time_text(mean, n->mean_ns),
+    note(w, SEVERITY_WATCH, best, slowest->rank, "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%.2f)",
+         n->name, time_text(most, (double)n->slowest_ns), r->ranks[slowest->rank].label, time_text(mean, n->mean_ns),
          n->cell_count, n->max_over_mean);
 }
 
@@ -238,13 +241,13 @@ static void say_too_short(writer *w)
     number_text mean, limit;
     if (count > 1) snprintf(more, sizeof more, " and %zu more regions", count - 1);
     note(w, SEVERITY_WATCH, first, REGIONS_NONE,
-         "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown", n->name, more,
-         time_text(mean, call), time_text(limit, (double)n->nic.limit_ns));
+         "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown", n->name,
+         more, time_text(mean, call), time_text(limit, (double)n->nic.limit_ns));
 }
 
 // ---- what the program says it moved against what the NICs sent (rule x-app-vs-nic) ----
 
-// Headers cost at most 1.05 of what is sent (TCP, MTU 1500); the steps are our own.
+// Headers cost at most 1.05 of what is sent (TCP, MTU 1500). The steps, and how much is enough to judge, are our own.
 #define EXTRA_WATCH 1.2
 #define EXTRA_WARN  1.5
 #define TOO_LITTLE  0.95
@@ -259,8 +262,9 @@ static bool is_mpi(const regions_node *n)
 
 static bool is_point_to_point(const regions_node *n)
 {
-    static const char *const names[] = {"Send", "Isend", "Bsend", "Ibsend", "Ssend", "Issend", "Rsend", "Irsend", "Sendrecv",
-                                        "Isendrecv", "Recv", "Mrecv", "Start", "Startall", "Put", "Rput"};
+    static const char *const names[] = {"Send",  "Isend",    "Bsend",    "Ibsend",    "Ssend", "Issend",
+                                        "Rsend", "Irsend",   "Sendrecv", "Isendrecv", "Recv",  "Mrecv",
+                                        "Start", "Startall", "Put",      "Rput"};
     const char *name = n->name + strlen("MPI_");
     size_t length = strcspn(name, "_"); // without _c, _replace
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -324,8 +328,9 @@ static void say_moved(writer *w)
     }
     if (least != REGIONS_NONE)
         note(w, SEVERITY_WATCH, least, REGIONS_NONE,
-             "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a way that "
-             "was not counted", r->nodes[least].name, seen_over_declared(&r->nodes[least]));
+             "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a "
+             "way that was not counted",
+             r->nodes[least].name, seen_over_declared(&r->nodes[least]));
 }
 
 // ---- how good the data are ----
@@ -354,8 +359,8 @@ static void say_open(writer *w)
         }
         if (!ranks) continue;
         note(w, SEVERITY_INFO, i, first,
-             "%s was open on %zu rank%s when the file was written: its time is at least that of the regions within", n->name,
-             ranks, ranks == 1 ? "" : "s");
+             "%s was open on %zu rank%s when the file was written: its time is at least that of the regions within",
+             n->name, ranks, ranks == 1 ? "" : "s");
         return; // the outermost
     }
 }
@@ -369,13 +374,13 @@ static void say_wrong(writer *w)
         first = r->ranks[i].warning;
     if (r->mismatched)
         note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s end%s not of the innermost region%s%s",
-             count_text(count, (double)r->mismatched), r->mismatched == 1 ? " was" : "s were", *first ? "; the first: " : "",
-             first);
+             count_text(count, (double)r->mismatched), r->mismatched == 1 ? " was" : "s were",
+             *first ? "; the first: " : "", first);
     else if (*first)
         note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
     if (r->dropped)
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s begins could not be counted: too deep, or too many regions",
-             count_text(count, (double)r->dropped));
+        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+             "%s begins could not be counted: too deep, or too many regions", count_text(count, (double)r->dropped));
     if (r->store->jobs_differ)
         note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
     if (r->store->versions_differ)
@@ -395,7 +400,8 @@ static void say_complete(writer *w)
              r->warning_count, r->warning_count == 1 ? "" : "s", r->rank_count, r->rank_count == 1 ? "" : "s");
         return;
     }
-    note(w, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE, "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
+    note(w, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
+         "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
          r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
          count_text(calls, (double)r->calls), r->calls == 1 ? "" : "s", r->mismatched ? "" : ", none unmatched",
          share_text(share, r->overhead_share));
@@ -403,7 +409,8 @@ static void say_complete(writer *w)
 
 // ---- the title ----
 
-static const regions_finding *finding_at(const regions *r, const regions_finding *const *worst, size_t count, size_t rank)
+static const regions_finding *finding_at(const regions *r, const regions_finding *const *worst, size_t count,
+                                         size_t rank)
 {
     for (size_t i = 0; i < count; i++)
         if (worst[i]->host == r->ranks[rank].host && worst[i]->severity >= SEVERITY_WARN) return worst[i];

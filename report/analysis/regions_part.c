@@ -99,7 +99,7 @@ static void pack_histogram(regions_part *part, regions_part_node *node)
     if (node->first != node->last) {
         for (size_t i = node->first; i != REGIONS_NONE; i = part->next[i])
             for (size_t b = 0; b < NETPROF_HISTOGRAM_BUCKETS; b++)
-                sum[b] = regions_add(sum[b], part->from->stats[i].histogram[b]);
+                sum[b] = sum_capped(sum[b], part->from->stats[i].histogram[b]);
         buckets = sum;
     }
     node->histogram = part->packed.size;

@@ -7,7 +7,9 @@
 #define NETPROF_REGIONS_PRIVATE_H
 
 #include "lookup.h"
+#include "pairs.h"
 #include "regions.h"
+#include "sum.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -42,21 +44,6 @@ typedef struct regions_bytes {
 void regions_put(regions_bytes *to, uint64_t value); // LEB128
 uint64_t regions_get(const unsigned char **at);      // of what was put
 
-// From two numbers to an index.
-typedef struct regions_map_slot {
-    size_t a, b, value; // a REGIONS_NONE: free
-} regions_map_slot;
-
-typedef struct regions_map {
-    regions_map_slot *slots;
-    size_t count, mask;
-} regions_map;
-
-// Where the value is kept, REGIONS_NONE for a new key; NULL without memory. Valid until the next put.
-size_t *regions_map_put(regions_map *map, size_t a, size_t b);
-void regions_map_free(regions_map *map);
-
-uint64_t regions_add(uint64_t a, uint64_t b); // saturates
 netprof_err regions_fail(netprof_error *error, netprof_err code, const char *path, const char *format, ...)
     REGIONS_PRINTF(4, 5);
 
@@ -151,8 +138,8 @@ typedef struct regions_store {
     size_t view_count, view_room;
     regions_host_view *host_views;
     size_t host_view_count, host_view_room;
-    regions_map host_view_of; // (host, view)
-    regions_map readings;     // (node, host view) -> reading
+    pairs host_view_of; // (host, view)
+    pairs readings;     // (node, host view) -> reading
     size_t host_room, rank_room, warning_room, note_room, finding_room;
     const char *job, *command; // of the first file
     bool jobs_differ, commands_differ, versions_differ;

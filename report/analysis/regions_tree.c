@@ -161,9 +161,9 @@ static netprof_err find_view(regions *r, const regions_part *part, size_t *view)
 static netprof_err find_host_view(regions *r, size_t host, size_t view, size_t *host_view)
 {
     regions_store *s = r->store;
-    size_t *place = regions_map_put(&s->host_view_of, host, view);
+    size_t *place = pairs_put(&s->host_view_of, (int64_t)host, (int64_t)view);
     if (!place) return NETPROF_ERR_NOMEM;
-    if (*place == REGIONS_NONE) {
+    if (*place == PAIRS_NONE) {
         regions_host_view *list = regions_grow(s->host_views, s->host_view_count, &s->host_view_room, sizeof *list);
         if (!list) return NETPROF_ERR_NOMEM;
         s->host_views = list;
@@ -211,9 +211,9 @@ static netprof_err add_reading(regions *r, size_t number, const regions_part *pa
                             .time_ns = from->read_ns,
                             .open = from->open,
                             .view = (uint32_t)host_view};
-    size_t *place = regions_map_put(&r->store->readings, number, host_view);
+    size_t *place = pairs_put(&r->store->readings, (int64_t)number, (int64_t)host_view);
     if (!place) return NETPROF_ERR_NOMEM;
-    if (*place == REGIONS_NONE) {
+    if (*place == PAIRS_NONE) {
         regions_reading *list = regions_grow(node->readings, node->reading_count, &node->reading_room, sizeof *list);
         if (!list) return NETPROF_ERR_NOMEM;
         node->readings = list;
@@ -609,8 +609,8 @@ static void free_store(regions_store *s)
     lookup_free(&s->hosts);
     lookup_free(&s->processes);
     lookup_free(&s->nodes);
-    regions_map_free(&s->host_view_of);
-    regions_map_free(&s->readings);
+    pairs_free(&s->host_view_of);
+    pairs_free(&s->readings);
     regions_arena_free(&s->arena);
     free(s);
 }

@@ -41,11 +41,12 @@ int rules_class_rank(const char *class_name)
 
 enum column {
     NAME, CLASS, SOURCE, PER, DEFINE, VALUE, UNIT, NEEDS, INFO, WATCH, WARN, HIGH, CRITICAL,
-    CLAIM, ADVICE, EXPLAINED_BY, BACKGROUND, EVIDENCE, COLUMNS
+    CLAIM, ADVICE, EXPLAINED_BY, BACKGROUND, EVIDENCE, MARKS, COLUMNS
 };
 static const char *const column_names[COLUMNS] = {
     "name", "class", "source", "per",      "define", "value",  "unit",         "needs",      "info",
-    "watch", "warn", "high",   "critical", "claim",  "advice", "explained_by", "background", "evidence"};
+    "watch", "warn", "high",   "critical", "claim",  "advice", "explained_by", "background", "evidence",
+    "marks"};
 
 enum { MAX_FIELDS = 32, MAX_LINE = 16384, MAX_FILE = 4 << 20, MAX_RULES = 4096, MAX_PROBLEMS = 1000 };
 
@@ -279,8 +280,10 @@ static bool parse_class(reader *r, rule *x, const char *text)
         x->class_rank = (int)i;
         return true;
     }
-    return refuse(r, "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
-                     "utilisation, data", text);
+    return refuse(r,
+                  "class: '%.40s' is none of link-down, link-errors, host-loss, back-pressure, congestion, transport, "
+                  "utilisation, data",
+                  text);
 }
 
 static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
@@ -293,11 +296,13 @@ static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
     x->explained_by = value[EXPLAINED_BY];
     x->per_node = strcmp(value[PER], "node") == 0;
     x->background = strcmp(value[BACKGROUND], "yes") == 0;
+    x->is_pause = strcmp(value[MARKS], "pause") == 0;
     if (!*x->source) return refuse(r, "source is missing");
     if (*value[PER] && !x->per_node && strcmp(value[PER], "device") != 0)
         return refuse(r, "per: '%.40s': expected device or node", value[PER]);
     if (*value[BACKGROUND] && !x->background && strcmp(value[BACKGROUND], "no") != 0)
         return refuse(r, "background: '%.40s': expected yes or no", value[BACKGROUND]);
+    if (*value[MARKS] && !x->is_pause) return refuse(r, "marks: '%.40s': expected pause", value[MARKS]);
     return parse_class(r, x, value[CLASS]);
 }
 
@@ -348,12 +353,13 @@ static void free_rule(rule *x)
     free(x);
 }
 
-// The rule takes the place of one of the same name, or the next.
+// The rule takes the place and the mark of one of the same name, or the next.
 static bool keep_rule(reader *r, rule *x)
 {
     rules *set = r->set;
     for (size_t i = 0; i < set->count; i++) {
         if (strcmp(set->items[i]->name, x->name) != 0) continue;
+        x->is_pause |= set->items[i]->is_pause;
         free_rule(set->items[i]);
         set->items[i] = x;
         return true;

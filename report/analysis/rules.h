@@ -20,6 +20,8 @@
 //     explained_by  rules whose finding on the same device is the cause of this one
 //     background    yes: when it is equal (within 1 %) on all devices it is no finding of one of them
 //     evidence      counters shown beside those of the formula: a comma list
+//     marks         what reports look for: pause (the value is the share of the time that the network let the device
+//                   not send)
 //
 // name, source, value and one threshold are needed. Names between devices: "ethtool/x" is the counter x of the
 // ethtool device of the same interface; in rules per node "Tcp/OutSegs" is OutSegs of device Tcp.
@@ -57,7 +59,7 @@ typedef struct rule_part {
 typedef struct rule {
     const char *name, *class_name, *source, *unit, *advice, *explained_by;
     int class_rank;
-    bool per_node, background;
+    bool per_node, background, is_pause;
     const char *local_names[RULES_LOCALS];
     expression locals[RULES_LOCALS];
     size_t local_count;

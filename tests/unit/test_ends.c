@@ -116,12 +116,48 @@ static void two_that_fit_are_none(void **state)
     for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
 }
 
+// What the rule says of the node's GPU, which was busy 1 % of the time while its port received so many packets of a million.
+static severity gpu_waits(unsigned received, severity *lost)
+{
+    char text[400];
+    situation nodes[2];
+    findings f = {0};
+    ends_pair e = {0};
+    severity waits = SEVERITY_OK;
+    situation_make(&nodes[0], "netdev", "tx_packets=1000000 rx_packets=7");
+    snprintf(text, sizeof text,
+             "@job=yes seen_time=300000000 busy_time=3000000 netdev/@speed_mbps=100000 netdev/rx_bytes=900000000 "
+             "netdev/tx_bytes=700 netdev/tx_packets=7 netdev/rx_packets=%u", received);
+    situation_make(&nodes[1], "gpu", text);
+    assert_int_equal(ends_find(&e, &nodes[0].d, &nodes[1].d, NULL), NETPROF_OK);
+    const finding *x = lost_at(&f, nodes, 1, &e);
+    *lost = x ? x->severity : SEVERITY_OK;
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.items[i].rule->name, "x-gpu-wait") == 0) waits = f.items[i].severity;
+    findings_free(&f);
+    ends_free(&e);
+    for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
+    return waits;
+}
+
+// "No rule found it losing" is not said beside a rule that did, be it one for devices of all sources.
+static void a_gpu_may_wait_for_what_was_lost(void **state)
+{
+    severity lost;
+    (void)state;
+    assert_int_equal(gpu_waits(1000000, &lost), SEVERITY_INFO);
+    assert_int_equal(lost, SEVERITY_OK);
+    assert_int_equal(gpu_waits(999900, &lost), SEVERITY_OK);
+    assert_int_equal(lost, SEVERITY_WARN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_did_not_arrive),
         cmocka_unit_test(rails_find_their_other_ends),
         cmocka_unit_test(two_that_fit_are_none),
+        cmocka_unit_test(a_gpu_may_wait_for_what_was_lost),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

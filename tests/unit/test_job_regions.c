@@ -49,7 +49,8 @@ typedef struct path_shape {
 } path_shape;
 
 // As netprof.h writes it; of a process on a host, of the scheduler's node if that is known.
-static node_file series_open(const char *file, const char *host, const char *node, const path_shape *paths, size_t count)
+static node_file series_open_every(const char *interval_ns, const char *file, const char *host, const char *node,
+                                   const path_shape *paths, size_t count)
 {
     static const char *const each[] = {"time", "own_time", NULL};
     const netprof_schema *schema = NULL;
@@ -71,11 +72,16 @@ static node_file series_open(const char *file, const char *host, const char *nod
     assert_int_equal(netprof_writer_open(&f.writer, tree_path(tree, file), 0, NULL), NETPROF_OK);
     netprof_write_fact(f.writer, "host", host, NULL);
     if (node) netprof_write_fact(f.writer, "node", node, NULL);
-    netprof_write_fact(f.writer, "interval_ns", "1000000000", NULL);
+    netprof_write_fact(f.writer, "interval_ns", interval_ns, NULL);
     assert_int_equal(netprof_snapshot_make(&f.x, schema, NULL), NETPROF_OK);
     netprof_schema_release(schema);
     memset(f.x.status, NETPROF_STATUS_OK, f.x.schema->counter_count);
     return f;
+}
+
+static node_file series_open(const char *file, const char *host, const char *node, const path_shape *paths, size_t count)
+{
+    return series_open_every("1000000000", file, host, node, paths, count);
 }
 
 static size_t region_of(const job_report *job, const char *name)
@@ -150,6 +156,90 @@ static void a_node_without_a_recording_is_named_and_left_out(void **state)
     expect_close(job.region_times[region_of(&job, "step")].own_s, 5);
     assert_int_equal(warnings_with(&job, "the series of 1 process on n9 is not shown: there is no recording of that node"), 1);
     job_report_free(&job);
+}
+
+// One process tells its node, one its host alone, which is called the same: two places, and one node's.
+static void processes_that_name_their_node_differently_are_of_one(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    record_node("n2", NULL, 0);
+    usual_series("a.netprof", "n1", "n1", 1);
+    usual_series("b.netprof", "n2", NULL, 2);
+    usual_series("c.netprof", "n1", NULL, 3);
+    job_report job = report_here();
+    assert_int_equal(job.region_place_count, 3);
+    assert_int_equal(job_region_ranks(&job, 0), 2);
+    assert_int_equal(job_region_ranks(&job, 1), 1);
+    assert_int_equal(job_region_ranks(&job, JOB_ALL_NODES), 3);
+    expect_close(job_region_threads(&job), 60);
+    for (size_t node = 0; node < 2; node++) {
+        expect_close(job_region_share(&job, region_of(&job, "step"), node, 0, 10), .5);
+        expect_close(job_region_share(&job, region_of(&job, "wait"), node, 0, 10), .125);
+    }
+    job_report_free(&job);
+}
+
+// One process that is sampled every second and one every eight, on one node: their bins differ in width. All threads are
+// in one of the regions all the time, so the shares of any stretch add up to 1, wherever its edges cut the bins.
+static void shares_of_lanes_of_different_widths_add_up(void **state)
+{
+    static const path_shape fine[] = {{"early", "early"}, {"late", "late"}}, wide[] = {{"wide", "wide"}};
+    (void)state;
+    record_node("n1", NULL, 0);
+    node_file a = series_open("a.netprof", "n1", NULL, fine, 2);
+    for (int t = 0; t <= 16; t++) {
+        node_take(&a, t);
+        node_add(&a, "process", "thread_time", t < 5 ? 1e9 : 8e9); // more of them begin at 5 s
+        node_add(&a, t < 5 ? "early" : "late", "own_time", t < 5 ? 1e9 : 8e9);
+    }
+    node_close(&a);
+    node_file b = series_open_every("8000000000", "b.netprof", "n1", NULL, wide, 1);
+    for (int t = 0; t <= 16; t += 8) {
+        node_take(&b, t);
+        node_add(&b, "process", "thread_time", 8e9);
+        node_add(&b, "wide", "own_time", 8e9);
+    }
+    node_close(&b);
+    job_report job = report_here();
+    assert_int_equal(job.region_time_count, 3);
+    for (int i = 0; i < 40; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < 3; k++) sum += job_region_share(&job, k, 0, .25 * i, .25 * (i + 1));
+        if (!(fabs(sum - 1) < 1e-3)) fail_msg("%g s: %g", .25 * i, sum);
+    }
+    expect_close(job_region_share(&job, region_of(&job, "late"), 0, 0, 16), 88. / (5 + 88 + 16));
+    job_report_free(&job);
+}
+
+// Behind a first snapshot of the one kind come such of the other: what the file began as counts, and the rest is no more
+// than time in which nothing of that is known.
+static void a_file_that_changes_its_kind(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    for (int to_series = 0; to_series < 2; to_series++) {
+        const node_shape shape = {.name = "n1", .parts = NODE_CPU, .interval_s = 1};
+        const netprof_schema *cpu = cluster_schema(&shape);
+        node_file f = series_open("a.netprof", "n1", NULL, usual, USUAL);
+        node_file other = {.writer = f.writer, .x = NETPROF_ZERO};
+        assert_int_equal(netprof_snapshot_make(&other.x, cpu, NULL), NETPROF_OK);
+        memset(other.x.status, NETPROF_STATUS_OK, other.x.schema->counter_count);
+        netprof_schema_release(cpu);
+        for (int t = 0; t < 4; t++) {
+            node_take((t < 2) == to_series ? &other : &f, t);
+            node_add(&f, "process", "thread_time", 1e9);
+            node_add(&f, "main", "own_time", .5e9);
+        }
+        netprof_snapshot_free(&other.x);
+        node_close(&f);
+        job_report job = report_here();
+        assert_int_equal(job.node_count, 1);
+        assert_int_equal(job_region_ranks(&job, 0), to_series ? 0 : 1);
+        assert_int_equal(job.region_time_count, to_series ? 0 : 1);
+        if (!to_series) expect_close(job.region_times[0].own_s, .5);
+        job_report_free(&job);
+    }
 }
 
 // A count that goes back, one that no thread can reach, one that could not be read: each tells nothing, and the others
@@ -398,6 +488,9 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ranks_and_nodes_are_added_up, setup, teardown),
         cmocka_unit_test_setup_teardown(a_node_without_a_recording_is_named_and_left_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(processes_that_name_their_node_differently_are_of_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(shares_of_lanes_of_different_widths_add_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_that_changes_its_kind, setup, teardown),
         cmocka_unit_test_setup_teardown(impossible_counts_tell_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(more_names_than_anybody_reads, setup, teardown),
         cmocka_unit_test_setup_teardown(hostile_names_on_a_terminal, setup, teardown),

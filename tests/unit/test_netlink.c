@@ -46,6 +46,9 @@ static struct {
     size_t words;                                   /* of struct rtnl_link_stats64 */
     int no_getstats;                                /* EOPNOTSUPP for RTM_GETSTATS */
     int no_carrier_counts;                          /* a kernel before 4.16 */
+    size_t page_room;                               /* what a datagram of a dump has at least */
+    size_t most_room;                               /* the most that recv() gave this socket */
+    int lost;                                       /* how many of the next replies found no room */
     int enobufs, interrupted, busy, eintr, garbage; /* how many of the next replies fail so */
     int no_sockets;                                 /* errno of socket() */
     int no_events;                                  /* errno of bind() */
@@ -69,6 +72,7 @@ static int fake_socket(int domain, int type, int protocol)
         return -1;
     }
     kernel.open++;
+    kernel.most_room = 0;
     return FAKE_FD + kernel.sockets++;
 }
 
@@ -207,15 +211,24 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
 {
     fake_message m;
     unsigned intr = kernel.interrupted ? 0x10 : 0;
-    size_t room = kernel.asked == 94 ? 40 : 20; /* messages in one datagram */
+    size_t room;
     (void)fd;
     m.size = 0;
-    if (flags & MSG_DONTWAIT) {
-        errno = EAGAIN;
-        return kernel.events && kernel.events-- ? 1 : -1;
-    }
+    if (size > kernel.most_room) kernel.most_room = size;
+    room = kernel.most_room > kernel.page_room ? kernel.most_room : kernel.page_room;
     if (fails(&kernel.eintr, EINTR) || fails(&kernel.enobufs, ENOBUFS))
         return -1;
+    assert_int_equal(!!(flags & MSG_DONTWAIT), !kernel.no_events);
+    if (fails(&kernel.lost, EAGAIN))
+        return -1;
+    if (kernel.events && kernel.events--) {
+        uint32_t body[4] = {1u << 16, 7};
+        /* of a change that was asked for by number, as ours are */
+        begin_message(&m, kernel.events & 1 ? 36 : 16, 0, kernel.sequence, body, sizeof body);
+        end_message(&m);
+        memcpy(data, m.data, m.size);
+        return (ssize_t)m.size;
+    }
     if (fails(&kernel.garbage, 0)) {
         memset(data, 0xa5, 100);
         return 100;
@@ -228,21 +241,26 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
         put_error(&m, kernel.sequence, kernel.no_queues);
     } else {
         put_done(&m, 0, kernel.sequence - 1); /* of an earlier question: to be passed over */
-        for (; kernel.next < kernel.count && room; kernel.next++, room--) {
+        for (; kernel.next < kernel.count; kernel.next++) {
+            size_t before = m.size;
             if (kernel.asked == 94)
                 put_stats_message(&m, &kernel.links[kernel.next], intr);
             else if (kernel.asked == 38)
                 put_queue_messages(&m, &kernel.links[kernel.next], intr);
             else
                 put_link_message(&m, &kernel.links[kernel.next], intr);
+            if (m.size > room) {
+                m.size = before;
+                break;
+            }
         }
-        if (kernel.next == kernel.count && room) {
+        if (kernel.next == kernel.count && m.size + 20 <= room) {
             put_done(&m, intr, kernel.sequence);
             kernel.interrupted -= kernel.interrupted > 0;
         }
     }
-    assert_true(m.size <= size);
-    memcpy(data, m.data, m.size);
+    assert_true(m.size <= size || flags & MSG_TRUNC);
+    memcpy(data, m.data, m.size < size ? m.size : size);
     return (ssize_t)m.size;
 }
 
@@ -264,6 +282,7 @@ static int setup(void **state)
     (void)state;
     memset(&kernel, 0, sizeof kernel);
     kernel.words = WORDS;
+    kernel.page_room = 3776;
     add_link(1, "lo", 1000);
     add_link(5, "zz_a", 5000);
     add_link(9, "zz_b", 9000);
@@ -372,7 +391,47 @@ static void test_links_of_many_datagrams(void **state)
     assert_int_equal(s.not_ok, 0);
     for (i = 0; i < 500; i++)
         assert_value(&s, names[i], "rx_bytes", i * 1000000u + 2);
+    assert_int_equal(kernel.most_room, 32768); /* few long datagrams */
     netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* Whatever room the kernel was once given it makes ready at each answer. */
+static void test_few_links_are_asked_for_with_little_room(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s = take(np, NETPROF_SET_ALL);
+    (void)state;
+    assert_int_equal(kernel.most_room, 3776);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* Pages of 64 KiB: the kernel puts more into a datagram than was given room. */
+static void trap_datagrams_of_large_pages_are_cut(void **state)
+{
+    static char names[40][8];
+    netprof_snapshot s;
+    netprof *np;
+    uint32_t i;
+    int sockets;
+    (void)state;
+    kernel.page_room = 7872;
+    for (i = 0; i < 40; i++) {
+        snprintf(names[i], sizeof names[i], "zz%u", i);
+        add_link(100 + i, names[i], i * 1000000u);
+    }
+    np = open_with(NULL, 0);
+    sockets = kernel.sockets;
+    for (i = 0; i < 3; i++) {
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, 43);
+        assert_int_equal(s.not_ok, 0);
+        assert_value(&s, names[39], "rx_bytes", 39 * 1000000u + 2);
+        netprof_snapshot_free(&s);
+    }
+    assert_int_equal(kernel.sockets, sockets); /* learnt once, when the links were listed */
+    assert_int_equal(kernel.most_room, 32768);
     netprof_close(np);
 }
 
@@ -579,6 +638,44 @@ static void test_enobufs_opens_a_new_socket(void **state)
     assert_int_equal(kernel.open, 0);
 }
 
+/* So many events waited that the answer found no room: it is not waited for, and links are read again. */
+static void trap_an_answer_that_found_no_room_is_waited_for(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    int sockets = kernel.sockets, links = kernel.link_dumps;
+    netprof_snapshot s;
+    (void)state;
+    kernel.events = 20;
+    kernel.lost = 1;
+    kernel.links[1].carrier = 0;
+    s = take(np, NETPROF_SET_ALL);
+    assert_int_equal(kernel.sockets, sockets + 1);
+    assert_int_equal(kernel.link_dumps, links + 1);
+    assert_statistics(&s, "zz_a", 5000);
+    assert_value(&s, "zz_a", "carrier", 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    assert_int_equal(kernel.open, 0);
+}
+
+/* What is heard beside an answer that failed is not forgotten. */
+static void trap_an_event_is_lost_with_the_answer(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    kernel.events = 1;
+    kernel.garbage = 1;
+    kernel.links[1].carrier = 0;
+    s = take(np, NETPROF_SET_ALL);
+    assert_status(&s, "zz_a", "rx_bytes", NETPROF_STATUS_UNREADABLE);
+    netprof_snapshot_free(&s);
+    s = take(np, NETPROF_SET_ALL);
+    assert_value(&s, "zz_a", "carrier", 0);
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
 static void test_busy_interrupted_and_garbage_replies(void **state)
 {
     netprof *np = open_with(NULL, 0);
@@ -691,6 +788,22 @@ static void test_a_rescan_follows_links(void **state)
     assert_statistics(&s, "zz_renamed", 9000);
     assert_status(&s, "zz_b", "rx_bytes", -1);
     netprof_snapshot_free(&s);
+    netprof_close(np);
+}
+
+/* As many counters vanish as did the time before: that is no reason to think that looking again is of no use. */
+static void trap_one_link_goes_after_the_other(void **state)
+{
+    netprof *np = open_with(NULL, 0);
+    netprof_snapshot s;
+    (void)state;
+    while (kernel.count > 1) {
+        kernel.count--; /* without an event */
+        s = take(np, NETPROF_SET_ALL);
+        assert_int_equal(s.schema->device_count, kernel.count);
+        assert_int_equal(s.not_ok, 0);
+        netprof_snapshot_free(&s);
+    }
     netprof_close(np);
 }
 
@@ -907,7 +1020,7 @@ static int parse_both(const unsigned char *data, size_t size, uint64_t *sum)
 {
     int interrupted = 0;
     *sum = 0;
-    return netprof__nl_parse(data, size, 7, &interrupted, visit_both, sum);
+    return netprof__nl_parse(data, size, 7, &interrupted, NULL, visit_both, sum);
 }
 
 static fake_message *sample_reply(void)
@@ -984,23 +1097,23 @@ static void test_odd_netlink_messages(void **state)
     end_message(m);
     put_error(m, 8, EPERM); /* another's */
     put_error(m, 7, EPERM);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -EPERM);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -EPERM);
     m->size = 0;
     put_error(m, 7, 0); /* an acknowledgement */
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), 1);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), 1);
     m->size = 0;
     begin_message(m, 2, 0, 7, NULL, 0); /* an error without a code */
     end_message(m);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -EBADMSG);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -EBADMSG);
     m->size = 0;
     begin_message(m, 4, 0, 7, NULL, 0); /* NLMSG_OVERRUN */
     end_message(m);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), -ENOBUFS);
-    assert_int_equal(netprof__nl_parse(m->data, 0, 7, &interrupted, visit_both, &sum), 0);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), -ENOBUFS);
+    assert_int_equal(netprof__nl_parse(m->data, 0, 7, &interrupted, NULL, visit_both, &sum), 0);
     assert_int_equal(interrupted, 0);
     m->size = 0;
     put_done(m, 0x10, 7);
-    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, visit_both, &sum), 1);
+    assert_int_equal(netprof__nl_parse(m->data, m->size, 7, &interrupted, NULL, visit_both, &sum), 1);
     assert_int_equal(interrupted, 1);
     free(m);
 }
@@ -1251,6 +1364,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_every_statistic_reaches_its_counter),
         TEST(test_links_of_many_datagrams),
+        TEST(test_few_links_are_asked_for_with_little_room),
+        TEST(trap_datagrams_of_large_pages_are_cut),
         TEST(test_struct_of_a_later_kernel),
         TEST(test_struct_of_an_earlier_kernel),
         TEST(test_the_fast_set),
@@ -1260,12 +1375,15 @@ int main(void)
         TEST(test_queueing_disciplines_that_cannot_be_read),
         TEST(test_interrupted_dump_is_asked_for_again),
         TEST(test_enobufs_opens_a_new_socket),
+        TEST(trap_an_answer_that_found_no_room_is_waited_for),
+        TEST(trap_an_event_is_lost_with_the_answer),
         TEST(test_busy_interrupted_and_garbage_replies),
         TEST(test_32_bit_ifla_stats_is_never_used),
         TEST(test_without_netlink_the_files_are_read),
         TEST(test_without_events_links_are_read_each_time),
         TEST(trap_vanishes_between_list_and_read),
         TEST(test_a_rescan_follows_links),
+        TEST(trap_one_link_goes_after_the_other),
         TEST(test_a_recreated_interface_is_a_reset),
         TEST(test_carrier_follows_events_and_keeps_the_schema),
         TEST(test_every_allocation_fails_in_turn),

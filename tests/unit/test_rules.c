@@ -873,6 +873,30 @@ static void a_users_table(void **state)
     rules_free(&set);
 }
 
+// One that takes the place of another is looked for as that one was.
+static void marks_of_rules(void **state)
+{
+    rules set = {0};
+    (void)state;
+    assert_int_equal(rules_builtin(&set, NULL), NETPROF_OK);
+    assert_true(rules_find(&set, "eth-pause-rx")->is_pause);
+    assert_false(rules_find(&set, "eth-pause-tx")->is_pause);
+    assert_int_equal(read_text(&set, "name,source,value,warn,marks\n"
+                                     "eth-pause-rx,netdev,x,> 1,\n"
+                                     "site-pause,netdev,y,> 1,pause\n"
+                                     "site-other,netdev,y,> 1,\n"
+                                     "site-wrong,netdev,y,> 1,paused\n"),
+                     NETPROF_OK);
+    assert_true(rules_find(&set, "eth-pause-rx")->is_pause);
+    assert_true(rules_find(&set, "site-pause")->is_pause);
+    assert_false(rules_find(&set, "site-other")->is_pause);
+    assert_null(rules_find(&set, "site-wrong"));
+    assert_int_equal(set.problem_count, 1);
+    assert_int_equal(set.problems[0].line, 5);
+    assert_string_equal(set.problems[0].text, "marks: 'paused': expected pause");
+    rules_free(&set);
+}
+
 static void bad_lines_are_refused_with_their_number(void **state)
 {
     static const struct {
@@ -959,6 +983,7 @@ int main(void)
         cmocka_unit_test(every_rule_says_what_to_do),
         cmocka_unit_test(unknown_is_no_finding_and_not_silent),
         cmocka_unit_test(a_users_table),
+        cmocka_unit_test(marks_of_rules),
         cmocka_unit_test(bad_lines_are_refused_with_their_number),
         cmocka_unit_test(tables_without_use),
         cmocka_unit_test(numbers_in_claims),

@@ -84,7 +84,9 @@ typedef struct cgroup_state {
     const row *rows;
     size_t row_count;
     group groups[ROWS]; // of each row
-    emit_file files[ROWS], io;
+    emit_file files[ROWS], io; // of rows of one file, the first one's
+    char *text;                // of the file that was read last, or NULL and why
+    int text_errno;
     char *io_path;
     group memory, cpu, cpuset; // where limits begin
     uint64_t memory_limit;     // as it was read last; 0: none
@@ -241,35 +243,48 @@ static void find(cgroup_state *s, emit *e)
 
 // ---- reading ----
 
-static char *number_at(char *text, const char *key)
+// The word behind the key, or of a file that is one number, that: copied, for other rows look at the same text.
+static bool word_of(const char *text, const char *key, char *word, size_t size)
 {
-    if (!key) {
-        text[strcspn(text, "\n")] = 0;
-        return text;
+    size_t length = key ? strlen(key) : 0;
+    while (key && *text && !(strncmp(text, key, length) == 0 && text[length] == ' ')) {
+        text = strchrnul(text, '\n');
+        text += *text == '\n';
     }
-    for (char *line; (line = emit_line(&text));) {
-        char *word = emit_word(&line);
-        if (word && strcmp(word, key) == 0) return emit_word(&line);
+    if (!*text) return false;
+    if (key) text += length + 1;
+    size_t n = strcspn(text, " \n");
+    if (n >= size) return false;
+    memcpy(word, text, n);
+    word[n] = 0;
+    return true;
+}
+
+// Rows of one file stand together: it is read once, at the first of them, so that they tell of one time.
+static char *read_row(cgroup_state *s, const emit *e, size_t i)
+{
+    bool again = i > 0 && strcmp(s->rows[i - 1].file, s->rows[i].file) == 0;
+    char path[4096];
+    if (!again) {
+        snprintf(path, sizeof path, "%.4000s/%s", s->groups[i].path, s->rows[i].file);
+        s->text = emit_file_read(&s->files[i], e, path, &s->text_errno);
     }
-    return NULL;
+    return s->text;
 }
 
 static void walk_row(cgroup_state *s, emit *e, size_t i)
 {
     const row *x = &s->rows[i];
-    char path[4096], *text, *number;
+    char *text, word[64];
     uint64_t value;
-    int error;
     if (!s->groups[i].path) return;
-    snprintf(path, sizeof path, "%.4000s/%s", s->groups[i].path, x->file);
-    text = emit_file_read(&s->files[i], e, path, &error);
-    number = text ? number_at(text, x->key) : NULL;
-    if (text && (!number || strcmp(number, "max") == 0)) return; // an older kernel; no limit
+    text = read_row(s, e, i);
     if (!text) {
-        if (error != ENOENT) emit_failed(e, x->name, x->shape, error);
+        if (s->text_errno != ENOENT) emit_failed(e, x->name, x->shape, s->text_errno);
         return;
     }
-    if (!emit_number(number, &value)) emit_failed(e, x->name, x->shape, EBADMSG);
+    if (!word_of(text, x->key, word, sizeof word) || strcmp(word, "max") == 0) return; // an older kernel; no limit
+    if (!emit_number(word, &value)) emit_failed(e, x->name, x->shape, EBADMSG);
     else emit_value(e, x->name, x->shape, value / x->divide * x->multiply);
 }
 

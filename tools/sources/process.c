@@ -7,7 +7,8 @@
 //
 // The wait for a CPU is told for each thread alone (/proc/PID/task/TID/schedstat): what a thread waited since the last
 // reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all of a
-// process's page tables: they are read so seldom that it takes a thousandth of the time, and carry the time of reading.
+// process's page tables: they are read every few seconds, and so seldom that it takes a thousandth of the time, and carry
+// the time of reading.
 //
 // cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
 // those of the process that came nearest to its limit so far.
@@ -58,7 +59,7 @@ typedef struct thread_list {
 
 // Of all members together, at one time.
 enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
-enum { SHARES_PART = 1000, SHARES_LEAST_NS = 1000000000 };
+static const int64_t SHARES_PART = 1000, SHARES_LEAST_NS = INT64_C(5000000000);
 
 typedef struct process_state {
     thread_list threads, now; // of the last walk, and of the one at hand

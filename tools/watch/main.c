@@ -248,7 +248,7 @@ static void obey_keys(watch *w)
 
 static void loop(watch *w)
 {
-    struct signalfd_siginfo info;
+    siginfo_t info;
     look(w);
     while (!w->done) {
         int event = schedule_wait(&w->clock, &info);
@@ -256,7 +256,7 @@ static void loop(watch *w)
             look(w);
         } else if (event == SCHEDULE_INPUT) {
             obey_keys(w);
-        } else if (info.ssi_signo == SIGWINCH) {
+        } else if (info.si_signo == SIGWINCH) {
             if (!w->drawing) continue;
             screen_resized();
             draw(w);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // memrchr
 #include "nccl_private.h"
 #include "nccl_stream.h"
+#include "sum.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -233,11 +234,6 @@ static void add_p2p(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint6
     note_time(&c->members[member], dump_us);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 typedef struct proxy_key {
     const nccl_chunk *chunk;
     uint32_t member;
@@ -283,14 +279,14 @@ static void add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p)
     }
     if (operation) {
         x->operations++;
-        x->steps = plus(x->steps, p->steps);
-        x->steps_dropped = plus(x->steps_dropped, p->steps_dropped);
-        x->bytes = plus(x->bytes, p->bytes);
-        x->total_us = plus(x->total_us, p->total_us);
+        x->steps = sum_capped(x->steps, p->steps);
+        x->steps_dropped = sum_capped(x->steps_dropped, p->steps_dropped);
+        x->bytes = sum_capped(x->bytes, p->bytes);
+        x->total_us = sum_capped(x->total_us, p->total_us);
     }
-    x->gpu_us = plus(x->gpu_us, p->gpu_us);
-    x->credit_us = plus(x->credit_us, p->credit_us);
-    x->wire_us = plus(x->wire_us, p->wire_us);
+    x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
+    x->credit_us = sum_capped(x->credit_us, p->credit_us);
+    x->wire_us = sum_capped(x->wire_us, p->wire_us);
 }
 
 static void add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)
@@ -298,8 +294,8 @@ static void add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)
     nccl_dump_stats *s = &c->members[member].stats;
     const nccl_stats_line *from = &line->stats;
     s->dumps++;
-    s->coll_records = plus(s->coll_records, from->coll_records);
-    s->p2p_records = plus(s->p2p_records, from->p2p_records);
+    s->coll_records = sum_capped(s->coll_records, from->coll_records);
+    s->p2p_records = sum_capped(s->p2p_records, from->p2p_records);
     if (from->coll_dropped > s->coll_dropped) s->coll_dropped = from->coll_dropped;
     if (from->p2p_dropped > s->p2p_dropped) s->p2p_dropped = from->p2p_dropped;
     note_time(&c->members[member], line->metadata.dump_us);

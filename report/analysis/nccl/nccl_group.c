@@ -1,5 +1,6 @@
 // From records to instances, and what is computed of them. Operations do not touch each other: they run in threads.
 #include "nccl_private.h"
+#include "sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -193,11 +194,6 @@ typedef struct workspace {
     uint64_t *last_sn; // by member: of the operation
 } workspace;
 
-static uint64_t capped_sum(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 static void fill_instance(nccl *n, nccl_instance *x, uint32_t series, size_t first, size_t count)
 {
     const nccl_slot *slots = memory_of(n)->slots;
@@ -244,7 +240,7 @@ static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, ui
     uint64_t caused = 0, cost = x->second_us - x->min_us;
     for (uint32_t i = 0; i < x->count; i++) {
         w->values[i] = (double)r[i].time_us;
-        caused = capped_sum(caused, r[i].time_us - x->min_us);
+        caused = sum_capped(caused, r[i].time_us - x->min_us);
     }
     x->median_us = nccl_median_of(w->values, x->count);
     for (uint32_t i = 0; i < x->count; i++) {
@@ -252,16 +248,16 @@ static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, ui
         bool last = r[i].time_us == x->min_us, alone = last && x->late_count == 1 && x->count > 1;
         a->records++;
         a->last_arrivals += last;
-        a->suffered_us = capped_sum(a->suffered_us, r[i].time_us - x->min_us);
+        a->suffered_us = sum_capped(a->suffered_us, r[i].time_us - x->min_us);
         a->last_alone += alone;
         if (alone) {
-            a->cost_us = capped_sum(a->cost_us, cost);
-            a->caused_us = capped_sum(a->caused_us, caused);
+            a->cost_us = sum_capped(a->cost_us, cost);
+            a->caused_us = sum_capped(a->caused_us, caused);
         }
         if (!x->complete) continue;
         a->judged++;
         a->judged_last += alone;
-        if (alone) a->judged_cost_us = capped_sum(a->judged_cost_us, cost);
+        if (alone) a->judged_cost_us = sum_capped(a->judged_cost_us, cost);
         a->behind_us += x->median_us - (double)r[i].time_us;
     }
 }
@@ -286,11 +282,11 @@ static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance 
 static void sum_instance(nccl *n, nccl_operation *o, nccl_series *s, nccl_communicator *c, nccl_instance *x,
                          workspace *w)
 {
-    s->time_us = capped_sum(s->time_us, x->max_us);
-    s->wire_total_us = capped_sum(s->wire_total_us, x->min_us);
+    s->time_us = sum_capped(s->time_us, x->max_us);
+    s->wire_total_us = sum_capped(s->wire_total_us, x->min_us);
     if (x->complete) {
         o->complete++;
-        o->complete_time_us = capped_sum(o->complete_time_us, x->max_us);
+        o->complete_time_us = sum_capped(o->complete_time_us, x->max_us);
     } else {
         s->incomplete++;
         s->missing += (uint64_t)c->ranks - (x->count < (uint64_t)c->ranks ? x->count : (uint64_t)c->ranks);
@@ -461,8 +457,8 @@ static void fill_series(nccl *n, nccl_operation *o, nccl_series *s, size_t first
         flag_disagreeing(n, s, x);
     }
     o->instances += s->instance_count;
-    o->time_us = capped_sum(o->time_us, s->time_us);
-    o->wire_us = capped_sum(o->wire_us, s->wire_total_us);
+    o->time_us = sum_capped(o->time_us, s->time_us);
+    o->wire_us = sum_capped(o->wire_us, s->wire_total_us);
 }
 
 static void fill_operation(void *user, size_t i)
@@ -517,12 +513,12 @@ static void add_waiting(nccl_waiting *to, const nccl_waiting *from)
     to->records += from->records;
     to->last_arrivals += from->last_arrivals;
     to->last_alone += from->last_alone;
-    to->suffered_us = capped_sum(to->suffered_us, from->suffered_us);
-    to->cost_us = capped_sum(to->cost_us, from->cost_us);
-    to->caused_us = capped_sum(to->caused_us, from->caused_us);
+    to->suffered_us = sum_capped(to->suffered_us, from->suffered_us);
+    to->cost_us = sum_capped(to->cost_us, from->cost_us);
+    to->caused_us = sum_capped(to->caused_us, from->caused_us);
     to->judged += from->judged;
     to->judged_last += from->judged_last;
-    to->judged_cost_us = capped_sum(to->judged_cost_us, from->judged_cost_us);
+    to->judged_cost_us = sum_capped(to->judged_cost_us, from->judged_cost_us);
     to->behind_us += from->behind_us;
     to->missing += from->missing;
     to->missing_tail += from->missing_tail;
@@ -535,8 +531,8 @@ static void sum_communicators(nccl *n)
         nccl_communicator *c = &n->communicators[o->communicator];
         c->instances += o->instances;
         c->complete += o->complete;
-        c->time_us = capped_sum(c->time_us, o->time_us);
-        c->wire_us = capped_sum(c->wire_us, o->wire_us);
+        c->time_us = sum_capped(c->time_us, o->time_us);
+        c->wire_us = sum_capped(c->wire_us, o->wire_us);
         for (uint32_t k = 0; k < c->member_count; k++) {
             nccl_member *m = &n->members[c->first_member + k];
             const nccl_waiting *a = &n->arrivals[o->first_arrival + k];
@@ -581,7 +577,7 @@ static void judge_hosts(nccl *n, const nccl_instance *x, size_t *stamps)
     }
     if (!alone || others == UINT64_MAX) return;
     n->hosts[late].judged_last++;
-    n->hosts[late].judged_cost_us = capped_sum(n->hosts[late].judged_cost_us, others - x->min_us);
+    n->hosts[late].judged_cost_us = sum_capped(n->hosts[late].judged_cost_us, others - x->min_us);
 }
 
 static bool sum_hosts(nccl *n)
@@ -691,8 +687,8 @@ static bool make_kinds(grouping *g, const nccl_pool_options *pool)
         s->kind = (uint32_t)(n->kind_count - 1);
         kind->instances += s->instance_count;
         kind->incomplete += s->incomplete;
-        kind->time_us = capped_sum(kind->time_us, s->time_us);
-        kind->wire_us = capped_sum(kind->wire_us, s->wire_total_us);
+        kind->time_us = sum_capped(kind->time_us, s->time_us);
+        kind->wire_us = sum_capped(kind->wire_us, s->wire_total_us);
     }
     if (good) {
         k.first[n->kind_count] = n->series_count;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // strtod_l
 #include "nccl_line.h"
 
+#include "sum.h"
 #include "utf8.h"
 
 #include <locale.h>
@@ -427,19 +428,13 @@ static const field stats_fields[] = {
     {NAME("proxy_records"), 4, WHOLE, AT(nccl_stats_line, proxy_records), NULL}};
 static const object stats_object = {stats_fields, sizeof stats_fields / sizeof *stats_fields, NULL};
 
-// Saturates: hostile numbers stay large.
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 static void fold_step(void *into, const void *element)
 {
     nccl_proxy_line *p = into;
     const nccl_proxy_line *step = element;
-    p->gpu_us = plus(p->gpu_us, step->gpu_us);
-    p->credit_us = plus(p->credit_us, step->credit_us);
-    p->wire_us = plus(p->wire_us, step->wire_us);
+    p->gpu_us = sum_capped(p->gpu_us, step->gpu_us);
+    p->credit_us = sum_capped(p->credit_us, step->credit_us);
+    p->wire_us = sum_capped(p->wire_us, step->wire_us);
 }
 
 enum { PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE };

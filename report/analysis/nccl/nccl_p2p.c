@@ -1,6 +1,7 @@
 // Point to point, proxies, and the samples of Prometheus files.
 #include "nccl_private.h"
 #include "nccl_stream.h"
+#include "sum.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -132,21 +133,16 @@ static int by_proxy(const void *a, const void *b)
     return order ? order : compare(x->file, y->file);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 static void add_proxy(nccl_proxy *to, const nccl_proxy *from)
 {
-    to->operations = plus(to->operations, from->operations);
-    to->steps = plus(to->steps, from->steps);
-    to->steps_dropped = plus(to->steps_dropped, from->steps_dropped);
-    to->bytes = plus(to->bytes, from->bytes);
-    to->total_us = plus(to->total_us, from->total_us);
-    to->gpu_us = plus(to->gpu_us, from->gpu_us);
-    to->credit_us = plus(to->credit_us, from->credit_us);
-    to->wire_us = plus(to->wire_us, from->wire_us);
+    to->operations = sum_capped(to->operations, from->operations);
+    to->steps = sum_capped(to->steps, from->steps);
+    to->steps_dropped = sum_capped(to->steps_dropped, from->steps_dropped);
+    to->bytes = sum_capped(to->bytes, from->bytes);
+    to->total_us = sum_capped(to->total_us, from->total_us);
+    to->gpu_us = sum_capped(to->gpu_us, from->gpu_us);
+    to->credit_us = sum_capped(to->credit_us, from->credit_us);
+    to->wire_us = sum_capped(to->wire_us, from->wire_us);
 }
 
 // Parts of one file are summed; of copies of it the one that tells most holds.

@@ -1,6 +1,8 @@
 // One event: when it was, what it is called, which GPU and which process it is of.
 #define _POSIX_C_SOURCE 200809L // strdup
+#include "list.h"
 #include "nsys_reading.h"
+#include "sum.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -94,15 +96,15 @@ static size_t group_of(reading *r, void *row, const event_source *from)
                                           r->db.column_type(row, AT_TEXT) != NSYS_SQLITE_TEXT;
     if (from->kind == NSYS_NVTX && nsys_sqlite_whole(&r->db, row, AT_DOMAIN, &domain)) {
         nsys_sqlite_whole(&r->db, row, AT_GLOBAL, &global);
-        domain = (int64_t)nsys_ids_find(&r->names.domain_of, domain, nsys_pid(global)) + 1;
+        domain = (int64_t)pairs_find(&r->names.domain_of, domain, nsys_pid(global)) + 1;
     }
     what = domain << 8 | of;
-    size_t found = numbered ? nsys_ids_find(&g->ids, what, id) : LOOKUP_NONE;
-    if (found != LOOKUP_NONE) return found;
+    size_t found = numbered ? pairs_find(&g->ids, what, id) : PAIRS_NONE;
+    if (found != PAIRS_NONE) return found;
     char *name = name_of(r, row, from);
     found = name ? nsys_gather_group(g, of_names[of], (size_t)of, name) : LOOKUP_NONE;
     free(name);
-    if (found != LOOKUP_NONE && numbered && !nsys_ids_put(&g->ids, what, id, found)) return LOOKUP_NONE;
+    if (found != LOOKUP_NONE && numbered && !pairs_set(&g->ids, what, id, found)) return LOOKUP_NONE;
     return found;
 }
 
@@ -152,8 +154,8 @@ static bool is_same(int64_t owner, int64_t other)
 // Which GPU it was: what one process calls 0 may be another one than that of the next.
 static bool add_gpu(reading *r, int64_t ordinal, int64_t pid, int what, nsys_span span)
 {
-    size_t found = nsys_ids_find(&r->gpu_of, ordinal, pid);
-    if (found == LOOKUP_NONE) {
+    size_t found = pairs_find(&r->gpu_of, ordinal, pid);
+    if (found == PAIRS_NONE) {
         const nsys_device *known = device_of(r, pid, ordinal);
         int64_t device = known ? known->gpu : ordinal, owner = known ? NSYS_KNOWN_GPU : pid;
         for (found = 0; found < r->gpu_count; found++)
@@ -161,12 +163,10 @@ static bool add_gpu(reading *r, int64_t ordinal, int64_t pid, int what, nsys_spa
         if (found == r->gpu_count) {
             if (r->gpu_count == MAX_GPUS)
                 return true; // no such machine: the tables have it, the lanes do not
-            nsys_spans *larger = realloc(r->gpus, (r->gpu_count + 1) * sizeof *larger);
-            if (!larger) return false;
-            r->gpus = larger;
-            larger[r->gpu_count++] = (nsys_spans){.device = device, .pid = owner};
+            if (!list_grow_one(&r->gpus, r->gpu_count, sizeof *r->gpus)) return false;
+            r->gpus[r->gpu_count++] = (nsys_spans){.device = device, .pid = owner};
         }
-        if (!nsys_ids_put(&r->gpu_of, ordinal, pid, found)) return false;
+        if (!pairs_set(&r->gpu_of, ordinal, pid, found)) return false;
     }
     return nsys_spans_add(&r->gpus[found], what, span);
 }
@@ -175,22 +175,20 @@ static bool add_process(reading *r, int64_t pid, int spent, uint64_t ns)
 {
     nsys *n = r->n;
     if (r->last_process >= n->process_count || n->processes[r->last_process].pid != pid) {
-        size_t found = nsys_ids_find(&r->process_of, pid, 0);
-        if (found == LOOKUP_NONE) {
+        size_t found = pairs_find(&r->process_of, pid, 0);
+        if (found == PAIRS_NONE) {
             if (n->process_count == MAX_PROCESSES) return true;
-            nsys_process *larger = realloc(n->processes, (n->process_count + 1) * sizeof *larger);
-            if (!larger) return false;
-            n->processes = larger;
-            size_t rank = nsys_ids_find(&r->names.rank_of, pid, 0);
+            if (!list_grow_one(&n->processes, n->process_count, sizeof *n->processes)) return false;
+            size_t rank = pairs_find(&r->names.rank_of, pid, 0);
             found = n->process_count;
-            larger[n->process_count++] =
-                (nsys_process){.pid = pid, .rank = rank == LOOKUP_NONE ? -1 : (int64_t)rank};
-            if (!nsys_ids_put(&r->process_of, pid, 0, found)) return false;
+            n->processes[n->process_count++] =
+                (nsys_process){.pid = pid, .rank = rank == PAIRS_NONE ? -1 : (int64_t)rank};
+            if (!pairs_set(&r->process_of, pid, 0, found)) return false;
         }
         r->last_process = found;
     }
     uint64_t *sum = &n->processes[r->last_process].spent_ns[spent];
-    *sum = ns > UINT64_MAX - *sum ? UINT64_MAX : *sum + ns;
+    *sum = sum_capped(*sum, ns);
     return true;
 }
 
@@ -204,14 +202,14 @@ static bool of_all(reading *r, void *row, int64_t pid, bool *all)
     int64_t handle;
     *all = true;
     if (!nsys_sqlite_whole(&r->db, row, AT_COMMUNICATOR, &handle)) return true; // older files do not tell
-    size_t rank = nsys_ids_find(&r->names.rank_of, pid, 0), size = LOOKUP_NONE;
-    if (rank != LOOKUP_NONE) size = nsys_ids_find(&r->names.size_of, handle, (int64_t)rank);
-    *all = size == LOOKUP_NONE ? handle == MPICH_WORLD : size == r->names.largest_communicator;
-    if (size != LOOKUP_NONE || (handle >= 0 && handle <= UINT32_MAX) || r->mixed) return true;
+    size_t rank = pairs_find(&r->names.rank_of, pid, 0), size = PAIRS_NONE;
+    if (rank != PAIRS_NONE) size = pairs_find(&r->names.size_of, handle, (int64_t)rank);
+    *all = size == PAIRS_NONE ? handle == MPICH_WORLD : size == r->names.largest_communicator;
+    if (size != PAIRS_NONE || (handle >= 0 && handle <= UINT32_MAX) || r->mixed) return true;
     *all = true;
-    if (nsys_ids_find(&r->communicators, pid, handle) != LOOKUP_NONE) return true;
-    r->mixed = nsys_ids_find(&r->has_one, pid, 0) != LOOKUP_NONE;
-    return nsys_ids_put(&r->communicators, pid, handle, 0) && nsys_ids_put(&r->has_one, pid, 0, 0);
+    if (pairs_find(&r->communicators, pid, handle) != PAIRS_NONE) return true;
+    r->mixed = pairs_find(&r->has_one, pid, 0) != PAIRS_NONE;
+    return pairs_set(&r->communicators, pid, handle, 0) && pairs_set(&r->has_one, pid, 0, 0);
 }
 
 static bool add_meeting(reading *r, void *row, const char *name, int64_t pid, nsys_span span)
@@ -226,23 +224,16 @@ static bool add_meeting(reading *r, void *row, const char *name, int64_t pid, ns
     if (kind == NSYS_MEETINGS) return true;
     if (!of_all(r, row, pid, &all)) return false;
     if (!all) return true;
-    size_t turn = nsys_ids_find(&r->turns, (int64_t)kind, pid);
-    if (turn == LOOKUP_NONE) {
-        turn_count *larger = realloc(r->turn_counts, (r->turn_count + 1) * sizeof *larger);
-        if (!larger) return false;
-        r->turn_counts = larger;
+    size_t turn = pairs_find(&r->turns, (int64_t)kind, pid);
+    if (turn == PAIRS_NONE) {
+        if (!list_grow_one(&r->turn_counts, r->turn_count, sizeof *r->turn_counts)) return false;
         turn = r->turn_count;
-        larger[r->turn_count++] = (turn_count){kind, 0};
-        if (!nsys_ids_put(&r->turns, (int64_t)kind, pid, turn)) return false;
+        r->turn_counts[r->turn_count++] = (turn_count){kind, 0};
+        if (!pairs_set(&r->turns, (int64_t)kind, pid, turn)) return false;
     }
     uint64_t number = r->turn_counts[turn].count++;
     if (n->meeting_count == MAX_MEETINGS) return true;
-    if (!(n->meeting_count & (n->meeting_count - 1))) {
-        nsys_meeting *larger =
-            realloc(n->meetings, (n->meeting_count ? 2 * n->meeting_count : 1) * sizeof *larger);
-        if (!larger) return false;
-        n->meetings = larger;
-    }
+    if (!list_grow_one(&n->meetings, n->meeting_count, sizeof *n->meetings)) return false;
     n->meetings[n->meeting_count++] = (nsys_meeting){kind, number, span.begin, span.end};
     return true;
 }

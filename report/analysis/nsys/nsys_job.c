@@ -126,7 +126,7 @@ static int by_length(const void *a, const void *b)
 static turn *find_turns(const nsys_job *job, size_t *count)
 {
     const nsys *first = &job->files[0];
-    nsys_ids ids = {0};
+    pairs ids = {0};
     turn *turns = calloc(first->meeting_count + 1, sizeof *turns);
     bool good = turns != NULL, common[NSYS_MEETINGS];
     size_t kept = 0;
@@ -137,18 +137,18 @@ static turn *find_turns(const nsys_job *job, size_t *count)
         const nsys *n = &job->files[f];
         for (size_t i = 0; i < n->meeting_count && good; i++) {
             const nsys_meeting *m = &n->meetings[i];
-            size_t at = nsys_ids_find(&ids, (int64_t)m->kind, (int64_t)m->turn);
-            if (at == LOOKUP_NONE && (f || !common[m->kind])) continue;
-            if (at == LOOKUP_NONE) {
+            size_t at = pairs_find(&ids, (int64_t)m->kind, (int64_t)m->turn);
+            if (at == PAIRS_NONE && (f || !common[m->kind])) continue;
+            if (at == PAIRS_NONE) {
                 at = (*count)++;
                 turns[at] = (turn){m->kind, m->turn, 0, 0};
-                good = nsys_ids_put(&ids, (int64_t)m->kind, (int64_t)m->turn, at);
+                good = pairs_set(&ids, (int64_t)m->kind, (int64_t)m->turn, at);
             }
             if (m->end_ns - m->begin_ns > turns[at].length_ns) turns[at].length_ns = m->end_ns - m->begin_ns;
             if (turns[at].files == f) turns[at].files++;
         }
     }
-    nsys_ids_free(&ids);
+    pairs_free(&ids);
     for (size_t i = 0; good && i < *count; i++)
         if (turns[i].files == job->file_count) turns[kept++] = turns[i];
     *count = kept;
@@ -247,19 +247,6 @@ static const char *host_name(const nsys *n)
     return n->host && *n->host ? n->host : n->path;
 }
 
-// Four digits: "717 ns", "3 ms".
-static void put_time(FILE *to, double ns)
-{
-    static const struct {
-        double unit;
-        const char *name;
-    } rows[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    size_t i = 0;
-    while (i < 3 && fabs(ns) < rows[i].unit)
-        i++;
-    fprintf(to, "%.4g %s", fabs(ns) / rows[i].unit, rows[i].name);
-}
-
 static void put_moves(FILE *to, const nsys_job *job)
 {
     size_t moved = 0;
@@ -270,7 +257,7 @@ static void put_moves(FILE *to, const nsys_job *job)
             told |= job->clocks->runs[k].host == run->host;
         if (told || moved++ >= NAMED) continue;
         fprintf(to, " %s is moved ", host_name(&job->files[i]));
-        put_time(to, (double)run->offset_ns);
+        clocks_put_time(to, (double)run->offset_ns);
         fputs(run->offset_ns > 0 ? " ahead." : " back.", to);
     }
     if (moved > NAMED) fprintf(to, " So are %zu more.", moved - NAMED);
@@ -281,7 +268,7 @@ static void say_agreement(FILE *to, const nsys_job *job)
     fprintf(to,
             "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they agree within ",
             job->clocks->hosts, job->meetings);
-    put_time(to, (double)job->clocks->error_ns);
+    clocks_put_time(to, (double)job->clocks->error_ns);
     putc('.', to);
 }
 

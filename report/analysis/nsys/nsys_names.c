@@ -1,58 +1,11 @@
 // What numbers in an export mean: strings, domains of NVTX, kinds of copies, ranks and GPUs.
 #define _POSIX_C_SOURCE 200809L // strdup
+#include "list.h"
 #include "nsys_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- from two numbers to an index ----
-
-static nsys_ids_slot *slot_of(const nsys_ids *ids, int64_t a, int64_t b)
-{
-    uint64_t h = ((uint64_t)a * 0x9e3779b97f4a7c15u) ^ (uint64_t)b;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    size_t i = (size_t)(h ^ h >> 32) & ids->mask;
-    while (ids->slots[i].index != LOOKUP_NONE && (ids->slots[i].a != a || ids->slots[i].b != b))
-        i = (i + 1) & ids->mask;
-    return &ids->slots[i];
-}
-
-size_t nsys_ids_find(const nsys_ids *ids, int64_t a, int64_t b)
-{
-    return ids->slots ? slot_of(ids, a, b)->index : LOOKUP_NONE;
-}
-
-static bool make_room(nsys_ids *ids)
-{
-    size_t size = ids->slots ? 2 * (ids->mask + 1) : 64;
-    if (ids->slots && 2 * ids->count <= ids->mask) return true;
-    nsys_ids larger = {malloc(size * sizeof *larger.slots), ids->count, size - 1};
-    if (!larger.slots) return false;
-    for (size_t i = 0; i < size; i++)
-        larger.slots[i].index = LOOKUP_NONE;
-    for (size_t i = 0; ids->slots && i <= ids->mask; i++)
-        if (ids->slots[i].index != LOOKUP_NONE)
-            *slot_of(&larger, ids->slots[i].a, ids->slots[i].b) = ids->slots[i];
-    free(ids->slots);
-    *ids = larger;
-    return true;
-}
-
-bool nsys_ids_put(nsys_ids *ids, int64_t a, int64_t b, size_t index)
-{
-    if (!make_room(ids)) return false;
-    nsys_ids_slot *slot = slot_of(ids, a, b);
-    if (slot->index == LOOKUP_NONE) ids->count++;
-    *slot = (nsys_ids_slot){a, b, index};
-    return true;
-}
-
-void nsys_ids_free(nsys_ids *ids)
-{
-    free(ids->slots);
-    *ids = (nsys_ids){0};
-}
 
 // ---- strings ----
 
@@ -92,11 +45,9 @@ char *nsys_number(int64_t id)
 }
 
 // Adds a text to a list, and what it is found by. Takes the text; NULL is none.
-static bool keep(char ***list, size_t *count, nsys_ids *ids, int64_t a, int64_t b, char *text)
+static bool keep(char ***list, size_t *count, pairs *ids, int64_t a, int64_t b, char *text)
 {
-    char **larger = text ? realloc(*list, (*count + 1) * sizeof *larger) : NULL;
-    if (larger) *list = larger;
-    if (!larger || !nsys_ids_put(ids, a, b, *count)) {
+    if (!text || !list_grow_one(list, *count, sizeof **list) || !pairs_set(ids, a, b, *count)) {
         free(text);
         return false;
     }
@@ -123,7 +74,7 @@ static bool read_domains(nsys_names *names)
     while (row && good && names->domain_count < MAX_DOMAINS && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t domain, global, id;
         if (!nsys_sqlite_whole(db, row, 0, &domain) || !nsys_sqlite_whole(db, row, 1, &global)) continue;
-        if (nsys_ids_find(&names->domain_of, domain, nsys_pid(global)) != LOOKUP_NONE) continue;
+        if (pairs_find(&names->domain_of, domain, nsys_pid(global)) != PAIRS_NONE) continue;
         char *text = nsys_sqlite_whole(db, row, 2, &id) ? nsys_string(names, id) : NULL;
         if (!text) text = nsys_text(names, row, 3);
         if (text)
@@ -136,8 +87,8 @@ static bool read_domains(nsys_names *names)
 
 const char *nsys_domain(const nsys_names *names, int64_t domain, int64_t global)
 {
-    size_t found = nsys_ids_find(&names->domain_of, domain, nsys_pid(global));
-    return found == LOOKUP_NONE ? "" : names->domains[found];
+    size_t found = pairs_find(&names->domain_of, domain, nsys_pid(global));
+    return found == PAIRS_NONE ? "" : names->domains[found];
 }
 
 // ---- copies ----
@@ -160,8 +111,8 @@ char *nsys_copy_name(const nsys_names *names, int64_t kind)
                                         "Unified Device-to-Host",
                                         "Unified Device-to-Device"};
     char text[80];
-    size_t found = nsys_ids_find(&names->copy_of, kind, 0);
-    if (found != LOOKUP_NONE) return strdup(names->copies[found]);
+    size_t found = pairs_find(&names->copy_of, kind, 0);
+    if (found != PAIRS_NONE) return strdup(names->copies[found]);
     if (kind >= 0 && kind < (int64_t)(sizeof known / sizeof *known))
         snprintf(text, sizeof text, "[CUDA memcpy %s]", known[kind]);
     else
@@ -204,7 +155,7 @@ static bool read_ranks(nsys_names *names)
         int64_t global, rank;
         if (!nsys_sqlite_whole(db, row, 0, &global) || !nsys_sqlite_whole(db, row, 1, &rank)) continue;
         if (rank >= 0 && rank < INT32_MAX)
-            good = nsys_ids_put(&names->rank_of, nsys_pid(global), 0, (size_t)rank);
+            good = pairs_set(&names->rank_of, nsys_pid(global), 0, (size_t)rank);
     }
     if (row) db->finalize(row);
     return good;
@@ -223,9 +174,9 @@ static bool read_communicators(nsys_names *names)
         if (!nsys_sqlite_whole(db, row, 0, &handle) || !nsys_sqlite_whole(db, row, 1, &rank) ||
             !nsys_sqlite_whole(db, row, 2, &size) || size < 1 || size > INT32_MAX)
             continue;
-        size_t known = nsys_ids_find(&names->size_of, handle, rank), now = (size_t)size;
+        size_t known = pairs_find(&names->size_of, handle, rank), now = (size_t)size;
         if (now > names->largest_communicator) names->largest_communicator = now;
-        good = nsys_ids_put(&names->size_of, handle, rank, known == LOOKUP_NONE || known == now ? now : 0);
+        good = pairs_set(&names->size_of, handle, rank, known == PAIRS_NONE || known == now ? now : 0);
     }
     if (row) db->finalize(row);
     return good;
@@ -244,11 +195,8 @@ static bool read_devices(nsys_names *names)
         if (!nsys_sqlite_whole(db, row, 0, &d.pid) || !nsys_sqlite_whole(db, row, 1, &d.ordinal) ||
             !nsys_sqlite_whole(db, row, 2, &d.gpu))
             continue;
-        nsys_device *larger = realloc(names->devices, (names->device_count + 1) * sizeof *larger);
-        good = larger != NULL;
-        if (!good) break;
-        names->devices = larger;
-        larger[names->device_count++] = d;
+        good = list_grow_one(&names->devices, names->device_count, sizeof *names->devices);
+        if (good) names->devices[names->device_count++] = d;
     }
     if (row) db->finalize(row);
     return good;
@@ -265,10 +213,8 @@ static bool read_gpus(nsys_names *names)
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t id;
         if (!nsys_sqlite_whole(db, row, 0, &id)) continue;
-        nsys_listed_gpu *larger = realloc(names->gpus, (names->gpu_count + 1) * sizeof *larger);
-        good = larger != NULL;
+        good = list_grow_one(&names->gpus, names->gpu_count, sizeof *names->gpus);
         if (!good) break;
-        names->gpus = larger;
         names->gpus[names->gpu_count++] = (nsys_listed_gpu){id, nsys_text(names, row, 1), nsys_text(names, row, 2)};
     }
     if (row) db->finalize(row);
@@ -297,9 +243,9 @@ void nsys_names_free(nsys_names *names)
     free(names->copies);
     free(names->gpus);
     free(names->devices);
-    nsys_ids_free(&names->domain_of);
-    nsys_ids_free(&names->copy_of);
-    nsys_ids_free(&names->rank_of);
-    nsys_ids_free(&names->size_of);
+    pairs_free(&names->domain_of);
+    pairs_free(&names->copy_of);
+    pairs_free(&names->rank_of);
+    pairs_free(&names->size_of);
     *names = (nsys_names){0};
 }

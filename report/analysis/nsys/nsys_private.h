@@ -5,22 +5,7 @@
 #include "lookup.h"
 #include "nsys.h"
 #include "nsys_sqlite.h"
-
-// ---- from two numbers to an index: a hash table ----
-
-typedef struct nsys_ids_slot {
-    int64_t a, b;
-    size_t index; // LOOKUP_NONE: free
-} nsys_ids_slot;
-
-typedef struct nsys_ids {
-    nsys_ids_slot *slots;
-    size_t count, mask;
-} nsys_ids;
-
-size_t nsys_ids_find(const nsys_ids *ids, int64_t a, int64_t b); // LOOKUP_NONE
-bool nsys_ids_put(nsys_ids *ids, int64_t a, int64_t b, size_t index);
-void nsys_ids_free(nsys_ids *ids);
+#include "pairs.h"
 
 // ---- the events of one table, by name ----
 
@@ -32,7 +17,7 @@ typedef struct nsys_group {
 
 typedef struct nsys_gather {
     lookup names;
-    nsys_ids ids; // what number, of what, is which group
+    pairs ids; // what number, of what, is which group
     nsys_group *groups;
     size_t count;
 } nsys_gather;
@@ -79,18 +64,18 @@ typedef struct nsys_listed_gpu {
 typedef struct nsys_names {
     nsys_sqlite *db;
     void *string;       // the statement that finds one; NULL: the file has no strings
-    nsys_ids domain_of; // of NVTX: domain and process
+    pairs domain_of; // of NVTX: domain and process
     char **domains;
     size_t domain_count;
-    nsys_ids copy_of;
+    pairs copy_of;
     char **copies; // "[CUDA memcpy Host-to-Device]"
     size_t copy_count;
-    nsys_ids rank_of; // pid
+    pairs rank_of; // pid
     nsys_device *devices;
     size_t device_count;
     nsys_listed_gpu *gpus;
     size_t gpu_count;
-    nsys_ids size_of; // of communicators of MPI: handle and rank
+    pairs size_of; // of communicators of MPI: handle and rank
     size_t largest_communicator;
     bool no_memory; // for a text, which would be missing
 } nsys_names;

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "nsys_reading.h"
+#include "sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,7 +242,7 @@ static void join_unknown(nsys *n)
     size_t known = n->processes[0].pid == NSYS_NO_PID;
     for (int what = 0; what < NSYS_SPENT; what++) {
         uint64_t *to = &n->processes[known].spent_ns[what], ns = n->processes[!known].spent_ns[what];
-        *to = ns > UINT64_MAX - *to ? UINT64_MAX : *to + ns;
+        *to = sum_capped(*to, ns);
     }
     n->processes[0] = n->processes[known];
     n->process_count = 1;
@@ -281,11 +282,11 @@ static void end_reading(reading *r)
     for (int i = 0; i < NSYS_READ; i++)
         nsys_gather_free(&r->gathers[i]);
     nsys_spans_free(r->gpus, r->gpu_count);
-    nsys_ids_free(&r->gpu_of);
-    nsys_ids_free(&r->process_of);
-    nsys_ids_free(&r->turns);
-    nsys_ids_free(&r->communicators);
-    nsys_ids_free(&r->has_one);
+    pairs_free(&r->gpu_of);
+    pairs_free(&r->process_of);
+    pairs_free(&r->turns);
+    pairs_free(&r->communicators);
+    pairs_free(&r->has_one);
     free(r->turn_counts);
     nsys_names_free(&r->names);
     nsys_sqlite_close(&r->db);

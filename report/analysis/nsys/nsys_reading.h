@@ -54,13 +54,13 @@ typedef struct reading {
     nsys_names names;
     nsys_gather gathers[NSYS_READ];
     nsys_spans *gpus;
-    size_t gpu_count, last_gpu;
-    nsys_ids gpu_of, process_of; // (device, process), process
-    nsys_ids turns;              // (kind of meeting, process): how many there were
+    size_t gpu_count;
+    pairs gpu_of, process_of; // (device, process), process
+    pairs turns;              // (kind of meeting, process): how many there were
     turn_count *turn_counts;
     size_t turn_count;
-    nsys_ids communicators; // of MPI, that the file does not list: (process, handle)
-    nsys_ids has_one;       // process: of those
+    pairs communicators; // of MPI, that the file does not list: (process, handle)
+    pairs has_one;       // process: of those
     bool mixed;             // a process has several of them: who takes part in which is not known
     size_t last_process;
     int64_t last_nvtx; // -1: not looked for

@@ -170,10 +170,10 @@ static bool found(nsys_sqlite *s, const char *sql, const char *first, const char
 bool nsys_sqlite_has(nsys_sqlite *s, const char *table)
 {
     // A view could be anything, and so could what a virtual table is made of.
-    return found(
-        s,
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE 'CREATE VIRTUAL%'",
-        table, NULL);
+    return found(s,
+                 "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND rootpage > 0 AND sql NOT LIKE "
+                 "'CREATE VIRTUAL%'",
+                 table, NULL);
 }
 
 bool nsys_sqlite_has_column(nsys_sqlite *s, const char *table, const char *column)

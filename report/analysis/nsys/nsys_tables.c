@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "list.h"
 #include "nsys_private.h"
+#include "sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,11 +118,7 @@ static double median_of(const nsys_values *v)
 
 static nsys_group *new_group(nsys_gather *g, const char *of, size_t of_number, const char *name)
 {
-    if (!(g->count & (g->count - 1))) {
-        nsys_group *larger = realloc(g->groups, (g->count ? 2 * g->count : 1) * sizeof *larger);
-        if (!larger) return NULL;
-        g->groups = larger;
-    }
+    if (!list_grow_one(&g->groups, g->count, sizeof *g->groups)) return NULL;
     nsys_group *to = &g->groups[g->count];
     *to = (nsys_group){.name = strdup(name), .of = of};
     if (!to->name) return NULL;
@@ -152,16 +149,11 @@ void nsys_gather_free(nsys_gather *g)
     }
     free(g->groups);
     lookup_free(&g->names);
-    nsys_ids_free(&g->ids);
+    pairs_free(&g->ids);
     *g = (nsys_gather){0};
 }
 
 // ---- rows ----
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 static void finish_row(nsys_row *row)
 {
@@ -178,7 +170,7 @@ static void fill_row(nsys_row *row, nsys_group *g, bool keep)
     g->name = NULL;
     for (size_t i = 0; i < row->count; i++) {
         uint64_t value = value_at(v, i);
-        row->total = add(row->total, value);
+        row->total = sum_capped(row->total, value);
         row->sum += (double)value;
         if (value < row->min) row->min = value;
         if (value > row->max) row->max = value;
@@ -213,7 +205,7 @@ static void finish_table(nsys_table *t)
     t->count = t->total = 0;
     double sum = 0;
     for (size_t i = 0; i < t->row_count; i++) {
-        t->total = add(t->total, t->rows[i].total);
+        t->total = sum_capped(t->total, t->rows[i].total);
         t->count += t->rows[i].count;
         sum += t->rows[i].sum;
     }
@@ -296,7 +288,7 @@ static void join_sums(nsys_row *to, const nsys_row *from)
     double n = (double)to->count, m = (double)from->count, off = from->mean - (n > 0 ? to->sum / n : 0);
     to->squares += from->squares + (n > 0 ? off * off * n * m / (n + m) : 0);
     to->count += from->count;
-    to->total = add(to->total, from->total);
+    to->total = sum_capped(to->total, from->total);
     to->sum += from->sum;
     if (from->min < to->min) to->min = from->min;
     if (from->max > to->max) to->max = from->max;
@@ -314,11 +306,7 @@ static nsys_row *joined_row(nsys_table *to, lookup *names, const nsys_row *like)
 {
     size_t *place = lookup_put(names, like->of ? (size_t)(uintptr_t)like->of : 0, like->name);
     if (!place || *place != LOOKUP_NONE) return place ? &to->rows[*place] : NULL;
-    if (!(to->row_count & (to->row_count - 1))) {
-        nsys_row *larger = realloc(to->rows, (to->row_count ? 2 * to->row_count : 1) * sizeof *larger);
-        if (!larger) return NULL;
-        to->rows = larger;
-    }
+    if (!list_grow_one(&to->rows, to->row_count, sizeof *to->rows)) return NULL;
     char *name = strdup(like->name);
     if (!name) return NULL;
     *place = to->row_count;

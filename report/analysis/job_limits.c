@@ -1,0 +1,308 @@
+// What only the whole job over time tells: CPUs and GPUs that were hardly used, memory near its limit, nodes that did
+// less than others.
+#include "job_findings_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// "336 GiB".
+static const char *memory_text(char *text, size_t size, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
+    int digits = !unit ? 0 : fabs(bytes) < 9.995 ? 2 : fabs(bytes) < 99.95 ? 1 : 0;
+    snprintf(text, size, "%.*f %s", digits, bytes, units[unit]);
+    return text;
+}
+
+typedef struct limit {
+    const char *rule, *class_name;
+    double info, watch, warn; // NAN: none
+    double least_s;
+    const char *origin, *advice;
+} limit;
+
+enum { CPU_LOW, GPU_IDLE, MEMORY_PEAK, MEMORY_GROWTH, IMBALANCE, POWER_CAP, SAMPLES_MISSING };
+static const limit limits[] = {
+    [CPU_LOW] = {"cpu-low", "utilisation", 0.80, 0.65, NAN, 300, "jobstats (Princeton)",
+                 "Fewer CPUs or nodes, or more ranks and threads; look for waiting: I/O, one rank, the network"},
+    [GPU_IDLE] = {"gpu-idle", "utilisation", NAN, 0.25, 0.15, 300, "jobstats (Princeton)",
+                  "Look what the GPUs wait for: input, the CPU, communication"},
+    [MEMORY_PEAK] = {"mem-peak", "utilisation", NAN, 0.90, 0.98, 0, "node exporter mixin; netdata",
+                     "A step more and the kernel kills processes: more memory or fewer ranks a node"},
+    [MEMORY_GROWTH] = {"mem-growth", "utilisation", NAN, 7200, 1800, 60,
+                       "own: a straight line reaches the limit in 2 h",
+                       "Look for a leak or for buffers that grow with the steps"},
+    [IMBALANCE] = {"imbalance", "utilisation", NAN, 0.75, NAN, 10, "own: below three quarters of the median node",
+                   "Look at how work is divided, and whether this node is slower"},
+    [POWER_CAP] = {"power-cap", "back-pressure", 0.95, NAN, NAN, 10, "own",
+                   "They run at their power limit: normal at full load; a higher limit is the site's to give"},
+    [SAMPLES_MISSING] = {"samples-missing", "data", 0.01, 0.10, NAN, 0, "own",
+                         "See why the recorder did not run or was late; figures over these times are not known"},
+};
+
+static severity judge_low(const limit *l, double value)
+{
+    if (value < l->warn) return SEVERITY_WARN;
+    if (value < l->watch) return SEVERITY_WATCH;
+    return value < l->info ? SEVERITY_INFO : SEVERITY_OK;
+}
+
+static severity judge_high(const limit *l, double value)
+{
+    if (value >= l->warn) return SEVERITY_WARN;
+    if (value >= l->watch) return SEVERITY_WATCH;
+    return value >= l->info ? SEVERITY_INFO : SEVERITY_OK;
+}
+
+static job_finding of_limit(const job_report *r, const limit *l, severity s, double value, const char *unit)
+{
+    job_finding x = job_finding_blank;
+    x.severity = s;
+    x.class_rank = rules_class_rank(l->class_name);
+    x.rule = (char *)(uintptr_t)l->rule;
+    x.advice = (char *)(uintptr_t)l->advice;
+    x.origin = (char *)(uintptr_t)l->origin;
+    x.unit = (char *)(uintptr_t)unit;
+    x.value = value;
+    x.threshold = s == SEVERITY_WARN ? l->warn : s == SEVERITY_WATCH ? l->watch : l->info;
+    x.to_s = r->end_s;
+    return x;
+}
+
+static const job_use *use_of(const job_report *r, job_meter meter)
+{
+    for (size_t i = 0; i < r->use_count; i++)
+        if (r->uses[i].meter == meter) return &r->uses[i];
+    return NULL;
+}
+
+static bool find_cpu_low(job_report *r)
+{
+    const job_use *use = use_of(r, JOB_CPU), *gpu = use_of(r, JOB_GPU_BUSY);
+    const limit *l = &limits[CPU_LOW];
+    if (!use || !(use->capacity > 0) || !(r->end_s >= l->least_s)) return true;
+    double value = use->mean / use->capacity;
+    severity s = judge_low(l, value);
+    // Where GPUs work, CPUs may wait for them.
+    if (gpu && gpu->mean >= limits[GPU_IDLE].watch && s > SEVERITY_INFO) s = SEVERITY_INFO;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, l, s, value, "of the CPUs");
+    job_share_text(share, sizeof share, value);
+    x.meter = JOB_CPU;
+    x.nodes = use->nodes;
+    x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
+    job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
+    bool given = basis > JOB_BASIS_NODE;
+    x.claim = text_make("the job used %.3g of %.3g%s CPUs a node in the mean (%s%s%s)", use->mean, use->capacity,
+                       given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
+    x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
+    return job_add_finding(r, x) != NULL;
+}
+
+// Known to be, both ways.
+static bool network_idles(const job_report *r)
+{
+    const job_use *ways[] = {use_of(r, JOB_SENT), use_of(r, JOB_RECEIVED)}, *paused = use_of(r, JOB_PAUSED);
+    for (size_t i = 0; i < 2; i++)
+        if (!ways[i] || !(ways[i]->mean < 0.1 * ways[i]->capacity)) return false;
+    return !paused || paused->high < 0.01;
+}
+
+static bool find_gpu_idle(job_report *r)
+{
+    const job_use *use = use_of(r, JOB_GPU_BUSY);
+    const limit *l = &limits[GPU_IDLE];
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (strcmp(r->findings[i].rule, l->rule) == 0) return true; // said of single GPUs
+    severity s = use && r->end_s >= l->least_s ? judge_low(l, use->mean) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, l, s, use->mean, "of the time");
+    job_share_text(share, sizeof share, use->mean);
+    x.meter = JOB_GPU_BUSY;
+    x.nodes = use->nodes;
+    x.claim = text_make("the GPUs were busy %s of the time in the mean%s", share,
+                        network_idles(r) ? ", and the network under 10 % of its line rate: it is not what they wait for"
+                                         : "");
+    x.title = text_make("The GPUs were busy %s of the time", share);
+    return job_add_finding(r, x) != NULL;
+}
+
+static bool find_memory_peak(job_report *r)
+{
+    double most = 0;
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[JOB_MEMORY];
+        double share = lane && lane->capacity > 0 ? lane->high / lane->capacity : NAN;
+        count += judge_high(&limits[MEMORY_PEAK], share) > 0;
+        if (share > most) most = share, worst = i;
+    }
+    severity s = judge_high(&limits[MEMORY_PEAK], most);
+    if (!s || worst == JOB_NONE) return true;
+    char peak[32], limit_text[32], who[300], share[32];
+    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
+    x.meter = JOB_MEMORY;
+    x.node = worst;
+    x.nodes = count;
+    job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
+    memory_text(peak, sizeof peak, lane->high);
+    memory_text(limit_text, sizeof limit_text, lane->capacity);
+    x.claim =
+        text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, job_share_text(share, sizeof share, most));
+    x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
+    return job_add_finding(r, x) != NULL;
+}
+
+// Straight line through the second half of a lane, by least squares.
+typedef struct line {
+    double slope, r2, from_s, to_s, end;
+    size_t points;
+} line;
+
+static line fit(const job_report *r, const job_lane *lane, double from_s, double to_s)
+{
+    enum { POINTS = 64 };
+    job_column columns[POINTS];
+    double n = 0, st = 0, sv = 0, stt = 0, stv = 0, svv = 0;
+    line l = {.from_s = from_s, .to_s = to_s, .end = lane->last};
+    job_lane_columns(r, lane, from_s, to_s, columns, POINTS);
+    for (size_t i = 0; i < POINTS; i++) {
+        double t = ((double)i + 0.5) / POINTS * (to_s - from_s), v = columns[i].mean;
+        if (isnan(v)) continue;
+        n++, st += t, sv += v, stt += t * t, stv += t * v, svv += v * v;
+        l.points++;
+    }
+    double a = n * stt - st * st, b = n * stv - st * sv, c = n * svv - sv * sv;
+    if (l.points < 8 || !(a > 0)) return l;
+    l.slope = b / a;
+    l.r2 = c > 0 ? b * b / (a * c) : 0;
+    return l;
+}
+
+static double time_to_full(const job_report *r, size_t node, line *l)
+{
+    const job_lane *lane = r->nodes[node].lanes[JOB_MEMORY];
+    if (!lane || !(lane->capacity > 0) || isnan(lane->last)) return NAN;
+    double to = r->nodes[node].end_s, from = (r->nodes[node].begin_s + to) / 2;
+    if (to - from < limits[MEMORY_GROWTH].least_s / 2) return NAN;
+    *l = fit(r, lane, from, to);
+    // Noise and caches are no growth: a hundredth of the limit at least, and nearly straight.
+    bool grows = l->r2 >= 0.9 && l->slope * (to - from) >= 0.01 * lane->capacity;
+    return grows ? fmax(0, lane->capacity - lane->last) / l->slope : NAN;
+}
+
+static bool find_memory_growth(job_report *r)
+{
+    double soonest = INFINITY;
+    line of = {0};
+    size_t worst = JOB_NONE, count = 0;
+    for (size_t i = 0; i < r->node_count; i++) {
+        line l;
+        double full = time_to_full(r, i, &l);
+        count += judge_low(&limits[MEMORY_GROWTH], full) > 0;
+        if (full < soonest) soonest = full, worst = i, of = l;
+    }
+    severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
+    if (!s || worst == JOB_NONE) return true;
+    char rate[32], end[32], limit_text[32], full[32], who[300];
+    const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
+    job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
+    x.meter = JOB_MEMORY;
+    x.node = worst;
+    x.nodes = count;
+    x.from_s = of.from_s;
+    job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
+    memory_text(rate, sizeof rate, of.slope * 60);
+    memory_text(end, sizeof end, lane->last);
+    memory_text(limit_text, sizeof limit_text, lane->capacity);
+    job_length_text(full, sizeof full, soonest);
+    x.claim = text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
+    x.title = text_make("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
+    return job_add_finding(r, x) != NULL;
+}
+
+// The node farthest below the median.
+static bool find_imbalance(job_report *r, job_meter meter)
+{
+    double *means = calloc(r->node_count + 1, sizeof *means);
+    double least = INFINITY;
+    size_t n = 0, low = JOB_NONE;
+    if (!means) return false;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        if (!lane || isnan(lane->mean)) continue;
+        if (lane->mean < least) least = lane->mean, low = i;
+        means[n++] = lane->mean;
+    }
+    double middle = job_median(means, n);
+    if (n == 2) middle = means[1]; // sorted: of two the larger
+    free(means);
+    const job_use *use = use_of(r, meter);
+    bool weighs = use && middle > 0 && !(middle < 0.05 * use->capacity); // too little to divide
+    severity s = n >= 2 && weighs && r->end_s >= limits[IMBALANCE].least_s
+                     ? judge_low(&limits[IMBALANCE], least / middle)
+                     : SEVERITY_OK;
+    if (!s || low == JOB_NONE) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[IMBALANCE], s, least / middle, "of the median");
+    x.meter = meter;
+    x.node = low;
+    x.nodes = 1;
+    job_share_text(share, sizeof share, least / middle);
+    x.claim = text_make("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
+                       n == 2 ? "the other" : "the median");
+    x.title = text_make("%s did less than the other nodes", r->nodes[low].name);
+    return job_add_finding(r, x) != NULL;
+}
+
+static bool find_power_cap(job_report *r, job_meter meter, const char *whose)
+{
+    const job_use *use = use_of(r, meter);
+    double value = use && use->capacity > 0 ? use->mean / use->capacity : NAN;
+    severity s = r->end_s >= limits[POWER_CAP].least_s ? judge_high(&limits[POWER_CAP], value) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[POWER_CAP], s, value, "of the limit");
+    x.meter = meter;
+    x.nodes = use->nodes;
+    job_share_text(share, sizeof share, value);
+    x.claim = text_make("the %s drew %s of their power limit in the mean", whose, share);
+    x.title = text_make("The %s ran at their power limit", whose);
+    return job_add_finding(r, x) != NULL;
+}
+
+static bool find_missing(job_report *r)
+{
+    double value = r->expected ? 1 - (double)r->samples / (double)r->expected : 0;
+    severity s = r->expected > r->samples + 1 ? judge_high(&limits[SAMPLES_MISSING], value) : SEVERITY_OK;
+    if (!s) return true;
+    char share[32];
+    job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
+    size_t most = JOB_NONE;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_node *node = &r->nodes[i];
+        x.nodes += node->expected > node->samples;
+        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples)
+            most = i;
+    }
+    x.node = most;
+    job_share_text(share, sizeof share, value);
+    x.claim = text_make("%llu of %llu samples are missing (%s), most of them of %s",
+                       (unsigned long long)(r->expected - r->samples), (unsigned long long)r->expected, share,
+                       r->nodes[most].name);
+    x.title = text_make("%s of the samples are missing", share);
+    return job_add_finding(r, x) != NULL;
+}
+
+bool job_find_limits(job_report *r)
+{
+    return find_cpu_low(r) && find_gpu_idle(r) && find_memory_peak(r) && find_memory_growth(r) &&
+           find_imbalance(r, JOB_CPU) && find_imbalance(r, JOB_GPU_BUSY) && find_imbalance(r, JOB_SENT) &&
+           find_power_cap(r, JOB_POWER_GPU, "GPUs") && find_power_cap(r, JOB_POWER_CPU, "CPUs") && find_missing(r);
+}
