@@ -131,7 +131,8 @@ of() { # COUNTER FILTER, of all.json
 @test "a run that was killed: what it kept is compared, and what is missing is said" {
     make_nic tree cxi0 hni_sts_rx_ok_octets=1000 cq_cq_oxe_num_idles=5
     rm -f done
-    netprof run -q --root tree -o killed.netprof --interval 10ms -- sh -c 'for i in $(seq 300); do [ -e done ] || sleep 0.1; done' 2>/dev/null &
+    netprof run -q --root tree -o killed.netprof --interval 10ms -- \
+        sh -c 'for i in $(seq 300); do [ -e done ] || sleep 0.1; done' 2>/dev/null &
     recorder=$!
     wait_for_readings killed.netprof 3
     kill -KILL $recorder

@@ -52,8 +52,8 @@ totals_agree() {
         | map(select(. != null))
         | reduce .[] as $x ([]; if .[-1] == $x then . else . + [$x] end)
         | . == ["solve", "wait <&>/all", "solve", "wait <&>/all"]'
-    # In each column all of the thread's time and no more; what the sampler was interrupted amid a sample one column has
-    # too much and the next one too little.
+    # A column holds all of the thread's time and no more; where the sampler was interrupted amid a sample, one column has
+    # too much and the next as much less: so far never more than a column beyond.
     job_json '.regions_over_time.regions as $r | [range(0; $r[0].share | length) as $i | [$r[].share[$i] | values]
         | select(. != []) | add] | . as $columns | length as $n | [range(1; $n + 1) | ($columns[:.] | add) - .] as $beyond
         | {$columns, $beyond}, (all($columns[]; . >= 0) and all($beyond[]; . < 1) and $n > 40 and

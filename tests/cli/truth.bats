@@ -57,9 +57,10 @@ near() {
 # as_the_kernel_says TOLERANCE: CPU time of the job, user and system together, against wait4() of the command and of all
 # that it waited for.
 as_the_kernel_says() {
-    local user system
+    local user system kernel
     user=$(of_job cpu_user) system=$(of_job cpu_system) # nothing where it did not change
-    near "$((${user:-0} + ${system:-0}))" "$(jq '.facts | (.user_cpu_us | tonumber) + (.system_cpu_us | tonumber)' r.json)" "$1"
+    kernel=$(jq '.facts | (.user_cpu_us | tonumber) + (.system_cpu_us | tonumber)' r.json)
+    near "$((${user:-0} + ${system:-0}))" "$kernel" "$1"
 }
 
 used() {

@@ -231,7 +231,7 @@ static void ping(int count, int port)
 
 typedef struct traffic {
     unsigned long long received[2], sent[2]; // packets of each end
-    int talking;                             // sockets that still have something to say or to hear
+    unsigned long long talking;              // sockets that still have something to say or to hear
 } traffic;
 
 // By the kernel's text of the namespace that this thread is in.
@@ -244,12 +244,11 @@ static FILE *text_of(const char *what)
     return f;
 }
 
-static int talking_in(int end)
+static unsigned talking_in(int end)
 {
     enum { TIME_WAIT = 6 };
     char line[512];
-    unsigned socket_state;
-    int count = 0;
+    unsigned socket_state, count = 0;
     enter(end);
     FILE *f = text_of("tcp");
     while (fgets(line, sizeof line, f))
