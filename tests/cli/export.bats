@@ -45,6 +45,14 @@ record() {
     netprof run -q --sources netdev,ip --interval 0.05 -o run.netprof -- sleep 0.2
 }
 
+@test "every format can be written and read back here" {
+    local format missing=
+    for format in csv json sqlite hdf5 parquet; do
+        [[ " $formats " == *" $format "* ]] || missing+=" $format"
+    done
+    [ -z "$missing" ] || skip "not in the tests of all formats:$missing"
+}
+
 @test "a recording: every format holds every value, difference and rate" {
     record
     same_in_all run.netprof

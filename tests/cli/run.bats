@@ -124,14 +124,15 @@ END
 }
 
 @test "a file that is being written is readable after SIGKILL" {
-    netprof run -o a.netprof --interval 10ms -- sh -c 'touch ready; sleep 5' &
+    netprof run -o a.netprof --interval 10ms -- sh -c 'for i in $(seq 300); do [ -e done ] || sleep 0.1; done' &
     pid=$!
-    while [ ! -e ready ]; do sleep 0.01; done
-    sleep 0.2
+    wait_for_readings a.netprof 5
+    before=$(readings a.netprof)
     kill -KILL $pid
+    touch done
     wait $pid || true
     netprof convert a.netprof a.json || [ $? -eq 1 ]
-    [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
+    [ "$(jq '.snapshots | length' a.json)" -ge "$before" ]
     [ "$(jq -r .facts.interval_ns a.json)" = 10000000 ]
 }
 

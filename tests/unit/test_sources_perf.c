@@ -1088,12 +1088,12 @@ static void a_command_and_its_children(void **state)
     close_source(&b);
 }
 
-static int gate[2];
+static int gate[2], waiting[2]; // who waits says so first
 
 static void wait_for_gate(void)
 {
-    char c;
-    if (read(gate[0], &c, 1) != 1) _exit(1);
+    char c = 0;
+    if (write(waiting[1], &c, 1) != 1 || read(gate[0], &c, 1) != 1) _exit(1);
 }
 
 static void *thread_work(void *unused)
@@ -1127,29 +1127,21 @@ static void standing_work(void)
     _exit(0);
 }
 
-static int threads_of(pid_t pid)
-{
-    char path[64];
-    int n = 0;
-    snprintf(path, sizeof path, "ls /proc/%d/task | wc -l", (int)pid);
-    FILE *f = popen(path, "r");
-    if (!f || fscanf(f, "%d", &n) != 1) n = 0;
-    pclose(f);
-    return n;
-}
-
 static void a_process_that_runs_already(void **state)
 {
     (void)state;
     bench b;
     int status;
     assert_int_equal(pipe(gate), 0);
+    assert_int_equal(pipe(waiting), 0);
     pid_t pid = fork();
     if (pid == 0) standing_work();
+    close(waiting[1]); // else a reader would wait for one that ended
     sources_job job = {.pids = &pid, .pid_count = 1, .perf = "page_faults,task_clock"};
-    while (threads_of(pid) < 2)
-        usleep(1000);
-    usleep(50000); // its child
+    for (int i = 0; i < 3; i++) {
+        char c;
+        assert_int_equal(read(waiting[0], &c, 1), 1);
+    }
     open_source(&b, "perf", NULL, &job);
     bool none = no_events(&b);
     assert_int_equal(write(gate[1], "abc", 3), 3);
@@ -1163,6 +1155,7 @@ static void a_process_that_runs_already(void **state)
     close_source(&b);
     close(gate[0]);
     close(gate[1]);
+    close(waiting[0]);
     if (none) skip();
 }
 
