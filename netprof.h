@@ -12822,7 +12822,8 @@ static void netprof__check_environment(struct netprof__regions_state *g)
     static const char *const known[] = {"NETPROF",         "NETPROF_ROOT",    "NETPROF_SOURCES",
                                         "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
                                         "NETPROF_FLUSH",   "NETPROF_EVERY",   "NETPROF_INTERVAL",
-                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES"};
+                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES",
+                                        "NETPROF_DUCKDB",  "NETPROF_GNUPLOT"}; /* these two: the programs' */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {

@@ -329,6 +329,9 @@ END
     job_json a.json node1 2000000
     job_json b.json node2 6000000
     netprof-report -o plain.pdf a.json b.json
+    # 20 of the 80 s of each, and of one alone.
+    [ "$(netprof job a.json b.json --fail-on critical | grep -c '40 of 160 samples are missing (25 %), on 2 nodes$')" = 1 ]
+    [ "$(netprof job a.json --fail-on critical | grep -c '20 of 80 samples are missing (25 %), all of node1$')" = 1 ]
     python3 - <<'END'
 import re
 import subprocess
