@@ -374,8 +374,9 @@ typedef enum netprof_item_type {
 typedef struct netprof_item {
     netprof_item_type type;
     uint64_t offset, size; /* of the chunk, in bytes */
+    uint64_t needs;        /* SNAPSHOT: where the first of the chunks begins that it builds on; 0: not told */
     const netprof_fact *fact;
-    const netprof_snapshot *snapshot;
+    const netprof_snapshot *snapshot; /* NULL: passed over */
     const netprof_delta *delta;
     const struct netprof_regions *regions;
     const char *text; /* DAMAGE: what is lost, in words */
@@ -512,6 +513,11 @@ NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const v
 /* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
    behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
+/* From now on, passes over the snapshots before an offset (0: none), and over what builds on them: that they are whole and
+   what they build on is looked at, as ever, but not what they hold, which is nearly all the work. To read the last one of
+   many: pass over all (UINT64_MAX) for its `needs`, then in another reader over those before that. Snapshots of format 1
+   are never passed over. object. */
+NETPROF_API void netprof_reader_pass(netprof_reader *reader, uint64_t until);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 #ifndef NETPROF_NO_JSON
@@ -9864,6 +9870,8 @@ typedef struct netprof__read_schema {
     int has_key;
     uint32_t link; /* checksum of its chunk */
     netprof__chain chain;
+    uint64_t chain_at; /* where it begins in the file */
+    int passed;        /* its last snapshot was not decoded */
 } netprof__read_schema;
 
 struct netprof_reader {
@@ -9881,6 +9889,9 @@ struct netprof_reader {
     int later;      /* ... and a later netprof wrote them */
     int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
+    uint64_t pass_until, needs; /* needs: of the snapshot that was taken last; passed: it was not decoded */
+    int passed;
+    int foreign; /* what stands here is of another file, whose beginning is lost */
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
     netprof_snapshot snapshot;
@@ -10540,25 +10551,44 @@ static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, n
     netprof__settle_stamps(chain, s, listed, cell_bits, 1);
 }
 
+/* The place of the chunk in its chain is known. 1 when what it holds is not wanted. */
+static int netprof__pass_step(netprof_reader *r, netprof__read_schema *row, uint64_t position)
+{
+    uint64_t at = r->base + r->at;
+    if (!position) row->chain_at = at;
+    r->needs = row->chain_at;
+    row->passed = at < r->pass_until || (position && row->passed);
+    if (!row->passed) return 0;
+    r->passed = row->chain.begun = 1;
+    row->chain.position = position;
+    row->chain.link = netprof__chunk_sum(r);
+    return 1;
+}
+
 /* NULL, or what is wrong with the chunk. What builds on a snapshot that does not decode is lost, too. */
 static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
 {
     netprof_snapshot *s = &r->snapshot;
     size_t number;
     const netprof_schema *schema = netprof__schema_number(r, c, &number);
+    netprof__read_schema *row;
     netprof__chain *chain;
-    uint64_t position;
+    uint64_t position, set;
     uint32_t link;
     if (!schema) return "a snapshot whose schema is lost";
-    chain = &r->schemas[number].chain;
-    if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
-        return netprof__reader_starved(r);
+    row = &r->schemas[number];
+    chain = &row->chain;
     link = netprof__take_u32(c);
     position = netprof__take_varint(c);
-    s->set = netprof__take_varint(c) == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
-    if (!position && link != r->schemas[number].link) return "a snapshot whose schema is lost";
+    set = netprof__take_varint(c);
+    if (!position && link != row->link) return "a snapshot whose schema is lost";
     if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
         return "a snapshot that builds on one that is lost";
+    r->foreign = 0; /* it builds on what is known */
+    if (!c->bad && netprof__pass_step(r, row, position)) return NULL;
+    if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
+        return netprof__reader_starved(r);
+    s->set = set == NETPROF_SET_FAST ? NETPROF_SET_FAST : NETPROF_SET_ALL;
     chain->begun = 0;
     if (!position) netprof__chain_begin(chain, schema);
     chain->position = position;
@@ -10625,6 +10655,12 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
     size_t number = 0;
     const netprof_schema *schema = netprof__take_schema(r, c, &number);
     if (!schema) return "a schema that does not decode, or is over the limits";
+    if (number < r->schema_count && r->schemas[number].schema)
+        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* no file has two of a number */
+    if (r->foreign) {
+        netprof_schema_release(schema);
+        return "a schema of another file, whose beginning is lost";
+    }
     if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
         !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
                                          (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
@@ -10936,6 +10972,7 @@ static void netprof__forget_schemas(netprof_reader *r)
         netprof_schema_release(r->schemas[i].schema);
     }
     r->schema_count = 0;
+    r->foreign = 0;
 }
 
 static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, uint64_t size, const char *text)
@@ -11007,9 +11044,18 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
 {
     item->type = type;
     item->fact = type == NETPROF_ITEM_FACT ? &r->fact : NULL;
-    item->snapshot = type == NETPROF_ITEM_SNAPSHOT ? &r->snapshot : NULL;
+    item->snapshot = type == NETPROF_ITEM_SNAPSHOT && !r->passed ? &r->snapshot : NULL;
+    item->needs = type == NETPROF_ITEM_SNAPSHOT ? r->needs : 0;
     item->delta = type == NETPROF_ITEM_DELTA ? &r->delta : NULL;
     item->regions = type == NETPROF_ITEM_REGIONS ? &r->regions : NULL;
+}
+
+static const char netprof__foreign[] = "a part of another file, whose beginning is lost";
+
+/* Steps tell by what they build on whose they are; other chunks name a schema by its number, or none at all. */
+static int netprof__is_foreign(const netprof_reader *r, const struct netprof__chunk_kind *type)
+{
+    return r->foreign && type->take != netprof__take_step && type->take != netprof__keep_schema;
 }
 
 /* The chunk at r->at, which is whole. */
@@ -11023,7 +11069,9 @@ static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_i
     c.end = r->data + r->at + size;
     r->ended = type && !type->take && netprof__take_varint(&c) == r->chunks;
     r->chunks++;
-    wrong = type && type->take ? type->take(r, &c) : NULL;
+    r->needs = 0;
+    r->passed = 0;
+    wrong = !type || !type->take ? NULL : netprof__is_foreign(r, type) ? netprof__foreign : type->take(r, &c);
     if (r->starved) {
         r->chunks--;
         return netprof__fill_trouble(r, error);
@@ -11060,6 +11108,11 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
     item->size = 0;
     item->complete = r->ended;
     return NETPROF_OK;
+}
+
+NETPROF_API void netprof_reader_pass(netprof_reader *r, uint64_t until)
+{
+    if (r) r->pass_until = until;
 }
 
 NETPROF_API void netprof_reader_close(netprof_reader *r)
@@ -12803,7 +12856,8 @@ static void netprof__check_environment(struct netprof__regions_state *g)
     static const char *const known[] = {"NETPROF",         "NETPROF_ROOT",    "NETPROF_SOURCES",
                                         "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
                                         "NETPROF_FLUSH",   "NETPROF_EVERY",   "NETPROF_INTERVAL",
-                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES"};
+                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES",
+                                        "NETPROF_DUCKDB",  "NETPROF_GNUPLOT"}; /* these two: the programs' */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {

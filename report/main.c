@@ -13,7 +13,6 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-#include <unistd.h>
 
 static int brief, all_nics, list_charts, no_gnuplot, force, check_layout;
 static char *peak, *jobid, *config_path, *compare, *charts;
@@ -101,8 +100,8 @@ static void say_progress(void *user, const char *what, size_t done, size_t of)
     (void)user;
     time_t now = time(NULL);
     if (!begin) begin = now;
-    if (now - begin >= 1 && isatty(STDERR_FILENO)) fprintf(stderr, "\rnetprof report: %s %zu of %zu\033[K", what, done, of);
-    if (done + 1 == of && now - begin >= 1 && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+    if (done + 1 >= of) progress_end();
+    else if (now - begin >= 1) progress("%s %zu of %zu", what, done, of);
 }
 
 static void say_warning(void *user, const char *text)

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int as_json, all, quiet;
 static char *rules_path, *fail_on, *phases;
@@ -35,10 +34,9 @@ static severity limit_wanted(void)
 static void say_progress(void *user, size_t done, size_t count)
 {
     (void)user;
-    if (quiet || count < 2 || !isatty(STDERR_FILENO)) return;
-    if (done < count) fprintf(stderr, "\r\033[Kreading %zu of %zu", done + 1, count);
-    else fputs("\r\033[K", stderr);
-    fflush(stderr);
+    if (quiet || count < 2) return;
+    if (done < count) progress("reading file %zu of %zu", done + 1, count);
+    else progress_end();
 }
 
 static void say_warnings(const job_report *job)

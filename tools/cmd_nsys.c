@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int as_json, as_csv, top = 10, all, bins, each;
 static char *report_text;
@@ -340,9 +339,7 @@ static int choose(bool chosen[NSYS_TABLES])
 static void say_progress(void *user, size_t done, size_t of)
 {
     (void)user;
-    if (of > 1 && isatty(STDERR_FILENO))
-        fprintf(stderr, "\rnetprof nsys: file %zu of %zu\033[K%s", done + 1, of,
-                done + 1 == of ? "\r\033[K" : "");
+    if (of > 1) progress("file %zu of %zu", done + 1, of);
 }
 
 static int run(const char **paths, size_t count)
@@ -359,6 +356,7 @@ static int run(const char **paths, size_t count)
     const nsys_options o = {.bins = (size_t)bins, .progress = say_progress};
     if (nsys_job_read(&job, paths, count, &o, &error))
         return fail_error(*error.path ? NULL : paths[0], &error);
+    progress_end();
     if (as_json)
         print_json(&job, chosen);
     else if (as_csv)

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int flat, tree, as_json, as_csv, quiet;
 static char *sort_by, *share_text, *rank_text, *region_path, *rules_path, *output_path;
@@ -150,7 +149,7 @@ static int check_options(regions_view *view, size_t count)
 static void show_progress(void *user, size_t done, size_t all)
 {
     (void)user;
-    fprintf(stderr, "\rreading: %zu of %zu files\033[K", done, all);
+    progress("reading file %zu of %zu", done, all);
 }
 
 static int read_rules(rules *set)
@@ -179,10 +178,9 @@ static void say_warnings(const regions *job)
 static int read_files(regions *job, const rules *set, const char **paths, size_t count)
 {
     netprof_error error;
-    bool watched = !quiet && isatty(STDERR_FILENO);
-    regions_options how = {.rules = set, .progress = watched ? show_progress : NULL};
+    regions_options how = {.rules = set, .progress = quiet ? NULL : show_progress};
     netprof_err result = regions_read(job, paths, count, &how, &error);
-    if (watched) fputs("\r\033[K", stderr);
+    progress_end();
     if (result) return fail_error(*error.path ? NULL : paths[0], &error);
     say_warnings(job);
     return EXIT_DONE;

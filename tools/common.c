@@ -12,6 +12,7 @@
 
 static const char *current_command;
 static const int *current_json;
+static bool progress_shown;
 
 void message_command(const char *name, const int *json)
 {
@@ -22,6 +23,7 @@ void message_command(const char *name, const int *json)
 static void message(const char *text)
 {
     if (!ferror(stdout)) fflush(stdout); // what was printed before stands before
+    progress_end();
     fprintf(stderr, "netprof%s%s: %s\n", current_command ? " " : "", current_command ? current_command : "", text);
 }
 
@@ -88,6 +90,24 @@ int fail_usage(const char *format, ...)
     fprintf(stderr, "Try 'netprof%s%s --help'.\n", current_command ? " " : "",
             current_command ? current_command : "");
     return EXIT_USAGE;
+}
+
+void progress(const char *format, ...)
+{
+    va_list arguments;
+    if (!isatty(STDERR_FILENO)) return;
+    progress_shown = true;
+    fprintf(stderr, "\r\033[Knetprof%s%s: ", current_command ? " " : "", current_command ? current_command : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fflush(stderr);
+}
+
+void progress_end(void)
+{
+    if (progress_shown) fputs("\r\033[K", stderr);
+    progress_shown = false;
 }
 
 const char *error_text(const netprof_error *error)

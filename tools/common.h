@@ -34,6 +34,11 @@ int fail_error(const char *path, const netprof_error *error);
 // "what went wrong" of a library's error, with line or offset, without the path.
 const char *error_text(const netprof_error *error);
 
+// ---- progress of long work: a line on a terminal, written over by the next and by messages ----
+
+void progress(const char *format, ...) PRINTF_LIKE(1, 2); // elsewhere than on a terminal nothing
+void progress_end(void);                                  // takes the line away
+
 // ---- programs beside netprof ----
 
 // Where the program is: beside this one, else only its name, to be looked for in PATH. free() it.

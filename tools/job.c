@@ -3,6 +3,7 @@
 
 #include "membership.h"
 #include "question.h"
+#include "text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -353,7 +354,7 @@ static void tell_nodes(recorder *to)
         recorder_number(to, "job_node_count", (int64_t)count);
         gethostname(host, sizeof host - 1);
         for (char *at = all, *name; (name = strsep(&at, ","));)
-            if (membership_same_node(name, host)) recorder_fact(to, "node", name);
+            if (text_same_host(name, host)) recorder_fact(to, "node", name);
         free(all);
         return;
     }

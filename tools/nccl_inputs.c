@@ -218,10 +218,9 @@ static void show_progress(void *user, uint64_t done, uint64_t total)
 {
     enum { WIDTH = 30 };
     int filled = total ? (int)(done * WIDTH / total) : 0;
-    *(bool *)user = true;
-    fprintf(stderr, "\r[%.*s%*s] %3d %% of %s ", filled, "##############################", WIDTH - filled, "",
-            total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
-    fflush(stderr);
+    (void)user;
+    progress("[%.*s%*s] %3d %% of %s", filled, "##############################", WIDTH - filled, "",
+             total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
 }
 
 // A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.
@@ -242,15 +241,14 @@ static void say_problems(const nccl *n)
 int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_reading *reading)
 {
     netprof_error error;
-    bool shown = false;
-    nccl_options how = {.threads = reading->threads, .user = &shown};
+    nccl_options how = {.threads = reading->threads};
     if (reading->peaks) {
         how.peaks = reading->peaks->items;
         how.peak_count = reading->peaks->count;
     }
     if (!reading->quiet && isatty(STDERR_FILENO)) how.progress = show_progress;
     netprof_err result = nccl_read(n, paths, count, &how, &error);
-    if (shown) fputs("\r\033[K", stderr);
+    progress_end();
     say_problems(n);
     if (!result) return EXIT_DONE;
     int code = fail_error(result == NETPROF_ERR_NOSOURCE ? paths[0] : NULL, &error);

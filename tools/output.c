@@ -9,6 +9,8 @@
 #include <libsmartcols.h>
 #include <locale.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -444,6 +446,68 @@ void csv_line(FILE *to, const char *const *cells, size_t count)
     csv_end(to);
 }
 
+// ---- named pipes ----
+
+enum { LOOK_MS = 50 };
+
+static bool is_ended(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t pending;
+    if (sigpending(&pending)) return false;
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (sigismember(&pending, ending[i]) == 1) return true;
+    return false;
+}
+
+int pipe_open(const char *path)
+{
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) { // nobody reads it yet
+        progress("waiting for a reader of %s", safe(path));
+        poll(NULL, 0, LOOK_MS);
+        if (!is_ended()) continue;
+        errno = EINTR;
+        break;
+    }
+    int error = errno;
+    progress_end();
+    errno = error;
+    return fd;
+}
+
+// A reader that went away is an error here, no signal that ends the program.
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    static const struct timespec now = {0};
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&pending);
+    sigprocmask(SIG_BLOCK, &broken, &before);
+    ssize_t n = write(fd, data, size);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) sigtimedwait(&broken, NULL, &now);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+int pipe_write(void *pipe, const void *data, size_t size)
+{
+    struct pollfd room = {.fd = *(const int *)pipe, .events = POLLOUT};
+    while (size) {
+        ssize_t n = write_quietly(room.fd, data, size);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) return errno;
+        if (n < 0 && is_ended()) return EINTR;
+        if (n < 0) poll(&room, 1, LOOK_MS);
+        if (n <= 0) continue;
+        data = (const char *)data + n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
 // ---- whole files ----
 
 struct whole_file {
@@ -463,6 +527,13 @@ static int open_temporary(whole_file *file)
     return fd;
 }
 
+static FILE *open_in_place(const char *path, bool is_pipe)
+{
+    int fd = is_pipe ? pipe_open(path) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (fd >= 0 && is_pipe) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
 whole_file *whole_file_open(const char *path)
 {
     whole_file *file = must(calloc(1, sizeof *file));
@@ -471,7 +542,7 @@ whole_file *whole_file_open(const char *path)
     if (strcmp(path, "-") == 0)
         file->stream = stdout;
     else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        file->stream = fopen(path, "we"); // /dev/null is no file to replace
+        file->stream = open_in_place(path, S_ISFIFO(st.st_mode)); // /dev/null is no file to replace
     else {
         int fd = open_temporary(file);
         file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;

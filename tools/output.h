@@ -67,6 +67,11 @@ void csv_printf(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
 void csv_end(FILE *to);
 void csv_line(FILE *to, const char *const *cells, size_t count);
 
+// ---- named pipes: neither waiting for a reader nor for room keeps out a signal that is held back and ends programs ----
+
+int pipe_open(const char *path);                            // for writing; -1 with errno, EINTR: such a signal came first
+int pipe_write(void *pipe, const void *data, size_t size);  // int *: what pipe_open() gave; 0 or an errno
+
 // ---- files that appear whole or not at all ----
 
 typedef struct whole_file whole_file;

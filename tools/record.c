@@ -22,6 +22,7 @@ struct recorder {
     bool live;
     struct stat opened; // the live file, as it was when it was last looked at
     int lock;           // a descriptor that holds its lock; -1: none
+    int pipe;           // a named pipe that is written to; -1: none
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -156,9 +157,20 @@ static bool lock_live(recorder *r)
 static recorder *give_up(recorder *r)
 {
     if (r->lock >= 0) close(r->lock);
+    if (r->pipe >= 0) close(r->pipe);
     free(r->path);
     free(r);
     return NULL;
+}
+
+static netprof_err open_pipe(recorder *r)
+{
+    r->pipe = pipe_open(r->path);
+    if (r->pipe >= 0) return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
+    bool ended = errno == EINTR;
+    r->error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = ended ? 0 : errno};
+    snprintf(r->error.text, sizeof r->error.text, ended ? "ended by a signal while nobody read this pipe" : "cannot open");
+    return NETPROF_ERR_IO;
 }
 
 recorder *recorder_open(const char *path, bool live)
@@ -167,16 +179,18 @@ recorder *recorder_open(const char *path, bool live)
     recorder *r = must(calloc(1, sizeof *r));
     r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
     r->live = live;
-    r->lock = -1;
+    r->lock = r->pipe = -1;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
     if (r->is_json) return r;
-    bool locks = live && (stat(r->path, &there) || S_ISREG(there.st_mode)); // a pipe or a device may be anybody's
-    if (locks && !lock_live(r)) return give_up(r);
-    if (netprof_writer_open(&r->writer, r->path, live, &r->error)) {
+    bool exists = stat(r->path, &there) == 0;
+    r->live = live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
+    if (r->live && !lock_live(r)) return give_up(r);
+    bool is_pipe = exists && S_ISFIFO(there.st_mode);
+    if (is_pipe ? open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
         fail_error(r->path, &r->error);
         return give_up(r);
     }
-    if (live && stat(r->path, &r->opened)) r->live = false; // no regular file: it cannot be looked at again
+    if (r->live && stat(r->path, &r->opened)) r->live = false; // it cannot be looked at again
     return r;
 }
 
@@ -267,6 +281,7 @@ int recorder_close(recorder *r, bool keep)
         code = r->error.code ? fail_error(r->path, &r->error) : write_json(r);
     }
     if (r->lock >= 0) close(r->lock);
+    if (r->pipe >= 0) close(r->pipe);
     for (size_t i = 0; i < r->fact_count; i++) {
         free((void *)(uintptr_t)r->facts[i].key);
         free((void *)(uintptr_t)r->facts[i].value);

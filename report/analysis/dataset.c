@@ -204,15 +204,21 @@ void dataset_remove_run(dataset *set, size_t index)
     memmove(&set->runs[index], &set->runs[index + 1], (set->run_count - index) * sizeof *set->runs);
 }
 
+static void free_warnings(dataset *set, size_t from)
+{
+    while (set->warning_count > from) {
+        const dataset_warning *w = &set->warnings[--set->warning_count];
+        free(w->path);
+        free(w->text);
+    }
+}
+
 void dataset_free(dataset *set)
 {
     if (!set) return;
     for (size_t i = 0; i < set->run_count; i++)
         free_run(&set->runs[i]);
-    for (size_t i = 0; i < set->warning_count; i++) {
-        free(set->warnings[i].path);
-        free(set->warnings[i].text);
-    }
+    free_warnings(set, 0);
     free(set->runs);
     free(set->warnings);
     *set = (dataset){0};
@@ -244,7 +250,10 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
 {
     switch (item->type) {
     case NETPROF_ITEM_FACT: return dataset_add_fact(in, item->fact->key, item->fact->value);
-    case NETPROF_ITEM_SNAPSHOT: return dataset_add_snapshot(in, item->snapshot);
+    case NETPROF_ITEM_SNAPSHOT:
+        if (item->snapshot) return dataset_add_snapshot(in, item->snapshot);
+        in->run.skipped++;
+        return NETPROF_OK;
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
     case NETPROF_ITEM_REGIONS: in->set->regions++; return NETPROF_OK; // no part of a data set of counters
     case NETPROF_ITEM_FILE: return NETPROF_OK;    // each part is read by itself
@@ -262,14 +271,44 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
     return NETPROF_OK; // an item of a later version
 }
 
-static netprof_err read_netprof(dataset_input *in)
+static netprof_err open_netprof(const dataset_input *in, parts_stream *stream, netprof_reader **reader)
 {
-    netprof_reader *reader;
     netprof_limits limits = {.max_memory = in->room};
+    return in->parts ? parts_reader(in->parts, in->part, stream, &limits, reader, in->error)
+                     : netprof_reader_open_memory(reader, in->data, in->size, &limits, in->error);
+}
+
+// The last snapshot that is whole: where it stands, and where the first begins that it builds on.
+typedef struct last_snapshot {
+    uint64_t offset, needs; // 0: not known
+} last_snapshot;
+
+static last_snapshot find_last(const dataset_input *in)
+{
+    last_snapshot last = {0};
+    netprof_reader *reader;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    parts_stream stream;
+    if (open_netprof(in, &stream, &reader)) return last;
+    netprof_reader_pass(reader, UINT64_MAX);
+    netprof_err err = NETPROF_OK;
+    while (!err && item.type != NETPROF_ITEM_END) {
+        err = netprof_reader_next(reader, &item, NULL);
+        if (!err && item.type == NETPROF_ITEM_SNAPSHOT) last = (last_snapshot){item.offset, item.needs};
+    }
+    netprof_reader_close(reader);
+    return err ? (last_snapshot){0} : last;
+}
+
+// With `last`, of the snapshots before those that the last one needs only the number is wanted, once there are so many
+// that a look ahead pays. *read_last: where the last one stands that was decoded.
+static netprof_err read_items(dataset_input *in, last_snapshot *last, uint64_t *read_last)
+{
+    enum { MANY = 64 }; // as many build on each other
+    netprof_reader *reader;
     netprof_error wrong;
     parts_stream stream;
-    netprof_err err = in->parts ? parts_reader(in->parts, in->part, &stream, &limits, &reader, in->error)
-                                : netprof_reader_open_memory(&reader, in->data, in->size, &limits, in->error);
+    netprof_err err = open_netprof(in, &stream, &reader);
     if (err) return err;
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     in->run.complete = true;
@@ -284,9 +323,32 @@ static netprof_err read_netprof(dataset_input *in)
         }
         if (err && in->error) *in->error = wrong;
         if (!err) err = take_item(in, &item);
+        if (err || item.type != NETPROF_ITEM_SNAPSHOT || !item.snapshot) continue;
+        *read_last = item.offset;
+        if (!last || last->needs || in->run.snapshot_count + in->run.skipped != MANY) continue;
+        *last = find_last(in);
+        netprof_reader_pass(reader, last->needs);
     }
     netprof_reader_close(reader);
     return err;
+}
+
+static netprof_err read_netprof(dataset_input *in)
+{
+    const dataset_input before = *in;
+    const size_t warnings = in->set->warning_count, regions = in->set->regions;
+    const uint64_t dropped = in->set->warnings_dropped;
+    last_snapshot last = {0};
+    uint64_t read_last = 0;
+    netprof_err err = read_items(in, in->options->ends_only && !in->options->each ? &last : NULL, &read_last);
+    if (err || !last.needs || read_last == last.offset) return err;
+    // Whole, and yet the last one does not decode: the end is another one, among those that were passed over.
+    free_run(&in->run);
+    free_warnings(in->set, warnings);
+    in->set->warnings_dropped = dropped;
+    in->set->regions = regions;
+    *in = before;
+    return read_items(in, NULL, &read_last);
 }
 
 // ---- any file ----

@@ -57,7 +57,9 @@ typedef struct dataset {
 // All zero = defaults.
 typedef struct dataset_options {
     const char *names;  // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
-    int ends_only;      // 1: of the snapshots of a file keep only the first and the last
+    // 1: of the snapshots of a file keep only the first and the last. Without each(), what those of a .netprof between
+    // them hold is then not looked at, only whether they are whole.
+    int ends_only;
     // Called for each snapshot of a file, index 0 for its first, also for those that ends_only drops; run is what is known
     // of the file until then. An error ends the reading.
     netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);

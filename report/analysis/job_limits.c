@@ -284,18 +284,22 @@ static bool find_missing(job_report *r)
     if (!s) return true;
     char share[32];
     job_finding x = of_limit(r, &limits[SAMPLES_MISSING], s, value, "of the samples");
-    size_t most = JOB_NONE;
+    uint64_t most = 0, all = r->expected - r->samples;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_node *node = &r->nodes[i];
-        x.nodes += node->expected > node->samples;
-        if (most == JOB_NONE || node->expected - node->samples > r->nodes[most].expected - r->nodes[most].samples)
-            most = i;
+        uint64_t missing = node->expected > node->samples ? node->expected - node->samples : 0;
+        x.nodes += missing > 0;
+        if (missing <= most) continue;
+        most = missing;
+        x.node = i;
     }
-    x.node = most;
+    if (most <= all / 2) x.node = JOB_NONE; // no single node's
     job_share_text(share, sizeof share, value);
-    x.claim = text_make("%llu of %llu samples are missing (%s), most of them of %s",
-                       (unsigned long long)(r->expected - r->samples), (unsigned long long)r->expected, share,
-                       r->nodes[most].name);
+    char *where = x.node == JOB_NONE ? text_make("on %zu nodes", x.nodes)
+                                     : text_make("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
+    x.claim = text_make("%llu of %llu samples are missing (%s), %s", (unsigned long long)all,
+                       (unsigned long long)r->expected, share, where);
+    free(where);
     x.title = text_make("%s of the samples are missing", share);
     return job_add_finding(r, x) != NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool text_append(char **text, const char *format, va_list arguments)
 {
@@ -71,4 +72,18 @@ bool text_like(const char *pattern, const char *text)
     while (*pattern == '*')
         pattern++;
     return !*pattern;
+}
+
+static bool is_address(const char *name)
+{
+    return strchr(name, ':') || strspn(name, "0123456789.") == strlen(name);
+}
+
+bool text_same_host(const char *a, const char *b)
+{
+    if (!a || !b || !*a || !*b) return false;
+    size_t n = strcspn(a, "."), m = strcspn(b, ".");
+    if (strcasecmp(a, b) == 0) return true;
+    if (is_address(a) || is_address(b) || n != m || strncasecmp(a, b, n) != 0) return false;
+    return !a[n] || !b[m]; // two long names are what they are
 }

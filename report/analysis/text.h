@@ -14,4 +14,8 @@ char *text_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Does the pattern match the whole text? '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);
 
+// Do two names mean one host, as far as they tell: in any case, with its domain or without? Addresses are themselves;
+// NULL is no host.
+bool text_same_host(const char *a, const char *b);
+
 #endif

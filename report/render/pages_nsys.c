@@ -6,6 +6,7 @@
 #include "number.h"
 #include "pages.h"
 #include "pages_job.h"
+#include "text.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -81,22 +82,12 @@ static const char *lane_label(page *p, size_t file, const nsys_gpu *gpu)
     return arena_format(p->memory, "%sGPU %lld", whose, (long long)gpu->device);
 }
 
-// "node7" and "node7.cluster" are one: programs ask in different ways.
-static bool same_host(const char *a, const char *b)
-{
-    size_t i = 0;
-    if (!a || !b) return false;
-    while (a[i] && a[i] == b[i])
-        i++;
-    return (!a[i] && !b[i]) || (i && ((!a[i] && b[i] == '.') || (!b[i] && a[i] == '.')));
-}
-
 // The clocks of the job's nodes are known better: a file of such a node is moved as the node is.
 static double node_shift_s(const page *p, const nsys *n)
 {
     const job_report *job = p->over->job;
     for (size_t i = 0; i < job->node_count; i++)
-        if (same_host(job->nodes[i].host, n->host)) return job->nodes[i].shift_s;
+        if (text_same_host(job->nodes[i].host, n->host)) return job->nodes[i].shift_s;
     return 0;
 }
 
@@ -523,7 +514,7 @@ static const char *where_it_lies(page *p)
         int64_t from = page_begin(p, i), to = from + (int64_t)llround(p->span_s * 1e9);
         bool known = false;
         for (size_t k = 0; k < p->over->job->node_count; k++)
-            known |= same_host(p->over->job->nodes[k].host, n->host);
+            known |= text_same_host(p->over->job->nodes[k].host, n->host);
         undated += !n->session_ns;
         outside += n->session_ns && n->bin_count && (n->end_ns < from || n->begin_ns > to);
         strange += !known;

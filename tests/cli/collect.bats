@@ -42,7 +42,7 @@ value_in() { # FILE COUNTER
 @test "an interrupt leaves a whole file" {
     netprof collect --root tree -o a.netprof --count 0 --interval 20ms &
     pid=$!
-    while [ ! -s a.netprof ]; do sleep 0.01; done
+    wait_for_readings a.netprof 1
     kill -INT $pid || true # ignored where bats starts background jobs so
     kill -TERM $pid 2>/dev/null || true
     wait $pid
@@ -51,8 +51,9 @@ value_in() { # FILE COUNTER
     [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
     netprof collect --root tree -o b.netprof --count 100 --interval 1h 2>err &
     pid=$!
-    sleep 0.2
-    kill -TERM $pid 2>/dev/null || true
+    until compgen -G 'b.netprof*' >/dev/null; do sleep 0.02; done # a temporary name
+    wait_for_readings b.netprof* 1
+    kill -TERM $pid
     status=0
     wait $pid || status=$?
     [ "$status" -eq 1 ]

@@ -50,6 +50,23 @@ set_counter() {
     printf '%s@%d.%09d\n' "$4" $((1700000000 + $5)) 1 >"$1/sys/class/cxi/$2/device/telemetry/$3"
 }
 
+# readings FILE: how many snapshots a recording holds by now, growing or ended; 0 where there is none yet.
+readings() {
+    netprof convert --to json "$1" - 2>/dev/null | jq -s '[.[].snapshots | length] | add // 0'
+}
+
+# wait_for_readings FILE COUNT: until a recording that another process makes holds so many, for at most a minute.
+wait_for_readings() {
+    local end=$((SECONDS + 60))
+    until [ "$(readings "$1")" -ge "$2" ]; do
+        if [ $SECONDS -ge $end ]; then
+            echo "$1: $(readings "$1") readings, expected $2"
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+
 # The reference data of a real node; the test is skipped where a checkout has none.
 need_aurora() {
     aurora=$NETPROF_TEST_TOP/../shared/data/aurora

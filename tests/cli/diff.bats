@@ -130,13 +130,15 @@ of() { # COUNTER FILTER, of all.json
 
 @test "a run that was killed: what it kept is compared, and what is missing is said" {
     make_nic tree cxi0 hni_sts_rx_ok_octets=1000 cq_cq_oxe_num_idles=5
-    rm -f ready
-    netprof run -q --root tree -o killed.netprof --interval 10ms -- sh -c 'touch ready; exec sleep 2' 2>/dev/null &
-    while [ ! -e ready ]; do sleep 0.01; done
-    sleep 0.3
-    kill -KILL $!
+    rm -f done
+    netprof run -q --root tree -o killed.netprof --interval 10ms -- \
+        sh -c 'for i in $(seq 300); do [ -e done ] || sleep 0.1; done' 2>/dev/null &
+    recorder=$!
+    wait_for_readings killed.netprof 3
+    kill -KILL $recorder
+    touch done
     status=0
-    wait $! || status=$?
+    wait $recorder || status=$?
     [ "$status" = 137 ]
     [ "$(status_of netprof diff killed.netprof)" = 1 ] # parts are missing
     cat err

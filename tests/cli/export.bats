@@ -45,6 +45,14 @@ record() {
     netprof run -q --sources netdev,ip --interval 0.05 -o run.netprof -- sleep 0.2
 }
 
+@test "every format can be written and read back here" {
+    local format missing=
+    for format in csv json sqlite hdf5 parquet; do
+        [[ " $formats " == *" $format "* ]] || missing+=" $format"
+    done
+    [ -z "$missing" ] || skip "not in the tests of all formats:$missing"
+}
+
 @test "a recording: every format holds every value, difference and rate" {
     record
     same_in_all run.netprof
@@ -382,9 +390,9 @@ END
     cp tables.json both.json
     same_in_all one.netprof run.netprof
     [ "$(jq -c .runs.run both.json)" = '["1","2"]' ]
-    for table in counter_values counter_rates snapshots devices findings verdicts facts; do
-        diff <(jq -S ".$table" both.json) <(jq -S ".$table" tables.json)
-    done
+    same='{counter_values, counter_rates, snapshots, devices, findings, verdicts, facts}'
+    diff <(jq -S "$same" both.json) <(jq -S "$same" tables.json)
+    [ "$(jq '.facts.run | length > 0' both.json)" = true ]
     netprof export - --to json --table snapshots -o - <both.netprof >out
     [ "$(jq -c '[.tables.snapshots.rows[].run] | unique' out)" = '[1,2]' ]
 }

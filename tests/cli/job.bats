@@ -41,8 +41,7 @@ END
     pid=$!
     netprof record -q -o n.netprof --interval 100ms --job "$pid" --duration 60s &
     recorder=$!
-    wait_for n.netprof
-    sleep 0.3
+    wait_for_readings n.netprof 2
     before=$(cpu_of $pid)
     touch go
     wait_for finished
@@ -155,19 +154,30 @@ END
 
 @test "job: scontrol that hangs costs a few seconds at the end, and no reading" {
     mkdir bin
-    printf '#!/bin/sh\nexec sleep 30\n' >bin/scontrol
+    printf '#!/bin/sh\nexec sleep 120\n' >bin/scontrol
     chmod +x bin/scontrol
-    SLURM_JOB_ID=17 PATH=$PWD/bin:$PATH netprof record -q -o r.netprof --interval 50ms --duration 300ms --job slurm --sources cpu
+    SLURM_JOB_ID=17 PATH=$PWD/bin:$PATH timeout 60 \
+        netprof record -q -o r.netprof --interval 50ms --duration 300ms --job slurm --sources cpu
     netprof convert r.netprof r.json
     [ "$(jq -r .facts.job_id r.json)" = 17 ]
     [ "$(jq -r .facts.job_state r.json)" = null ]
     [ "$(jq -r .facts.ended_by r.json)" = duration ]
     [ "$(jq '.snapshots | length' r.json)" -ge 3 ]
-    # The number goes to it as one word, and only when it is one.
-    printf '#!/bin/sh\nprintf "%%s\\n" "$@" >>%s/asked\n' "$PWD" >bin/scontrol
-    SLURM_JOB_ID='17; touch bad' PATH=$PWD/bin:$PATH netprof record -q -o r.netprof --duration 100ms --job slurm --sources cpu
+}
+
+@test "job: scontrol gets the job's number as one word, and is asked for a job only by a number" {
+    mkdir bin
+    printf '#!/bin/sh\n(IFS=/; printf "%%s\\n" "$*") >>%s/asked\n' "$PWD" >bin/scontrol
+    chmod +x bin/scontrol
+    for id in 17 '17; touch bad' '17 18'; do
+        : >asked
+        SLURM_JOB_ID=$id PATH=$PWD/bin:$PATH netprof record -q -o r.netprof --duration 100ms --job slurm --sources cpu
+        cat asked
+        [ "$id" = 17 ] || refute grep show asked
+        [ "$id" != 17 ] || grep -qx -- '-d/show/job/17' asked
+        refute grep -vx -e "listpids/$id" -e '-d/show/job/17' asked
+    done
     [ ! -e bad ]
-    refute grep -q show asked
 }
 
 @test "job: the same input gives the same output" {

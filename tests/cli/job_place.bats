@@ -50,14 +50,16 @@ fact() {
 
 @test "job: OAR: job, nodes, and the job's processes by their environment" {
     printf '%s\n' "$short" "$short" other >nodes
-    OAR_JOB_ID=99 sleep 20 &
+    # A number that no other test has; a process has its environment when it runs its program.
+    OAR_JOB_ID=$$ sh -c 'touch ready; exec sleep 60' &
     work=$!
-    sleep 20 &
+    sleep 60 &
     other=$!
-    OAR_JOB_ID=99 OAR_NODEFILE=$PWD/nodes record
+    while [ ! -e ready ]; do sleep 0.02; done
+    OAR_JOB_ID=$$ OAR_NODEFILE=$PWD/nodes record
     kill $work $other
     [ "$(fact scheduler)" = oar ]
-    [ "$(fact job_id)" = 99 ]
+    [ "$(fact job_id)" = $$ ]
     [ "$(fact job_nodes)" = "$short,other" ]
     [ "$(fact node)" = "$short" ]
     # the sleep with the number, and not the other; the shell of this test has none

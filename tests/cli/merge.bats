@@ -186,7 +186,7 @@ three_nodes() {
     [ "$(jq .expected both.json)" = "$(awk '{ sum += $1 } END { print sum }' alone)" ]
     netprof record -q -o killed.netprof --interval 50ms --duration 20s --job none --sources cpu &
     recorder=$!
-    for _ in $(seq 200); do [ "$(stat -c %s killed.netprof 2>/dev/null || echo 0)" -gt 1500 ] && break; sleep 0.05; done
+    wait_for_readings killed.netprof 3
     kill -KILL $recorder
     wait $recorder || true
     sleep 0.5

@@ -424,3 +424,15 @@ END
     refute grep -q $'\033\|\007' out
     netprof nsys p.sqlite --json | jq -e '.files[0].tables.cuda_gpu_kern_sum.rows[0].name == "\u001b[31mred\n<b>"' >/dev/null
 }
+
+@test "on a terminal a message takes the place of the line of progress" {
+    command -v script >/dev/null || skip 'no script(1)'
+    profile p.sqlite
+    head -c 600 p.sqlite >bad.sqlite
+    [ "$(status_of script -qec 'netprof nsys p.sqlite bad.sqlite' /dev/null)" = 3 ]
+    grep -q $'file 2 of 2\r\033\\[Knetprof nsys: bad.sqlite: ' out
+    cp p.sqlite q.sqlite
+    [ "$(status_of script -qec 'netprof nsys p.sqlite q.sqlite' /dev/null)" = 0 ]
+    grep -q $'file 2 of 2\r\033\\[K' out
+    refute grep -q $'file [0-9] of 2.*GPU' out
+}

@@ -1,6 +1,8 @@
 # netprof record and run --interval: recordings of the node and the job.
 load common
 
+bats_require_minimum_version 1.5.0
+
 @test "record: ends after its duration with the readings that fit into it" {
     run --separate-stderr netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 100ms --duration 1050ms --job none
     [ "$status" -eq 0 ]
@@ -36,21 +38,29 @@ load common
 }
 
 @test "record: ends with the process" {
-    sleep 0.5 &
-    run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --job $!
-    [ "$status" -eq 0 ]
-    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
-    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = job ]
+    cd "$BATS_TEST_TMPDIR"
+    sh -c 'while [ ! -e go ]; do sleep 0.02; done' &
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --job $! &
+    recorder=$!
+    wait_for_readings r.netprof 2
+    touch go
+    wait $recorder
+    netprof convert r.netprof r.json
+    [ "$(jq -r '.facts.ended_by' r.json)" = job ]
 }
 
 @test "record: --job PID ends with the last that descends from it" {
     cd "$BATS_TEST_TMPDIR"
-    # The shell ends at once, its child goes on until it is told to, and counts.
-    sh -c '(while [ ! -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo >done) & sleep 0.5' &
+    # The shell ends when it is told to; its child goes on until it is told to, and counts.
+    sh -c '(while [ ! -e go ]; do sleep 0.02; done; i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo >done) &
+        while [ ! -e leave ]; do sleep 0.02; done' &
     shell=$!
     netprof record -q -o r.netprof --interval 50ms --duration 60s --job $shell &
     recorder=$!
+    wait_for_readings r.netprof 2
+    touch leave
     wait $shell
+    wait_for_readings r.netprof $(($(readings r.netprof) + 4)) # it saw that
     touch go
     wait $recorder
     [ -e done ]
@@ -100,16 +110,17 @@ load common
 }
 
 @test "record: ends when the stop file appears, and when it changes" {
-    (sleep 0.4; echo FINISHED >"$BATS_TEST_TMPDIR/stop") &
-    run netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"
-    [ "$status" -eq 0 ]
-    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
-    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = "stop file" ]
-    (sleep 0.4; echo "FINISHED again" >"$BATS_TEST_TMPDIR/stop") &
-    run netprof record -o "$BATS_TEST_TMPDIR/s.netprof" --interval 50ms --duration 20s --stop-file "$BATS_TEST_TMPDIR/stop"
-    [ "$status" -eq 0 ]
-    netprof convert "$BATS_TEST_TMPDIR/s.netprof" "$BATS_TEST_TMPDIR/s.json"
-    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/s.json")" = "stop file" ]
+    cd "$BATS_TEST_TMPDIR"
+    for words in FINISHED "FINISHED again"; do
+        rm -f r.netprof
+        netprof record -q -o r.netprof --interval 50ms --duration 60s --stop-file stop &
+        recorder=$!
+        wait_for_readings r.netprof 2
+        echo "$words" >stop
+        wait $recorder
+        netprof convert r.netprof r.json
+        [ "$(jq -r '.facts.ended_by' r.json)" = "stop file" ]
+    done
 }
 
 @test "record: a stop file from before it is none; one written while it was about to begin ends it" {
@@ -131,24 +142,29 @@ END
 }
 
 @test "record: a signal ends it with a complete file" {
-    netprof record -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms --duration 20s --job none &
-    sleep 0.5
-    kill -TERM $!
-    wait $!
-    netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
-    [ "$(jq -r '.facts.ended_by' "$BATS_TEST_TMPDIR/r.json")" = signal ]
+    cd "$BATS_TEST_TMPDIR"
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --job none &
+    recorder=$!
+    wait_for_readings r.netprof 2
+    kill -TERM $recorder
+    wait $recorder
+    netprof convert r.netprof r.json
+    [ "$(jq -r '.facts.ended_by' r.json)" = signal ]
 }
 
-@test "record: kill -9 at any instant leaves every complete reading" {
-    for pause in 0.11 0.23 0.37 0.41; do
-        netprof record -o "$BATS_TEST_TMPDIR/k.netprof" --interval 20ms --duration 20s --job none --sources cpu,memory &
+# At random instants, and by a witness that sees each reading: tests/e2e/test_record_kill.c.
+@test "record: kill -9 leaves every reading that was there before" {
+    cd "$BATS_TEST_TMPDIR"
+    for pause in 0.003 0.011 0.017; do
+        netprof record -q -o k.netprof --interval 20ms --duration 60s --job none --sources cpu,memory &
+        recorder=$!
+        wait_for_readings k.netprof 5
+        before=$(readings k.netprof)
         sleep $pause
-        kill -9 $! 2>/dev/null
-        wait $! || true
-        [ -s "$BATS_TEST_TMPDIR/k.netprof" ] || continue
-        run --separate-stderr netprof convert "$BATS_TEST_TMPDIR/k.netprof" "$BATS_TEST_TMPDIR/k.json"
-        [ "$(jq '.snapshots | length' "$BATS_TEST_TMPDIR/k.json")" -ge 1 ]
-        rm "$BATS_TEST_TMPDIR/k.netprof"
+        kill -9 $recorder
+        wait $recorder || true
+        [ "$(readings k.netprof)" -ge "$before" ]
+        rm k.netprof
     done
 }
 
@@ -164,7 +180,8 @@ END
 
 @test "run --interval: CPU time of the command and of what it left behind" {
     netprof run -q -o "$BATS_TEST_TMPDIR/r.netprof" --interval 50ms -- sh -c \
-        'work() { i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; }; work; (sh -c "i=0; while [ \$i -lt 200000 ]; do i=\$((i+1)); done" &); work; sleep 1'
+        'work() { i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; }; cd "$1"; work; (sh -c "i=0; while [ \$i -lt 200000 ]; do i=\$((i+1)); done; touch done" &); work
+        while [ ! -e done ]; do sleep 0.05; done; sleep 0.2' sh "$BATS_TEST_TMPDIR"
     netprof diff --json --all "$BATS_TEST_TMPDIR/r.netprof" >"$BATS_TEST_TMPDIR/d.json"
     netprof convert "$BATS_TEST_TMPDIR/r.netprof" "$BATS_TEST_TMPDIR/r.json"
     own=$(jq -r '.facts | (.user_cpu_us | tonumber) + (.system_cpu_us | tonumber)' "$BATS_TEST_TMPDIR/r.json")
@@ -194,4 +211,47 @@ END
     [[ $output == *missing* ]]
     run netprof record --background -o r.netprof --interval soon
     [ "$status" -eq 2 ]
+}
+
+# held PID: once it holds SIGTERM back, as it does while it records.
+held() {
+    local mask=
+    until ((0x${mask:-0} & 0x4000)); do
+        mask=$(sed -n 's/^SigBlk:\t//p' "/proc/$1/status")
+        sleep 0.01
+    done
+}
+
+@test "record: a named pipe: no reader, or one that does not read, is waited for until a signal comes" {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkfifo pipe
+    netprof record -o pipe --sources cpu --duration 1m 2>err &
+    held $!
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 3 ]
+    grep -q 'pipe: ended by a signal while nobody read this pipe' err
+    exec 5<>pipe
+    head -c 65536 /dev/zero >&5 # full
+    netprof record -o pipe --sources cpu --duration 1m 2>err 5<&- &
+    held $!
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" = 3 ]
+    grep -q 'pipe: cannot write' err
+    exec 5<&-
+    [ -p pipe ]
+}
+
+@test "record: through a named pipe comes the recording" {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkfifo pipe
+    cat pipe >got.netprof &
+    netprof record -o pipe --sources cpu --interval 20ms --duration 100ms
+    wait
+    [ -p pipe ]
+    netprof diff got.netprof --json >out
+    [ "$(jq '.before | length > 0' out)" = true ]
 }

@@ -5,14 +5,14 @@ load common
 
 make_regions=$NETPROF_TEST_BUILD/tests/make_regions
 
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    unset NETPROF NETPROF_OUTPUT NETPROF_RANK NETPROF_EVERY NETPROF_FLUSH
+# The programs, each of netprof.h and a few lines; the header is compiled once for both.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
     # A rank: RANK_CALLS exchanges of 1000 bytes each, in main, and one at the end of a thread of its own.
     cat >rank.c <<'END'
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 #include <pthread.h>
+#include <stdlib.h>
 static void *helper(void *name)
 {
     netprof_region_id id = netprof_region((const char *)name);
@@ -38,10 +38,41 @@ int main(int argc, char **argv)
     return 0;
 }
 END
+    cat >nic.c <<'END'
+#include "netprof.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void move(const char *path, int to)
+{
+    FILE *f = fopen(path, "w");
+    if (!f || fprintf(f, "%d@1700000000.000000001\n", to) < 0 || fclose(f)) exit(1);
+}
+int main(int argc, char **argv)
+{
+    NETPROF_BEGIN("quiet");
+    usleep(300000);
+    NETPROF_END("quiet");
+    NETPROF_BEGIN("send");
+    NETPROF_BYTES(5000);
+    move(argv[argc - 1], 1000 + 5432);
+    usleep(300000);
+    NETPROF_END("send");
+    NETPROF_BEGIN("pack");
+    NETPROF_END("pack");
+    return 0;
+}
+END
+    printf '#define NETPROF_IMPLEMENTATION\n#include "netprof.h"\n' >implementation.c
+    cc -std=gnu11 -O0 -pthread -I "$NETPROF_TEST_TOP" -c implementation.c
+    for program in rank nic; do
+        cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" "$program.c" implementation.o -o "$program"
+    done
 }
 
-build_rank() {
-    cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" rank.c -o rank
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset NETPROF NETPROF_OUTPUT NETPROF_RANK NETPROF_EVERY NETPROF_FLUSH
 }
 
 # json FILTER: of regions.json.
@@ -50,7 +81,7 @@ json() {
 }
 
 @test "ranks of a launcher become one tree" {
-    build_rank
+    cp "$BATS_FILE_TMPDIR/rank" .
     for rank in 0 1 2 3; do
         OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=4 SLURM_JOB_ID=99 ./rank $((rank + 1))
     done
@@ -74,7 +105,7 @@ json() {
 }
 
 @test "a rank that left no file is missed" {
-    build_rank
+    cp "$BATS_FILE_TMPDIR/rank" .
     for rank in 0 2; do PMI_RANK=$rank PMI_SIZE=3 ./rank; done
     netprof regions . --json >regions.json
     [ "$(json '.ranks_expected, .ranks_missing[0]' | xargs)" = '3 1' ]
@@ -82,7 +113,7 @@ json() {
 }
 
 @test "processes without a launcher are told apart by their numbers" {
-    build_rank
+    cp "$BATS_FILE_TMPDIR/rank" .
     ./rank
     ./rank
     netprof regions . --json >regions.json
@@ -93,7 +124,7 @@ json() {
 }
 
 @test "a program that was killed amid main" {
-    build_rank
+    cp "$BATS_FILE_TMPDIR/rank" .
     ./rank 5 helper killed
     netprof regions . --json >regions.json
     [ "$(json '.regions[0] | .calls, .measured_calls, .open_calls' | xargs)" = '1 0 1' ]
@@ -102,30 +133,7 @@ json() {
 }
 
 @test "NIC bytes of a region: what the counter grew by" {
-    cat >nic.c <<'END'
-#define NETPROF_IMPLEMENTATION
-#include "netprof.h"
-static void move(const char *path, int to)
-{
-    FILE *f = fopen(path, "w");
-    if (!f || fprintf(f, "%d@1700000000.000000001\n", to) < 0 || fclose(f)) exit(1);
-}
-int main(int argc, char **argv)
-{
-    NETPROF_BEGIN("quiet");
-    usleep(300000);
-    NETPROF_END("quiet");
-    NETPROF_BEGIN("send");
-    NETPROF_BYTES(5000);
-    move(argv[argc - 1], 1000 + 5432);
-    usleep(300000);
-    NETPROF_END("send");
-    NETPROF_BEGIN("pack");
-    NETPROF_END("pack");
-    return 0;
-}
-END
-    cc -std=gnu11 -O1 -pthread -I "$NETPROF_TEST_TOP" nic.c -o nic
+    cp "$BATS_FILE_TMPDIR/nic" .
     make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5 zz_counter_of_no_set=7
     make_nic tree cxi1 zz_counter_of_no_set=7
     counter=$PWD/tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets
@@ -294,7 +302,7 @@ END
 }
 
 @test "names from outside are harmless" {
-    build_rank
+    cp "$BATS_FILE_TMPDIR/rank" .
     name=$'\033[31mred\033[0m\nnew, "line"\xff/x'
     OMPI_COMM_WORLD_RANK=0 SLURM_JOB_ID=$'a\033[2Jb' ./rank 1 "$name"
     netprof regions . >text 2>err

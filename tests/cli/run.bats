@@ -124,14 +124,15 @@ END
 }
 
 @test "a file that is being written is readable after SIGKILL" {
-    netprof run -o a.netprof --interval 10ms -- sh -c 'touch ready; sleep 5' &
+    netprof run -o a.netprof --interval 10ms -- sh -c 'for i in $(seq 300); do [ -e done ] || sleep 0.1; done' &
     pid=$!
-    while [ ! -e ready ]; do sleep 0.01; done
-    sleep 0.2
+    wait_for_readings a.netprof 5
+    before=$(readings a.netprof)
     kill -KILL $pid
+    touch done
     wait $pid || true
     netprof convert a.netprof a.json || [ $? -eq 1 ]
-    [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
+    [ "$(jq '.snapshots | length' a.json)" -ge "$before" ]
     [ "$(jq -r .facts.interval_ns a.json)" = 10000000 ]
 }
 
@@ -245,4 +246,15 @@ expect_gone() {
     kill -KILL "$(cat parent)"
     expect_gone
     touch done
+}
+
+@test "run: a named pipe stays, and when its reader goes away the command keeps its exit status" {
+    mkfifo pipe
+    cat pipe >got.netprof &
+    [ "$(status_of netprof run --sources cpu --interval 20ms -o pipe -- no-such-command)" = 127 ]
+    wait
+    [ -p pipe ]
+    head -c 100 pipe >/dev/null &
+    [ "$(status_of netprof run --sources cpu --interval 20ms -o pipe -- sh -c 'sleep 0.3; exit 7')" = 7 ]
+    grep -q 'pipe: cannot write: Broken pipe' err
 }

@@ -65,15 +65,31 @@ END
     done
 }
 
+looks() {
+    grep -c '^netprof watch ' out || true
+}
+
+# watched COMMAND…: the plain text of a tree in which the command changes something between two looks goes to out.
+watched() {
+    netprof watch --root "$PWD/tree" --interval 200ms >out &
+    background=$!
+    while [ "$(looks)" -lt 1 ]; do sleep 0.05; done
+    "$@"
+    local enough=$(($(looks) + 2))
+    while [ "$(looks)" -lt "$enough" ]; do sleep 0.05; done
+    kill "$background"
+    wait "$background"
+    cat out
+}
+
 @test "plain: what cannot be read is '?', never 0, and hostile names are escaped" {
     device=$'cxi0\033]0;title\007'
     make_nic tree "$device" hni_sts_tx_ok_octets=5 hni_sts_rx_ok_octets=7
-    (sleep 0.4
+    change() {
+        printf 'no number' >"tree/sys/class/cxi/$device/device/telemetry/hni_sts_rx_ok_octets"
         set_counter tree "$device" hni_sts_tx_ok_octets 2000005 2
-        printf 'no number' >"tree/sys/class/cxi/$device/device/telemetry/hni_sts_rx_ok_octets") &
-    background=$!
-    netprof watch --root "$PWD/tree" --once --interval 1s >out
-    cat out
+    }
+    watched change
     # 2 MB in 2 seconds by the device's own stamps.
     grep -qF 'cxi0\x1b]0;title\x07' out
     grep -qE '^cxi0\S+ +\? +1\.00 MB/s +\?' out
@@ -82,10 +98,7 @@ END
 
 @test "plain: errors and findings are named with their status word" {
     make_nic tree cxi0 hni_sts_tx_ok_octets=5 hni_sts_rx_ok_octets=7 hni_pcs_uncorrected_cw=0
-    (sleep 0.4; set_counter tree cxi0 hni_pcs_uncorrected_cw 12 1) &
-    background=$!
-    netprof watch --root "$PWD/tree" --once --interval 1s >out
-    cat out
+    watched set_counter tree cxi0 hni_pcs_uncorrected_cw 12 1
     grep -qE '^error  cxi0 hni_pcs_uncorrected_cw \+12 codewords' out
     grep -qE '^(Warning|Serious|Critical): ' out
     grep -qE '^(warn|high|critical) +cxi0: ' out
@@ -109,7 +122,7 @@ END
     background=$!
     netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 3s --job none &
     recorder=$!
-    while [ ! -s r.netprof ]; do sleep 0.02; done
+    wait_for_readings r.netprof 1
     netprof watch --interval 200ms r.netprof >out
     wait "$recorder"
     tail -n 30 out

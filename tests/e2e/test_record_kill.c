@@ -97,6 +97,14 @@ static void witness_look(witness *w, int64_t until_ns)
     }
 }
 
+static void wait_for_reads(witness *w, uint64_t count)
+{
+    for (int64_t until = now_ns() + INT64_C(60000000000); !w->there || w->reads < count;) {
+        witness_look(w, now_ns() + 1000000);
+        if (now_ns() > until) fail_msg("no %llu readings in a minute", (unsigned long long)count);
+    }
+}
+
 static void witness_close(witness *w)
 {
     close(w->events);
@@ -165,7 +173,7 @@ static void the_witness_sees_each_reading(void **state)
     witness w;
     witness_open(&w);
     pid_t pid = record(file, "100ms");
-    while (w.reads < 5) witness_look(&w, now_ns() + 20000000);
+    wait_for_reads(&w, 5);
     int status = end(pid, SIGTERM);
     witness_look(&w, now_ns() + 100000000);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -186,8 +194,12 @@ static void kill_9_loses_no_complete_reading(void **state)
         witness w;
         witness_open(&w);
         random = random * 6364136223846793005u + 1442695040888963407u;
-        int64_t kill_at = now_ns() + (int64_t)((random >> 33) % 80000) * 1000; // within 80 ms: also before it has begun
+        int64_t pause = (int64_t)((random >> 33) % 80000) * 1000, kill_at = now_ns() + pause; // also before it has begun
         pid_t pid = record(file, "1ms");
+        if (i % 2) { // amid the recording, however long it takes to begin
+            wait_for_reads(&w, 4);
+            kill_at = now_ns() + pause;
+        }
         witness_look(&w, kill_at);
         while (now_ns() < kill_at) witness_look(&w, kill_at);
         end(pid, SIGKILL);
@@ -218,7 +230,7 @@ static void signals_end_it_with_a_whole_file(void **state)
         witness w;
         witness_open(&w);
         pid_t pid = record(file, "5ms");
-        while (w.reads < 10) witness_look(&w, now_ns() + 20000000);
+        wait_for_reads(&w, 10);
         int status = end(pid, signals[i]);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
         content c = read_back(file);
@@ -265,14 +277,15 @@ static void a_file_that_is_removed_is_said(void **state)
     witness w;
     witness_open(&w);
     pid_t pid = record(file, "5ms");
-    while (w.reads < 10) witness_look(&w, now_ns() + 20000000);
+    wait_for_reads(&w, 10);
     assert_int_equal(unlink(file), 0);
     int status = end(pid, SIGTERM);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     assert_int_equal(access(file, F_OK), -1);
     // Another's file under the name is neither taken for ours nor removed.
     pid = record(file, "5ms");
-    for (w.there = false; !w.there || w.reads < 10;) witness_look(&w, now_ns() + 20000000);
+    w.there = false;
+    wait_for_reads(&w, 10);
     assert_int_equal(unlink(file), 0);
     FILE *other = fopen(file, "w");
     fputs("mine", other);

@@ -150,6 +150,26 @@ static void same_in_pieces(const uint8_t *data, size_t size, const netprof_limit
     netprof_reader_close(pieces);
 }
 
+/* Passed over up to some byte, what comes is at the same places, and a snapshot that is decoded holds the same. */
+static void same_behind_some(const uint8_t *data, size_t size, const netprof_limits *limits)
+{
+    netprof_reader *whole, *passing;
+    netprof_item a, b;
+    uint64_t until = size ? data[size - 1] * (uint64_t)size / 255 : 0;
+    if (netprof_reader_open_memory(&whole, data, size, limits, NULL)) return;
+    expect(netprof_reader_open_memory(&passing, data, size, limits, NULL) == NETPROF_OK);
+    netprof_reader_pass(passing, until);
+    do {
+        expect(netprof_reader_next(whole, &a, NULL) == netprof_reader_next(passing, &b, NULL));
+        expect(a.offset == b.offset && a.size == b.size && a.complete == b.complete);
+        expect(a.type == b.type || (a.type == NETPROF_ITEM_DAMAGE && b.type == NETPROF_ITEM_SNAPSHOT && !b.snapshot));
+        expect(b.type != NETPROF_ITEM_SNAPSHOT || !b.needs || (b.offset < until || b.needs < until) == !b.snapshot);
+        if (b.snapshot) same(a.snapshot, b.snapshot);
+    } while (a.type != NETPROF_ITEM_END);
+    netprof_reader_close(whole);
+    netprof_reader_close(passing);
+}
+
 static void read_and_write(const uint8_t *data, size_t size)
 {
     netprof_limits limits = {0};
@@ -166,6 +186,7 @@ static void read_and_write(const uint8_t *data, size_t size)
     limits.max_devices = 200;
     limits.max_memory = 32 << 20;
     same_in_pieces(data, size, &limits);
+    same_behind_some(data, size, &limits);
     if (netprof_reader_open_memory(&reader, data, size, &limits, NULL)) return;
     expect(netprof_writer_open_fn(&writer, sink_write, &sink, NULL) == NETPROF_OK);
     memset(snapshots, 0, sizeof snapshots);

@@ -75,6 +75,12 @@ static inline size_t index_of(const bench *b, const char *device, const char *co
     return i;
 }
 
+// Is there such a counter at all?
+static inline bool is_told(const bench *b, const char *device, const char *counter)
+{
+    return netprof_find(b->s.schema, NULL, device, counter) != NETPROF_NONE;
+}
+
 static inline uint64_t value(const bench *b, const char *device, const char *counter)
 {
     size_t i = index_of(b, device, counter);

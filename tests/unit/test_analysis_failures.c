@@ -587,10 +587,11 @@ static void programs_without_memory(void **state)
         nsys_paths[i] = paths[i];
     }
     nsys_job job;
-    if (nsys_job_read(&job, nsys_paths, 1, NULL, NULL) == NETPROF_ERR_IO) skip(); // without SQLite's library
+    bool can_read = nsys_job_read(&job, nsys_paths, 1, NULL, NULL) != NETPROF_ERR_IO; // not without SQLite's library
     nsys_job_free(&job);
-    printf("programs: %ld allocations\n", sweep(programs) - 1);
+    if (can_read) printf("programs: %ld allocations\n", sweep(programs) - 1);
     for (int i = 0; i < 2; i++) unlink(paths[i]);
+    if (!can_read) skip();
 }
 
 // The built-in tables: thousands of allocations, so only some of them.

@@ -742,6 +742,140 @@ static void ends_only(void **state)
     free_sample(&s);
 }
 
+// A file of two schemas, a snapshot of one among each ten of the other, in several chains.
+static text file_of_chains(const sample *s, size_t count)
+{
+    text t = {0};
+    netprof_writer *writer;
+    const netprof_schema *schema;
+    netprof_snapshot a = NETPROF_ZERO, b = NETPROF_ZERO;
+    netprof_list *list = netprof_build_begin(NULL);
+    netprof_build_source(list, "user");
+    netprof_list_device(list, "other", 0, NETPROF_DEVICE_VIRTUAL);
+    list_counter(list, "x", "", NETPROF_KIND_COUNTER, 0, 64);
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    assert_int_equal(netprof_snapshot_make(&b, schema, NULL), NETPROF_OK);
+    netprof_schema_release(schema);
+    b.status[0] = NETPROF_STATUS_OK;
+    assert_int_equal(netprof_snapshot_copy(&a, &s->snapshots[0], NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_open_fn(&writer, append, &t, NULL), NETPROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        netprof_snapshot *p = i % 10 == 5 ? &b : &a;
+        p->values[0] = 1000 + i * i;
+        assert_int_equal(netprof_write_snapshot(writer, p, NULL), NETPROF_OK);
+        a.begin_ns = b.begin_ns = (int64_t)i * 1000000;
+    }
+    assert_int_equal(netprof_writer_close(writer, 1, NULL), NETPROF_OK);
+    netprof_snapshot_free(&a);
+    netprof_snapshot_free(&b);
+    return t;
+}
+
+// The ends are those of all that can be read, and as much is told of damage.
+static void same_ends(const char *data, size_t size)
+{
+    dataset all = {0}, ends = {0};
+    netprof_err err = dataset_read_memory(&all, "t", data, size, NULL, NULL);
+    assert_int_equal(dataset_read_memory(&ends, "t", data, size, &(dataset_options){.ends_only = 1}, NULL), err);
+    assert_int_equal(ends.run_count, all.run_count);
+    assert_int_equal(ends.warning_count, all.warning_count);
+    for (size_t i = 0; i < all.warning_count; i++) {
+        assert_string_equal(ends.warnings[i].text, all.warnings[i].text);
+        assert_int_equal(ends.warnings[i].offset, all.warnings[i].offset);
+    }
+    for (size_t i = 0; i < all.run_count; i++) {
+        const dataset_run *x = &all.runs[i], *y = &ends.runs[i];
+        assert_int_equal(y->complete, x->complete);
+        assert_int_equal(y->snapshot_count, x->snapshot_count < 2 ? x->snapshot_count : 2);
+        assert_int_equal(y->skipped + y->snapshot_count, x->snapshot_count);
+        if (!x->snapshot_count) continue;
+        same_snapshot(&y->snapshots[0], &x->snapshots[0]);
+        same_snapshot(&y->snapshots[y->snapshot_count - 1], &x->snapshots[x->snapshot_count - 1]);
+    }
+    dataset_free(&all);
+    dataset_free(&ends);
+}
+
+static void ends_of_damaged_files(void **state)
+{
+    (void)state;
+    sample s;
+    make_sample(&s);
+    text t = file_of_chains(&s, 230);
+    same_ends(t.data, t.size);
+    for (size_t at = 5; at < t.size; at += 61) {
+        t.data[at] ^= 16;
+        same_ends(t.data, t.size);
+        t.data[at] ^= 16;
+        same_ends(t.data, at);
+    }
+    // Put behind one another, the first one cut.
+    text both = {0};
+    append(&both, t.data, t.size / 2);
+    append(&both, t.data, t.size);
+    same_ends(both.data, both.size);
+    free(both.data);
+    free(t.data);
+    free_sample(&s);
+}
+
+static uint32_t crc_of_chunk(const unsigned char *chunk, size_t size)
+{
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < size; i++) {
+        if (i >= 8 && i < 12) continue; // where it stands
+        crc ^= chunk[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+static void put_number(unsigned char *to, size_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+// A last snapshot whose checksum is right, and which holds a byte too many: the end is the one before it, of another chain.
+static void an_end_that_does_not_decode(void **state)
+{
+    (void)state;
+    sample s;
+    text t = {0}, file = {0};
+    netprof_writer *writer;
+    make_sample(&s);
+    assert_int_equal(netprof_writer_open_fn(&writer, append, &t, NULL), NETPROF_OK);
+    for (uint64_t i = 0; i <= 128; i++) { // chains of 64: the last begins one
+        s.snapshots[0].values[0] = 7 * i;
+        assert_int_equal(netprof_write_snapshot(writer, &s.snapshots[0], NULL), NETPROF_OK);
+    }
+    assert_int_equal(netprof_writer_close(writer, 1, NULL), NETPROF_OK);
+    size_t last = 0, size = 0;
+    for (size_t at = 16; at < t.size; at += size) {
+        unsigned char *p = (unsigned char *)t.data + at;
+        size = 12 + ((size_t)p[4] | (size_t)p[5] << 8 | (size_t)p[6] << 16);
+        if (memcmp(p, "STEP", 4) == 0) last = at;
+        if (memcmp(p, "END ", 4) != 0) continue;
+        append(&file, t.data, at);
+        append(&file, "", 1);
+        unsigned char *step = (unsigned char *)file.data + last;
+        put_number(step + 4, at - last - 12 + 1);
+        put_number(step + 8, crc_of_chunk(step, at - last + 1));
+        append(&file, p, size);
+    }
+    same_ends(file.data, file.size);
+    dataset set = {0};
+    assert_int_equal(dataset_read_memory(&set, "t", file.data, file.size, &(dataset_options){.ends_only = 1}, NULL), NETPROF_OK);
+    assert_int_equal(set.runs[0].snapshots[1].values[0], 7 * 127);
+    assert_int_equal(set.warning_count, 1);
+    assert_non_null(strstr(set.warnings[0].text, "does not decode"));
+    dataset_free(&set);
+    free(file.data);
+    free(t.data);
+    free_sample(&s);
+}
+
 static void many_warnings_are_counted(void **state)
 {
     (void)state;
@@ -799,6 +933,8 @@ int main(void)
         cmocka_unit_test(json_that_does_not_fit_together),
         cmocka_unit_test(json_with_errnos_that_are_none),
         cmocka_unit_test(ends_only),
+        cmocka_unit_test(ends_of_damaged_files),
+        cmocka_unit_test(an_end_that_does_not_decode),
         cmocka_unit_test(many_warnings_are_counted),
         cmocka_unit_test(lookup_finds_what_was_put),
     };

@@ -7,24 +7,10 @@
 
 #include "netprof.h"
 
+#include "builtin_rules.h"
 #include "ends.h"
 #include "findings.h"
 #include "situation.h"
-
-static rules built_in;
-
-static int group_setup(void **state)
-{
-    (void)state;
-    return rules_builtin(&built_in, NULL);
-}
-
-static int group_teardown(void **state)
-{
-    (void)state;
-    rules_free(&built_in);
-    return 0;
-}
 
 // The finding of x-pair at one of two nodes, or NULL; f must be freed.
 static const finding *lost_at(findings *f, const situation nodes[2], int receiver, const ends_pair *e)
@@ -173,5 +159,5 @@ int main(void)
         cmocka_unit_test(two_that_fit_are_none),
         cmocka_unit_test(a_gpu_may_wait_for_what_was_lost),
     };
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    return cmocka_run_group_tests(tests, load, unload);
 }

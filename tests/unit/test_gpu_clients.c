@@ -38,6 +38,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     perf_calls = &perf_kernel;
+    if (seteuid(getuid())) return -1;
     return drop_tree(state);
 }
 
@@ -48,7 +49,7 @@ static void process(pid_t pid, pid_t parent)
 {
     char path[64], text[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a ) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
+    snprintf(text, sizeof text, "%d (a\n) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
     put(path, text);
 }
 
@@ -63,11 +64,6 @@ static void descriptor(pid_t pid, int fd, const char *target, const char *info)
     snprintf(full, sizeof full, "%s/proc/%d/fd/%d", root, (int)pid, fd);
     unlink(full);
     assert_int_equal(symlink(target, full), 0);
-}
-
-static bool is_told(const bench *b, const char *device, const char *counter)
-{
-    return netprof_find(b->s.schema, NULL, device, counter) != NETPROF_NONE;
 }
 
 // Both snapshots of a change: the library lists anew when something is there that was not.
@@ -203,6 +199,34 @@ static void compute_queues_of_amd(void **state)
     close_source(&b);
 }
 
+// A GPU that is cut into parts: each is a node of its own, with its number above the same address.
+static void compute_queues_on_parts_of_a_gpu(void **state)
+{
+    (void)state;
+    bench b;
+    pid_t pid = 500;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put(CARD(0) "uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:c1:00.0\n");
+    put("/sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4711\n");
+    put("/sys/class/kfd/kfd/topology/nodes/1/properties", "simd_count 440\nlocation_id 49408\ndomain 0\n");
+    put("/sys/class/kfd/kfd/topology/nodes/2/gpu_id", "4712\n");
+    put("/sys/class/kfd/kfd/topology/nodes/2/properties", "simd_count 440\nlocation_id 268484864\ndomain 0\n");
+    put("/sys/class/kfd/kfd/proc/500/vram_4711", "1000\n");
+    put("/sys/class/kfd/kfd/proc/500/vram_4712", "2000\n");
+    put("/sys/class/kfd/kfd/proc/600/vram_4711", "5\n");
+    put("/sys/class/kfd/kfd/proc/600/vram_4712", "5\n");
+    put("/sys/class/kfd/kfd/proc/700/vram_4711", "0\n");
+    put("/sys/class/kfd/kfd/proc/700/vram_4712", "9\n");
+    process(500, 1);
+    process(600, 1);
+    process(700, 1);
+    open_source(&b, "gpu", root, &job);
+    assert_int_equal(value(&b, "gpu0", "processes"), 3);
+    assert_int_equal(value(&b, "gpu0", "job_processes"), 1);
+    assert_int_equal(value(&b, "gpu0", "job_memory"), 3000);
+    close_source(&b);
+}
+
 static void hostile_texts(void **state)
 {
     (void)state;
@@ -226,15 +250,34 @@ static void hostile_texts(void **state)
         assert_null(strstr(b.s.schema->counters[i].name, "longer"));
     look(&b);
     close_source(&b);
+}
 
-    // Descriptors that may not be looked at: nothing is known of the job's part.
+// Descriptors that may not be looked at: nothing is known of the job's part. Root may look at everything, and becomes
+// somebody else.
+static void descriptors_of_others_are_denied(void **state)
+{
+    (void)state;
+    enum { NOBODY = 65534 };
+    bench b;
     char path[512];
+    pid_t pid = 500;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    put(CARD(0) "uevent", "DRIVER=xe\nPCI_SLOT_NAME=0000:03:00.0\n");
+    process(500, 1);
+    descriptor(500, 3, NODE, "drm-client-id: 2\ndrm-pdev: 0000:03:00.0\ndrm-resident-vram0: 5 KiB\n");
     snprintf(path, sizeof path, "%s/proc/500/fd", root);
-    if (getuid() == 0) return; // everything may be looked at
+    assert_int_equal(chmod(root, 0755), 0);
+    if (geteuid() == 0 && seteuid(NOBODY)) skip();
+    open_source(&b, "gpu", root, &job);
+    assert_int_equal(value(&b, "gpu0", "job_memory"), 5 << 10);
+    close_source(&b);
+    assert_int_equal(seteuid(getuid()), 0);
     assert_int_equal(chmod(path, 0), 0);
+    if (geteuid() == 0) assert_int_equal(seteuid(NOBODY), 0);
     open_source(&b, "gpu", root, &job);
     assert_int_equal(status_of(&b, "gpu0", "job_memory"), NETPROF_STATUS_DENIED);
     close_source(&b);
+    assert_int_equal(seteuid(getuid()), 0);
     assert_int_equal(chmod(path, 0755), 0);
 }
 
@@ -408,7 +451,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(engines_of_a_job_in_ns, begin, end),
         cmocka_unit_test_setup_teardown(engines_of_a_job_in_cycles, begin, end),
         cmocka_unit_test_setup_teardown(compute_queues_of_amd, begin, end),
+        cmocka_unit_test_setup_teardown(compute_queues_on_parts_of_a_gpu, begin, end),
         cmocka_unit_test_setup_teardown(hostile_texts, begin, end),
+        cmocka_unit_test_setup_teardown(descriptors_of_others_are_denied, begin, end),
         cmocka_unit_test_setup_teardown(without_a_job_nobody_is_looked_at, begin, end),
         cmocka_unit_test_setup_teardown(looks_are_as_rare_as_they_are_slow, begin, end),
         cmocka_unit_test_setup_teardown(engines_of_xe, begin, end),

@@ -96,11 +96,6 @@ static fake_amd_gpu *one_amd(fake_amd_state *amd)
     return &amd->gpus[0];
 }
 
-static bool is_told(const bench *b, const char *device, const char *counter)
-{
-    return netprof_find(b->s.schema, NULL, device, counter) != NETPROF_NONE;
-}
-
 static void amd_smi_adds_what_sysfs_lacks(void **state)
 {
     (void)state;

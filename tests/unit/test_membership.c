@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "membership.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,14 +68,15 @@ static void pods_have_uids(void **state)
 
 static void long_and_short_names(void **state)
 {
-    assert_true(membership_same_node("node7", "node7.cluster.example"));
-    assert_true(membership_same_node("node7.cluster.example", "node7"));
-    assert_true(membership_same_node("Node7", "node7"));
-    assert_false(membership_same_node("node7", "node71"));
-    assert_false(membership_same_node("node7.a", "node7.b"));
-    assert_false(membership_same_node("10.0.0.1", "10.0.0.2"));
-    assert_false(membership_same_node("10", "10.0.0.2"));
-    assert_true(membership_same_node("10.0.0.1", "10.0.0.1"));
+    assert_true(text_same_host("node7", "node7.cluster.example"));
+    assert_true(text_same_host("node7.cluster.example", "node7"));
+    assert_true(text_same_host("Node7", "node7"));
+    assert_false(text_same_host("node7", "node71"));
+    assert_false(text_same_host("node7.a", "node7.b"));
+    assert_false(text_same_host("10.0.0.1", "10.0.0.2"));
+    assert_false(text_same_host("10", "10.0.0.2"));
+    assert_true(text_same_host("10.0.0.1", "10.0.0.1"));
+    assert_false(text_same_host(NULL, "node7") || text_same_host("node7", NULL) || text_same_host("", ""));
     (void)state;
 }
 

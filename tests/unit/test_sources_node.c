@@ -643,7 +643,7 @@ static void put_process(pid_t pid, char process_state, const char *io)
 {
     char path[128], text[256];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a) b) %c 1 1 1 0 -1 0 7 0 0 0 11 5 0 0 20 0 1 0 900000000 4096 1 0 0 0\n", (int)pid, process_state);
+    snprintf(text, sizeof text, "%d (a)\n b) %c 1 1 1 0 -1 0 7 0 0 0 11 5 0 0 20 0 1 0 900000000 4096 1 0 0 0\n", (int)pid, process_state);
     put(path, text);
     snprintf(path, sizeof path, "/proc/%d/io%s", (int)pid, io ? "" : "/no-file");
     put(path, io ? io : "");

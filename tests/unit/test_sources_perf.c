@@ -142,7 +142,7 @@ static void process(pid_t pid, pid_t parent, pid_t other_thread)
 {
     char path[64], text[64];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a ) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
+    snprintf(text, sizeof text, "%d (a\n) S 1 b) S %d 1 1\n", (int)pid, (int)parent);
     put(path, text);
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, (int)pid);
     put(path, text);
@@ -569,6 +569,40 @@ static void a_node_with_kinds_of_cores(void **state)
     assert_int_equal(value(&b, "node", "cycles_on_cpu_core"), 10 + 20);
     assert_int_equal(value(&b, "node", "cycles_on_cpu_atom"), 40 + 80);
     assert_int_equal(value(&b, "node", "cycles"), 150);
+    close_source(&b);
+}
+
+// "from,from+2,..,to"
+static void put_every_other(const char *path, int from, int to)
+{
+    char text[4096];
+    int n = 0;
+    for (int cpu = from; cpu <= to; cpu += 2)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", cpu == from ? "" : ",", cpu);
+    assert_true((size_t)n < sizeof text);
+    put(path, text);
+}
+
+static void lists_of_many_cpus(void **state)
+{
+    (void)state;
+    bench b;
+    sources_job job = {.perf = "cycles"};
+    put_hybrid();
+    put_every_other(PMU("cpu_core/cpus"), 0, 798);
+    put_every_other(PMU("cpu_atom/cpus"), 1, 799);
+    put("/sys/devices/system/cpu/online", "0,797-798\n");
+    open_source(&b, "perf", root, &job);
+    assert_int_equal(made_count, 3);
+    assert_int_equal(on_kind(-1, CYCLES, ATOM)->cpu, 797);
+    int of_core = 0;
+    for (int i = 0; i < made_count; i++)
+        if (made[i].attr.config >> 32 == CORE) of_core += made[i].cpu;
+    assert_int_equal(of_core, 0 + 798);
+    const char *kinds = fact(&b, "node", "kinds_of_cores"), *end = ",796,798";
+    assert_non_null(strstr(kinds, "cpu_atom: CPUs 1,3,5,"));
+    assert_non_null(strstr(kinds, "cpu_core: CPUs 0,2,4,"));
+    assert_string_equal(kinds + strlen(kinds) - strlen(end), end);
     close_source(&b);
 }
 
@@ -1054,12 +1088,12 @@ static void a_command_and_its_children(void **state)
     close_source(&b);
 }
 
-static int gate[2];
+static int gate[2], waiting[2]; // who waits says so first
 
 static void wait_for_gate(void)
 {
-    char c;
-    if (read(gate[0], &c, 1) != 1) _exit(1);
+    char c = 0;
+    if (write(waiting[1], &c, 1) != 1 || read(gate[0], &c, 1) != 1) _exit(1);
 }
 
 static void *thread_work(void *unused)
@@ -1093,29 +1127,21 @@ static void standing_work(void)
     _exit(0);
 }
 
-static int threads_of(pid_t pid)
-{
-    char path[64];
-    int n = 0;
-    snprintf(path, sizeof path, "ls /proc/%d/task | wc -l", (int)pid);
-    FILE *f = popen(path, "r");
-    if (!f || fscanf(f, "%d", &n) != 1) n = 0;
-    pclose(f);
-    return n;
-}
-
 static void a_process_that_runs_already(void **state)
 {
     (void)state;
     bench b;
     int status;
     assert_int_equal(pipe(gate), 0);
+    assert_int_equal(pipe(waiting), 0);
     pid_t pid = fork();
     if (pid == 0) standing_work();
+    close(waiting[1]); // else a reader would wait for one that ended
     sources_job job = {.pids = &pid, .pid_count = 1, .perf = "page_faults,task_clock"};
-    while (threads_of(pid) < 2)
-        usleep(1000);
-    usleep(50000); // its child
+    for (int i = 0; i < 3; i++) {
+        char c;
+        assert_int_equal(read(waiting[0], &c, 1), 1);
+    }
     open_source(&b, "perf", NULL, &job);
     bool none = no_events(&b);
     assert_int_equal(write(gate[1], "abc", 3), 3);
@@ -1129,6 +1155,7 @@ static void a_process_that_runs_already(void **state)
     close_source(&b);
     close(gate[0]);
     close(gate[1]);
+    close(waiting[0]);
     if (none) skip();
 }
 
@@ -1167,6 +1194,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_thread_moves_between_kinds_of_cores, begin, end),
         cmocka_unit_test_setup_teardown(an_event_of_one_kind_alone, begin, end),
         cmocka_unit_test_setup_teardown(a_node_with_kinds_of_cores, begin, end),
+        cmocka_unit_test_setup_teardown(lists_of_many_cpus, begin, end),
         cmocka_unit_test_setup_teardown(kinds_of_arm, begin, end),
         cmocka_unit_test_setup_teardown(one_kind_of_cores, begin, end),
         cmocka_unit_test_setup_teardown(a_job_by_its_control_group, begin, end),

@@ -25,6 +25,16 @@ bool cpulist_add_text(cpulist *set, const char *text)
     }
 }
 
+bool cpulist_add_file(cpulist *set, const emit *e, const char *path)
+{
+    emit_file f = {.fd = -1};
+    int error;
+    const char *text = emit_file_read(&f, e, path, &error);
+    bool good = text && cpulist_add_text(set, text);
+    emit_file_close(&f);
+    return good;
+}
+
 void cpulist_add(cpulist *set, const cpulist *other)
 {
     for (size_t i = 0; i < CPULIST_MOST / 64; i++) set->bits[i] |= other->bits[i];
@@ -36,4 +46,9 @@ size_t cpulist_count(const cpulist *set)
     for (size_t i = 0; i < CPULIST_MOST / 64; i++)
         for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1) count++;
     return count;
+}
+
+bool cpulist_has(const cpulist *set, size_t cpu)
+{
+    return cpu < CPULIST_MOST && set->bits[cpu / 64] >> cpu % 64 & 1;
 }

@@ -2,6 +2,8 @@
 #ifndef NETPROF_SOURCES_CPULIST_H
 #define NETPROF_SOURCES_CPULIST_H
 
+#include "emit.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +17,10 @@ typedef struct cpulist {
 
 // False when the text is no list, or has a CPU beyond the most; what came before it is in the set.
 bool cpulist_add_text(cpulist *set, const char *text);
+// Of a file, whatever its length.
+bool cpulist_add_file(cpulist *set, const emit *e, const char *path);
 void cpulist_add(cpulist *set, const cpulist *other);
 size_t cpulist_count(const cpulist *set);
+bool cpulist_has(const cpulist *set, size_t cpu);
 
 #endif

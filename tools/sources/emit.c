@@ -369,23 +369,50 @@ int emit_directory(const emit *e, const char *path, void (*visit)(void *user, co
     return result;
 }
 
-bool emit_read_line(const emit *e, char *text, size_t size, const char *format, ...)
+// The beginning of a file.
+static bool read_text(const emit *e, char *text, size_t size, const char *path)
 {
-    char *path, *full;
-    va_list arguments;
-    va_start(arguments, format);
-    int made = vasprintf(&path, format, arguments);
-    va_end(arguments);
-    if (made < 0) return false;
-    made = asprintf(&full, "%s%s", emit_root(e), path);
-    free(path);
-    if (made < 0) return false;
+    char *full;
+    if (asprintf(&full, "%s%s", emit_root(e), path) < 0) return false;
     int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     free(full);
     ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
     if (fd >= 0) close(fd);
     if (n < 0) return false;
     text[n] = 0;
+    return true;
+}
+
+bool emit_read_line(const emit *e, char *text, size_t size, const char *format, ...)
+{
+    char *path;
+    va_list arguments;
+    va_start(arguments, format);
+    int made = vasprintf(&path, format, arguments);
+    va_end(arguments);
+    if (made < 0) return false;
+    bool good = read_text(e, text, size, path);
+    free(path);
+    if (good) text[strcspn(text, "\n")] = 0;
+    return good;
+}
+
+bool emit_process_stat(const emit *e, pid_t pid, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    const char *end = read_text(e, text, size, path) ? strrchr(text, ')') : NULL;
+    if (!end) return false;
+    end += 1 + (end[1] == ' ');
+    memmove(text, end, strlen(end) + 1);
     text[strcspn(text, "\n")] = 0;
     return true;
+}
+
+pid_t emit_process_parent(const emit *e, pid_t pid)
+{
+    char text[1024], *at = text;
+    uint64_t parent;
+    if (!emit_process_stat(e, pid, text, sizeof text) || !emit_word(&at)) return 0;
+    return emit_number(emit_word(&at), &parent) ? (pid_t)parent : 0;
 }

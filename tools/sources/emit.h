@@ -9,6 +9,7 @@
 #include "netprof.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 typedef struct emit emit;
 
@@ -66,5 +67,12 @@ int emit_directory(const emit *e, const char *path, void (*visit)(void *user, co
 // First line of a small file below the root into text; false when it cannot be read.
 bool emit_read_line(const emit *e, char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+// ---- processes ----
+
+// What stands behind the name in /proc/PID/stat, from the state on: the name may hold anything, ends of lines too.
+// False: there is no such process.
+bool emit_process_stat(const emit *e, pid_t pid, char *text, size_t size);
+pid_t emit_process_parent(const emit *e, pid_t pid); // 0: not known
 
 #endif

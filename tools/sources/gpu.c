@@ -171,6 +171,20 @@ void *gpu_load(const char *const *names, const emit *e)
     return library;
 }
 
+void gpu_find_functions(void *library, const gpu_function *functions, void *into)
+{
+    for (; functions->name; functions++) {
+        void *address = dlsym(library, functions->name);
+        memcpy((char *)into + functions->offset, &address, sizeof address);
+    }
+}
+
+void gpu_account_busier(gpu_account *a, uint64_t active, uint64_t all)
+{
+    if (!all || (a->all && (double)active / (double)all <= (double)a->active / (double)a->all)) return;
+    *a = (gpu_account){.told = true, .active = active, .all = all};
+}
+
 bool gpu_in_group(const emit *e, const char *group, pid_t pid)
 {
     emit_file list = {.fd = -1};
@@ -188,18 +202,10 @@ bool gpu_in_group(const emit *e, const char *group, pid_t pid)
     return found;
 }
 
-static pid_t parent_of(const emit *e, pid_t pid)
-{
-    char text[1024], *at;
-    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/stat", (long)pid) || !(at = strrchr(text, ')')))
-        return 0;
-    return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
-}
-
 bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid)
 {
     if (job->cgroup && gpu_in_group(e, job->cgroup, pid)) return true;
-    for (int steps = 0; pid > 1 && steps < 64; steps++, pid = parent_of(e, pid))
+    for (int steps = 0; pid > 1 && steps < 64; steps++, pid = emit_process_parent(e, pid))
         for (size_t i = 0; i < job->pid_count; i++)
             if (job->pids[i] == pid) return true;
     return false;

@@ -160,6 +160,14 @@ gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned 
 void gpu_library_failed(const gpu_list *list, const char *vendor, const char *library, unsigned result);
 // Loads the first of these that is there; NULL ends them. Not below another root.
 void *gpu_load(const char *const *names, const emit *e);
+// Functions of a library and where their addresses are kept, up to one without a name; NULL where it lacks one.
+typedef struct gpu_function {
+    const char *name;
+    size_t offset;
+} gpu_function;
+void gpu_find_functions(void *library, const gpu_function *functions, void *into);
+// Takes an engine's work when it was busier than what is there; all 0: nothing is known of it.
+void gpu_account_busier(gpu_account *a, uint64_t active, uint64_t all);
 // Does the process belong to the job? By its parents and its control group.
 bool gpu_of_job(const emit *e, const sources_job *job, pid_t pid);
 // Is a process in a control group, or in one below it?
@@ -177,6 +185,11 @@ void gpu_drm_open(gpu_list *list, const emit *e); // AMD and Intel
 // gpu_metrics of amdgpu: a binary table of several versions, in sysfs. False: not one that is known.
 bool gpu_metrics_known(const unsigned char *data, size_t size);
 void gpu_metrics_set(gpu *g, int error, const unsigned char *data, size_t size);
+// Firmware's residencies in AMD's order, UINT64_MAX where the chip does not count one: all ticks; then those in which
+// the processor was called hot from outside (prochot), the power limit, the socket's heat, the regulator's and the
+// memory's heat held the clock down.
+enum { GPU_TICKS_AMD = 5 };
+void gpu_ticks_set(gpu *g, int error, uint64_t all, const uint64_t of[GPU_TICKS_AMD]);
 // Kilobytes of a link.
 void gpu_xgmi_set(gpu *g, unsigned link, uint64_t read_kib, uint64_t written_kib);
 

@@ -56,7 +56,7 @@ typedef struct metrics {
     uint64_t xgmi_read[8], xgmi_written[8];
     uint16_t more_clocks[8 + 3 * 4], pictures[32];
     uint32_t naks_sent, naks_received;
-    uint64_t ticks, residencies[5]; // prochot, power, socket, regulator, memory
+    uint64_t ticks, residencies[GPU_TICKS_AMD];
 } metrics;
 
 _Static_assert(offsetof(metrics, energy) == 24, "as in amdsmi_gpu_metrics_t");
@@ -108,31 +108,26 @@ struct gpu_amd {
     {                                                                                                        \
         name, offsetof(struct gpu_amd, member)                                                               \
     }
-typedef struct function {
-    const char *name;
-    size_t offset;
-} function;
-
-static const function amdsmi_functions[] = {FUNCTION(init, "amdsmi_init"),
-                                            FUNCTION(shut_down, "amdsmi_shut_down"),
-                                            FUNCTION(get_version, "amdsmi_get_lib_version"),
-                                            FUNCTION(sockets, "amdsmi_get_socket_handles"),
-                                            FUNCTION(processors, "amdsmi_get_processor_handles"),
-                                            FUNCTION(address, "amdsmi_get_gpu_device_bdf"),
-                                            FUNCTION(energy, "amdsmi_get_energy_count"),
-                                            FUNCTION(ecc, "amdsmi_get_gpu_ecc_count"),
-                                            FUNCTION(replays, "amdsmi_get_gpu_pci_replay_counter"),
-                                            FUNCTION(get_metrics, "amdsmi_get_gpu_metrics_info"),
-                                            {NULL, 0}};
-static const function rocm_functions[] = {FUNCTION(rocm_init, "rsmi_init"),
-                                          FUNCTION(rocm_shut_down, "rsmi_shut_down"),
-                                          FUNCTION(rocm_version, "rsmi_version_get"),
-                                          FUNCTION(rocm_count, "rsmi_num_monitor_devices"),
-                                          FUNCTION(rocm_address, "rsmi_dev_pci_id_get"),
-                                          FUNCTION(rocm_energy, "rsmi_dev_energy_count_get"),
-                                          FUNCTION(rocm_ecc, "rsmi_dev_ecc_count_get"),
-                                          FUNCTION(rocm_replays, "rsmi_dev_pci_replay_counter_get"),
-                                          {NULL, 0}};
+static const gpu_function amdsmi_functions[] = {FUNCTION(init, "amdsmi_init"),
+                                                FUNCTION(shut_down, "amdsmi_shut_down"),
+                                                FUNCTION(get_version, "amdsmi_get_lib_version"),
+                                                FUNCTION(sockets, "amdsmi_get_socket_handles"),
+                                                FUNCTION(processors, "amdsmi_get_processor_handles"),
+                                                FUNCTION(address, "amdsmi_get_gpu_device_bdf"),
+                                                FUNCTION(energy, "amdsmi_get_energy_count"),
+                                                FUNCTION(ecc, "amdsmi_get_gpu_ecc_count"),
+                                                FUNCTION(replays, "amdsmi_get_gpu_pci_replay_counter"),
+                                                FUNCTION(get_metrics, "amdsmi_get_gpu_metrics_info"),
+                                                {NULL, 0}};
+static const gpu_function rocm_functions[] = {FUNCTION(rocm_init, "rsmi_init"),
+                                              FUNCTION(rocm_shut_down, "rsmi_shut_down"),
+                                              FUNCTION(rocm_version, "rsmi_version_get"),
+                                              FUNCTION(rocm_count, "rsmi_num_monitor_devices"),
+                                              FUNCTION(rocm_address, "rsmi_dev_pci_id_get"),
+                                              FUNCTION(rocm_energy, "rsmi_dev_energy_count_get"),
+                                              FUNCTION(rocm_ecc, "rsmi_dev_ecc_count_get"),
+                                              FUNCTION(rocm_replays, "rsmi_dev_pci_replay_counter_get"),
+                                              {NULL, 0}};
 
 static int amdsmi_errno(int result)
 {
@@ -211,16 +206,11 @@ static bool is_unknown(uint64_t value)
 
 static void offer_ticks(gpu *g, const metrics *m)
 {
-    static const gpu_value_id ids[] = {GPU_THROTTLED_PROCHOT, GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
-                                       GPU_THROTTLED_REGULATOR, GPU_THROTTLED_MEMORY};
-    gpu_ticks ticks = {.told = true, .all = m->ticks, .mask = UINT32_MAX};
+    uint64_t of[GPU_TICKS_AMD];
     if (is_unknown(m->ticks)) return;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        if (is_unknown(m->residencies[i])) continue;
-        ticks.told_of |= 1u << (ids[i] - GPU_THROTTLED_POWER);
-        ticks.of[ids[i] - GPU_THROTTLED_POWER] = m->residencies[i];
-    }
-    g->ticks = ticks;
+    for (size_t i = 0; i < GPU_TICKS_AMD; i++)
+        of[i] = is_unknown(m->residencies[i]) ? UINT64_MAX : m->residencies[i];
+    gpu_ticks_set(g, 0, m->ticks, of);
 }
 
 // Of a table that sysfs has and that is known, the library knows no more.
@@ -245,59 +235,46 @@ static bool wants(const gpu *g, gpu_value_id id)
     return g->reader[id] != GPU_BY_DRIVER && !(x->lacks & UINT64_C(1) << id);
 }
 
-static void read_amdsmi(gpu *g, amd_gpu *x)
+static int ask_energy(const amd_gpu *x, uint64_t *count, float *microjoules, uint64_t *stamp)
 {
-    uint64_t count = UINT64_MAX, stamp;
-    error_count errors;
-    float microjoules = 0;
-    if (wants(g, GPU_ENERGY)) {
-        int error = AMDSMI(x->a, energy, x->processor, &count, &microjoules, &stamp);
-        offer_energy(g, error, count, microjoules);
-    }
-    if (wants(g, GPU_ECC_CORRECTED) || wants(g, GPU_ECC_UNCORRECTED)) {
-        memset(&errors, 0xff, sizeof errors);
-        int error = AMDSMI(x->a, ecc, x->processor, MEMORY_BLOCK, &errors);
-        offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
-        offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
-    }
-    if (wants(g, GPU_PCIE_REPLAYS)) {
-        count = UINT64_MAX;
-        int error = AMDSMI(x->a, replays, x->processor, &count);
-        offer(g, GPU_PCIE_REPLAYS, error, count);
-    }
-    read_metrics(g, x);
+    return x->rocm ? ROCM(x->a, rocm_energy, x->device, count, microjoules, stamp)
+                   : AMDSMI(x->a, energy, x->processor, count, microjoules, stamp);
 }
 
-static void read_rocm(gpu *g, amd_gpu *x)
+static int ask_ecc(const amd_gpu *x, error_count *errors)
 {
-    uint64_t count = UINT64_MAX, stamp;
-    error_count errors;
-    float microjoules = 0;
-    if (wants(g, GPU_ENERGY)) {
-        int error = ROCM(x->a, rocm_energy, x->device, &count, &microjoules, &stamp);
-        offer_energy(g, error, count, microjoules);
-    }
-    if (wants(g, GPU_ECC_CORRECTED) || wants(g, GPU_ECC_UNCORRECTED)) {
-        memset(&errors, 0xff, sizeof errors);
-        int error = ROCM(x->a, rocm_ecc, x->device, MEMORY_BLOCK, &errors);
-        offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
-        offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
-    }
-    if (wants(g, GPU_PCIE_REPLAYS)) {
-        count = UINT64_MAX;
-        int error = ROCM(x->a, rocm_replays, x->device, &count);
-        offer(g, GPU_PCIE_REPLAYS, error, count);
-    }
+    return x->rocm ? ROCM(x->a, rocm_ecc, x->device, MEMORY_BLOCK, errors)
+                   : AMDSMI(x->a, ecc, x->processor, MEMORY_BLOCK, errors);
+}
+
+static int ask_replays(const amd_gpu *x, uint64_t *count)
+{
+    return x->rocm ? ROCM(x->a, rocm_replays, x->device, count) : AMDSMI(x->a, replays, x->processor, count);
 }
 
 static void read_library(gpu *g, const emit *e)
 {
     amd_gpu *x = g->library.own;
+    uint64_t count = UINT64_MAX, stamp;
+    error_count errors;
+    float microjoules = 0;
     (void)e;
-    if (x->rocm)
-        read_rocm(g, x);
-    else
-        read_amdsmi(g, x);
+    if (wants(g, GPU_ENERGY)) {
+        int error = ask_energy(x, &count, &microjoules, &stamp);
+        offer_energy(g, error, count, microjoules);
+    }
+    if (wants(g, GPU_ECC_CORRECTED) || wants(g, GPU_ECC_UNCORRECTED)) {
+        memset(&errors, 0xff, sizeof errors);
+        int error = ask_ecc(x, &errors);
+        offer(g, GPU_ECC_CORRECTED, error, errors.corrected);
+        offer(g, GPU_ECC_UNCORRECTED, error, errors.uncorrected);
+    }
+    if (wants(g, GPU_PCIE_REPLAYS)) {
+        count = UINT64_MAX;
+        int error = ask_replays(x, &count);
+        offer(g, GPU_PCIE_REPLAYS, error, count);
+    }
+    if (!x->rocm) read_metrics(g, x);
 }
 
 static void tell_facts(gpu *g, emit *e)
@@ -327,14 +304,6 @@ static void attach(const gpu_list *list, gpu_amd *a, uint64_t domain, uint64_t b
 
 // ---- the libraries ----
 
-static void find_functions(gpu_amd *a, const function *functions)
-{
-    for (; functions->name; functions++) {
-        void *address = dlsym(a->library, functions->name);
-        memcpy((char *)a + functions->offset, &address, sizeof address);
-    }
-}
-
 // Releases of the years 23 and 24 put the year first; 25 and 26 have it as their major version.
 static void read_version(gpu_amd *a)
 {
@@ -361,7 +330,7 @@ static bool open_amdsmi(const gpu_list *list, gpu_amd *a)
     handle sockets[SOCKETS];
     uint32_t count = SOCKETS;
     a->name = "AMD SMI";
-    find_functions(a, amdsmi_functions);
+    gpu_find_functions(a->library, amdsmi_functions, a);
     int result = a->init ? a->init(AMD_GPUS) : 0;
     if (!a->init || result) {
         if (result) gpu_library_failed(list, "AMD", a->name, (unsigned)result);
@@ -380,7 +349,7 @@ static bool open_rocm(const gpu_list *list, gpu_amd *a)
     version v = {0};
     uint32_t count = 0;
     a->name = "ROCm SMI";
-    find_functions(a, rocm_functions);
+    gpu_find_functions(a->library, rocm_functions, a);
     int result = a->rocm_init ? a->rocm_init(0) : 0;
     if (!a->rocm_init || result) {
         if (result) gpu_library_failed(list, "AMD", a->name, (unsigned)result);

@@ -50,6 +50,7 @@ typedef struct use { // of a GPU by the job
     uint64_t memory, processes, all_processes;
     double busy; // share of the busiest engine
     pid_t last; // process that was counted last
+    uint64_t queue_memory, queue_processes, other_processes, of_process; // of AMD's compute queues; of one at hand
     bool has_memory, has_all, has_queues, has_client, has_engine;
 } use;
 
@@ -97,14 +98,6 @@ typedef struct scan {
     pid_t pid;
 } scan;
 
-static pid_t parent_of(const emit *e, pid_t pid)
-{
-    char text[1024], *at;
-    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/stat", (long)pid) || !(at = strrchr(text, ')')))
-        return 0;
-    return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
-}
-
 static void found_process(void *user, const char *name)
 {
     scan *s = user;
@@ -118,7 +111,7 @@ static void found_process(void *user, const char *name)
         c->process_room = room;
     }
     process p = {.pid = (pid_t)strtol(name, NULL, 10)};
-    p.parent = parent_of(s->e, p.pid);
+    p.parent = emit_process_parent(s->e, p.pid);
     if (p.parent == 2 || p.pid == getpid()) return; // the kernel's own threads
     for (size_t i = 0; i < s->list->job->pid_count; i++)
         p.ours |= s->list->job->pids[i] == p.pid;
@@ -393,11 +386,17 @@ static void find_busiest(gpu_clients *c, int64_t now_us)
 
 // ---- AMD's compute queues: /sys/class/kfd/kfd/proc/PID/vram_GPUID ----
 
+// What the driver manages as one GPU: a whole one, or a part of one.
+typedef struct queue_node {
+    uint64_t gpu_id;
+    use *u;
+} queue_node;
+
 typedef struct queue_scan {
     gpu_clients *c;
     const emit *e;
-    use *u;
-    uint64_t gpu_id, memory, processes, others;
+    queue_node *nodes;
+    size_t node_count;
 } queue_scan;
 
 static bool is_ours(const gpu_clients *c, pid_t pid)
@@ -408,25 +407,29 @@ static bool is_ours(const gpu_clients *c, pid_t pid)
 
 static void found_queue_process(void *user, const char *name)
 {
-    queue_scan *q = user;
+    const queue_scan *q = user;
+    gpu_clients *c = q->c;
     char text[32];
     uint64_t bytes;
     if (*name < '0' || *name > '9') return;
     pid_t pid = (pid_t)strtol(name, NULL, 10);
-    if (!emit_read_line(q->e, text, sizeof text, "/sys/class/kfd/kfd/proc/%ld/vram_%llu", (long)pid,
-                        (unsigned long long)q->gpu_id) ||
-        !emit_number(text, &bytes) || !bytes)
-        return;
-    if (is_ours(q->c, pid)) {
-        q->memory += bytes;
-        q->processes++;
-    } else {
-        q->others++;
+    for (size_t i = 0; i < q->node_count; i++)
+        if (emit_read_line(q->e, text, sizeof text, "/sys/class/kfd/kfd/proc/%ld/vram_%llu", (long)pid,
+                           (unsigned long long)q->nodes[i].gpu_id) &&
+            emit_number(text, &bytes))
+            q->nodes[i].u->of_process += bytes;
+    // One that has queues on several parts of a GPU is one process of it.
+    bool ours = is_ours(c, pid);
+    for (size_t i = 0; i < c->use_count; i++) {
+        use *u = &c->uses[i];
+        if (u->of_process) *(ours ? &u->queue_processes : &u->other_processes) += 1;
+        if (ours) u->queue_memory += u->of_process;
+        u->of_process = 0;
     }
 }
 
-// Lines "location_id 49408" (bus, device and function) and "domain 0".
-static bool is_node_of(const emit *e, const char *node, const char *pci)
+// Lines "location_id 49408" (bus, device and function; above them the number of the part) and "domain 0".
+static use *use_of_node(gpu_clients *c, const emit *e, const char *node)
 {
     emit_file f = {.fd = -1};
     char path[128], *line, address[40];
@@ -439,34 +442,46 @@ static bool is_node_of(const emit *e, const char *node, const char *pci)
         if (key && strcmp(key, "domain") == 0) emit_number(emit_word(&line), &domain);
     }
     emit_file_close(&f);
-    if (place == UINT64_MAX) return false;
+    if (place == UINT64_MAX) return NULL;
     snprintf(address, sizeof address, "%04x:%02x:%02x.%u", (unsigned)domain, (unsigned)(place >> 8 & 0xff),
              (unsigned)(place >> 3 & 0x1f), (unsigned)(place & 7));
-    return strcasecmp(address, pci) == 0;
+    return use_of(c, address);
 }
 
 static void found_node(void *user, const char *node)
 {
     queue_scan *q = user;
     char text[32];
-    if (*node < '0' || *node > '9' || !is_node_of(q->e, node, q->u->pci)) return;
-    if (!emit_read_line(q->e, text, sizeof text, "/sys/class/kfd/kfd/topology/nodes/%.20s/gpu_id", node) ||
-        !emit_number(text, &q->gpu_id) || !q->gpu_id)
+    uint64_t gpu_id;
+    if (*node < '0' || *node > '9' ||
+        !emit_read_line(q->e, text, sizeof text, "/sys/class/kfd/kfd/topology/nodes/%.20s/gpu_id", node) ||
+        !emit_number(text, &gpu_id) || !gpu_id) // 0: a processor
         return;
-    if (!emit_directory(q->e, "/sys/class/kfd/kfd/proc", found_queue_process, q)) q->u->has_all = true;
+    use *u = use_of_node(q->c, q->e, node);
+    queue_node *longer = u ? realloc(q->nodes, (q->node_count + 1) * sizeof *longer) : NULL;
+    if (!longer) return;
+    q->nodes = longer;
+    q->nodes[q->node_count++] = (queue_node){gpu_id, u};
 }
 
 // Buffers of compute queues are the same ones that the open device tells of, where it does: the larger figure stands.
-static void add_queues(gpu_clients *c, use *u, const emit *e)
+static void add_queues_of(use *u)
 {
-    queue_scan q = {.c = c, .e = e, .u = u};
+    u->has_all = u->has_memory = true;
+    u->has_queues = u->queue_processes > 0;
+    if (u->queue_memory > u->memory) u->memory = u->queue_memory;
+    if (u->queue_processes > u->processes) u->processes = u->queue_processes;
+    u->all_processes = u->processes + u->other_processes;
+}
+
+static void add_queues(gpu_clients *c, const emit *e)
+{
+    queue_scan q = {.c = c, .e = e};
     emit_directory(e, "/sys/class/kfd/kfd/topology/nodes", found_node, &q);
-    if (!u->has_all) return;
-    u->has_memory = true;
-    u->has_queues = q.processes > 0;
-    if (q.memory > u->memory) u->memory = q.memory;
-    if (q.processes > u->processes) u->processes = q.processes;
-    u->all_processes = u->processes + q.others;
+    bool told = q.node_count && emit_directory(e, "/sys/class/kfd/kfd/proc", found_queue_process, &q) == 0;
+    for (size_t i = 0; i < q.node_count && told; i++)
+        add_queues_of(q.nodes[i].u);
+    free(q.nodes);
 }
 
 // ---- a look at all ----
@@ -502,8 +517,7 @@ void gpu_clients_read(gpu_clients *c, const gpu_list *list, const emit *e)
     forget_gone(c);
     c->has_span = c->read_once && begin > c->last_us;
     find_busiest(c, begin);
-    for (size_t i = 0; i < c->use_count; i++)
-        add_queues(c, &c->uses[i], e);
+    add_queues(c, e);
     int64_t end = gpu_clock_us();
     clock_gettime(CLOCK_REALTIME, &t);
     c->stamp_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;

@@ -157,10 +157,8 @@ static void read_engines(gpu *g, const emit *e)
     uint64_t passed_ns = x->read_once ? (uint64_t)(now - x->last_us) * 1000 : 0;
     for (size_t i = 0; i < c->event_count && x->read_once; i += x->ticks ? 2 : 1) {
         uint64_t active = grown(x, i), all = x->ticks ? grown(x, i + 1) : passed_ns;
-        if (c->events[i].error || (x->ticks && c->events[i + 1].error) || !all) continue;
-        if (a.all && (double)active / (double)all <= (double)a.active / (double)a.all) continue;
-        a.active = active;
-        a.all = all;
+        if (c->events[i].error || (x->ticks && c->events[i + 1].error)) continue;
+        gpu_account_busier(&a, active, all);
     }
     for (size_t i = 0; i < c->event_count; i++)
         x->last[i] = c->events[i].total;

@@ -6,9 +6,8 @@
 
 enum { LINKS = 8, REASON_BITS = 16 };
 
-// A place of 0: the version does not hold it. Residencies are six words of 32 bits: all ticks, then those in which
-// the processor was called hot from outside (prochot), the power limit, the socket's heat, the regulator's and the
-// memory's heat held the clock down. Some drivers had another table as version 1.6 for a while, a much shorter one.
+// A place of 0: the version does not hold it. Residencies are six words of 32 bits in the
+// order of gpu_ticks_set(). Some drivers had another table as version 1.6 for a while, a much shorter one.
 static const struct metrics_row {
     unsigned content, least, energy, reasons, residencies, recoveries, replays, naks, received, written, up;
 } rows[] = {
@@ -98,20 +97,27 @@ static void set_reasons(gpu *g, int error, const table *t, size_t place)
     g->reasons = error ? 0 : reasons_of(bits);
 }
 
-static void set_ticks(gpu *g, int error, const table *t, size_t place)
+void gpu_ticks_set(gpu *g, int error, uint64_t all, const uint64_t of[GPU_TICKS_AMD])
 {
-    static const gpu_value_id ids[] = {GPU_THROTTLED_PROCHOT, GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
-                                       GPU_THROTTLED_REGULATOR, GPU_THROTTLED_MEMORY};
-    gpu_ticks ticks = {.told = true, .error = error, .mask = UINT32_MAX};
-    ticks.all = error ? 0 : number_at(t, place, 4);
-    if (!error && ticks.all == UINT64_MAX) ticks.error = EOPNOTSUPP;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        uint64_t of = error ? 0 : number_at(t, place + 4 + 4 * i, 4);
-        if (of == UINT64_MAX) continue; // not counted by this chip
+    static const gpu_value_id ids[GPU_TICKS_AMD] = {GPU_THROTTLED_PROCHOT, GPU_THROTTLED_POWER, GPU_THROTTLED_THERMAL,
+                                                    GPU_THROTTLED_REGULATOR, GPU_THROTTLED_MEMORY};
+    gpu_ticks ticks = {.told = true, .error = error, .all = all, .mask = UINT32_MAX};
+    if (!error && all == UINT64_MAX) ticks.error = EOPNOTSUPP;
+    for (size_t i = 0; i < GPU_TICKS_AMD; i++) {
+        if (of[i] == UINT64_MAX) continue; // not counted by this chip
         ticks.told_of |= 1u << (ids[i] - GPU_THROTTLED_POWER);
-        ticks.of[ids[i] - GPU_THROTTLED_POWER] = of;
+        ticks.of[ids[i] - GPU_THROTTLED_POWER] = of[i];
     }
     g->ticks = ticks;
+}
+
+static void set_ticks(gpu *g, int error, const table *t, size_t place)
+{
+    uint64_t all = 0, of[GPU_TICKS_AMD] = {0}; // a reading that failed tells of each
+    for (size_t i = 0; i < GPU_TICKS_AMD && !error; i++)
+        of[i] = number_at(t, place + 4 + 4 * i, 4);
+    if (!error) all = number_at(t, place, 4);
+    gpu_ticks_set(g, error, all, of);
 }
 
 void gpu_xgmi_set(gpu *g, unsigned link, uint64_t read_kib, uint64_t written_kib)

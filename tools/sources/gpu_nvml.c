@@ -146,10 +146,7 @@ struct gpu_nvml {
     {                                                                                                        \
         "nvml" name, offsetof(struct gpu_nvml, member)                                                       \
     }
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
+static const gpu_function functions[] = {
     FUNCTION(init, "Init_v2"),
     FUNCTION(shutdown, "Shutdown"),
     FUNCTION(driver, "SystemGetDriverVersion"),
@@ -187,6 +184,7 @@ static const struct {
     FUNCTION(mig_mode, "DeviceGetMigMode"),
     FUNCTION(mig_count, "DeviceGetMaxMigDeviceCount"),
     FUNCTION(mig_device, "DeviceGetMigDeviceHandleByIndex"),
+    {NULL, 0},
 };
 
 static int errno_of(int result)
@@ -583,10 +581,7 @@ gpu_nvml *gpu_nvml_open(gpu_list *list)
     gpu_nvml *n = library ? calloc(1, sizeof *n) : NULL;
     if (!n) return NULL; // no NVIDIA driver: nothing to say
     n->library = library;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        void *function = dlsym(library, functions[i].name);
-        memcpy((char *)n + functions[i].offset, &function, sizeof function);
-    }
+    gpu_find_functions(library, functions, n);
     list->error = n->init ? errno_of(n->init()) : EOPNOTSUPP;
     if (list->error) {
         snprintf(list->text, sizeof list->text, "%.100s: nvmlInit_v2", gpu_nvml_library);

@@ -4,7 +4,6 @@
 #include "gpu.h"
 #include "shapes.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -216,10 +215,7 @@ struct gpu_ze {
     {                                                                                                        \
         name, offsetof(struct gpu_ze, member)                                                                \
     }
-static const struct {
-    const char *name;
-    size_t offset;
-} functions[] = {
+static const gpu_function functions[] = {
     FUNCTION(init, "zesInit"),
     FUNCTION(drivers, "zesDriverGet"),
     FUNCTION(devices, "zesDeviceGet"),
@@ -252,6 +248,7 @@ static const struct {
     FUNCTION(errors, "zesDeviceEnumRasErrorSets"),
     FUNCTION(error, "zesRasGetProperties"),
     FUNCTION(error_state, "zesRasGetState"),
+    {NULL, 0},
 };
 
 static int errno_of(int result)
@@ -545,9 +542,7 @@ static void read_engines(gpu *g, ze_gpu *x)
         }
         const gpu_account work = work_of(p, &stats, now_us);
         p->value.value = p->sum[0];
-        if (!work.all || (have_all && p->kind != ENGINE_ALL)) continue;
-        if (a.all && (double)work.active / (double)work.all <= (double)a.active / (double)a.all) continue;
-        a = work;
+        if (!have_all || p->kind == ENGINE_ALL) gpu_account_busier(&a, work.active, work.all);
     }
     g->account = a;
 }
@@ -791,10 +786,7 @@ gpu_ze *gpu_ze_open(gpu_list *all, const emit *e)
     gpu_ze *z = has_intel(all) ? calloc(1, sizeof *z) : NULL;
     if (!z) return NULL;
     z->library = gpu_load(gpu_ze_names, e);
-    for (size_t i = 0; z->library && i < sizeof functions / sizeof *functions; i++) {
-        void *function = dlsym(z->library, functions[i].name);
-        memcpy((char *)z + functions[i].offset, &function, sizeof function);
-    }
+    if (z->library) gpu_find_functions(z->library, functions, z);
     int result = z->library ? initialize(z) : 0;
     if (z->library && !result) {
         attach_all(all, z);

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "membership.h"
 
+#include "text.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,19 +96,6 @@ char *membership_pod_uid(const char *text)
 
 // ---- nodes ----
 
-static bool is_address(const char *name)
-{
-    return strchr(name, ':') || strspn(name, "0123456789.") == strlen(name);
-}
-
-bool membership_same_node(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "."), m = strcspn(b, ".");
-    if (strcasecmp(a, b) == 0) return true;
-    if (is_address(a) || is_address(b) || n != m || strncasecmp(a, b, n) != 0) return false;
-    return !a[n] || !b[m]; // two long names are what they are
-}
-
 typedef struct node_list {
     char **names;
     size_t count;
@@ -115,7 +104,7 @@ typedef struct node_list {
 static bool add_node(node_list *l, const char *name)
 {
     for (size_t i = l->count; i-- > 0;) { // slots of one node stand together
-        if (!membership_same_node(l->names[i], name)) continue;
+        if (!text_same_host(l->names[i], name)) continue;
         char *longer = strlen(name) > strlen(l->names[i]) ? strdup(name) : NULL;
         if (longer) {
             free(l->names[i]);

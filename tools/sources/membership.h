@@ -15,8 +15,6 @@ void membership_cut_to_job(char *path);
 // The uid of a pod in a path of Kubernetes (.../kubepods.../pod<uid>/... or kubepods-...-pod<uid>.slice), with dashes;
 // NULL when there is none. free() it.
 char *membership_pod_uid(const char *text);
-// node7 and node7.cluster.example are one; addresses are themselves.
-bool membership_same_node(const char *a, const char *b);
 // The nodes in a node file by commas: one a line, once for each of its slots, in the file's order, the longer name where
 // both are there. *count: how many. NULL when the file names none. free() it.
 char *membership_nodes(FILE *file, size_t *count);

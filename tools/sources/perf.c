@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_CPUS = 1 << 16 };
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 typedef struct uncore_unit {
@@ -62,14 +61,6 @@ static bool know(perf_state *s, pid_t pid)
     return true;
 }
 
-static pid_t parent_of(const emit *e, pid_t pid)
-{
-    char text[1024], *at;
-    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/stat", (long)pid) || !(at = strrchr(text, ')')))
-        return 0;
-    return strlen(at) > 4 ? (pid_t)strtol(at + 4, NULL, 10) : 0; // ") S PPID"
-}
-
 // An event that cannot be counted tells so itself; here only what keeps a thread out of the sums counts.
 static int add_task(perf_state *s, pid_t tid, bool on_exec)
 {
@@ -111,7 +102,7 @@ static void found_process(void *user, const char *name)
     family *f = user;
     pid_t pid = (pid_t)strtol(name, NULL, 10);
     if (pid <= 0 || pid == getpid() || is_known(f->s, 0, pid) ||
-        !is_known(f->s, f->from, parent_of(f->e, pid)))
+        !is_known(f->s, f->from, emit_process_parent(f->e, pid)))
         return;
     f->found++;
     if (!know(f->s, pid)) f->s->trouble = ENOMEM;
@@ -145,16 +136,10 @@ static void open_new(perf_state *s, const emit *e)
 
 // ---- opening ----
 
-// CPUs of a list like "0-3,8".
-static void visit_cpus(char *list, void (*visit)(void *user, int cpu), void *user)
+static void visit_cpus(const cpulist *set, void (*visit)(void *user, int cpu), void *user)
 {
-    for (char *range; (range = strsep(&list, ","));) {
-        char *end;
-        if (*range < '0' || *range > '9') continue;
-        long low = strtol(range, &end, 10), high = *end == '-' ? strtol(end + 1, NULL, 10) : low;
-        for (; low <= high && low < MOST_CPUS; low++)
-            visit(user, (int)low);
-    }
+    for (int cpu = 0; cpu < CPULIST_MOST; cpu++)
+        if (cpulist_has(set, (size_t)cpu)) visit(user, cpu);
 }
 
 static void add_cpu(void *user, int cpu)
@@ -178,9 +163,18 @@ static void add_group_cpu(void *user, int cpu)
     if (error && perf_cores_works(&s->cores, &unused)) s->trouble = error;
 }
 
-static void online_cpus(const emit *e, char *list, size_t size)
+// Of a file; where it does not say, the first.
+static cpulist cpus_in(const emit *e, const char *path)
 {
-    if (!emit_read_line(e, list, size, "/sys/devices/system/cpu/online")) snprintf(list, size, "0");
+    cpulist set = {0};
+    cpulist_add_file(&set, e, path);
+    if (!cpulist_count(&set)) cpulist_add_text(&set, "0");
+    return set;
+}
+
+static cpulist online_cpus(const emit *e)
+{
+    return cpus_in(e, "/sys/devices/system/cpu/online");
 }
 
 // A CPU's clock of tasks runs on while the CPU is idle: of a node it says nothing.
@@ -198,10 +192,9 @@ static void drop_clocks(perf_counting *c)
 
 static void open_node(perf_state *s, const emit *e)
 {
-    char list[1024];
+    const cpulist online = online_cpus(e);
     drop_clocks(&s->counting);
-    online_cpus(e, list, sizeof list);
-    visit_cpus(list, add_node_cpu, s);
+    visit_cpus(&online, add_node_cpu, s);
 }
 
 // ---- a control group ----
@@ -220,12 +213,13 @@ static int open_group(const perf_state *s, const emit *e)
 }
 
 // Whether the kernel lets this program count a control group; an errno. Any event that works will do.
-static int try_group(int directory, const char *cpus)
+static int try_group(int directory, const cpulist *online)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .size = sizeof attr};
-    int fd = perf_calls->open(&attr, directory, (int)strtol(cpus, NULL, 10), -1,
-                              PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+    int cpu = 0;
+    while (!cpulist_has(online, (size_t)cpu)) cpu++; // there is one
+    int fd = perf_calls->open(&attr, directory, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
     if (fd < 0) return errno;
     perf_calls->close(fd);
     return 0;
@@ -250,14 +244,13 @@ static void say_way(perf_state *s, int error)
 // Counts the job by its control group: whatever joins it is in, wherever it came from. False: by its processes, then.
 static bool open_by_group(perf_state *s, const emit *e)
 {
-    char list[1024];
     if (!s->job->cgroup) {
         if (has_tasks(s)) snprintf(s->way, sizeof s->way, "by process, with what it starts");
         return false;
     }
-    online_cpus(e, list, sizeof list);
+    const cpulist online = online_cpus(e);
     s->group = open_group(s, e);
-    int error = s->group < 0 ? errno : try_group(s->group, list);
+    int error = s->group < 0 ? errno : try_group(s->group, &online);
     if (error) {
         say_way(s, error);
         if (s->group >= 0) close(s->group);
@@ -265,7 +258,7 @@ static bool open_by_group(perf_state *s, const emit *e)
         return false;
     }
     snprintf(s->way, sizeof s->way, "by control group %.200s", s->job->cgroup);
-    visit_cpus(list, add_group_cpu, s);
+    visit_cpus(&online, add_group_cpu, s);
     return true;
 }
 
@@ -296,11 +289,11 @@ static void open_uncore(perf_state *s, const emit *e)
     perf_uncore(e, found_uncore, s);
     for (size_t i = 0; i < s->unit_count; i++) {
         uncore_unit *u = &s->units[i];
-        char list[256];
+        char path[sizeof u->pmu + 48];
         int error;
-        if (!emit_read_line(e, list, sizeof list, "/sys/bus/event_source/devices/%s/cpumask", u->pmu))
-            snprintf(list, sizeof list, "0");
-        visit_cpus(list, add_cpu, &u->counting);
+        snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s/cpumask", u->pmu);
+        const cpulist mask = cpus_in(e, path);
+        visit_cpus(&mask, add_cpu, &u->counting);
         u->denied = !perf_counting_works(&u->counting, &error) && (error == EACCES || error == EPERM);
     }
 }

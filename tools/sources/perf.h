@@ -2,6 +2,7 @@
 #ifndef TOOLS_SOURCES_PERF_H
 #define TOOLS_SOURCES_PERF_H
 
+#include "cpulist.h"
 #include "emit.h"
 
 #include <linux/perf_event.h>
@@ -122,7 +123,9 @@ void perf_counting_close(perf_counting *c);
 
 // Each kind has a PMU of its own; a thread counts on the one where it runs.
 typedef struct perf_core_kind {
-    char pmu[PERF_NAME], cpus[256];
+    char pmu[PERF_NAME];
+    char *cpus_text; // as the kernel writes them
+    cpulist cpus;
     uint32_t type;
     perf_counting counting; // the first total_count events are those of the totals
     struct perf_core_part {

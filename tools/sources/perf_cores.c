@@ -25,35 +25,38 @@ typedef struct kind_search {
     const emit *e;
 } kind_search;
 
+// PMUs of cores have such a list, others a mask. NULL, or free() it.
+static char *cpus_of(const emit *e, const char *pmu)
+{
+    emit_file f = {.fd = -1};
+    char path[sizeof DEVICES + PERF_NAME + 8];
+    int error;
+    snprintf(path, sizeof path, DEVICES "/%s/cpus", pmu);
+    char *text = emit_file_read(&f, e, path, &error);
+    if (text) text = strndup(text, strcspn(text, "\n"));
+    emit_file_close(&f);
+    return text;
+}
+
 static void found_pmu(void *user, const char *name)
 {
     kind_search *s = user;
-    char cpus[256], type[32];
+    char type[32];
     uint64_t number;
-    if (strlen(name) >= PERF_NAME ||
-        !emit_read_line(s->e, cpus, sizeof cpus, DEVICES "/%s/cpus", name) || // cores have it, other PMUs a cpumask
-        !emit_read_line(s->e, type, sizeof type, DEVICES "/%s/type", name) || !emit_number(type, &number))
+    if (strlen(name) >= PERF_NAME || !emit_read_line(s->e, type, sizeof type, DEVICES "/%s/type", name) ||
+        !emit_number(type, &number))
         return;
-    perf_core_kind *longer = realloc(s->k->kinds, (s->k->kind_count + 1) * sizeof *longer);
-    if (!longer) return;
+    char *cpus = cpus_of(s->e, name);
+    perf_core_kind *longer = cpus ? realloc(s->k->kinds, (s->k->kind_count + 1) * sizeof *longer) : NULL;
+    if (!longer) {
+        free(cpus);
+        return;
+    }
     s->k->kinds = longer;
     perf_core_kind *kind = &s->k->kinds[s->k->kind_count++];
-    *kind = (perf_core_kind){.type = (uint32_t)number};
+    *kind = (perf_core_kind){.cpus_text = cpus, .type = (uint32_t)number};
     snprintf(kind->pmu, sizeof kind->pmu, "%s", name);
-    snprintf(kind->cpus, sizeof kind->cpus, "%s", cpus);
-}
-
-static bool is_on(const char *list, int cpu)
-{
-    for (const char *at = list; *at;) {
-        char *end;
-        long low = strtol(at, &end, 10), high = *end == '-' ? strtol(end + 1, &end, 10) : low;
-        if (end == at) return false;
-        if (cpu >= low && cpu <= high) return true;
-        at = *end == ',' ? end + 1 : end;
-        if (*end && *end != ',') return false;
-    }
-    return false;
+    cpulist_add_text(&kind->cpus, cpus); // empty: none of them is online
 }
 
 // ---- events ----
@@ -183,7 +186,7 @@ int perf_cores_add_cpu(perf_cores *k, int directory, int cpu)
 {
     for (size_t i = 0; i < k->kind_count; i++) {
         perf_counting *c = &k->kinds[i].counting;
-        if (!c->event_count || !is_on(k->kinds[i].cpus, cpu)) continue;
+        if (!c->event_count || !cpulist_has(&k->kinds[i].cpus, (size_t)cpu)) continue;
         return directory >= 0 ? perf_counting_add_group(c, directory, cpu) : perf_counting_add(c, -1, cpu, false);
     }
     return 0;
@@ -327,13 +330,15 @@ void perf_cores_tell(const perf_cores *k, emit *e)
 
 void perf_cores_facts(const perf_cores *k, emit *e)
 {
-    char text[512] = "";
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
     for (size_t i = 0; i < k->kind_count; i++) {
-        size_t n = strlen(text);
-        snprintf(text + n, sizeof text - n, "%s%s: CPUs %s", i ? "; " : "", k->kinds[i].pmu, k->kinds[i].cpus);
+        if (to) fprintf(to, "%s%s: CPUs %s", i ? "; " : "", k->kinds[i].pmu, k->kinds[i].cpus_text);
         perf_counting_facts(&k->kinds[i].counting, e);
     }
-    emit_fact(e, "kinds_of_cores", text);
+    if (to && fclose(to) == 0) emit_fact(e, "kinds_of_cores", text);
+    free(text);
     emit_fact(e, "not_counted", k->notes);
 }
 
@@ -361,6 +366,7 @@ void perf_cores_close(perf_cores *k)
 {
     for (size_t i = 0; i < k->kind_count; i++) {
         perf_counting_close(&k->kinds[i].counting);
+        free(k->kinds[i].cpus_text);
         free(k->kinds[i].parts);
     }
     free(k->kinds);

@@ -7,8 +7,8 @@
 //
 // The wait for a CPU is told for each thread alone (/proc/PID/task/TID/schedstat): what a thread waited since the last
 // reading before it ended is not known. Shares of common pages (/proc/PID/smaps_rollup) make the kernel walk all of a
-// process's page tables: they are read every few seconds, and so seldom that it takes a thousandth of the time, and carry
-// the time of reading.
+// process's page tables: they are read every second at first and every five seconds later on, but so seldom that it takes a
+// thousandth of the time, and carry the time of reading.
 //
 // cpus_allowed is how many CPUs the job's threads together may run on, the most at any full reading; the open files are
 // those of the process that came nearest to its limit so far.
@@ -59,7 +59,7 @@ typedef struct thread_list {
 
 // Of all members together, at one time.
 enum { PROPORTIONAL, UNIQUE, SWAPPED, SHARES };
-static const int64_t SHARES_PART = 1000, SHARES_LEAST_NS = INT64_C(5000000000);
+static const int64_t SHARES_PART = 1000, SHARES_FIRST_NS = 1000000000, SHARES_LATER_NS = INT64_C(5000000000);
 
 typedef struct process_state {
     thread_list threads, now; // of the last walk, and of the one at hand
@@ -68,7 +68,8 @@ typedef struct process_state {
     uint64_t shares[SHARES];
     bool shares_known;
     int shares_errno;
-    int64_t shares_stamp_ns, shares_next_ns; // CLOCK_REALTIME, CLOCK_MONOTONIC
+    int64_t shares_stamp_ns;                 // CLOCK_REALTIME
+    int64_t shares_first_ns, shares_next_ns; // CLOCK_MONOTONIC
     const sources_job *job;
     member *members;
     size_t count, room;
@@ -82,18 +83,10 @@ typedef struct process_state {
 
 // ---- reading one process ----
 
-static bool read_text(const emit *e, pid_t pid, const char *file, char *text, size_t size)
+// Numbers behind the name; fields[0] is the third column, the state.
+static size_t stat_numbers(char *at, uint64_t *fields, size_t most)
 {
-    return emit_read_line(e, text, size, "/proc/%ld/%s", (long)pid, file);
-}
-
-// Numbers behind the name, which may hold blanks and ')'. fields[0] is the third column, the state.
-static size_t stat_numbers(char *text, uint64_t *fields, size_t most)
-{
-    char *at = strrchr(text, ')');
     size_t n = 0;
-    if (!at) return 0;
-    at++;
     for (char *word; n < most && (word = emit_word(&at)); n++)
         fields[n] = *word == '-' ? 0 - (uint64_t)strtoull(word + 1, NULL, 10) : (uint64_t)strtoull(word, NULL, 10);
     return n;
@@ -108,9 +101,8 @@ static bool read_stat(const process_state *s, const emit *e, member *m)
 {
     char text[1024];
     uint64_t f[24];
-    if (!read_text(e, m->pid, "stat", text, sizeof text)) return false;
-    const char *name_end = strrchr(text, ')');
-    m->ended = name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+    if (!emit_process_stat(e, m->pid, text, sizeof text)) return false;
+    m->ended = *text == 'Z' || *text == 'X';
     if (stat_numbers(text, f, 24) < 22) return false;
     m->parent = (pid_t)f[1];
     m->own[MINOR_FAULTS] = f[7];
@@ -154,7 +146,7 @@ static void read_memory(const process_state *s, const emit *e, member *m)
     char text[128], *at = text;
     uint64_t value;
     m->shared = 0;
-    if (!read_text(e, m->pid, "statm", text, sizeof text)) return;
+    if (!emit_read_line(e, text, sizeof text, "/proc/%ld/statm", (long)m->pid)) return;
     emit_word(&at);
     emit_word(&at);
     if (emit_number(emit_word(&at), &value)) m->shared = value * (uint64_t)s->page;
@@ -263,6 +255,15 @@ static int add_shares(const emit *e, pid_t pid, uint64_t *shares)
     return error == ESRCH ? 0 : error;
 }
 
+// How long to wait after a reading that took so long: a quarter of the time so far suits jobs of seconds and of days.
+static int64_t shares_pause(const process_state *s, int64_t now, int64_t took)
+{
+    int64_t pause = (now - s->shares_first_ns) / 4;
+    if (pause < SHARES_FIRST_NS) pause = SHARES_FIRST_NS;
+    if (pause > SHARES_LATER_NS) pause = SHARES_LATER_NS;
+    return took * SHARES_PART > pause ? took * SHARES_PART : pause;
+}
+
 static void read_shares(process_state *s, const emit *e)
 {
     uint64_t shares[SHARES] = {0};
@@ -270,8 +271,8 @@ static void read_shares(process_state *s, const emit *e)
     int error = 0;
     if (begin < s->shares_next_ns) return;
     for (size_t i = 0; i < s->count && !error; i++) error = add_shares(e, s->members[i].pid, shares);
-    int64_t took = clock_ns(CLOCK_MONOTONIC) - begin;
-    s->shares_next_ns = begin + (took * SHARES_PART > SHARES_LEAST_NS ? took * SHARES_PART : SHARES_LEAST_NS);
+    if (!s->shares_first_ns) s->shares_first_ns = begin;
+    s->shares_next_ns = begin + shares_pause(s, begin, clock_ns(CLOCK_MONOTONIC) - begin);
     s->shares_errno = error;
     // Of processes that have all ended, the last of them is kept.
     if (error || (!shares[PROPORTIONAL] && !shares[UNIQUE] && s->shares_known)) return;

@@ -3,6 +3,7 @@
 
 #include "nccl_export.h"
 #include "nccl_private.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,14 +12,6 @@
 double nccl_counters_time_s(const series *s, uint64_t time_us)
 {
     return (double)time_us / 1e6 - (double)s->begin_ns / 1e9;
-}
-
-// Equal up to the domain: "h12" and "h12.cluster".
-static bool same_host(const char *a, const char *b)
-{
-    size_t short_a = strcspn(a, "."), short_b = strcspn(b, ".");
-    if (!short_a || short_a != short_b || strncmp(a, b, short_a) != 0) return false;
-    return !a[short_a] || !b[short_b] || strcmp(a, b) == 0;
 }
 
 static void window_of(const nccl *n, const nccl_host *h, const series *s, double *from_s, double *to_s)
@@ -113,7 +106,7 @@ netprof_err nccl_counters_make(nccl_counters *c, const nccl *n, const series *s,
     good = c->hosts != NULL;
     for (uint32_t i = 0; good && i < n->host_count; i++)
         for (size_t k = 0; good && k < s->run_count; k++)
-            if (same_host(n->hosts[i].name, s->runs[k].host)) good = add_host(c, i, k);
+            if (text_same_host(n->hosts[i].name, s->runs[k].host)) good = add_host(c, i, k);
     if (good) return NETPROF_OK;
     nccl_counters_free(c);
     if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
