@@ -3656,7 +3656,8 @@ static int netprof__nl_drain(const netprof__nl *nl)
 static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
 {
     nl->heard = 1;
-    if (!nl->hears || !netprof__nl_drain(nl)) netprof__nl_close(nl);
+    if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1; /* the program closed it; the number may be its own */
+    if (nl->fd >= 0 && (!nl->hears || !netprof__nl_drain(nl))) netprof__nl_close(nl);
     return -sys_errno;
 }
 

@@ -318,6 +318,28 @@ static void test_many_events_and_another_namespace(void **state)
     close(to_fd);
 }
 
+/* A program closes what it knows nothing of, and its next file gets the number. */
+static void test_a_closed_socket(void **state)
+{
+    netprof_snapshot s = NETPROF_ZERO;
+    struct stat file;
+    netprof *np;
+    int fd;
+    (void)state;
+    NEEDS_VETH();
+    np = look(0, "");
+    fd = ((netprof__netdev *)np->parts[0].user)->route.fd;
+    assert_int_equal(dup2(space[1], fd), fd);
+    netprof_take(np, &s, NETPROF_SET_ALL, NULL); /* which may fail, this once */
+    assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    assert_int_equal(s.not_ok, 0);
+    assert_int_equal(fstat(fd, &file), 0);
+    assert_true(S_ISREG(file.st_mode)); /* nsfs: still the program's */
+    netprof_snapshot_free(&s);
+    netprof_close(np);
+    close(fd);
+}
+
 /* -- a send queue that is too short -- */
 
 /* What tc shows of the link's queueing discipline: dropped, overlimits, requeues. */
@@ -585,6 +607,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_datagrams),
         cmocka_unit_test(test_many_events_and_another_namespace),
+        cmocka_unit_test(test_a_closed_socket),
         cmocka_unit_test(test_send_queue),
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_stacked_links),
