@@ -3644,7 +3644,7 @@ static int netprof__nl_drain(const netprof__nl *nl)
 {
     int left;
     for (left = NETPROF__NL_LEFT; left; left--)
-        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_BUFFER, MSG_TRUNC | MSG_DONTWAIT) < 0 &&
+        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_PAGE, MSG_TRUNC | MSG_DONTWAIT) < 0 &&
             errno != EINTR && errno != ENOBUFS)
             return errno == EAGAIN;
     return 1;
