@@ -283,10 +283,13 @@ complete_words() {
         expected=$({ netprof --list-options "$command" | cut -f1; printf '%s\n' -h --help; } | sort | tr '\n' ' ')
         [ "$offered" = "$expected" ]
         # and every option that is listed is one that the parser knows
-        netprof --list-options "$command" | awk -F '\t' '{ print $1; if ($2 != "") print 1 }' >arguments
+        netprof --list-options "$command" | awk -F '\t' '$1 ~ /^--/ { print $1; if ($2 != "") print 1 }' >arguments
+        netprof --list-options "$command" | awk -F '\t' '$1 !~ /^--/ { print $1; if ($2 != "") print 1 }' >short_arguments
         mapfile -t arguments <arguments
         [ "$(status_of netprof "$command" "${arguments[@]}" --help)" = 0 ]
         grep -q '^usage: ' out
+        mapfile -t arguments <short_arguments
+        [ "$(status_of netprof "$command" "${arguments[@]}" --help)" = 0 ]
         [ "$(status_of netprof "$command" "${arguments[@]}" --nonsense --help)" = 2 ]
         grep -q -- '--nonsense: unknown option' err
     done
