@@ -1,13 +1,16 @@
 /* What a recorder cannot do without: waking at fixed places in time, and with a file's name, the kernel's statistics of
-   all links by one dump of rtnetlink and one write(2) each time. Anchors of tests/bench/overhead; ends by a signal. */
+   all links by one dump of rtnetlink and one write(2) each time. "busy" instead of the rate: work that never sleeps, as
+   a job's is. Anchors of tests/bench/overhead; ends by a signal. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,14 +46,24 @@ static int read_and_write(int links, int file, char *reply)
     }
 }
 
+/* Floating-point work over more memory than the nearest caches hold: what wakes beside it finds them used. */
+static _Noreturn void work(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    static volatile double field[1 << 16];
+    for (size_t i = 0;; i++)
+        field[i % (1 << 16)] = field[(i + 1) % (1 << 16)] * 0.5 + 1;
+}
+
 int main(int count, char **arguments)
 {
     static char reply[ROOM];
     long hz = count > 1 ? strtol(arguments[1], NULL, 10) : 0;
     int links = -1, file = -1;
     struct timespec next;
+    if (count == 2 && strcmp(arguments[1], "busy") == 0) work();
     if (hz < 1 || count > 3) {
-        fprintf(stderr, "usage: %s HZ [FILE]\n", *arguments);
+        fprintf(stderr, "usage: %s HZ [FILE] | busy\n", *arguments);
         return 2;
     }
     if (count == 3) {

@@ -1,6 +1,9 @@
 // Two regions in turn: region_phases ROUNDS MILLISECONDS [kill]. With "kill" it ends itself by SIGKILL in the last one.
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
 
 static void rest(int ms)
 {

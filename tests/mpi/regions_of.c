@@ -1,5 +1,4 @@
 // Prints "name calls bytes" for every region in the files that are named, summed over threads and parents.
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // The source gpu: what the kernel tells of open devices (fdinfo) and AMD's compute queues, and engines of Intel GPUs by
 // performance events; trees and system calls that are made here, with exact numbers.
 #define _GNU_SOURCE
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 // The source gpu beside sysfs: made libraries of AMD and Intel and AMD's table of metrics, with exact numbers.
 #define _GNU_SOURCE
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 // The source gpu: a made libnvidia-ml.so.1 and trees of files for AMD and Intel, with exact numbers.
 #define _GNU_SOURCE
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include <setjmp.h>
@@ -17,6 +16,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 static const sources_job nobody;

@@ -1,6 +1,5 @@
 // Sources of the node and the job: saved trees with known values, and real processes with known work.
 #define _GNU_SOURCE
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include "sources.h"

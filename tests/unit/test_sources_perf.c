@@ -2,7 +2,6 @@
 // events of this machine's kernel against what the kernel itself accounts of the same processes.
 // ctest: threads
 #define _GNU_SOURCE
-#define NETPROF_IMPLEMENTATION
 #include "netprof.h"
 
 #include <setjmp.h>

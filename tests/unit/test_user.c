@@ -1,6 +1,7 @@
 /* Counters that the program adds itself. */
-#define NETPROF_IMPLEMENTATION
+#define _GNU_SOURCE // nftw
 #include "netprof.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>

@@ -4,6 +4,10 @@
 #define TREE_H
 
 #include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static char tree_root[256];
 
