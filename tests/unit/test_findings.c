@@ -105,6 +105,7 @@ static sim *make_node(const sim_options *options)
     assert_int_equal(sim_create(tree_root, options), 0);
     sim *s = sim_open(tree_root);
     assert_non_null(s);
+    assert_int_equal(sim_sync_clock(s), 0); // it keeps its files open from here on
     return s;
 }
 
