@@ -255,10 +255,10 @@ static int add_shares(const emit *e, pid_t pid, uint64_t *shares)
     return error == ESRCH ? 0 : error;
 }
 
-// How long to wait after a reading that took so long: a quarter of the time so far suits jobs of seconds and of days.
+// How long to wait after a reading that took so long: half of the time so far suits jobs of seconds and of days.
 static int64_t shares_pause(const process_state *s, int64_t now, int64_t took)
 {
-    int64_t pause = (now - s->shares_first_ns) / 4;
+    int64_t pause = (now - s->shares_first_ns) / 2;
     if (pause < SHARES_FIRST_NS) pause = SHARES_FIRST_NS;
     if (pause > SHARES_LATER_NS) pause = SHARES_LATER_NS;
     return took * SHARES_PART > pause ? took * SHARES_PART : pause;
