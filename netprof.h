@@ -8343,8 +8343,7 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
             place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
             put together (with cat, or netprof merge) are read one after the other, each with its own facts, schemas,
-            keys and END. A writer may make room ready: where a tag of zeros stands and no chunk comes after it, up to
-            the end or another file's header, nothing was written yet.
+            keys and END.
    "FACT" = text key, text value: about the run (command, job, exit status).
    "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
             fact    text key, text value
@@ -9889,7 +9888,6 @@ struct netprof_reader {
     int fd, failed; /* failed: an errno of reading */
     uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
     int later;      /* ... and a later netprof wrote them */
-    int unused;     /* ... or nobody did yet: they begin with a tag of zeros */
     int large;      /* what may be a chunk among them says that it is larger than max_memory */
     uint64_t memory, chunks;
     uint64_t pass_until, needs; /* needs: of the snapshot that was taken last; passed: it was not decoded */
@@ -10998,25 +10996,10 @@ static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, con
     return NETPROF_OK;
 }
 
-static int netprof__is_unused(const netprof_reader *r)
-{
-    static const unsigned char zeros[4] = {0, 0, 0, 0};
-    size_t n = r->size - r->at < 4 ? r->size - r->at : 4;
-    return !r->ended && memcmp(r->data + r->at, zeros, n) == 0;
-}
-
-/* found: what can be read begins at r->at. Room that nobody used is no damage. */
+/* found: what can be read begins at r->at. */
 static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
 {
-    if (!found && !r->lost) r->unused = netprof__is_unused(r);
     if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
-    if (r->unused && (r->at == r->size || netprof__is_header(r))) {
-        r->lost = 0;
-        r->large = 0;
-        r->unused = 0;
-        return NETPROF_OK;
-    }
-    r->unused = 0;
     return netprof__item_lost(r, item,
                               r->large ? "bytes that are no whole chunk, or one larger than the limit on memory"
                                        : "bytes that are no whole chunk");
@@ -11117,10 +11100,8 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
         failed = netprof__fill_trouble(r, error);
         if (failed) return failed;
         if (r->at == r->size && !r->lost) break;
-        if (r->lost || (!size && !header)) {
-            failed = netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
-            continue;
-        }
+        if (r->lost || (!size && !header))
+            return netprof__item_no_chunk(r, item, size || header || r->at == r->size, error);
         failed = size ? netprof__next_chunk(r, size, item, error) : netprof__item_file(r, item, error);
     }
     if (failed || item->type != NETPROF_ITEM_END) return failed;

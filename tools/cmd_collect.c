@@ -98,7 +98,7 @@ static int check(collection *c)
 static int collect(collection *c)
 {
     if (!start_clock(c)) return fail(EXIT_FILE, "no timer: %s", strerror(errno));
-    c->to = recorder_open(output, wanted == 0 ? c->interval_ns : 0);
+    c->to = recorder_open(output, wanted == 0);
     if (!c->to) return EXIT_FILE;
     recorder_job(c->to);
     int code = take_all(c);

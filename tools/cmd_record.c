@@ -209,7 +209,7 @@ static int open_all(recording *r)
     int code = open_track(r, r->interval_ns, r->set, true, "recorder");
     if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
     if (code) return code;
-    r->to = recorder_open(output, r->fast_ns && r->fast_ns < r->interval_ns ? r->fast_ns : r->interval_ns);
+    r->to = recorder_open(output, true);
     if (!r->to) return EXIT_FILE;
     recorder_job(r->to);
     recorder_clock(r->to, "clock");

@@ -460,7 +460,7 @@ static int open_all(execution *e)
     if (report_path && !output && !as_mpi && !temporary_file(e)) return EXIT_FILE;
     if (output || e->temporary) {
         char *path = e->temporary ? must(strdup(e->temporary)) : as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
-        e->to = recorder_open(path, e->interval_ns);
+        e->to = recorder_open(path, e->interval_ns > 0);
         free(path);
         if (!e->to) return EXIT_FILE;
     }

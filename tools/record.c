@@ -1,7 +1,6 @@
 #define _GNU_SOURCE // ppoll
 #include "record.h"
 
-#include "mapped.h"
 #include "output.h"
 
 #include <errno.h>
@@ -16,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OFTEN_NS = 100000000 }; // more often than this a file is written through memory
-
 struct recorder {
     char *path;
     netprof_error error; // the first; later calls do nothing
@@ -26,7 +23,6 @@ struct recorder {
     struct stat opened; // the live file, as it was when it was last looked at
     int lock;           // a descriptor that holds its lock; -1: none
     int pipe;           // a named pipe that is written to; -1: none
-    mapped *memory;     // of a file that is written often; NULL: it is written otherwise
     // JSON: kept until the end
     bool is_json;
     netprof_fact *facts;
@@ -160,7 +156,6 @@ static bool lock_live(recorder *r)
 
 static recorder *give_up(recorder *r)
 {
-    if (r->memory) mapped_close(r->memory);
     if (r->lock >= 0) close(r->lock);
     if (r->pipe >= 0) close(r->pipe);
     free(r->path);
@@ -178,27 +173,20 @@ static netprof_err open_pipe(recorder *r)
     return NETPROF_ERR_IO;
 }
 
-// A call of the kernel for each reading is most of what a reading of a few counters costs.
-static netprof_err open_file(recorder *r, int64_t interval_ns)
-{
-    if (r->live && interval_ns < OFTEN_NS) r->memory = mapped_open(r->path);
-    if (r->memory) return netprof_writer_open_fn(&r->writer, mapped_write, r->memory, &r->error);
-    return netprof_writer_open(&r->writer, r->path, interval_ns != 0, &r->error);
-}
-
-recorder *recorder_open(const char *path, int64_t interval_ns)
+recorder *recorder_open(const char *path, bool live)
 {
     struct stat there;
     recorder *r = must(calloc(1, sizeof *r));
     r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
+    r->live = live;
     r->lock = r->pipe = -1;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
     if (r->is_json) return r;
     bool exists = stat(r->path, &there) == 0;
-    r->live = interval_ns && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
+    r->live = live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
     if (r->live && !lock_live(r)) return give_up(r);
     bool is_pipe = exists && S_ISFIFO(there.st_mode);
-    if (is_pipe ? open_pipe(r) : open_file(r, interval_ns)) {
+    if (is_pipe ? open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
         fail_error(r->path, &r->error);
         return give_up(r);
     }
@@ -209,18 +197,6 @@ recorder *recorder_open(const char *path, int64_t interval_ns)
 const char *recorder_path(const recorder *r)
 {
     return r->path;
-}
-
-static netprof_error lost_error(const char *text)
-{
-    netprof_error error = {.code = NETPROF_ERR_IO};
-    snprintf(error.text, sizeof error.text, "%s", text);
-    return error;
-}
-
-static netprof_error cut_error(void)
-{
-    return lost_error("the file was cut while it grew: readings of it are lost");
 }
 
 void recorder_fact(recorder *r, const char *key, const char *value)
@@ -260,7 +236,9 @@ static bool is_there(recorder *r)
     bool cut = ours && S_ISREG(now.st_mode) && now.st_size < r->opened.st_size;
     if (ours) r->opened = now;
     if (ours && !cut) return true;
-    r->error = cut ? cut_error() : lost_error("the file was removed or replaced while it grew: its readings are lost");
+    r->error = (netprof_error){.code = NETPROF_ERR_IO};
+    snprintf(r->error.text, sizeof r->error.text, cut ? "the file was cut while it grew: readings of it are lost"
+                                                      : "the file was removed or replaced while it grew: its readings are lost");
     return ours;
 }
 
@@ -289,16 +267,6 @@ static int write_json(recorder *r)
     return result && !code ? fail_error(r->path, &r->error) : code;
 }
 
-static void close_memory(recorder *r)
-{
-    if (!r->memory) return;
-    bool cut = mapped_is_cut(r->memory);
-    int failed = mapped_close(r->memory);
-    if (!failed || (r->error.code && r->error.sys_errno != EIO)) return;
-    r->error = cut ? cut_error() : lost_error("cannot write to disk");
-    if (!cut) r->error.sys_errno = failed;
-}
-
 int recorder_close(recorder *r, bool keep)
 {
     int code = EXIT_DONE;
@@ -307,7 +275,6 @@ int recorder_close(recorder *r, bool keep)
         bool ours = is_there(r);
         netprof_error error = {.code = NETPROF_OK};
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
-        close_memory(r);
         if (r->live && !keep && ours) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
     } else if (keep) {

@@ -9,10 +9,10 @@
 typedef struct recorder recorder;
 
 // The ending tells the format: .json, or "-" for the standard output, is JSON; everything else is .netprof. %h (host), %n
-// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. With an
-// interval, of the readings that come most often, a .netprof file appears at once and grows (live); with 0, and JSON always,
-// the file appears whole at the end. NULL after saying why.
-recorder *recorder_open(const char *path, int64_t interval_ns);
+// (node: the scheduler's name of it, else the host's), %j (job), %r (rank) and %p (process) in the path are replaced. live: a
+// .netprof file appears at once and grows; otherwise, and JSON always, the file appears whole at the end. NULL after saying
+// why.
+recorder *recorder_open(const char *path, bool live);
 const char *recorder_path(const recorder *r);
 void recorder_fact(recorder *r, const char *key, const char *value);
 void recorder_number(recorder *r, const char *key, int64_t value);

@@ -1141,58 +1141,6 @@ static void stretches_lost(void **state)
     }
 }
 
-// So many zeros, or what else was left there, behind a file without its END: is it damage, and is all else there?
-static void check_room(const struct sink *file, size_t zeros, const char *left, size_t left_size, const struct sink *after,
-                       size_t damages)
-{
-    struct sink with = {0};
-    sink_write(&with, file->data, file->size);
-    for (size_t i = 0; i < zeros; i++) sink_write(&with, "", 1);
-    sink_write(&with, left, left_size);
-    if (after) sink_write(&with, after->data, after->size);
-    struct things got = read_data(with.data, with.size, NULL), alone = read_data(file->data, file->size, NULL);
-    struct things then = {.count = 0};
-    if (after && after->data[0] == 0x89) then = read_data(after->data, after->size, NULL);
-    assert_int_equal(got.damages, damages);
-    assert_int_equal(got.complete, after ? then.complete : alone.complete);
-    size_t more = damages + (then.count ? then.count + 1 : 0); // and the item that another file begins
-    assert_true(got.count >= alone.count + more);
-    for (size_t i = 0; i < alone.count; i++) assert_int_equal(thing_difference(&got.all[i], &alone.all[i], 0, NULL), 0);
-    if (damages) assert_int_equal(got.all[alone.count].offset, file->size);
-    things_free(&got);
-    things_free(&alone);
-    things_free(&then);
-    sink_free(&with);
-}
-
-// A writer may make room ready: zeros behind what it wrote are none of its bytes, and no damage.
-static void room_made_ready_is_no_damage(void **state)
-{
-    (void)state;
-    static const size_t zeros[] = {1, 3, 4, 11, 12, 13, 16, 28, 4096, 400000};
-    struct things things = small_things();
-    struct sink whole = {0}, file = {0}, fact = {0};
-    write_things(&things, &whole);
-    struct chunks chunks = chunks_of(&whole);
-    size_t end = chunks.at[chunks.count - 1]; // of what is before END
-    sink_write(&file, whole.data, end);
-    append_chunk(&fact, "FACT", "\1k\1v", 4);
-    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
-        check_room(&file, zeros[i], "", 0, NULL, 0);
-        check_room(&file, zeros[i], "", 0, &whole, zeros[i] < 4); // another file was put behind it
-        check_room(&file, zeros[i], "", 0, &fact, 1);  // a hole: a chunk of this file comes behind
-        check_room(&file, zeros[i], "x", 1, NULL, zeros[i] < 4);
-        check_room(&whole, zeros[i], "", 0, NULL, 1); // it was ended: nobody needs room
-    }
-    // A chunk that is being copied, its tag last.
-    check_room(&file, 4, (const char *)whole.data + end + 4, 9, NULL, 0);
-    check_room(&file, 0, "STEP\1\0\0\0\0\0\0\0\0", 13, NULL, 1);
-    things_free(&things);
-    sink_free(&whole);
-    sink_free(&file);
-    sink_free(&fact);
-}
-
 static void two_files_in_a_row(void **state)
 {
     (void)state;
@@ -2172,7 +2120,6 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(flip_every_bit),
         cmocka_unit_test(chunks_lost_doubled_and_swapped),
         cmocka_unit_test(what_a_damaged_snapshot_costs),
-        cmocka_unit_test(room_made_ready_is_no_damage),
         cmocka_unit_test(two_files_in_a_row),
         cmocka_unit_test(a_second_file_without_its_beginning),
         cmocka_unit_test(a_second_file_with_a_damaged_header),
