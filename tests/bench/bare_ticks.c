@@ -1,4 +1,4 @@
-/* What a recorder cannot do without: waking at fixed places in time, and with a file's name, the kernel's statistics of
+/* What the plainest recorder does: waking at fixed places in time, and with a file's name, the kernel's statistics of
    all links by one dump of rtnetlink and one write(2) each time. "busy" instead of the rate: work that never sleeps, as
    a job's is. Anchors of tests/bench/overhead; ends by a signal. */
 #define _GNU_SOURCE
