@@ -7589,6 +7589,23 @@ static void netprof__snapshot_clear(netprof_snapshot *s)
     s->not_ok = 0;
 }
 
+/* The same for one that holds the fast set and will again: what has no status is zero as it is, and is not fetched
+   from memory for nothing. */
+static void netprof__snapshot_clear_read(netprof_snapshot *s)
+{
+    size_t n = s->schema->counter_count, d = s->schema->device_count, i, end;
+    for (i = 0; i < n; i = end) {
+        static const uint8_t none[8] = {0};
+        end = n - i < 8 ? n : i + 8;
+        if (!memcmp(s->status + i, none, end - i)) continue;
+        for (; i < end; i++)
+            if (s->status[i] != NETPROF_STATUS_SKIPPED) s->values[i] = 0, s->stamps_ns[i] = 0;
+    }
+    memset(s->device_begin_ns, 0, d * 2 * sizeof(int64_t) + n * 2); /* and ends, statuses, errors */
+    s->begin_ns = s->end_ns = s->wall_ns = s->stamp_error_ns = 0;
+    s->not_ok = 0;
+}
+
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error)
 {
@@ -7732,8 +7749,10 @@ static netprof_err netprof__sweep(netprof *np, netprof_snapshot *s, netprof_set 
 {
     netprof__work w;
     size_t i;
-    netprof_err failed = netprof_snapshot_make(s, np->schema, error);
+    int again = set == NETPROF_SET_FAST && s->memory && s->set == set && s->schema == np->schema;
+    netprof_err failed = again ? NETPROF_OK : netprof_snapshot_make(s, np->schema, error);
     if (failed) return failed;
+    if (again) netprof__snapshot_clear_read(s);
     memset(&w, 0, sizeof w);
     w.np = np;
     w.snapshot = s;
@@ -8442,10 +8461,12 @@ static int64_t netprof__unzigzag(uint64_t v)
     return (int64_t)(v >> 1 ^ (v & 1 ? UINT64_MAX : 0));
 }
 
-#define NETPROF__CRC_TABLES (8 * 256)
+#define NETPROF__CRC_BYTES  (8 * 256)
+#define NETPROF__CRC_TABLES (NETPROF__CRC_BYTES + 16)
 
-/* Table k: a byte with k bytes of zeros behind it. Eight bytes at a time are summed four times as fast as one by one;
-   short chunks are left to the first table, for the others would not be in the cache. */
+/* Table k of the first eight: a byte with k bytes of zeros behind it; eight bytes at a time are summed four times as fast
+   as one by one. The last is of half bytes: for short chunks, since it is in one place where the others would have to be
+   fetched from memory. */
 static void netprof__crc_tables(uint32_t *tables)
 {
     uint32_t i, c;
@@ -8455,8 +8476,10 @@ static void netprof__crc_tables(uint32_t *tables)
             c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
         tables[i] = c;
     }
-    for (; i < NETPROF__CRC_TABLES; i++)
+    for (; i < NETPROF__CRC_BYTES; i++)
         tables[i] = tables[i - 256] >> 8 ^ tables[tables[i - 256] & 255];
+    for (i = 0; i < 16; i++)
+        tables[NETPROF__CRC_BYTES + i] = tables[16 * i];
 }
 
 static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const unsigned char *p)
@@ -8469,12 +8492,16 @@ static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const u
 
 static uint32_t netprof__crc(const uint32_t *tables, uint32_t crc, const unsigned char *data, size_t size)
 {
+    const uint32_t *halves = tables + NETPROF__CRC_BYTES;
     int in_eights = size >= 64;
     crc = ~crc;
     for (; in_eights && size >= 8; size -= 8, data += 8)
         crc = netprof__crc_eight(tables, crc, data);
-    while (size--)
-        crc = tables[(crc ^ *data++) & 255] ^ crc >> 8;
+    while (size--) {
+        crc ^= *data++;
+        crc = halves[crc & 15] ^ crc >> 4;
+        crc = halves[crc & 15] ^ crc >> 4;
+    }
     return ~crc;
 }
 
@@ -8877,17 +8904,21 @@ static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
     return netprof__has_value(s->status[i]) && (s->schema->counters[i].flags & NETPROF_STAMPED);
 }
 
-/* Of one counter. */
+/* Of one counter: what each of them is asked for at each snapshot, close together, ... */
 typedef struct netprof__expected {
-    uint64_t value;      /* the last one */
-    int64_t change;      /* 16 times the expected one */
-    uint64_t spread;     /* 8 times how far off the expectation usually is, as zigzag codes; 0: not at all */
+    uint64_t value;  /* the last one */
+    int64_t change;  /* 16 times the expected one */
+    uint64_t spread; /* 8 times how far off the expectation usually is, as zigzag codes; 0: not at all */
+    uint8_t seen;    /* a value was */
+    uint8_t fresh;   /* only one change was seen since the last surprise */
+    uint8_t stamped; /* whether there was a stamp */
+} netprof__expected;
+
+/* ... and what only those are asked for that change, or have stamps. */
+typedef struct netprof__habit {
     uint64_t alone, led; /* 4 times how far off it was by itself, and by the lead of the counter before */
     int64_t stamp;       /* the usual one less its snapshot's wall_ns */
-    uint8_t stamped;     /* whether there was one */
-    uint8_t seen;        /* a value was */
-    uint8_t fresh;       /* only one change was seen since the last surprise */
-} netprof__expected;
+} netprof__habit;
 
 /* Of one device: the times of reading it. */
 typedef struct netprof__window {
@@ -8901,6 +8932,7 @@ typedef struct netprof__window {
 typedef struct netprof__chain {
     void *memory; /* of all arrays */
     netprof__expected *counters;
+    netprof__habit *habits; /* of the same counters */
     netprof__window *devices;
     uint64_t *residuals; /* scratch */
     uint32_t *list;      /* scratch: indices of counters */
@@ -8933,12 +8965,14 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
     size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3, i;
     char *p;
     if (chain->memory) return 1;
-    p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->list + 2) +
+    p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->habits +
+                                            sizeof *chain->list + 2) +
                                        d * sizeof *chain->devices + residuals * sizeof *chain->residuals);
     if (!p) return 0;
     chain->memory = p;
     chain->counters = (netprof__expected *)(void *)p;
-    chain->devices = (netprof__window *)(void *)(chain->counters + n);
+    chain->habits = (netprof__habit *)(void *)(chain->counters + n);
+    chain->devices = (netprof__window *)(void *)(chain->habits + n);
     chain->residuals = (uint64_t *)(void *)(chain->devices + d);
     chain->list = (uint32_t *)(void *)(chain->residuals + residuals);
     chain->status = (uint8_t *)(chain->list + n);
@@ -8951,7 +8985,10 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
 static void netprof__chain_begin(netprof__chain *chain, const netprof_schema *schema)
 {
     size_t i;
-    if (schema->counter_count) memset(chain->counters, 0, schema->counter_count * sizeof *chain->counters);
+    if (schema->counter_count) {
+        memset(chain->counters, 0, schema->counter_count * sizeof *chain->counters);
+        memset(chain->habits, 0, schema->counter_count * sizeof *chain->habits);
+    }
     for (i = 0; i < schema->device_count; i++) {
         memset(&chain->devices[i], 0, sizeof chain->devices[i]);
         chain->devices[i].read = 1;
@@ -9032,9 +9069,10 @@ static int64_t netprof__led_change(const netprof__expected *x, const netprof__le
     return (int64_t)((uint64_t)change * lead->ratio >> 16);
 }
 
-static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__lead *lead)
+static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__habit *h,
+                                        const netprof__lead *lead)
 {
-    int follows = x->spread && x->led < x->alone;
+    int follows = x->spread && h->led < h->alone;
     return x->value + (uint64_t)(follows ? netprof__led_change(x, lead) : x->change / 16);
 }
 
@@ -9050,20 +9088,21 @@ static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int
     return mean - mean / weight + (off < most ? off : most);
 }
 
-static void netprof__learn_lead(netprof__expected *x, netprof__lead *lead, int64_t change)
+static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, netprof__lead *lead,
+                                int64_t change)
 {
     const int64_t least = 64 * 16, most = (int64_t)1 << 46;
     int64_t led = netprof__led_change(x, lead), scaled = (int64_t)((uint64_t)change * 16);
-    x->alone = netprof__mean_off(x->alone, 4, change, x->change / 16);
-    x->led = netprof__mean_off(x->led, 4, change, led);
+    h->alone = netprof__mean_off(h->alone, 4, change, x->change / 16);
+    h->led = netprof__mean_off(h->led, 4, change, led);
     if (x->change < least || x->change >= most || change <= 0 || change >= most / 16) return;
     lead->ratio = ((uint64_t)scaled << 16) / (uint64_t)x->change;
     if (lead->ratio >> 20) lead->ratio = 0;
 }
 
 /* A value came, `code` off what was expected. A counter is expected to grow as it did lately, anything else to stay. */
-static void netprof__learn(netprof__expected *x, netprof__lead *lead, uint64_t value, uint64_t code,
-                           uint8_t kind)
+static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value,
+                           uint64_t code, uint8_t kind)
 {
     int64_t change = (int64_t)(value - x->value), scaled = (int64_t)((uint64_t)change * 16);
     int grows = kind == NETPROF_KIND_COUNTER || kind == NETPROF_KIND_HISTOGRAM, first = !x->seen;
@@ -9075,11 +9114,11 @@ static void netprof__learn(netprof__expected *x, netprof__lead *lead, uint64_t v
         code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: what was, is no guide */
         x->change = grows ? scaled : 0;
         x->spread = grows ? netprof__zigzag(change) / 4 + 1 : 4 * most;
-        x->alone = x->led = 0;
+        h->alone = h->led = 0;
         x->fresh = 1;
         return;
     }
-    if (grows && !x->fresh) netprof__learn_lead(x, lead, change);
+    if (grows && !x->fresh) netprof__learn_lead(x, h, lead, change);
     if (grows) x->change = netprof__plus(x->change, netprof__minus(scaled, x->change) / (x->fresh ? 2 : 4));
     if (x->fresh)
         x->spread = 8 * most;
@@ -9138,9 +9177,10 @@ static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s
     size_t i;
     for (i = 0; i < listed; i++) {
         netprof__expected *x = &chain->counters[chain->list[i]];
+        netprof__habit *h = &chain->habits[chain->list[i]];
         int64_t *stamp = &s->stamps_ns[chain->list[i]];
         int64_t expected =
-            known && x->stamped ? netprof__plus(last, netprof__minus(x->stamp, last_stamp)) : last;
+            known && x->stamped ? netprof__plus(last, netprof__minus(h->stamp, last_stamp)) : last;
         int64_t cells, off;
         if (reading)
             cells = netprof__unzigzag(chain->residuals[i]);
@@ -9152,9 +9192,9 @@ static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s
         if (!reading && (off < 0 ? -off : off) > worst) worst = off < 0 ? -off : off;
         if (reading) *stamp = last;
         known = x->stamped;
-        last_stamp = x->stamp;
+        last_stamp = h->stamp;
         off = netprof__minus(last, s->wall_ns);
-        x->stamp = x->stamped ? netprof__plus(x->stamp, netprof__minus(off, x->stamp) / 4) : off;
+        h->stamp = x->stamped ? netprof__plus(h->stamp, netprof__minus(off, h->stamp) / 4) : off;
         x->stamped = 1;
     }
     return worst;
@@ -9229,12 +9269,14 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
     netprof__bits bits = {0, 0};
     for (i = 0; i < listed; i++) {
         const netprof__expected *x = &chain->counters[chain->list[i]];
-        uint64_t off = s->values[chain->list[i]] - netprof__expected_value(x, &lead);
+        uint64_t off =
+            s->values[chain->list[i]] - netprof__expected_value(x, &chain->habits[chain->list[i]], &lead);
         if (!x->spread) chain->residuals[steady++] = netprof__zigzag((int64_t)off);
     }
     netprof__put_sparse(b, chain->residuals, steady);
     for (i = 0; i < listed; i++) {
         netprof__expected *x = &chain->counters[chain->list[i]];
+        netprof__habit *h = &chain->habits[chain->list[i]];
         const netprof_counter *counter = &s->schema->counters[chain->list[i]];
         uint64_t value = s->values[chain->list[i]], code;
         if (netprof__is_steady(x, value)) {
@@ -9242,9 +9284,9 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
             continue;
         }
         netprof__lead_device(&lead, counter->device);
-        code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, &lead)));
+        code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, h, &lead)));
         if (x->spread) netprof__put_rice(b, &bits, code, netprof__rice_of(x));
-        netprof__learn(x, &lead, value, code, counter->kind);
+        netprof__learn(x, h, &lead, value, code, counter->kind);
     }
     netprof__end_bits(b, &bits);
 }
@@ -9260,9 +9302,9 @@ static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netp
     size_t i;
     if (s->wall_ns < 4 * near_ns || s->wall_ns > INT64_MAX - 4 * near_ns) return 0;
     for (i = 0; i < listed; i++) {
-        const netprof__expected *x = &chain->counters[chain->list[i]];
+        int64_t usual = chain->habits[chain->list[i]].stamp;
         int64_t off = netprof__minus(s->stamps_ns[chain->list[i]], s->wall_ns);
-        if (off < -near_ns || off > near_ns || x->stamp < -2 * near_ns || x->stamp > 2 * near_ns) return 0;
+        if (off < -near_ns || off > near_ns || usual < -2 * near_ns || usual > 2 * near_ns) return 0;
     }
     if (!bits) return 0;
     return bits - 1 < NETPROF__STAMP_CELL_MOST ? bits - 1 : NETPROF__STAMP_CELL_MOST;
@@ -9567,8 +9609,10 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
 {
     netprof__written *row;
     size_t i;
+    for (i = 0; i < w->schema_count; i++) /* nearly always; to compare two costs more than all else */
+        if (w->schemas[i].schema == schema) return i;
     for (i = 0; i < w->schema_count; i++)
-        if (w->schemas[i].schema == schema || netprof__same_schema(w->schemas[i].schema, schema)) return i;
+        if (netprof__same_schema(w->schemas[i].schema, schema)) return i;
     if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1,
                        sizeof *w->schemas)) {
         netprof__no_memory(&w->error);
@@ -10526,14 +10570,15 @@ static void netprof__take_step_values(netprof__cursor *c, netprof_snapshot *s, n
     netprof__take_sparse(c, chain->residuals, netprof__count_steady(chain, listed));
     for (i = 0; i < listed && !c->bad; i++) {
         netprof__expected *x = &chain->counters[chain->list[i]];
+        netprof__habit *h = &chain->habits[chain->list[i]];
         const netprof_counter *counter = &s->schema->counters[chain->list[i]];
         uint64_t code =
             x->spread ? netprof__take_rice(c, &bits, netprof__rice_of(x)) : chain->residuals[steady++];
         uint64_t value;
         netprof__lead_device(&lead, counter->device);
-        value = netprof__expected_value(x, &lead) + (uint64_t)netprof__unzigzag(code);
+        value = netprof__expected_value(x, h, &lead) + (uint64_t)netprof__unzigzag(code);
         s->values[chain->list[i]] = value;
-        netprof__learn(x, &lead, value, code, counter->kind);
+        netprof__learn(x, h, &lead, value, code, counter->kind);
     }
 }
 
