@@ -1878,6 +1878,7 @@ static void live_survives_a_kill(void **state)
             }
             for (;;) pause();
         }
+        assert_true(child > 0);
         close(to_parent[1]);
         for (int i = 0; i < 3; i++) assert_int_equal(read(to_parent[0], &byte, 1), 1);
         close(to_parent[0]);

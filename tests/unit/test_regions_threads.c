@@ -975,6 +975,7 @@ static void test_kill(void **state)
     pid_t pid;
     (void)state;
     pid = start_endless(f);
+    assert_true(pid > 0);
     first = measured_beyond(0);
     done = done_by(f);
     second = done == 0 ? 0 : measured_beyond(first > done - 1 ? first : done - 1);
