@@ -1061,12 +1061,13 @@ static void burn_together(void)
     wait_for_end(leave[0]);
 }
 
+static size_t common_cpu;
+
 static void burn_on_one_cpu(void)
 {
     pid_t pids[3];
-    size_t last;
     stand_outside();
-    bind_to(first_cpu(&last));
+    bind_to(common_cpu);
     for (int i = 0; i < 3; i++) pids[i] = child(burn_together);
     for (int i = 0; i < 3; i++) waitpid(pids[i], NULL, 0);
 }
@@ -1081,8 +1082,10 @@ static void waiting_for_a_cpu_is_seen(void **state)
     sources_job job = {.pids = pids, .expected = true};
     uint64_t last = 0, reported = 0;
     word x;
+    size_t last_cpu;
     if (!read_wait("/proc/self/schedstat", &last)) skip();
     last = 0;
+    common_cpu = first_cpu(&last_cpu);
     open_gates();
     open_source(&b, "process", NULL, &job);
     assert_int_equal(value(&b, "job", "run_queue_wait"), 0);
