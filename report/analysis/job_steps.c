@@ -377,7 +377,7 @@ static bool trouble_since(const job_report *r, followed *f, const netprof_delta 
                           uint64_t *amount, step *since)
 {
     bool before = delta->before_status[k] == NETPROF_STATUS_OK, after = delta->after_status[k] == NETPROF_STATUS_OK;
-    uint8_t flag = delta->flags[k];
+    netprof_flag flag = (netprof_flag)delta->flags[k];
     *amount = delta->values[k];
     *since = *at;
     if (!before && after && f->known_ns && !job_is_covered(r, f->known_ns, at->to_ns)) {
