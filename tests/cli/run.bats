@@ -91,7 +91,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 child = subprocess.Popen(["netprof", "run", "-o", "int.netprof", "--", "sh", "-c",
                           "trap 'echo caught; exit 5' INT; touch ready; while :; do sleep 0.05; done"],
                          start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-while not os.path.exists("ready"):
+while not os.path.exists("ready") and child.poll() is None:
     time.sleep(0.01)
 os.killpg(child.pid, signal.SIGINT)
 out = child.communicate()[0].decode().strip()
@@ -237,17 +237,11 @@ children_of_run() {
         touch ready; '"$1" &
 }
 
-# Waits until they are gone, or another program's.
-expect_gone() {
-    for _ in $(seq 200); do
-        left=0
-        for pid in $(cat children); do
-            if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = netprof ] && ! grep -q '^State:.Z' "/proc/$pid/status"; then left=1; fi
-        done
-        [ "$left" = 1 ] || return 0
-        sleep 0.05
+# They are gone, or another program's.
+are_gone() {
+    for pid in $(cat children); do
+        if [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = netprof ] && ! grep -q '^State:.Z' "/proc/$pid/status"; then return 1; fi
     done
-    return 1
 }
 
 @test "nothing of netprof is left when the command ended, or netprof was killed" {
@@ -258,10 +252,10 @@ expect_gone() {
     [ -s children ]
     for pid in $(cat children); do [ ! -e "/proc/$pid" ]; done
     rm -f ready
-    children_of_run 'for i in $(seq 40); do [ -e done ] || sleep 0.25; done'
+    children_of_run 'for i in $(seq 240); do [ -e done ] || sleep 0.25; done'
     wait_until 60 [ -e ready ]
     kill -KILL "$(cat parent)"
-    expect_gone
+    wait_until 60 are_gone
     touch done
 }
 
