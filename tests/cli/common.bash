@@ -59,9 +59,10 @@ make_nic() {
 }
 
 # set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later. In place, in one write and always of the same
-# size: who looks meanwhile sees the old value or the new one, never an empty file or half a line.
+# size: who looks meanwhile sees the old value or the new one, never an empty file or half a line. (Not 1<>: export -f of
+# bash 5.2 leaves out that 1.)
 set_counter() {
-    printf '%-63s\n' "$4@$((1700000000 + $5)).000000001" 1<>"$1/sys/class/cxi/$2/device/telemetry/$3"
+    printf '%-63s\n' "$4@$((1700000000 + $5)).000000001" 9<>"$1/sys/class/cxi/$2/device/telemetry/$3" >&9
 }
 
 # readings FILE: how many snapshots a recording holds by now, growing or ended; 0 where there is none yet.
