@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 50,        // who sends to several processes is not done with all of them at once
-    ANSWER_MS = 5000,        // how long the witness may be without a processor
-    QUESTION = 128, LAST = 255, // above all signals; an answer repeats its question
+    PATIENCE_MS = 50, // who sends to several processes is not done with all of them at once
+    ANSWER_MS = 5000, // so long may the witness be without a processor
+    QUESTION = 128,   // questions are from here to LAST, above all signals; an answer repeats its question
+    LAST = 255,
 };
 
 static bool say(int words, uint8_t word)
@@ -86,8 +87,8 @@ static void listen_for(witness *w, uint8_t word, int64_t patience_ms)
     }
 }
 
-// Usually it tells by itself. What it did not tell after a while it was not sent, or it had no processor: only its answer
-// makes sure.
+// Usually it tells by itself. What it has not told after a while it was not sent, or it had no processor: its answer tells
+// which.
 bool witness_saw(witness *w, int number)
 {
     const uint64_t bit = UINT64_C(1) << number;

@@ -17,7 +17,7 @@ typedef struct witness {
 
 // The signals are blocked already, and stay so in the witness. Without a process for it nothing is ever seen.
 void witness_start(witness *w, const sigset_t *signals);
-// Did the witness get this signal, too, since the last question after it? Waits for its answer, for some seconds at most.
+// Did the witness get this signal, too, since the last question after it? Waits for its answer, at most some seconds.
 bool witness_saw(witness *w, int number);
 void witness_end(witness *w); // a zeroed one, too
 

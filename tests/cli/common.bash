@@ -58,9 +58,9 @@ make_nic() {
     done
 }
 
-# set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later. In place, in one write and always of the same
-# size: who looks meanwhile sees the old value or the new one, never an empty file or half a line. (Not 1<>: export -f of
-# bash 5.2 leaves out that 1.)
+# set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later. In place, in one write and always of the
+# same size: who looks meanwhile sees the old value or the new one, never an empty file or half a line. (Not 1<>: export -f
+# of bash 5.2 leaves out that 1.)
 set_counter() {
     printf '%-63s\n' "$4@$((1700000000 + $5)).000000001" 9<>"$1/sys/class/cxi/$2/device/telemetry/$3" >&9
 }

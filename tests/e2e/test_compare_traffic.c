@@ -39,8 +39,8 @@ static int space[SPACES] = {-1, -1, -1}; // network namespaces
 static const char *why_not;
 static rules built_in;
 
-// What the relay has done since its first start, in packets of each end; memory shared with it. What it has read counts as
-// soon as the kernel's counter does, what it has written when it is done with it.
+// What the relay has done since its first start, in packets of each end; memory shared with it. The kernel counts both
+// before the relay does.
 typedef struct relayed {
     unsigned long long read[2], written[2], dropped;
 } relayed;
@@ -298,8 +298,8 @@ static bool relay_is_idle(const traffic *t)
     return r->read[SENDER] == r->written[RECEIVER] + r->dropped && r->read[RECEIVER] == r->written[SENDER];
 }
 
-// Is nothing under way and nobody about to send? However long the relay or this process had no processor: nobody speaks any
-// more, and while the relay did nothing and held nothing, nothing waited for it.
+// Is nothing under way and nobody about to send? However long the relay or this process had no processor: nobody speaks
+// any more, and while the relay did nothing and held nothing, nothing waited for it.
 static bool is_quiet(const int fds[2])
 {
     struct pollfd waiting[2] = {{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}};

@@ -164,7 +164,8 @@ static content read_back(const char *path)
         uint64_t value = x.snapshot->values[i] / (1000000u / (uint64_t)sysconf(_SC_CLK_TCK));
         assert_true(value >= c.last);
         c.last = value;
-        if (c.snapshots && x.snapshot->begin_ns - c.end_ns < c.nearest_ns) c.nearest_ns = x.snapshot->begin_ns - c.end_ns;
+        int64_t apart_ns = x.snapshot->begin_ns - c.end_ns;
+        if (c.snapshots && apart_ns < c.nearest_ns) c.nearest_ns = apart_ns;
         c.end_ns = x.snapshot->end_ns;
         c.lost |= value > ++c.snapshots;
         assert_int_equal(c.damages, 0); // nothing is whole behind damage: only the end may be cut
@@ -192,7 +193,8 @@ static bool witness_sees_each_reading(int interval_ms)
     snprintf(interval, sizeof interval, "%dms", interval_ms);
     pid_t pid = record(file, interval);
     wait_for_reads(&w, 5);
-    for (int64_t middle = now_ns() + interval_ms * INT64_C(500000); now_ns() < middle;) witness_look(&w, now_ns() + 1000000);
+    int64_t middle = now_ns() + interval_ms * INT64_C(500000);
+    while (now_ns() < middle) witness_look(&w, now_ns() + 1000000);
     kill(pid, SIGTERM);
     for (int64_t until = now_ns() + INT64_C(60000000000); waitpid(pid, &status, WNOHANG) == 0;) {
         witness_look(&w, now_ns() + 1000000);

@@ -448,15 +448,14 @@ static void wait_until_over(int from, int accepted)
 {
     enum { ENOUGH = 5, PAUSE_US = 20000, TRIES = 3000 };
     unsigned long long sent, before = 0;
-    int tries, same = 0;
+    int tries, over, same = 0;
     for (tries = 0; tries < TRIES && same < ENOUGH; tries++) {
         usleep(PAUSE_US);
         sent = statistic(0, "tx_packets") + statistic(1, "tx_packets");
-        same = sent == before && info_of(from).tcpi_state == TCP_CLOSE && info_of(accepted).tcpi_state == TCP_CLOSE &&
-                       statistic(0, "tx_packets") == statistic(1, "rx_packets") &&
-                       statistic(1, "tx_packets") == statistic(0, "rx_packets")
-                   ? same + 1
-                   : 0;
+        over = info_of(from).tcpi_state == TCP_CLOSE && info_of(accepted).tcpi_state == TCP_CLOSE &&
+               statistic(0, "tx_packets") == statistic(1, "rx_packets") &&
+               statistic(1, "tx_packets") == statistic(0, "rx_packets");
+        same = over && sent == before ? same + 1 : 0;
         before = sent;
     }
     assert_true(same == ENOUGH);
