@@ -21,6 +21,7 @@ struct recorder {
     netprof_writer *writer;
     bool live;
     struct stat opened; // the live file, as it was when it was last looked at
+    bool begun;         // it was looked at with a reading in it
     int lock;           // a descriptor that holds its lock; -1: none
     int pipe;           // a named pipe that is written to; -1: none
     // JSON: kept until the end
@@ -215,18 +216,6 @@ void recorder_number(recorder *r, const char *key, int64_t value)
     recorder_fact(r, key, number_signed(value));
 }
 
-void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
-{
-    if (!r || r->error.code) return;
-    if (!r->is_json) {
-        netprof_write_snapshot(r->writer, snapshot, &r->error);
-        return;
-    }
-    r->snapshots = must(realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots));
-    r->snapshots[r->snapshot_count] = (netprof_snapshot)NETPROF_ZERO;
-    if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
-}
-
 // What grows must still be there under its name: what is written elsewhere is lost.
 static bool is_there(recorder *r)
 {
@@ -240,6 +229,20 @@ static bool is_there(recorder *r)
     snprintf(r->error.text, sizeof r->error.text, cut ? "the file was cut while it grew: readings of it are lost"
                                                       : "the file was removed or replaced while it grew: its readings are lost");
     return ours;
+}
+
+void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
+{
+    if (!r || r->error.code) return;
+    if (!r->is_json) {
+        netprof_write_snapshot(r->writer, snapshot, &r->error);
+        // Its size before was next to nothing: a file that is cut soon would have grown over it again unnoticed.
+        if (!r->begun) r->begun = is_there(r);
+        return;
+    }
+    r->snapshots = must(realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots));
+    r->snapshots[r->snapshot_count] = (netprof_snapshot)NETPROF_ZERO;
+    if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
 }
 
 void recorder_sync(recorder *r)

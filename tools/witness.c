@@ -11,19 +11,38 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 50 }; // both get a signal of their group at once; then the scheduler has its way
+enum {
+    PATIENCE_MS = 50, // who sends to several processes is not done with all of them at once
+    ANSWER_MS = 5000, // so long may the witness be without a processor
+    QUESTION = 128,   // questions are from here to LAST, above all signals; an answer repeats its question
+    LAST = 255,
+};
 
-// The life of the witness: tells what it gets until nobody listens.
+static bool say(int words, uint8_t word)
+{
+    return send(words, &word, 1, MSG_NOSIGNAL) == 1;
+}
+
+static bool tell_signals(int words, int signals)
+{
+    struct signalfd_siginfo info;
+    while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
+        if (!say(words, (uint8_t)info.ssi_signo)) return false;
+    return true;
+}
+
+// The life of the witness: tells what it gets, and answers each question when it has told all, until nobody listens.
 static void testify(int words, const sigset_t *signals)
 {
-    struct pollfd fds[2] = {{.fd = signalfd(-1, signals, SFD_CLOEXEC), .events = POLLIN}, {.fd = words, .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN},
+                            {.fd = words, .events = POLLIN}};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (fds[0].fd >= 0 && (poll(fds, 2, -1) >= 0 || errno == EINTR)) {
-        struct signalfd_siginfo info;
-        if (fds[1].revents) break; // the other end is closed
-        if (!fds[0].revents || read(fds[0].fd, &info, sizeof info) != (ssize_t)sizeof info) continue;
-        uint8_t number = (uint8_t)info.ssi_signo;
-        if (send(words, &number, 1, MSG_NOSIGNAL) != 1) break;
+    while (fds[0].fd >= 0) {
+        uint8_t question = 0;
+        if (poll(fds, 2, -1) < 0 && errno != EINTR) break;
+        ssize_t asked = recv(words, &question, 1, MSG_DONTWAIT);
+        if (asked == 0 || (asked < 0 && errno != EAGAIN && errno != EINTR)) break; // the other end is closed
+        if (!tell_signals(words, fds[0].fd) || (asked == 1 && !say(words, question))) break;
     }
     _exit(0);
 }
@@ -39,7 +58,7 @@ void witness_start(witness *w, const sigset_t *signals)
         testify(ends[1], signals);
     }
     close(ends[1]);
-    if (process > 0) *w = (witness){process, ends[0]};
+    if (process > 0) *w = (witness){.process = process, .words = ends[0], .question = QUESTION};
     else close(ends[0]);
 }
 
@@ -50,18 +69,37 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+// Listens for so long, until this word comes or there is no witness any more; notes the signals that it saw.
+static void listen_for(witness *w, uint8_t word, int64_t patience_ms)
+{
+    const int64_t end = now_ms() + patience_ms;
+    bool heard = false;
+    for (int64_t left = patience_ms; !heard && left >= 0; left = end - now_ms()) {
+        struct pollfd fd = {.fd = w->words, .events = POLLIN};
+        uint8_t words[64];
+        if (poll(&fd, 1, (int)left) <= 0) continue;
+        ssize_t count = recv(w->words, words, sizeof words, MSG_DONTWAIT);
+        if (count == 0) break;
+        for (ssize_t i = 0; i < count; i++) {
+            heard |= words[i] == word;
+            if (words[i] < 64) w->seen |= UINT64_C(1) << words[i];
+        }
+    }
+}
+
+// Usually it tells by itself. What it has not told after a while it was not sent, or it had no processor: its answer tells
+// which.
 bool witness_saw(witness *w, int number)
 {
-    const int64_t end = now_ms() + PATIENCE_MS;
-    bool saw = false;
-    for (int64_t left = PATIENCE_MS; w->process && !saw && left >= 0; left = end - now_ms()) {
-        struct pollfd fd = {.fd = w->words, .events = POLLIN};
-        uint8_t seen[64];
-        if (poll(&fd, 1, (int)left) <= 0) continue;
-        ssize_t count = recv(w->words, seen, sizeof seen, MSG_DONTWAIT);
-        if (count == 0) break;
-        for (ssize_t i = 0; i < count; i++) saw |= seen[i] == number;
+    const uint64_t bit = UINT64_C(1) << number;
+    if (!w->process) return false;
+    if (!(w->seen & bit)) listen_for(w, (uint8_t)number, PATIENCE_MS);
+    if (!(w->seen & bit)) {
+        w->question = w->question == LAST ? QUESTION : w->question + 1;
+        if (say(w->words, w->question)) listen_for(w, w->question, ANSWER_MS);
     }
+    bool saw = w->seen & bit;
+    w->seen &= ~bit;
     return saw;
 }
 

@@ -51,7 +51,8 @@ value_in() { # FILE COUNTER
     [ "$(jq '.snapshots | length' a.json)" -ge 1 ]
     netprof collect --root tree -o b.netprof --count 100 --interval 1h 2>err &
     pid=$!
-    until compgen -G 'b.netprof*' >/dev/null; do sleep 0.02; done # a temporary name
+    temporary() { compgen -G 'b.netprof*' >/dev/null; } # a temporary name
+    wait_until 60 temporary
     wait_for_readings b.netprof* 1
     kill -TERM $pid
     status=0

@@ -36,18 +36,33 @@ refute() {
     fi
 }
 
+# wait_until SECONDS COMMAND…: until it succeeds, for at most so long.
+wait_until() {
+    local end=$((SECONDS + $1))
+    until "${@:2}"; do
+        if [ $SECONDS -ge $end ]; then
+            echo "not within $1 s: ${*:2}"
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+
 # make_nic ROOT NAME COUNTER=VALUE…: a Cassini NIC with so many telemetry files, stamped one second after the epoch.
 make_nic() {
     local telemetry=$1/sys/class/cxi/$2/device/telemetry pair
     mkdir -p "$telemetry"
     for pair in "${@:3}"; do
-        printf '%s@1700000000.%09d\n' "${pair##*=}" 1 >"$telemetry/${pair%=*}"
+        : >"$telemetry/${pair%=*}"
+        set_counter "$1" "$2" "${pair%=*}" "${pair##*=}" 0
     done
 }
 
-# set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later.
+# set_counter ROOT NAME COUNTER VALUE SECONDS: its value so many seconds later. In place, in one write and always of the
+# same size: who looks meanwhile sees the old value or the new one, never an empty file or half a line. (Not 1<>: export -f
+# of bash 5.2 leaves out that 1.)
 set_counter() {
-    printf '%s@%d.%09d\n' "$4" $((1700000000 + $5)) 1 >"$1/sys/class/cxi/$2/device/telemetry/$3"
+    printf '%-63s\n' "$4@$((1700000000 + $5)).000000001" 9<>"$1/sys/class/cxi/$2/device/telemetry/$3" >&9
 }
 
 # readings FILE: how many snapshots a recording holds by now, growing or ended; 0 where there is none yet.

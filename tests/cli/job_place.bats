@@ -55,7 +55,7 @@ fact() {
     work=$!
     sleep 60 &
     other=$!
-    while [ ! -e ready ]; do sleep 0.02; done
+    wait_until 60 [ -e ready ]
     OAR_JOB_ID=$$ OAR_NODEFILE=$PWD/nodes record
     kill $work $other
     [ "$(fact scheduler)" = oar ]

@@ -30,7 +30,31 @@ def tell():
     now = resource.getrusage(resource.RUSAGE_SELF)
     with open(f"{os.getpid()}.used", "w") as f:
         f.write(f"{now.ru_utime * 1e6:.0f} {now.ru_stime * 1e6:.0f}\n")
+
+def touch(name):
+    open(name, "w").close()
+
+def wait_for_go():
+    """Until there is a byte in the named pipe, which costs no CPU time however long it takes."""
+    os.read(os.open("go", os.O_RDONLY), 1)
 END
+}
+
+# Before programs that wait for it: the pipe that tells them to go on. Descriptor 5 holds it open, and keeps what is in it.
+# Background processes close it, so that they go on when the test is over, however it ended.
+make_go() {
+    mkfifo go
+    exec 5<>go
+}
+
+# go COUNT: so many go on.
+go() {
+    head -c "$1" /dev/zero >&5
+}
+
+# further_readings COUNT: until r.netprof has so many more than now.
+further_readings() {
+    wait_for_readings r.netprof $(($(readings r.netprof) + $1))
 }
 
 # of_job COUNTER: its difference over the recording r.netprof.
@@ -68,7 +92,7 @@ used() {
 }
 
 @test "CPU seconds of a process, user and system each" {
-    netprof run -q -o r.netprof --interval 100ms -- "$python" -c 'from work import *; use(0.3, 0.2); tell()'
+    netprof run -q -o r.netprof --interval 100ms -- "$python" -c 'from work import *; use(0.3, 0.2); tell(); os._exit(0)'
     read_back
     # What the kernel says at its end (wait4), in ticks of 10 ms of the process and of its children each, and what the program saw shortly before. The kernel's split
     # into user and system follows the ticks so far, and so moves while it runs; the sum does not.
@@ -92,7 +116,8 @@ for round in range(2):
             use(0.04); tell(); os._exit(0)
     for child in range(3):
         os.wait()
-tell()'
+tell()
+os._exit(0)'
     read_back
     [ "$(cat ./*.used | wc -l)" -eq 13 ]
     near "$(awk -v a="$(of_job cpu_user)" -v b="$(of_job cpu_system)" 'BEGIN { print a + b }')" \
@@ -101,6 +126,7 @@ tell()'
 }
 
 @test "P2: a chain of four processes counts each once" {
+    make_go
     netprof run -q -o r.netprof --interval 50ms -- "$python" -c '
 from work import *
 depth = 1
@@ -108,10 +134,16 @@ while depth < 4 and os.fork() == 0:
     depth += 1
 use(0.2)
 tell()
-time.sleep(0.3)
+wait_for_go()
 if depth < 4:
     os.wait()
-os._exit(0)'
+os._exit(0)' 5<&- &
+    background=$!
+    four_told() { [ "$(cat ./*.used 2>/dev/null | wc -l)" -eq 4 ]; }
+    wait_until 60 four_told
+    further_readings 2
+    go 4
+    wait "$background"
     read_back
     [ "$(cat ./*.used | wc -l)" -eq 4 ]
     gauge processes .
@@ -122,42 +154,70 @@ os._exit(0)'
 }
 
 @test "P3: a child that ends between readings does not end the recording" {
-    netprof run -q -o r.netprof --interval 100ms -- "$python" -c '
+    make_go
+    netprof run -q -o r.netprof --interval 50ms -- "$python" -c '
 from work import *
 for i in range(8):
     if os.fork() == 0:
         os._exit(0)
     os.wait()
-use(0.5)
-tell()'
+touch("waited")
+wait_for_go()
+begin = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+use(begin + 0.5)
+os._exit(0)' 5<&- &
+    background=$!
+    wait_until 60 [ -e waited ]
+    local behind=$(($(readings r.netprof) + 3))
+    wait_for_readings r.netprof $((behind + 1))
+    go 1
+    wait "$background"
     read_back
     near "$(of_job cpu_user)" "$(jq -r .facts.user_cpu_us r.json)" 20000
-    [ "$(of_job cpu_user)" -ge 480000 ]
-    # It went on behind the last of them: the CPU time still rises in the second half of the readings.
-    [ "$(gauge cpu_user '(.[length / 2 | floor] < .[-1])')" = true ]
+    # It went on behind the last of them, and what was used then, 0.5 s, is in the readings behind that.
+    [ "$(gauge cpu_user ".[-1] - .[$((behind - 1))]")" -ge 480000 ]
     [ "$(gauge cpu_user '. == sort')" = true ]
 }
 
 @test "a job that was there before: only what it does while it is recorded" {
+    make_go
     "$python" -c '
 from work import *
+marks = []
+def mark():
+    marks.append(resource.getrusage(resource.RUSAGE_SELF).ru_utime * 1e6)
 use(0.4)
-open("ready", "w").close()
-while not os.path.exists("go"): time.sleep(0.01)
+mark()
+touch("ready")
+wait_for_go()
+mark()
 use(0.7)
-time.sleep(0.3)' &
+mark()
+open("marks", "w").write("%d %d %d\n" % tuple(marks))
+touch("worked")
+wait_for_go()
+os._exit(0)' 5<&- &
     background=$!
-    while [ ! -e ready ]; do sleep 0.02; done
-    netprof record -q -o r.netprof --interval 50ms --job "$background" --duration 60s &
+    wait_until 60 [ -e ready ]
+    netprof record -q -o r.netprof --interval 50ms --job "$background" --duration 5m 5<&- &
     recorder=$!
     wait_for_readings r.netprof 1
-    touch go
+    go 1
+    wait_until 60 [ -e worked ]
+    further_readings 2
+    go 1
     wait "$background"
     wait "$recorder"
     read_back
     [ "$(jq -r .facts.ended_by r.json)" = job ]
-    # From 0.4 s (or a little more) to 0.7 s.
-    near "$(of_job cpu_user)" 300000 45000
+    # The first reading was between the first two marks, the last one after the third; in ticks of 10 ms each.
+    local ready began worked measured
+    read -r ready began worked <marks
+    measured=$(of_job cpu_user)
+    echo "marks $ready $began $worked, measured $measured"
+    [ $((worked - began)) -ge 200000 ]
+    [ "$measured" -ge $((worked - began - 20000)) ]
+    [ "$measured" -le $((worked - ready + 20000)) ]
 }
 
 @test "bytes written and read, calls, of a process and its children" {
@@ -176,16 +236,23 @@ time.sleep(0.3)' &
 }
 
 @test "P1: each figure of the memory is its own, no sum over the others" {
+    make_go
     netprof run -q -o r.netprof --interval 50ms --set all -- "$python" -c '
-import mmap, os, time
+import mmap
+from work import *
 anonymous = bytearray(48 << 20)
 for i in range(0, len(anonymous), 4096): anonymous[i] = 1
 shared = mmap.mmap(-1, 24 << 20)
 for i in range(0, len(shared), 4096): shared[i] = 1
-time.sleep(1.5)
 text = open("/proc/self/status").read()
 open("status", "w").write(text)
-time.sleep(0.4)'
+wait_for_go()' 5<&- &
+    background=$!
+    # The shares are read about once a second.
+    whole() { netprof convert r.netprof r.json 2>/dev/null; [ "$(gauge memory_unique max)" -ge $((72 << 20)) ]; }
+    wait_until 60 whole 2>/dev/null
+    go 1
+    wait "$background"
     read_back
     value() { awk -v k="$1:" '$1 == k { print $2 * 1024 }' status; }
     near "$(gauge resident max)" "$(value VmRSS)" 2000000
@@ -278,14 +345,27 @@ for i in range(700):
 }
 
 @test "P15: what was not recorded has neither a row nor a 0, and axes are of time" {
-    netprof record -q -o r.netprof --interval 50ms --duration 400ms --job none --sources cpu
+    # Beside it a clock of ours, in milliseconds.
+    clock() { awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime; }
+    local begun read_once told ended
+    begun=$(clock)
+    netprof record -q -o r.netprof --interval 50ms --duration 60s --job none --sources cpu --stop-file stop &
+    background=$!
+    wait_for_readings r.netprof 1
+    read_once=$(clock)
+    sleep 0.3
+    told=$(clock)
+    touch stop
+    wait "$background"
+    ended=$(clock)
     netprof diff --json --all r.netprof >diff.json
     # The recorder's own counters (source user) and the CPU's, nothing of memory, disks or the network.
     jq -e '[.devices[].source] | unique == ["cpu", "user"]' diff.json
-    # Times are nanoseconds that rise over the 400 ms, by 50 ms or, where the machine was busy, more; not text.
+    # Times are nanoseconds that rise as time did, by 50 ms or, where the machine was busy, more; not text.
     netprof convert r.netprof r.json
     jq -e '[.snapshots[].begin_ns] | map(type) | unique == ["number"]' r.json
-    jq -e '[.snapshots[].begin_ns] | . == unique and length >= 3 and length <= 10 and .[-1] - .[0] > 300000000' r.json
+    jq -e --argjson least $((told - read_once - 20)) --argjson most $((ended - begun + 20)) '[.snapshots[].begin_ns] |
+        . == unique and length >= 3 and length <= $most / 50 + 2 and .[-1] - .[0] >= $least * 1e6 and .[-1] - .[0] <= $most * 1e6' r.json
 }
 
 # job_json FILE HOST RATE [gpu]: 60 snapshots by hand, a second apart but for the 21 s between the 30th and the next one;

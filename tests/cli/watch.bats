@@ -10,7 +10,8 @@ setup() {
 
 teardown() {
     [ ! -S "$BATS_TEST_TMPDIR/tmux" ] || tmux -S "$BATS_TEST_TMPDIR/tmux" kill-server 2>/dev/null || true
-    if [ -n "${background-}" ]; then kill "$background" 2>/dev/null || true; fi
+    # shellcheck disable=SC2086
+    if [ -n "${background-}" ]; then kill $background 2>/dev/null || true; fi
 }
 
 # ---- plain text ----
@@ -32,13 +33,17 @@ teardown() {
     # 400 frames of 1000 bytes with their header of Ethernet, over as many looks as it takes.
     cat >inside <<'END'
 blocks() { grep -c '^netprof watch ' out || true; }
+wait_for_blocks() { # or a minute; who sums up the rates notices
+    i=0
+    while [ "$(blocks)" -lt "$1" ] && [ $i -lt 1200 ]; do i=$((i + 1)); sleep 0.05; done
+}
 ip link set lo up
 ip link add left type veth peer name right
 ip link set left up; ip link set right up
 sleep 0.3 # what IPv6 has to say at the start
 netprof watch --interval 500ms --sources netdev --include 'left,right' >out &
 watch=$!
-while [ "$(blocks)" -lt 1 ]; do sleep 0.05; done
+wait_for_blocks 1
 python3 - <<'PYTHON'
 import socket
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -46,8 +51,7 @@ s.bind(("left", 0))
 for _ in range(400):
     s.send(b"\x02" * 12 + b"\x88\xb5" + bytes(986))
 PYTHON
-enough=$(($(blocks) + 2))
-while [ "$(blocks)" -lt "$enough" ]; do sleep 0.05; done
+wait_for_blocks $(($(blocks) + 2))
 kill $watch
 wait $watch
 END
@@ -65,18 +69,18 @@ END
     done
 }
 
-looks() {
-    grep -c '^netprof watch ' out || true
+# looked COUNT: so many times at least, by now.
+looked() {
+    [ "$(grep -c '^netprof watch ' out)" -ge "$1" ]
 }
 
 # watched COMMAND…: the plain text of a tree in which the command changes something between two looks goes to out.
 watched() {
     netprof watch --root "$PWD/tree" --interval 200ms >out &
     background=$!
-    while [ "$(looks)" -lt 1 ]; do sleep 0.05; done
+    wait_until 60 looked 1
     "$@"
-    local enough=$(($(looks) + 2))
-    while [ "$(looks)" -lt "$enough" ]; do sleep 0.05; done
+    wait_until 60 looked $(($(grep -c '^netprof watch ' out) + 2))
     kill "$background"
     wait "$background"
     cat out
@@ -86,7 +90,7 @@ watched() {
     device=$'cxi0\033]0;title\007'
     make_nic tree "$device" hni_sts_tx_ok_octets=5 hni_sts_rx_ok_octets=7
     change() {
-        printf 'no number' >"tree/sys/class/cxi/$device/device/telemetry/hni_sts_rx_ok_octets"
+        printf '%-63s\n' 'no number' 1<>"tree/sys/class/cxi/$device/device/telemetry/hni_sts_rx_ok_octets"
         set_counter tree "$device" hni_sts_tx_ok_octets 2000005 2
     }
     watched change
@@ -118,17 +122,23 @@ watched() {
 @test "a growing file: what its recorder sees, and its end" {
     make_nic tree cxi0 hni_sts_tx_ok_octets=0 hni_sts_rx_ok_octets=0
     # 1 MB a second by the device's stamps, a reading each 100 ms.
-    (for i in $(seq 1 60); do set_counter tree cxi0 hni_sts_tx_ok_octets "${i}000000" "$i"; sleep 0.1; done) &
+    (i=0; while sleep 0.1; do i=$((i + 1)); set_counter tree cxi0 hni_sts_tx_ok_octets "${i}000000" "$i"; done) &
     background=$!
-    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 3s --job none &
+    netprof record -q -o r.netprof --root "$PWD/tree" --interval 100ms --duration 5m --job none --stop-file stop &
     recorder=$!
+    background="$background $recorder"
     wait_for_readings r.netprof 1
-    netprof watch --interval 200ms r.netprof >out
+    netprof watch --interval 200ms r.netprof >out &
+    watch=$!
+    background="$background $watch"
+    # What was received has no later stamp.
+    has_rates() { looked 3 && grep -qE '^cxi0 +\? +1\.00 MB/s' out; }
+    wait_until 60 has_rates
+    touch stop
     wait "$recorder"
+    wait "$watch"
     tail -n 30 out
-    [ "$(grep -c 'netprof watch ' out)" -ge 3 ]
-    grep -qE '^netprof watch .* r\.netprof \(ended\)$' out
-    grep -qE '^cxi0 +\? +1\.00 MB/s' out # what was received has no later stamp
+    [ "$(grep -cE '^netprof watch .* r\.netprof \(ended\)$' out)" -eq 1 ]
     run netprof watch missing.netprof
     [ "$status" -eq 3 ]
     [[ $output == *missing.netprof* ]]
@@ -139,16 +149,17 @@ watched() {
 
 # ---- on a terminal ----
 
-# wait_for PATTERN: until the screen (kept in the file screen) shows it.
-wait_for() {
-    local i
-    for i in $(seq 1 200); do
-        tmux -S "$PWD/tmux" capture-pane -p >screen
-        if grep -qE -e "$1" screen; then return; fi
-        sleep 0.05
+shows() {
+    tmux -S "$PWD/tmux" capture-pane -p >screen
+    local pattern
+    for pattern; do
+        grep -qE -e "$pattern" screen || return 1
     done
-    cat screen
-    return 1
+}
+
+# wait_for PATTERN…: until the screen (kept in the file screen) shows them at once. 'q quit' is what is drawn last.
+wait_for() {
+    wait_until 60 shows "$@" || { cat screen; return 1; }
 }
 
 keys() {
@@ -172,7 +183,7 @@ make_nodes() {
 @test "80x24: every part fits, keys do what they say, the terminal comes back" {
     make_nodes 30
     start 80x24 netprof watch --interval 100ms --root tree
-    wait_for '^cxi0 '
+    wait_for '^cxi0 ' 'q quit'
     [ "$(wc -l <screen)" -eq 24 ]
     head -n 1 screen | grep -q '^netprof watch '
     sed -n 2p screen | grep -qE '^(ok|info|watch|Warning|Serious|Critical): '
@@ -194,7 +205,7 @@ make_nodes() {
     wait_for '^cxi0 '
     keys q
     wait_for '^status 0'
-    while [ ! -s after ]; do sleep 0.05; done
+    wait_until 60 [ -s after ]
     cmp before after
     refute grep -q '^DEVICE' screen # the picture from before
 }
@@ -225,7 +236,7 @@ make_nodes() {
         while ! wait_for '^cxi0 |^status' || [ ! -s pid ]; do i=$((i + 1)); [ $i -lt 3 ]; done
         kill -"$signal" "$(cat pid)"
         wait_for '^status 0'
-        while [ ! -s after ]; do sleep 0.05; done
+        wait_until 60 [ -s after ]
         cmp before after
         tmux -S "$PWD/tmux" kill-server
         rm -f pid

@@ -192,7 +192,7 @@ static void look(watch *w)
 {
     take(w);
     if (w->paused) return;
-    bool news = w->fresh || w->trouble;
+    bool news = w->fresh || w->trouble || (w->file && follow_ended(w->file)); // also that nothing comes any more
     make_view(w);
     if (w->view) view_sort(w->view, w->order);
     if (w->drawing) draw(w);
