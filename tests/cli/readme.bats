@@ -85,6 +85,7 @@ block() {
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$launcher" >mpirun
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
     block sh 7 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out
