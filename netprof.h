@@ -12009,18 +12009,23 @@ static netprof__sample *netprof__sample_free(netprof__thread *t)
     return t->now && !t->now->frames ? t->now : NULL;
 }
 
-/* The sampler's last values, if they are newer than the thread's; NULL when it has none yet. */
+/* The sampler's last values, if they are newer than the thread's; NULL when it has none yet, or stands amid writing them
+   for long: it was put aside there, perhaps for the sake of this thread. */
 static netprof__sample *netprof__sample_shared(netprof__thread *t)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     uint64_t sequence = NETPROF__GET(g->sequence);
+    int patience = 1000;
     netprof__sample *s;
     size_t i;
-    if (t->now && (t->now->sequence == sequence || (sequence & 1))) return t->now;
+    if (t->now && (t->now->sequence | 1) == (sequence | 1)) return t->now; /* the last whole one */
     if (!sequence || (s = netprof__sample_free(t)) == NULL) return NULL;
+    if (s == t->now) t->now = NULL;
     do {
-        while ((sequence = NETPROF__GET(g->sequence)) & 1)
+        while ((sequence = NETPROF__GET(g->sequence)) & 1) {
+            if (!patience--) return NULL;
             sched_yield();
+        }
         for (i = 0; i < g->counter_count; i++) {
             s->values[i] = NETPROF__GET(g->values[i]);
             s->known[i] = NETPROF__GET(g->known[i]);
@@ -13284,13 +13289,15 @@ static uint64_t netprof__scaled(uint64_t ns, double factor)
 /* The whole run is a far better measure of the clock than the start was. */
 static double netprof__clock_factor(struct netprof__regions_state *g)
 {
-    uint64_t ticks = netprof__ticks() - g->begin_ticks;
-    int64_t ns = netprof__clock(CLOCK_MONOTONIC) - g->begin_ns;
+    uint64_t ticks;
+    int64_t ns;
     double fixed;
     __atomic_load(&g->factor, &fixed, __ATOMIC_RELAXED);
     if (fixed > 0) return fixed;
-    if (!g->use_tsc || ns < 10000000 || !ticks) return 1;
-    return (double)ns * 16777216.0 / ((double)ticks * (double)g->ns_per_tick_24);
+    if (!g->use_tsc) return 1;
+    ns = netprof__clock_and_ticks(&ticks) - g->begin_ns;
+    if (ns < 10000000 || ticks <= g->begin_ticks) return 1;
+    return (double)ns * 16777216.0 / ((double)(ticks - g->begin_ticks) * (double)g->ns_per_tick_24);
 }
 
 static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const netprof__node *n,

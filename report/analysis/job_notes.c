@@ -66,7 +66,7 @@ static bool note_good(job_report *r)
         for (size_t k = 0; k < r->event_count; k++) {
             const job_event *e = &r->events[k];
             bool same = strcmp(e->source, signs[i].source) == 0 && strcmp(e->counter, signs[i].counter) == 0;
-            if (!same || e->sum > 0 || strstr(text, signs[i].text)) continue;
+            if (!same || !e->known || e->sum > 0 || strstr(text, signs[i].text)) continue;
             size_t n = strlen(text);
             snprintf(text + n, sizeof text - n, "%sno %s", n ? ", " : "", signs[i].text);
         }

@@ -312,7 +312,8 @@ typedef struct job_finding {
 typedef struct job_event {
     char *source, *counter, *unit;
     const char *title;   // the catalog's description or the name
-    double sum;          // over all nodes and the whole time; 0: it was watched and did not move
+    double sum;          // over all nodes and the whole time
+    bool known;          // it was read twice on some node: a sum of 0 is that it did not move
     size_t devices;      // on how many it moved
     size_t worst;        // the device with the most, or JOB_NONE
     double worst_sum;

@@ -371,21 +371,42 @@ static job_trouble *trouble_of(job_reader *reader, size_t event, size_t device)
     return &reader->troubles[*place];
 }
 
-static bool add_trouble(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
+// What a counter of trouble grew by, and since when: what is read only now and then, as are many at the ends alone where
+// the fast set is in between, counts from its last value. False: not known.
+static bool trouble_since(const job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at,
+                          uint64_t *amount, step *since)
 {
+    bool before = delta->before_status[k] == NETPROF_STATUS_OK, after = delta->after_status[k] == NETPROF_STATUS_OK;
     uint8_t flag = delta->flags[k];
-    double amount = (double)delta->values[k];
+    *amount = delta->values[k];
+    *since = *at;
+    if (!before && after && f->known_ns && !job_is_covered(r, f->known_ns, at->to_ns)) {
+        since->from_ns = f->known_ns;
+        flag = netprof_difference(&delta->schema->counters[k], f->known, delta->after[k], amount);
+    }
+    if (after) f->known = delta->after[k], f->known_ns = at->to_ns;
+    else if (before) f->known = delta->before[k], f->known_ns = at->from_ns;
+    return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
+}
+
+static bool add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+{
     job_reader *reader = r->reader;
-    if ((flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) || !(amount > 0)) return true;
     job_event *event = &r->events[f->event];
+    uint64_t amount;
+    step since;
+    if (!trouble_since(r, f, delta, k, at, &amount, &since)) return true;
+    event->known = true;
+    if (!amount) return true;
     job_bins *bins = event_bins(event, reader->run->node);
     if (!bins) return false;
-    event->sum += amount;
+    event->sum += (double)amount;
     job_trouble *trouble = trouble_of(reader, f->event, reader->run->devices[f->local].device);
     if (!trouble) return false;
-    trouble->sum += amount;
-    double rate = amount / length_of(at);
-    return job_bins_add(bins, at->from_ns, at->to_ns, rate, rate, rate);
+    trouble->sum += (double)amount;
+    double rate = (double)amount / length_of(&since);
+    return since.from_ns < at->from_ns ? job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount)
+                                       : job_bins_add(bins, since.from_ns, since.to_ns, rate, rate, rate);
 }
 
 // Gauges of which the last reading counts.
@@ -410,7 +431,7 @@ static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
     if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK) run->wait_last_s = (double)delta->after[k] * 1e-9;
 }
 
-static bool add_other(job_report *r, const followed *f, const netprof_delta *delta, size_t k, const step *at)
+static bool add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
 {
     run_reader *run = r->reader->run;
     job_node *node = &r->nodes[run->node];
@@ -483,7 +504,7 @@ bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
     power_limits power = {0};
     bool good = true;
     for (size_t i = 0; i < t->count && good; i++) {
-        const followed *f = &t->followed[i];
+        followed *f = &t->followed[i];
         size_t k = place_of(t, delta, i);
         add_power_limit(&power, f, delta, k);
         if (f->off || k == NETPROF_NONE) continue;

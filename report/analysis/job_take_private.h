@@ -35,6 +35,8 @@ typedef struct followed {
     size_t event;
     double factor, other_factor;
     bool off; // another track follows it more closely
+    uint64_t known; // of OTHER_TROUBLE: the last value
+    int64_t known_ns; // when; 0: none yet
 } followed;
 
 // What is collected in one step for one lane.

@@ -58,7 +58,7 @@ static void add_events(const job_view *v, document *doc)
     size_t n = 0, rows = 0, still = 0, left = 0;
     for (size_t i = 0; cells && i < job->event_count; i++) {
         const job_event *e = &job->events[i];
-        still += !(e->sum > 0);
+        still += e->known && !(e->sum > 0);
         if (!(e->sum > 0)) continue;
         if (rows == EVENT_ROWS) {
             left++;

@@ -397,8 +397,8 @@ static void add_events(const job_view *v, document *doc)
     for (size_t i = 0; at && i < job->event_count; i++) {
         const job_event *e = &job->events[i];
         moved += e->sum > 0;
-        still += !(e->sum > 0);
-        if (s.count < EVENTS && (e->sum > 0 || still <= STILL)) add_event_row(v, &s, at, e);
+        still += e->known && !(e->sum > 0);
+        if (s.count < EVENTS && (e->sum > 0 || (e->known && still <= STILL))) add_event_row(v, &s, at, e);
         else left += e->sum > 0;
     }
     if (!s.count) {

@@ -473,11 +473,11 @@ static void make_events(made *m)
     job->events = make(m, COUNT(rows) + now->extra_events, sizeof *job->events);
     if (!now->network) return;
     for (size_t i = 0; i < now->extra_events; i++)
-        job->events[job->event_count++] = (job_event){.source = say(m, "cxi"), .counter = say(m, "e%zu", i), .unit = say(m, "events"), .title = say(m, "Event %zu", i),
+        job->events[job->event_count++] = (job_event){.known = true, .source = say(m, "cxi"), .counter = say(m, "e%zu", i), .unit = say(m, "events"), .title = say(m, "Event %zu", i),
                                                       .sum = 10, .devices = 3, .worst = 0, .worst_sum = 5};
     for (size_t i = 0; i < COUNT(rows); i++) {
         bool moved = rows[i].moved && (now->paused || rows[i].background);
-        job->events[job->event_count++] = (job_event){.source = say(m, "cxi"), .counter = say(m, "%s", rows[i].counter), .unit = say(m, "events"),
+        job->events[job->event_count++] = (job_event){.known = true, .source = say(m, "cxi"), .counter = say(m, "%s", rows[i].counter), .unit = say(m, "events"),
                                                       .title = rows[i].title, .sum = moved ? 212000 : 0, .devices = moved ? 1 : 0,
                                                       .worst = moved ? (10 % now->nodes) * (now->nics + now->gpus) + 1 % now->nics : JOB_NONE, .worst_sum = 212000,
                                                       .background = rows[i].background && moved, .severity = moved ? rows[i].severity : SEVERITY_OK};

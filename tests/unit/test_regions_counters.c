@@ -501,6 +501,39 @@ static void part_sampler(void)
            t.packets <= calls + 4 * 40); /* at the first edge up to the 40 above may be new */
 }
 
+/* The sampler loses the processor amid writing a reading. What the thread has is used while it is the last whole one; from
+   an older one a region would get what went before it. */
+static void part_sampler_put_aside(void)
+{
+    traffic t;
+    setenv("NETPROF_INTERVAL", "3600", 1); /* one reading; then this is the sampler */
+    NETPROF_BEGIN("first");
+    NETPROF_END("first");
+    while (samples() < 1)
+        pause_ms(1);
+    EXPECT_SAME(netprof__regions_state.sequence, 2);
+    NETPROF_BEGIN("last whole");
+    NETPROF_END("last whole");
+    __atomic_store_n(&netprof__regions_state.sequence, 3, __ATOMIC_RELEASE);
+    NETPROF_BEGIN("last whole");
+    __atomic_store_n(&netprof__regions_state.sequence, 4, __ATOMIC_RELEASE);
+    NETPROF_END("last whole");
+    t = traffic_of("last whole");
+    EXPECT_SAME(t.calls, 1);
+    EXPECT_SAME(t.too_short, 1);
+    __atomic_store_n(&netprof__regions_state.sequence, 9, __ATOMIC_RELEASE);
+    NETPROF_BEGIN("older");
+    __atomic_store_n(&netprof__regions_state.sequence, 10, __ATOMIC_RELEASE);
+    NETPROF_END("older");
+    NETPROF_BEGIN("older");
+    __atomic_store_n(&netprof__regions_state.sequence, 15, __ATOMIC_RELEASE);
+    NETPROF_END("older");
+    t = traffic_of("older");
+    EXPECT_SAME(t.calls, 0);
+    EXPECT_SAME(t.too_short, 2);
+    __atomic_store_n(&netprof__regions_state.sequence, 16, __ATOMIC_RELEASE);
+}
+
 /* After mode time, no counters; back again, counters. */
 static void part_modes(void)
 {
@@ -546,6 +579,7 @@ static const struct part {
              {"fast_one_link", part_fast_one_link, "fast"},
              {"fast_bounds", part_fast_bounds, "fast"},
              {"sampler", part_sampler, "sampler"},
+             {"sampler_put_aside", part_sampler_put_aside, "sampler"},
              {"modes", part_modes, "fast"}};
 
 static int run(const struct part *p)

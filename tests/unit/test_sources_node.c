@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -454,13 +456,24 @@ static void *wait_on_last(void *of)
     return NULL;
 }
 
+// A child that ends with this process, however that ends: a test may fail before it ends its children.
+static pid_t fork_for_now(void)
+{
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1); // it had ended before
+    }
+    return pid;
+}
+
 // Its first thread may run on one CPU, another one on another; so many files may be open.
 static pid_t bound_process(size_t first, size_t last, rlim_t files)
 {
     int ready[2];
     char told;
     assert_int_equal(pipe(ready), 0);
-    pid_t pid = fork();
+    pid_t pid = fork_for_now();
     if (pid == 0) {
         struct rlimit limit = {files, files};
         bound other = {last, 3};
@@ -479,19 +492,26 @@ static pid_t bound_process(size_t first, size_t last, rlim_t files)
     return pid;
 }
 
+// Of those that this process may run on.
+static size_t first_cpu(size_t *last)
+{
+    cpu_set_t own;
+    assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
+    size_t first = CPU_SETSIZE;
+    for (size_t i = 0; i < CPU_SETSIZE; i++) {
+        if (!CPU_ISSET(i, &own)) continue;
+        if (first == CPU_SETSIZE) first = i;
+        *last = i;
+    }
+    return first;
+}
+
 // Against the kernel's own words: the sets of the threads' status, the number of entries of fd, and limits.
 static void cpus_and_files_of_a_process(void **state)
 {
     (void)state;
     bench b;
-    cpu_set_t own;
-    assert_int_equal(sched_getaffinity(0, sizeof own, &own), 0);
-    size_t first = CPU_SETSIZE, last = 0;
-    for (size_t i = 0; i < CPU_SETSIZE; i++) {
-        if (!CPU_ISSET(i, &own)) continue;
-        if (first == CPU_SETSIZE) first = i;
-        last = i;
-    }
+    size_t last, first = first_cpu(&last);
     pid_t pid = bound_process(first, last, 20);
     sources_job job = {.pids = &pid, .pid_count = 1};
     open_source(&b, "process", NULL, &job);
@@ -525,7 +545,7 @@ static void burn(double seconds)
 
 static pid_t child(void (*work)(void))
 {
-    pid_t pid = fork();
+    pid_t pid = fork_for_now();
     if (pid == 0) {
         work();
         _exit(0);
@@ -543,7 +563,7 @@ static void burn_family(void)
 {
     pid_t a = child(burn_alone);
     waitpid(a, NULL, 0);
-    pid_t b = fork();
+    pid_t b = fork_for_now();
     if (b == 0) {
         pid_t c = child(burn_alone);
         burn(0.08);
@@ -558,6 +578,12 @@ static bool has_ended(pid_t pid)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+static uint64_t usage_us(const struct rusage *use)
+{
+    return (uint64_t)(use->ru_utime.tv_sec + use->ru_stime.tv_sec) * 1000000u +
+           (uint64_t)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
 }
 
 // The sum against what the kernel says at the end of the whole family: rusage holds every child that was reaped.
@@ -582,8 +608,7 @@ static void sums_keep_children_that_ended(void **state)
         usleep(7000);
     }
     assert_int_equal(wait4(pid, NULL, 0, &use), pid);
-    double kernel = (double)use.ru_utime.tv_sec + (double)use.ru_stime.tv_sec +
-                    (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    double kernel = (double)usage_us(&use) / 1e6;
     // Ticks of 10 ms, two columns, four processes: each may be cut off by a tick.
     assert_true(kernel >= 0.42);
     assert_true((double)last / 1e6 > kernel - 0.085 && (double)last / 1e6 < kernel + 0.085);
@@ -593,21 +618,78 @@ static void sums_keep_children_that_ended(void **state)
     close_source(&b);
 }
 
-static int go_on[2]; // the child of a parent that does not wait for it ends when it is told to
+// Children say on `said` how far they are, and wait until the other end of `go_on`, then of `leave`, is closed.
+static int said[2], go_on[2], leave[2];
+
+static void open_gates(void)
+{
+    assert_int_equal(pipe(said) + pipe(go_on) + pipe(leave), 0);
+}
+
+// In a child: none holds a gate shut for the others.
+static void stand_outside(void)
+{
+    close(go_on[1]);
+    close(leave[1]);
+}
+
+static void wait_for_end(int gate)
+{
+    char none;
+    if (read(gate, &none, 1) != 0) _exit(1);
+}
+
+static void close_gates(void)
+{
+    close(said[0]);
+    close(said[1]);
+    close(go_on[0]);
+    close(leave[0]);
+}
+
+// What a process knows of itself: CPU time in us, or a wait in ns.
+typedef struct word {
+    int64_t pid; // no gap behind it goes through the pipe
+    uint64_t amount;
+} word;
+
+static void say(uint64_t amount)
+{
+    word x = {getpid(), amount};
+    if (write(said[1], &x, sizeof x) != sizeof x) _exit(1);
+}
+
+// False when nothing was said for a moment.
+static bool hear(word *x)
+{
+    struct pollfd waiting = {.fd = said[0], .events = POLLIN};
+    return poll(&waiting, 1, 2) == 1 && read(said[0], x, sizeof *x) == sizeof *x;
+}
 
 static void burn_and_stay(void)
 {
-    char told;
+    struct timespec t;
     burn_alone();
-    if (read(go_on[0], &told, 1) != 1) _exit(1);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    say((uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000);
+    wait_for_end(go_on[0]);
 }
 
 static void ignore_children(void)
 {
+    stand_outside();
     signal(SIGCHLD, SIG_IGN); // the kernel then adds a child's time to nobody
-    pid_t pid = child(burn_and_stay);
-    while (kill(pid, 0) == 0) usleep(1000);
-    usleep(50000);
+    child(burn_and_stay);
+    wait_for_end(leave[0]);
+}
+
+// Reads once more; a counter of the job (the sum of two) never goes back.
+static uint64_t next(bench *b, const char *counter, const char *other, uint64_t last)
+{
+    again(b, NETPROF_SET_ALL);
+    uint64_t now = value(b, "job", counter) + (other ? value(b, "job", other) : 0);
+    assert_true(now >= last);
+    return now;
 }
 
 static void a_child_that_nobody_reaps_stays(void **state)
@@ -616,25 +698,27 @@ static void a_child_that_nobody_reaps_stays(void **state)
     bench b;
     pid_t pid = 0;
     sources_job job = {.pids = &pid, .expected = true};
+    struct rusage use;
     uint64_t most = 0;
-    bool told = false;
-    assert_int_equal(pipe(go_on), 0);
+    word used = {0};
+    open_gates();
     open_source(&b, "process", NULL, &job);
     pid = child(ignore_children);
     job.pid_count = 1;
-    while (!has_ended(pid)) {
-        again(&b, NETPROF_SET_ALL);
-        uint64_t now = value(&b, "job", "cpu_user") + value(&b, "job", "cpu_system");
-        assert_true(now >= most);
-        most = now;
-        if (!told && now >= 90000) told = write(go_on[1], "", 1) == 1;
-        usleep(5000);
-    }
-    assert_true(most >= 90000 && most <= 180000);
-    waitpid(pid, NULL, 0);
-    close_source(&b);
-    close(go_on[0]);
+    while (!hear(&used)) most = next(&b, "cpu_user", "cpu_system", most);
+    most = next(&b, "cpu_user", "cpu_system", most);
     close(go_on[1]);
+    while (kill((pid_t)used.pid, 0) == 0) most = next(&b, "cpu_user", "cpu_system", most);
+    for (int i = 0; i < 5; i++) most = next(&b, "cpu_user", "cpu_system", most); // its parent might still reap it
+    assert_int_equal(value(&b, "job", "processes"), 1);
+    close(leave[1]);
+    while (!has_ended(pid)) most = next(&b, "cpu_user", "cpu_system", most);
+    assert_int_equal(wait4(pid, NULL, 0, &use), pid);
+    // Ticks of 10 ms, two columns: what is seen of a process is less than it used by two ticks at most.
+    assert_true(used.amount >= 120000);
+    assert_in_range(most, used.amount - 20000, used.amount + usage_us(&use) + 20000);
+    close_source(&b);
+    close_gates();
 }
 
 // A process that is nobody's child; io NULL: what it read and wrote may not be known.
@@ -655,6 +739,107 @@ static void remove_process(pid_t pid)
     char command[600];
     snprintf(command, sizeof command, "rm -r '%s/proc/%d'", root, (int)pid);
     assert_int_equal(system(command), 0);
+}
+
+// Of one tree: what it did itself and what children did that it reaped. Each sum holds another multiple of both.
+static void put_relative(pid_t pid, pid_t parent, pid_t child_of_it, unsigned own, unsigned reaped)
+{
+    char path[128], text[512];
+    unsigned both = own + reaped;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    snprintf(text, sizeof text, "%d (a) S %d 1 1 0 -1 0 %u %u %u %u %u %u %u %u 20 0 1 0 900000000 4096 1 0 0 0\n",
+             (int)pid, (int)parent, 3 * own, 3 * reaped, 4 * own, 4 * reaped, own, 2 * own, reaped, 2 * reaped);
+    put(path, text);
+    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    snprintf(text, sizeof text, "rchar: %u\nwchar: %u\nsyscr: %u\nsyscw: %u\nread_bytes: %u\nwrite_bytes: %u\n",
+             5 * both, 6 * both, 7 * both, 8 * both, 9 * both, 10 * both);
+    put(path, text);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    snprintf(text, sizeof text, "%d ", (int)child_of_it);
+    put(path, child_of_it ? text : "");
+}
+
+// What all of the tree did, in each sum, at 100 ticks a second.
+static void check_sums(bench *b, unsigned all)
+{
+    static const struct {
+        const char *counter;
+        unsigned of_one;
+    } rows[] = {{"cpu_user", 10000}, {"cpu_system", 20000}, {"minor_faults", 3}, {"major_faults", 4},
+                {"read_chars", 5},   {"write_chars", 6},    {"read_calls", 7},   {"write_calls", 8},
+                {"read_bytes", 9},   {"write_bytes", 10}};
+    again(b, NETPROF_SET_ALL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(value(b, "job", rows[i].counter), rows[i].of_one * all);
+}
+
+enum { TOP = 2000000011, SECOND, THIRD, FOURTH };
+
+// A process may be read, then reap its child, which then is not found, and be gone itself at the next reading: what
+// both did is in the sums of the one above by then, perhaps a reading later, with what it did after it was read.
+static void a_child_and_then_its_parent_count_once(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned after; // what the parent did behind its last reading
+        bool late;
+    } rows[] = {{0, false}, {0, true}, {4, false}, {4, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bench b;
+        pid_t pid = TOP;
+        sources_job job = {.pids = &pid, .pid_count = 1};
+        unsigned reaped = 20 + rows[i].after + 30;
+        put("/proc/uptime", "10.00 10.00\n");
+        put_relative(TOP, 1, SECOND, 10, 0);
+        put_relative(SECOND, TOP, THIRD, 20, 0);
+        put_relative(THIRD, SECOND, 0, 30, 0);
+        open_source(&b, "process", root, &job);
+        check_sums(&b, 60);
+        assert_int_equal(value(&b, "job", "processes"), 3);
+        remove_process(THIRD);
+        put_relative(SECOND, TOP, 0, 20, 0);
+        check_sums(&b, 60);
+        remove_process(SECOND);
+        put_relative(TOP, 1, 0, 10, rows[i].late ? 0 : reaped);
+        check_sums(&b, rows[i].late ? 60 : 10 + reaped);
+        put_relative(TOP, 1, 0, 10, reaped);
+        check_sums(&b, 10 + reaped);
+        remove_process(TOP); // nobody of the job reaps it
+        check_sums(&b, 10 + reaped);
+        assert_int_equal(value(&b, "job", "processes"), 0);
+        close_source(&b);
+    }
+}
+
+// Each generation is gone before the one above was read again.
+static void three_generations_that_end_one_by_one_count_once(void **state)
+{
+    (void)state;
+    for (int orphaned = 0; orphaned < 2; orphaned++) {
+        bench b;
+        pid_t pid = TOP;
+        sources_job job = {.pids = &pid, .pid_count = 1};
+        put("/proc/uptime", "10.00 10.00\n");
+        put_relative(TOP, 1, SECOND, 1000, 0);
+        put_relative(SECOND, TOP, THIRD, 200, 0);
+        put_relative(THIRD, SECOND, FOURTH, 30, 0);
+        put_relative(FOURTH, THIRD, 0, 4, 0);
+        open_source(&b, "process", root, &job);
+        check_sums(&b, 1234);
+        remove_process(FOURTH);
+        check_sums(&b, 1234);
+        remove_process(THIRD);
+        check_sums(&b, 1234);
+        remove_process(SECOND);
+        if (orphaned) remove_process(TOP); // nobody's sums hold the others
+        else put_relative(TOP, 1, 0, 1000, 234);
+        check_sums(&b, 1234);
+        check_sums(&b, 1234);
+        if (!orphaned) remove_process(TOP);
+        check_sums(&b, 1234);
+        assert_int_equal(value(&b, "job", "processes"), 0);
+        close_source(&b);
+    }
 }
 
 // It stays unknown when the one that may not be looked at has ended: the sum of the others is not the job's.
@@ -722,36 +907,59 @@ static void bytes_of_children_are_exact(void **state)
     close_source(&b);
 }
 
-static int is_held[2];
-
 static void hold_memory(void)
 {
     enum { SIZE = 32 << 20 };
-    char *p = malloc(SIZE), told;
+    char *p = malloc(SIZE);
     if (!p) _exit(1);
     memset(p, 1, SIZE);
-    if (write(is_held[1], p + SIZE / 2, 1) != 1 || read(go_on[0], &told, 1) != 1) _exit(1);
+    stand_outside();
+    say((uint64_t)p[SIZE / 2]);
+    wait_for_end(go_on[0]);
     free(p);
+}
+
+// It waits and does nothing any more, and began in a clock tick that is over.
+static bool is_at_rest(pid_t pid)
+{
+    char path[64], status, text[512] = "";
+    unsigned long long start = 0;
+    double uptime = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *stat = fopen(path, "re"), *up = fopen("/proc/uptime", "re");
+    assert_non_null(stat);
+    assert_non_null(up);
+    const char *behind_name = fgets(text, sizeof text, stat) ? strrchr(text, ')') : NULL;
+    assert_non_null(behind_name);
+    static const char columns[] = ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
+    assert_int_equal(sscanf(behind_name, columns, &status, &start), 2);
+    assert_int_equal(fscanf(up, "%lf", &uptime), 1);
+    fclose(stat);
+    fclose(up);
+    return status == 'S' && (unsigned long long)(uptime * (double)sysconf(_SC_CLK_TCK)) > start;
 }
 
 static void what_was_there_before_does_not_count(void **state)
 {
     (void)state;
     bench b;
-    char told;
-    assert_int_equal(pipe(go_on) + pipe(is_held), 0);
+    word held;
+    open_gates();
     pid_t pid = child(hold_memory);
-    assert_int_equal(read(is_held[0], &told, 1), 1);
+    while (!hear(&held)) assert_false(has_ended(pid));
+    for (int tries = 0; tries < 30000 && !is_at_rest(pid); tries++) usleep(1000);
+    assert_true(is_at_rest(pid));
     sources_job job = {.pids = &pid, .pid_count = 1};
     open_source(&b, "process", NULL, &job);
     assert_int_equal(value(&b, "job", "cpu_user"), 0);
     assert_int_equal(value(&b, "job", "minor_faults"), 0);
     assert_true(value(&b, "job", "resident") >= 32u << 20);
     assert_int_equal(value(&b, "job", "processes"), 1);
-    assert_int_equal(write(go_on[1], "", 1), 1);
+    close(go_on[1]);
+    close(leave[1]);
     waitpid(pid, NULL, 0);
     close_source(&b);
-    for (int i = 0; i < 2; i++) close(go_on[i]), close(is_held[i]);
+    close_gates();
 }
 
 // Two processes with 16 MiB of their own each and 16 MiB that both map: the common pages count once in the shares,
@@ -772,7 +980,6 @@ static void hold_both(void)
     touch(own);
     touch(common_pages);
     atomic_fetch_add(ready, 1);
-    alarm(20); // the test may fail before it ends this one
     pause();
     free(own);
 }
@@ -787,7 +994,7 @@ static void common_pages_count_once_in_shares(void **state)
     ready = (atomic_int *)(void *)(common_pages + PIECE);
     for (int i = 0; i < 2; i++) pids[i] = child(hold_both);
     sources_job job = {.pids = pids, .pid_count = 2};
-    for (int tries = 0; tries < 1500 && atomic_load(ready) < 2; tries++) usleep(10000); // however slow the machine
+    for (int tries = 0; tries < 12000 && atomic_load(ready) < 2; tries++) usleep(10000); // however slow the machine
     assert_int_equal(atomic_load(ready), 2);
     open_source(&b, "process", NULL, &job);
     uint64_t resident = value(&b, "job", "resident");
@@ -810,49 +1017,98 @@ static void common_pages_count_once_in_shares(void **state)
     munmap(common_pages, PIECE + 4096);
 }
 
-static void burn_on_one_cpu(void)
+// What the kernel says that a thread has waited for a CPU; false where it does not say.
+static bool read_wait(const char *path, uint64_t *wait_ns)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(0, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    pid_t a = child(burn_alone), b = child(burn_alone), c = child(burn_alone);
-    waitpid(a, NULL, 0);
-    waitpid(b, NULL, 0);
-    waitpid(c, NULL, 0);
+    unsigned long long ran = 0, wait = 0;
+    FILE *f = fopen(path, "re");
+    if (!f) return false;
+    bool is_told = fscanf(f, "%llu %llu", &ran, &wait) == 2 && ran > 0; // all 0: this kernel does not count
+    fclose(f);
+    *wait_ns = wait;
+    return is_told;
 }
 
-// Three that each want 0.12 s of one CPU wait for each other; the counter only grows while they end.
+// Of all threads of these processes.
+static uint64_t waits_of(const pid_t *pids, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/task", (int)pids[i]);
+        DIR *threads = opendir(path);
+        assert_non_null(threads);
+        for (const struct dirent *x; (x = readdir(threads));) {
+            uint64_t wait = 0;
+            if (x->d_name[0] == '.') continue;
+            snprintf(path, sizeof path, "/proc/%d/task/%.20s/schedstat", (int)pids[i], x->d_name);
+            assert_true(read_wait(path, &wait));
+            sum += wait;
+        }
+        closedir(threads);
+    }
+    return sum;
+}
+
+static void burn_together(void)
+{
+    uint64_t wait = 0;
+    say(0);
+    wait_for_end(go_on[0]);
+    burn(0.1);
+    if (!read_wait("/proc/self/schedstat", &wait)) _exit(1);
+    say(wait);
+    wait_for_end(leave[0]);
+}
+
+static size_t common_cpu;
+
+static void burn_on_one_cpu(void)
+{
+    pid_t pids[3];
+    stand_outside();
+    bind_to(common_cpu);
+    for (int i = 0; i < 3; i++) pids[i] = child(burn_together);
+    for (int i = 0; i < 3; i++) waitpid(pids[i], NULL, 0);
+}
+
+// Three that each want 0.1 s of one CPU wait for each other, 0 + 0.1 + 0.2 s at least, less what they did before their
+// common start. The source is held against the kernel's files while they are all there and do nothing.
 static void waiting_for_a_cpu_is_seen(void **state)
 {
     (void)state;
     bench b;
-    pid_t pid = 0;
-    sources_job job = {.pids = &pid, .expected = true};
-    uint64_t last = 0;
-    char text[64];
-    FILE *f = fopen("/proc/self/schedstat", "re");
-    if (!f) skip();
-    assert_non_null(fgets(text, sizeof text, f));
-    fclose(f);
-    cpu_set_t mine;
-    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
-    if (!CPU_ISSET(0, &mine)) skip();
+    pid_t pids[4] = {0}; // those that burn, behind their parent
+    sources_job job = {.pids = pids, .expected = true};
+    uint64_t last = 0, reported = 0;
+    word x;
+    size_t last_cpu;
+    if (!read_wait("/proc/self/schedstat", &last)) skip();
+    last = 0;
+    common_cpu = first_cpu(&last_cpu);
+    open_gates();
     open_source(&b, "process", NULL, &job);
     assert_int_equal(value(&b, "job", "run_queue_wait"), 0);
-    pid = child(burn_on_one_cpu);
+    pids[0] = child(burn_on_one_cpu);
     job.pid_count = 1;
-    while (!has_ended(pid)) {
-        again(&b, NETPROF_SET_ALL);
-        uint64_t now = value(&b, "job", "run_queue_wait");
-        assert_true(now >= last);
-        last = now;
-        usleep(2000);
+    for (int i = 0; i < 3;) {
+        if (hear(&x)) pids[++i] = (pid_t)x.pid;
+        last = next(&b, "run_queue_wait", NULL, last);
     }
-    // Until the first ends two others wait, then one: 0.24 s at least, less what was not seen before their ends.
-    assert_true(last >= 150000000);
-    waitpid(pid, NULL, 0);
+    close(go_on[1]);
+    for (int i = 0; i < 3;) {
+        if (hear(&x)) reported += x.amount, i++;
+        last = next(&b, "run_queue_wait", NULL, last);
+    }
+    uint64_t before = waits_of(pids, 4);
+    last = next(&b, "run_queue_wait", NULL, last);
+    assert_in_range(last, before, waits_of(pids, 4));
+    assert_true(reported >= 200000000 && reported <= before);
+    close(leave[1]);
+    while (!has_ended(pids[0])) last = next(&b, "run_queue_wait", NULL, last); // it only grows while they end
+    waitpid(pids[0], NULL, 0);
     close_source(&b);
+    close_gates();
 }
 
 int main(void)
@@ -874,6 +1130,8 @@ int main(void)
         cmocka_unit_test(cpus_and_files_of_a_process),
         cmocka_unit_test(sums_keep_children_that_ended),
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
+        cmocka_unit_test(a_child_and_then_its_parent_count_once),
+        cmocka_unit_test(three_generations_that_end_one_by_one_count_once),
         cmocka_unit_test(bytes_that_were_never_told_stay_unknown),
         cmocka_unit_test(bytes_of_children_are_exact),
         cmocka_unit_test(what_was_there_before_does_not_count),

@@ -319,13 +319,20 @@ static void grow(member *m, const member *before)
     }
 }
 
+// So much of it, at most.
+static uint64_t take(uint64_t *pool, uint64_t most)
+{
+    uint64_t part = *pool < most ? *pool : most;
+    *pool -= part;
+    return part;
+}
+
 // A debt for a child that was reaped meanwhile is in the parent's sums now.
 static void settle(process_state *s, member *m)
 {
     for (int i = 0; i < SUMS; i++) {
-        uint64_t paid = m->pool[i] < m->debt[i] ? m->pool[i] : m->debt[i];
+        uint64_t paid = take(&m->pool[i], m->debt[i]);
         s->gone[i] -= paid;
-        m->pool[i] -= paid;
         m->debt[i] -= paid;
     }
     if (m->debt_ticks && --m->debt_ticks == 0) memset(m->debt, 0, sizeof m->debt);
@@ -437,18 +444,20 @@ static member *heir(process_state *s, const member *m)
     return x && x->alive ? x : NULL;
 }
 
+// What came to the heir is this member as it was last seen and, behind that, the children that it reaped after its last
+// reading: those are its debt. Without an heir they came to nobody, and what was kept for them stays.
 static void bury(process_state *s, const member *m)
 {
     member *above = heir(s, m);
     s->io_lost |= m->io_denied && !above;
     for (int i = 0; i < SUMS; i++) {
-        uint64_t last = held(m, i), explained = 0;
+        uint64_t last = held(m, i), explained = 0, paid = 0;
         if (above) {
-            explained = above->pool[i] < last ? above->pool[i] : last;
-            above->pool[i] -= explained;
-            above->debt[i] += last - explained;
+            explained = take(&above->pool[i], last);
+            paid = take(&above->pool[i], m->debt[i]);
+            above->debt[i] += last - explained + m->debt[i] - paid;
         }
-        s->gone[i] += last - explained - m->base[i];
+        s->gone[i] += last - explained - paid - m->base[i];
     }
     if (above) above->debt_ticks = DEBT_TICKS;
 }
