@@ -19,7 +19,7 @@ enum {
     BLOCK_BYTES = 64 * 1024,  // one write of the TCP stream
     DATAGRAM_BYTES = 8 * 1024, // one datagram of the UDP stream
     WINDOW = 8,                // datagrams on their way at once: few enough for any receive buffer
-    PATIENCE_S = 2,            // how long an answer is waited for
+    PATIENCE_S = 10,           // how long an answer is waited for
 };
 
 // The first byte of a message tells the peer what to do with it.
@@ -253,7 +253,7 @@ static void usage(FILE *out)
           "  -m BYTES    size of a ping-pong message, 1 to 8192 (64)\n"
           "  -n COUNT    ping-pongs by each protocol (10000)\n"
           "  -b MIB      bulk data by each protocol, in MiB, at most 65536 (256)\n"
-          "  -t SECONDS  limit of each of the four phases, at most 3600 (5)\n",
+          "  -t SECONDS  limit of each of the four phases, at most 3600 (60)\n",
           out);
 }
 
@@ -270,7 +270,7 @@ static double number(const char *text, double least, double most)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.message_bytes = 64, .messages = 10000, .bulk_bytes = 256u << 20, .seconds = 5};
+    struct options options = {.message_bytes = 64, .messages = 10000, .bulk_bytes = 256u << 20, .seconds = 60};
     for (int option; (option = getopt(argc, argv, "m:n:b:t:h")) != -1;) {
         switch (option) {
         case 'm': options.message_bytes = (size_t)number(optarg, 1, DATAGRAM_BYTES); break;

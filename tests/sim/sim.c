@@ -426,6 +426,12 @@ static int step_nic(sim *s, nic *n, const sim_step_options *o, double dt, const 
     return err;
 }
 
+/* What passed between this sweep over a NIC and its last one. */
+static double interval_of_sweep(const sim *s)
+{
+    return s->intervals[s->sweep[0]];
+}
+
 static int64_t real_time_ns(void)
 {
     struct timespec t;
@@ -452,6 +458,7 @@ int sim_step(sim *s, const sim_step_options *o)
         /* on the real clock the files are written at once, so a sweep is as short as that */
         if (o->real_clock) at = real_time_ns();
         at = stamp_sweep(s, n, at, o->real_clock ? 0.2 : 1.0);
+        if (o->real_clock) dt = interval_of_sweep(s); /* others' writing may have taken long */
         err = step_nic(s, n, o, dt > 0 ? dt : 0, is_hit(o, scenarios[0], i) ? names : others);
         if (err == 0) err = write_items(s, n);
     }
@@ -490,6 +497,7 @@ int sim_sync_clock(sim *s)
         memcpy(n->stamps, s->new_stamps, s->item_count * sizeof *n->stamps);
         err = write_items(s, n);
     }
+    s->now_ns = real_time_ns(); /* a simulated step from here is no shorter for the time that the writing took */
     return err;
 }
 

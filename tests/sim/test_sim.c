@@ -586,6 +586,15 @@ static void a_run_follows_the_real_clock(void **state)
     sim_close(s);
 }
 
+/* The trees of one test: megabytes, in memory. */
+static int empty_scratch(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s/*", scratch);
+    return system(command);
+}
+
 static int make_scratch(void **state)
 {
     (void)state;
@@ -604,25 +613,27 @@ static int remove_scratch(void **state)
     return system(command);
 }
 
+#define TREE_TEST(test) cmocka_unit_test_teardown(test, empty_scratch)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scenario_is_consistent),
-        cmocka_unit_test(a_new_tree_obeys_the_same_identities),
-        cmocka_unit_test(scenarios_show_what_they_say),
-        cmocka_unit_test(the_retry_handler_counts_the_same_timeouts),
-        cmocka_unit_test(unbalanced_loads_one_nic),
-        cmocka_unit_test(the_same_seed_gives_the_same_bytes),
-        cmocka_unit_test(stamps_advance_as_a_sweep_reads),
-        cmocka_unit_test(an_open_file_shows_the_new_value),
-        cmocka_unit_test(levels_move_both_ways_within_their_width),
-        cmocka_unit_test(wrap_passes_the_width_in_the_second_step),
-        cmocka_unit_test(reset_and_reappearance_start_from_zero),
-        cmocka_unit_test(link_flaps_leave_their_time),
-        cmocka_unit_test(names_must_be_followed),
-        cmocka_unit_test(faults_stay_until_repaired),
-        cmocka_unit_test(a_run_follows_the_real_clock),
-        cmocka_unit_test(mistakes_are_errors),
+        TREE_TEST(every_scenario_is_consistent),
+        TREE_TEST(a_new_tree_obeys_the_same_identities),
+        TREE_TEST(scenarios_show_what_they_say),
+        TREE_TEST(the_retry_handler_counts_the_same_timeouts),
+        TREE_TEST(unbalanced_loads_one_nic),
+        TREE_TEST(the_same_seed_gives_the_same_bytes),
+        TREE_TEST(stamps_advance_as_a_sweep_reads),
+        TREE_TEST(an_open_file_shows_the_new_value),
+        TREE_TEST(levels_move_both_ways_within_their_width),
+        TREE_TEST(wrap_passes_the_width_in_the_second_step),
+        TREE_TEST(reset_and_reappearance_start_from_zero),
+        TREE_TEST(link_flaps_leave_their_time),
+        TREE_TEST(names_must_be_followed),
+        TREE_TEST(faults_stay_until_repaired),
+        TREE_TEST(a_run_follows_the_real_clock),
+        TREE_TEST(mistakes_are_errors),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

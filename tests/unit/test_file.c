@@ -16,6 +16,7 @@ static void counted_free(void *pointer);
 #include "generate.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 /* -- how much netprof.h holds -- */
@@ -1858,6 +1859,7 @@ static void live_survives_a_kill(void **state)
     char *tree = tree_make();
     const char *path = tree_path(tree, "live.netprof");
     uint64_t seed = 11;
+    pid_t parent = getpid();
     for (int round = 0; round < 25; round++) {
         int to_parent[2];
         char byte;
@@ -1866,14 +1868,17 @@ static void live_survives_a_kill(void **state)
         pid_t child = fork();
         if (!child) {
             netprof_writer *writer;
-            if (netprof_writer_open(&writer, path, 1, NULL)) _exit(1);
-            for (uint64_t i = 0;; i++) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() != parent || netprof_writer_open(&writer, path, 1, NULL)) _exit(1);
+            for (uint64_t i = 0; i < 20000; i++) { /* more than it gets to unless the parent is late */
                 netprof_snapshot s = a_snapshot(i);
                 if (netprof_write_snapshot(writer, &s, NULL)) _exit(1);
                 netprof_snapshot_free(&s);
                 if (i < 3 && write(to_parent[1], "x", 1) != 1) _exit(1);
             }
+            for (;;) pause();
         }
+        assert_true(child > 0);
         close(to_parent[1]);
         for (int i = 0; i < 3; i++) assert_int_equal(read(to_parent[0], &byte, 1), 1);
         close(to_parent[0]);

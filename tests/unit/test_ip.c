@@ -414,10 +414,12 @@ static int loopback_up(void)
     return failed;
 }
 
-/* 100 datagrams of 1000 bytes to a socket that gets them, 7 to a port that nobody has. */
+/* 100 datagrams of 1000 bytes to a socket that gets them, 7 to a port that nobody has, of which each is answered before
+   the next. */
 static int send_datagrams(void)
 {
     struct sockaddr_in to;
+    struct timeval patience = {120, 0};
     socklen_t size = sizeof to;
     char data[1000] = {0};
     int in = socket(AF_INET, SOCK_DGRAM, 0), out = socket(AF_INET, SOCK_DGRAM, 0), i;
@@ -430,8 +432,11 @@ static int send_datagrams(void)
             recv(in, data, sizeof data, 0) != sizeof data)
             return 2;
     to.sin_port = htons(9);
+    if (connect(out, (struct sockaddr *)&to, size) ||
+        setsockopt(out, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience))
+        return 3;
     for (i = 0; i < 7; i++)
-        if (sendto(out, data, 1, 0, (struct sockaddr *)&to, size) != 1) return 3;
+        if (send(out, data, 1, 0) != 1 || recv(out, data, 1, 0) != -1 || errno != ECONNREFUSED) return 4;
     close(in);
     close(out);
     return 0;

@@ -484,8 +484,9 @@ static void part_sampler(void)
     EXPECT_SAME(t.calls, 4);
     EXPECT(t.packets >= 4 * 7 && t.packets <= 4 * 257); /* the outer one's, sent since the sample before */
     for (k = 0, calls = 0; k < 4; k++) {
-        uint64_t before = samples();
+        uint64_t before;
         NETPROF_BEGIN("long");
+        before = samples();
         for (i = 0; samples() < before + 3; i++) {
             datagrams(1, 100);
             pause_ms(1);

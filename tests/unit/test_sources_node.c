@@ -842,6 +842,35 @@ static void three_generations_that_end_one_by_one_count_once(void **state)
     }
 }
 
+// Zeros of a thread that has not run yet are a wait of none; a kernel that does not count waits says zeros of all, of what
+// reads it, too.
+static void waits_that_nobody_counts_are_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reader, *job;
+        netprof_status status;
+    } of[] = {{"5000 10 3\n", "7000 40 2\n", NETPROF_STATUS_OK},
+              {"5000 10 3\n", "0 0 0\n", NETPROF_STATUS_OK},
+              {"0 0 0\n", "0 0 0\n", NETPROF_STATUS_UNSUPPORTED}};
+    pid_t pid = TOP;
+    sources_job job = {.pids = &pid, .pid_count = 1};
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
+    put("/proc/uptime", "10.00 10.00\n");
+    put_relative(TOP, 1, 0, 1000, 0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        bench b;
+        put("/proc/self/schedstat", of[i].reader);
+        put(path, of[i].job);
+        open_source(&b, "process", root, &job);
+        again(&b, NETPROF_SET_ALL);
+        assert_int_equal(b.s.status[index_of(&b, "job", "run_queue_wait")], of[i].status);
+        close_source(&b);
+    }
+    remove_process(TOP);
+}
+
 // It stays unknown when the one that may not be looked at has ended: the sum of the others is not the job's.
 static void bytes_that_were_never_told_stay_unknown(void **state)
 {
@@ -1132,6 +1161,7 @@ int main(void)
         cmocka_unit_test(a_child_that_nobody_reaps_stays),
         cmocka_unit_test(a_child_and_then_its_parent_count_once),
         cmocka_unit_test(three_generations_that_end_one_by_one_count_once),
+        cmocka_unit_test(waits_that_nobody_counts_are_unknown),
         cmocka_unit_test(bytes_that_were_never_told_stay_unknown),
         cmocka_unit_test(bytes_of_children_are_exact),
         cmocka_unit_test(what_was_there_before_does_not_count),

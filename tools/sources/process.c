@@ -190,15 +190,23 @@ static int compare_threads(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+// A kernel without statistics of the scheduler says zeros of every thread; others do of those that have not run yet.
+static bool waits_are_counted(const emit *e)
+{
+    char text[96], *at = text;
+    uint64_t ran;
+    bool known = emit_read_line(e, text, sizeof text, "/proc/self/schedstat") && emit_number(emit_word(&at), &ran);
+    return !known || ran;
+}
+
 // A new member's threads have waited before the recording when it had begun before.
 static void add_thread(process_state *s, const emit *e, const member *m, pid_t tid, bool was_there)
 {
     char text[96], *at = text;
-    uint64_t wait;
+    uint64_t ran, wait;
     if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
-    emit_word(&at);
-    if (!emit_number(emit_word(&at), &wait)) return;
-    s->wait_told = true;
+    if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
+    s->wait_told |= ran || wait || waits_are_counted(e);
     if (s->now.count == s->now.room) {
         size_t room = s->now.room ? 2 * s->now.room : 64;
         thread *longer = realloc(s->now.items, room * sizeof *longer);
@@ -517,7 +525,7 @@ static void tell_rest(process_state *s, emit *e)
                             cpus = SHAPE("CPUs", GAUGE, 0), files = SHAPE("files", GAUGE, 0);
     static const char *const names[SHARES] = {"memory_proportional", "memory_unique", "memory_swapped"};
     if (s->wait_told || !s->count) emit_value(e, "run_queue_wait", &wait, s->wait_ns);
-    else emit_failed(e, "run_queue_wait", &wait, ENOENT); // a kernel without CONFIG_SCHED_INFO
+    else emit_failed(e, "run_queue_wait", &wait, EOPNOTSUPP); // a kernel that does not count it
     for (size_t i = 0; i < SHARES; i++) {
         if (s->shares_errno) emit_failed(e, names[i], &share, s->shares_errno);
         else emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
