@@ -64,7 +64,14 @@ setup() {
         line=${line/--interval 10s/--interval 500ms} line=${line/sleep 1/sleep 0.2} # as well, and sooner
         echo "$line"
         cp kept/* .
-        bash -c "$line" >out 2>err || { echo "failed: $(cat err)"; false; }
+        status=0
+        bash -c "$line" >out 2>err || status=$?
+        cat err
+        [ "$status" = "$(expected_status "$line")" ]
+        case $line in
+        'netprof job '*--json*) jq -e '.format == "netprof-job" and .samples > 1' out ;;
+        'netprof job '*) grep -qE '^[0-9]+ of [0-9]+ samples' out ;; # its last but for findings on the recording itself
+        esac
         count=$((count + 1))
     done < <(for command in '' $commands; do netprof help $command; done | sed -n '/^Examples:/,/^$/s/^  \(netprof\)/\1/p')
     [ "$count" -ge 12 ]

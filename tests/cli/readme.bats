@@ -18,6 +18,13 @@ block() {
         inside && n == wanted { print }' "$NETPROF_TEST_TOP/README.md"
 }
 
+# run_block N: commands as printed; the exit status of netprof job may tell what this machine happens to be at.
+run_block() {
+    block sh "$1" >recipe
+    sed 's/^netprof job .*/& || [ $? = "$(expected_status "&")" ]/' recipe >script
+    timeout 600 bash -euo pipefail script >out 2>err || { cat err; false; }
+}
+
 @test "the first command is what bootstrap builds and what runs here" {
     [ "$(block sh 1)" = 'tools/bootstrap && build/bin/netprof run --report report.pdf -- build/bin/loopback' ]
     [ -x "$NETPROF_TEST_TOP/tools/bootstrap" ]
@@ -40,9 +47,8 @@ block() {
 }
 
 @test "recipe: second by second" {
-    block sh 4 >recipe
+    run_block 4
     grep -q -- '--interval' recipe
-    bash -euo pipefail recipe >out 2>err
     grep -q 'TCP ping-pong' out
     grep -q '^CPU busy ' out
     grep -qi '<!doctype html>' job.html
@@ -50,10 +56,9 @@ block() {
 }
 
 @test "recipe: a job on many nodes" {
-    block sh 5 >recipe
-    [ "$(grep -c . recipe)" -eq 6 ]
     unset SLURM_JOB_ID PBS_JOBID OAR_JOB_ID
-    timeout 60 bash -euo pipefail recipe >out 2>err || { cat err; false; }
+    run_block 5
+    [ "$(grep -c . recipe)" -eq 6 ]
     [ "$(ls files/*.netprof | wc -l)" -eq 1 ]
     grep -q '^CPU busy ' out
     [ "$(head -c 5 job.pdf)" = %PDF- ]
@@ -85,6 +90,7 @@ block() {
     printf '#!/bin/sh\nexec "%s" "$@"\n' "$launcher" >mpirun
     chmod +x mpirun
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
     block sh 7 >recipe
     bash -euo pipefail recipe >out 2>err
     grep -q 'MPI_' out

@@ -137,13 +137,14 @@ json() {
     make_nic tree cxi0 hni_sts_tx_ok_octets=1000 hni_sts_rx_ok_octets=5 zz_counter_of_no_set=7
     make_nic tree cxi1 zz_counter_of_no_set=7
     counter=$PWD/tree/sys/class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets
-    # On a machine that stands still for long, a reading may take long, and nothing be told of a third of a second.
+    # On a machine that stands still for long, a reading may take long, and nothing be told of a third of a second, or
+    # something of a region that takes no time.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         rm -f ./*.netprof
         set_counter tree cxi0 hni_sts_tx_ok_octets 1000 0
         NETPROF=fast NETPROF_ROOT=$PWD/tree NETPROF_SOURCES=cxi ./nic "$counter"
         netprof regions . --json >regions.json
-        [ "$(json '[.regions[0, 1].nics.state] | unique | join(" ")')" != known ] || break
+        [ "$(json '[.regions[].nics.state] | join(",")')" != 'known,known,too short' ] || break
     done
     [ "$(json '[.regions[].region] | join(" ")')" = 'quiet send pack' ]
     [ "$(json '.regions[0].nics | .state, .tx_bytes, .rx_bytes' | xargs)" = 'known 0 0' ]

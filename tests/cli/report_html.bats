@@ -21,7 +21,7 @@ need() {
 # Chromium sees nothing that a reader would stumble over; skipped where there is none.
 look() {
     local status=0
-    timeout 250 "$NETPROF_TEST_TOP/tests/html/check_page" "$@" || status=$?
+    timeout 600 "$NETPROF_TEST_TOP/tests/html/check_page" "$@" || status=$?
     [ "$status" -ne 77 ] || skip 'no Chromium'
     return "$status"
 }

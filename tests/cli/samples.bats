@@ -11,6 +11,7 @@ setup() {
     ln -s "$NETPROF_TEST_BUILD" build
     ln -s "$NETPROF_TEST_TOP/samples" samples
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR # else one directory for all that run at once
     export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 }
 
@@ -55,7 +56,10 @@ said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
 
 @test "loopback.c" {
     run_sample loopback.c
-    [ "$(awk '/TCP ping-pong/ { print $3, $5 }' out)" = '2000 128000' ]
+    # 1000 there and 1000 back, unless the machine is too busy for that within the limit of a phase.
+    limit=$(build/bin/loopback -h | sed -n 's/.*-t SECONDS.*(\([0-9]*\))$/\1/p')
+    awk -v limit="$limit" '/TCP ping-pong/ { print; good = $5 == 64 * $3 && ($3 == 2000 || ($3 > 0 && limit && $7 >= limit)) }
+        END { exit !good }' out
     grep -q '^netprof: build/bin/loopback ended' err
 }
 
@@ -86,7 +90,7 @@ said() { sed -n "s/.*\(^\|[^0-9]\)\([0-9][0-9]*\) $1.*/\2/p" out; }
 
 @test "google_benchmark.cpp: bytes, packets and stalls in its table" {
     run_sample google_benchmark.cpp
-    number='[0-9.]+[mk]?'
+    number='[0-9.]+[numkMG]?'
     row="^send_message/.* lo_bytes=$number lo_packets=$number stalled_us=$number tcp_bytes=$number"
     [ "$(grep -cE "$row" out)" -eq 4 ]
     build/bin/google_benchmark --benchmark_min_time=0.02 --benchmark_format=json >table.json 2>/dev/null

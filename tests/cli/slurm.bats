@@ -7,7 +7,7 @@ load common
 setup_file() {
     local code=0
     # The processes of jobs are other users' to Slurm's eye: all paths must be readable.
-    timeout 120 "$NETPROF_TEST_TOP/tests/slurm/with_slurm" "$BATS_FILE_TMPDIR" \
+    timeout 600 "$NETPROF_TEST_TOP/tests/slurm/with_slurm" "$BATS_FILE_TMPDIR" \
         "$NETPROF_TEST_TOP/tests/slurm/jobs" "$BATS_FILE_TMPDIR" >"$BATS_FILE_TMPDIR/said" 2>&1 </dev/null || code=$?
     echo "$code" >"$BATS_FILE_TMPDIR/code"
 }

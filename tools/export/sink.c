@@ -111,10 +111,11 @@ export_sink *export_open(const export_options *options)
     s->o = *options;
     s->directory = options->driver->directory && !options->only;
     bool standard = strcmp(options->path, "-") == 0;
+    // Before there is anything that an interrupt could leave behind.
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     if (standard || (check_place(s) && make_work(s))) {
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, NULL);
-        sigaction(SIGTERM, &action, NULL);
         s->state = options->driver->open(s, s->work ? s->work : "-");
         if (s->state && !s->failure) return s;
         export_close(s, false);
