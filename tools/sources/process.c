@@ -64,7 +64,7 @@ static const int64_t SHARES_PART = 1000, SHARES_FIRST_NS = 1000000000, SHARES_LA
 typedef struct process_state {
     thread_list threads, now; // of the last walk, and of the one at hand
     uint64_t wait_ns;         // all that was seen
-    bool wait_told;
+    bool wait_told, no_waits; // of some thread; the kernel counts none
     uint64_t shares[SHARES];
     bool shares_known;
     int shares_errno;
@@ -204,9 +204,12 @@ static void add_thread(process_state *s, const emit *e, const member *m, pid_t t
 {
     char text[96], *at = text;
     uint64_t ran, wait;
+    if (s->no_waits) return;
     if (!emit_read_line(e, text, sizeof text, "/proc/%ld/task/%ld/schedstat", (long)m->pid, (long)tid)) return;
     if (!emit_number(emit_word(&at), &ran) || !emit_number(emit_word(&at), &wait)) return;
-    s->wait_told |= ran || wait || waits_are_counted(e);
+    s->no_waits = !ran && !wait && !s->wait_told && !waits_are_counted(e);
+    if (s->no_waits) return;
+    s->wait_told = true;
     if (s->now.count == s->now.room) {
         size_t room = s->now.room ? 2 * s->now.room : 64;
         thread *longer = realloc(s->now.items, room * sizeof *longer);
