@@ -166,10 +166,10 @@ typedef struct netprof_counter {
     const char *name; /* as the kernel names it; unique within its device ("#2" added to a second one) */
     const char *unit; /* "bytes", "packets", "cycles", ...; "" when unknown */
     uint32_t device;  /* index into netprof_schema.devices */
-    uint16_t scale; /* values were multiplied by this already (InfiniBand data words: 4); raw = value/scale */
-    uint16_t flags; /* NETPROF_FAST | ... */
-    uint8_t kind;   /* netprof_kind */
-    uint8_t width;  /* bits of the raw counter, 0 when unknown: a decrease is then never called a wrap */
+    uint16_t scale;   /* values were multiplied by this already (InfiniBand data words: 4); raw = value/scale */
+    uint16_t flags;   /* NETPROF_FAST | ... */
+    uint8_t kind;     /* netprof_kind */
+    uint8_t width;    /* bits of the raw counter, 0 when unknown: a decrease is then never called a wrap */
 } netprof_counter;
 
 /* Flags of a device. */
@@ -285,17 +285,16 @@ typedef enum netprof_hold {
 typedef struct netprof_config {
     const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
     const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones; "none": none */
-    const char
-        *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
+    const char *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
                             '*' matches '/' too; "\," is a comma within a name; NULL: everything */
     const char *exclude; /* likewise; applied after include */
     const char *fast;    /* likewise: what the fast set is; NULL: the sources' own choice */
     int pid;             /* > 0: the network namespace of this process, through /proc/PID/net */
     netprof_hold hold;
-    int max_fds;   /* budget of held descriptors; 0: a quarter of the soft limit RLIMIT_NOFILE; never more
+    int max_fds;                /* budget of held descriptors; 0: a quarter of the soft limit RLIMIT_NOFILE; never more
                             than that limit less what is open less 256; never raised */
-    int threads;   /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
-    int no_rescan; /* 1: netprof_take() never looks for devices that came or went by itself */
+    int threads;                /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
+    int no_rescan;              /* 1: netprof_take() never looks for devices that came or went by itself */
     const netprof_alloc *alloc; /* copied; must outlive the context's schemas, too. NULL: the NETPROF_MALLOC family */
     uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
@@ -316,8 +315,7 @@ typedef struct netprof_sweep {
     int stale; /* set to 1 when devices came or went: the next take looks again */
 } netprof_sweep;
 
-#define NETPROF_SOURCE_WHOLE                                                                                 \
-    0x0001u /* read() is called once for all devices (device = 0), not once for each */
+#define NETPROF_SOURCE_WHOLE 0x0001u /* read() is called once for all devices (device = 0), not once for each */
 
 typedef struct netprof_source {
     const char *name;
@@ -393,8 +391,8 @@ typedef struct netprof_item {
 NETPROF_API const char *netprof_version(void);                 /* any; "0.1.0" */
 NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
 NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
-NETPROF_API const char *netprof_kind_name(netprof_kind k); /* any; "counter", "gauge", "state", "histogram" */
-NETPROF_API const char *netprof_flag_name(netprof_flag f); /* any; "ok", "wrapped", "reset", ... */
+NETPROF_API const char *netprof_kind_name(netprof_kind k);     /* any; "counter", "gauge", "state", "histogram" */
+NETPROF_API const char *netprof_flag_name(netprof_flag f);     /* any; "ok", "wrapped", "reset", ... */
 
 /* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
    NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
@@ -423,11 +421,9 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
 /* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
    passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
-NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
-                                           netprof_error *error);
+NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user, netprof_error *error);
 /* Adds a counter of your own; the schema changes. A name that the device has already gets "#2" behind it. context. */
-NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
-                                            netprof_error *error);
+NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter, netprof_error *error);
 /* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
    it before closing it: a number that is reused would be read as if it were the old one. context. */
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
@@ -436,27 +432,22 @@ NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error
 /* For a source's discover(), within which alone the list lives: devices, each followed by its facts and counters.
    Allocation failures are remembered in the list and reported by the library. object.
    A device; returns its number, the `device` of netprof_source.read, or NETPROF_NONE without memory. */
-NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
-                                       unsigned flags);
-NETPROF_API void netprof_list_fact(netprof_list *list, const char *key,
-                                   const char *value); /* of the last device */
+NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity, unsigned flags);
+NETPROF_API void netprof_list_fact(netprof_list *list, const char *key, const char *value); /* of the last device */
 /* A counter of the last device; only name, unit, scale, flags, kind, width are looked at (unit NULL = ""). Returns
    its index in the sweep's arrays, or NETPROF_NONE when a filter dropped it: then never read it. */
 NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counter *counter);
 /* What became of the source: kept in schema->sources. The default is OK with devices, ABSENT without. */
-NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
-                                    const char *path);
+NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
 NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
    from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
-NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
-                                     netprof_error *error);
+NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error);
 /* Replaces what *to held; they share the schema. object. */
-NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
-                                              netprof_error *error);
+NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from, netprof_error *error);
 NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; leaves it as NETPROF_ZERO */
 
 /* Options of netprof_diff; NULL = all zero. */
@@ -472,8 +463,7 @@ typedef struct netprof_diff_options {
    the upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a
    physical device by its line rate, all others when it came from the last sixteenth. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
-                                     const netprof_diff_options *options, netprof_delta *delta,
-                                     netprof_error *error);
+                                     const netprof_diff_options *options, netprof_delta *delta, netprof_error *error);
 NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it as NETPROF_ZERO */
 /* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
@@ -485,16 +475,14 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
    and after it returned an errno no more of them. The first failure sticks and is returned by every later call. The
    writer keeps the schemas that it wrote, not the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG.
    object. */
-NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
-                                            netprof_error *error);
+NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_fact(netprof_writer *writer, const char *key, const char *value,
                                            netprof_error *error);
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const netprof_snapshot *snapshot,
                                                netprof_error *error);
-NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta,
-                                            netprof_error *error);
+NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
 /* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
 /* The usual case in one call: n snapshots, atomically. any. */
@@ -504,8 +492,8 @@ NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapsh
 /* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
    is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
    .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
-NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
-                                            const netprof_limits *limits, netprof_error *error);
+NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
+                                            netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
                                                const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
@@ -539,11 +527,9 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
    netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
    schema with one reference (release it), or fails with what went wrong meanwhile. object. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
-NETPROF_API void netprof_build_source(netprof_list *list,
-                                      const char *name); /* following devices belong to it */
+NETPROF_API void netprof_build_source(netprof_list *list, const char *name); /* following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
-NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
-                                          netprof_error *error);
+NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out, netprof_error *error);
 /* An empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces what it held. object. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
@@ -704,18 +690,17 @@ static int netprof__mode_now __attribute__((unused)) = 0;
 extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #endif
 
-#define NETPROF__IS_ON                                                                                       \
-    (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
-#define NETPROF__AT(call, name)                                                                              \
-    do {                                                                                                     \
-        static netprof_site netprof__site = {name, 0};                                                       \
-        if (NETPROF__IS_ON) call(&netprof__site);                                                            \
+#define NETPROF__IS_ON (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
+#define NETPROF__AT(call, name)                                                                                        \
+    do {                                                                                                               \
+        static netprof_site netprof__site = {name, 0};                                                                 \
+        if (NETPROF__IS_ON) call(&netprof__site);                                                                      \
     } while (0)
 #define NETPROF_BEGIN(name) NETPROF__AT(netprof__enter, name)
 #define NETPROF_END(name)   NETPROF__AT(netprof__leave, name)
-#define NETPROF_BYTES(n)                                                                                     \
-    do {                                                                                                     \
-        if (NETPROF__IS_ON) netprof_bytes(n);                                                                \
+#define NETPROF_BYTES(n)                                                                                               \
+    do {                                                                                                               \
+        if (NETPROF__IS_ON) netprof_bytes(n);                                                                          \
     } while (0)
 
 #else
@@ -747,8 +732,8 @@ class netprof_scope
     }
 };
 extern "C" {
-#define NETPROF_SCOPE(name)                                                                                  \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                 \
+#define NETPROF_SCOPE(name)                                                                                            \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
     netprof_scope NETPROF__JOIN(netprof__scope_, __LINE__)(&NETPROF__JOIN(netprof__site_, __LINE__))
 #else
 static inline __attribute__((unused)) netprof_site *netprof__scope_begin(netprof_site *site)
@@ -761,11 +746,10 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
 {
     if (*site) netprof__leave(*site);
 }
-#define NETPROF_SCOPE(name)                                                                                  \
-    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                 \
-    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__)                                                   \
-        __attribute__((cleanup(netprof__scope_end), unused)) =                                               \
-            netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
+#define NETPROF_SCOPE(name)                                                                                            \
+    static netprof_site NETPROF__JOIN(netprof__site_, __LINE__) = {name, 0};                                           \
+    netprof_site *NETPROF__JOIN(netprof__scope_, __LINE__) __attribute__((cleanup(netprof__scope_end), unused)) =      \
+        netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
 #endif
 
 NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL accepted */
@@ -936,8 +920,7 @@ static char *netprof__strdup(const netprof_alloc *a, const char *text)
 }
 
 /* Makes room for `need` elements; the capacity at least doubles. 0 when out of memory, the array unchanged. */
-static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need,
-                         size_t size)
+static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void *array, *bigger;
     size_t n = *capacity ? *capacity : 8;
@@ -963,8 +946,7 @@ static void netprof__copy_text(char *to, size_t size, const char *from)
     to[n] = 0;
 }
 
-static netprof_err netprof__fail(netprof_error *e, netprof_err code, int sys_errno, const char *path,
-                                 const char *text)
+static netprof_err netprof__fail(netprof_error *e, netprof_err code, int sys_errno, const char *path, const char *text)
 {
     if (e) {
         memset(e, 0, sizeof *e);
@@ -1042,8 +1024,7 @@ NETPROF_API const char *netprof_kind_name(netprof_kind k)
 
 NETPROF_API const char *netprof_flag_name(netprof_flag f)
 {
-    static const char *const names[] = {"ok",   "wrapped", "reset",   "new",
-                                        "gone", "gauge",   "suspect", "unknown"};
+    static const char *const names[] = {"ok", "wrapped", "reset", "new", "gone", "gauge", "suspect", "unknown"};
     return netprof__name_in(names, sizeof names / sizeof *names, (int)f);
 }
 
@@ -1077,8 +1058,7 @@ static void netprof__set_failed(netprof_sweep *sweep, size_t i, int sys_errno)
 static void netprof__set_value(netprof_sweep *sweep, size_t i, uint64_t raw)
 {
     const netprof_counter *c = &sweep->counters[i];
-    int full =
-        (c->flags & NETPROF_SATURATES) && c->width && c->width <= 64 && raw == UINT64_MAX >> (64 - c->width);
+    int full = (c->flags & NETPROF_SATURATES) && c->width && c->width <= 64 && raw == UINT64_MAX >> (64 - c->width);
     sweep->values[i] = c->scale > 1 ? raw * c->scale : raw;
     sweep->status[i] = full ? NETPROF_STATUS_SATURATED : NETPROF_STATUS_OK;
     sweep->errnos[i] = 0;
@@ -1154,8 +1134,7 @@ static int netprof__each_entry(int fd, int (*visit)(void *user, const char *name
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n < 0 ? -errno : 0;
         while (at < n) {
-            const struct netprof__dirent64 *entry =
-                (const struct netprof__dirent64 *)(const void *)(data + at);
+            const struct netprof__dirent64 *entry = (const struct netprof__dirent64 *)(const void *)(data + at);
             const char *name = data + at + offsetof(struct netprof__dirent64, d_name);
             int stop = 0;
             if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) stop = visit(user, name, entry->d_ino);
@@ -1314,8 +1293,7 @@ static int netprof__parse_stamped(const char *text, size_t size, uint64_t *value
         p++;
         if (netprof__parse_digits(&p, end, &seconds) || p == end || *p++ != '.') return EBADMSG;
         digits = p;
-        if (netprof__parse_digits(&p, end, &nanoseconds) || p - digits != 9 || seconds > 9000000000u)
-            return EBADMSG;
+        if (netprof__parse_digits(&p, end, &nanoseconds) || p - digits != 9 || seconds > 9000000000u) return EBADMSG;
         *stamp_ns = (int64_t)(seconds * 1000000000u + nanoseconds);
     }
     return netprof__only_space(p, end) ? 0 : EBADMSG;
@@ -1382,8 +1360,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     size_t i;
     snprintf(name, sizeof name, "%s/%s", device, counter);
     for (i = 0; i < filter->count; i++, pattern += strlen(pattern) + 1)
-        if (fnmatch(pattern, device, 0) == 0 || (strchr(pattern, '/') && fnmatch(pattern, name, 0) == 0))
-            return 1;
+        if (fnmatch(pattern, device, 0) == 0 || (strchr(pattern, '/') && fnmatch(pattern, name, 0) == 0)) return 1;
     return 0;
 }
 
@@ -1562,8 +1539,7 @@ static const char *netprof__intern_text(netprof_list *list, const char *text)
 }
 
 /* Room for one more element of an array of the list; 0 and the failure kept when there is none. */
-static int netprof__list_room(netprof_list *list, void *array_pointer, size_t *capacity, size_t count,
-                              size_t size)
+static int netprof__list_room(netprof_list *list, void *array_pointer, size_t *capacity, size_t count, size_t size)
 {
     if (list->failed) return 0;
     if (netprof__grow(&list->alloc, array_pointer, capacity, count + 1, size)) return 1;
@@ -1575,8 +1551,7 @@ NETPROF_API void netprof_build_source(netprof_list *list, const char *name)
 {
     netprof__schema *s = list->schema;
     netprof_source_state *row;
-    if (!netprof__list_room(list, &s->sources, &list->source_capacity, s->pub.source_count, sizeof *row))
-        return;
+    if (!netprof__list_room(list, &s->sources, &list->source_capacity, s->pub.source_count, sizeof *row)) return;
     row = &s->sources[s->pub.source_count++];
     memset(row, 0, sizeof *row);
     row->name = netprof__intern_text(list, name);
@@ -1587,8 +1562,7 @@ NETPROF_API void netprof_build_source(netprof_list *list, const char *name)
     list->source_first_device = s->pub.device_count;
 }
 
-NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity,
-                                       unsigned flags)
+NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity, unsigned flags)
 {
     netprof__schema *s = list->schema;
     netprof_device *d;
@@ -1611,8 +1585,8 @@ NETPROF_API void netprof_list_fact(netprof_list *list, const char *key, const ch
 {
     netprof__schema *s = list->schema;
     netprof_fact *f;
-    if (!s->pub.device_count || !netprof__list_room(list, &s->device_facts, &list->device_fact_capacity,
-                                                    list->device_fact_count, sizeof *f))
+    if (!s->pub.device_count ||
+        !netprof__list_room(list, &s->device_facts, &list->device_fact_capacity, list->device_fact_count, sizeof *f))
         return;
     f = &s->device_facts[list->device_fact_count++];
     f->key = netprof__intern_text(list, key);
@@ -1658,10 +1632,8 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
     const char *name;
     if (!s->pub.device_count) return NETPROF_NONE;
     d = &s->devices[s->pub.device_count - 1];
-    if ((list->include && list->include->count &&
-         !netprof__filter_matches(list->include, d->name, counter->name)) ||
-        (list->exclude && list->exclude->count &&
-         netprof__filter_matches(list->exclude, d->name, counter->name)))
+    if ((list->include && list->include->count && !netprof__filter_matches(list->include, d->name, counter->name)) ||
+        (list->exclude && list->exclude->count && netprof__filter_matches(list->exclude, d->name, counter->name)))
         return NETPROF_NONE;
     if (s->pub.counter_count >= UINT32_MAX ||
         !netprof__list_room(list, &s->counters, &list->counter_capacity, s->pub.counter_count, sizeof *c))
@@ -1681,8 +1653,7 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
     return s->pub.counter_count - 1 - list->source_first_counter;
 }
 
-NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno,
-                                    const char *path)
+NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path)
 {
     netprof__schema *s = list->schema;
     netprof_source_state *row;
@@ -1738,8 +1709,7 @@ NETPROF_API netprof_list *netprof_build_begin(netprof_error *error)
     return list;
 }
 
-NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out,
-                                          netprof_error *error)
+NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out, netprof_error *error)
 {
     netprof_err failed = list->failed;
     *out = NULL;
@@ -1818,8 +1788,7 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
                                  b->devices[i].fact_count))
             return 0;
     for (i = 0; i < a->source_count; i++)
-        if (strcmp(a->sources[i].name, b->sources[i].name) != 0 ||
-            a->sources[i].status != b->sources[i].status ||
+        if (strcmp(a->sources[i].name, b->sources[i].name) != 0 || a->sources[i].status != b->sources[i].status ||
             a->sources[i].sys_errno != b->sources[i].sys_errno)
             return 0;
     return 1;
@@ -1894,12 +1863,11 @@ static netprof_err netprof__files_device(netprof__files *files)
 }
 
 /* Opens a group on a directory; `first` is set when its first counter is listed. */
-static netprof_err netprof__files_group(netprof__files *files, const char *path, netprof__parser parse,
-                                        size_t skip, netprof__group **out)
+static netprof_err netprof__files_group(netprof__files *files, const char *path, netprof__parser parse, size_t skip,
+                                        netprof__group **out)
 {
     netprof__group *g;
-    if (!netprof__grow(&files->alloc, &files->groups, &files->capacity, files->count + 1,
-                       sizeof *files->groups))
+    if (!netprof__grow(&files->alloc, &files->groups, &files->capacity, files->count + 1, sizeof *files->groups))
         return NETPROF_ERR_NOMEM;
     g = &files->groups[files->count];
     memset(g, 0, sizeof *g);
@@ -1924,8 +1892,7 @@ static void netprof__group_counter(netprof__group *g, netprof_list *list, const 
 }
 
 /* Which counters of the group a fast sweep reads, so that it need not look at the others. */
-static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g,
-                                            const netprof_counter *c)
+static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g, const netprof_counter *c)
 {
     size_t i, n = 0;
     for (i = 0; i < g->count; i++)
@@ -2069,9 +2036,7 @@ static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_
     }
     if ((n == -EMFILE || n == -ENFILE) && netprof__group_let_go(g))
         n = netprof__read_entry(g, NULL, file, text, sizeof text);
-    failed = n < 0              ? (int)-n
-             : n == sizeof text ? EBADMSG
-                                : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
+    failed = n < 0 ? (int)-n : n == sizeof text ? EBADMSG : g->parse(text, (size_t)n, &value, &sweep->stamps_ns[i]);
     if (failed)
         netprof__set_failed(sweep, i, failed);
     else
@@ -2104,8 +2069,7 @@ static void netprof__files_read(netprof__files *files, size_t device, netprof_sw
 static void netprof__fact_from_file(netprof_list *list, const char *key, const char *dir, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, dir, file) &&
-        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__path(path, sizeof path, dir, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_list_fact(list, key, text);
 }
 
@@ -2136,8 +2100,7 @@ static void netprof__pci_facts(netprof_list *list, const char *dir)
                                           {"pci_device", "/device"}};
     char path[1024], text[1024], *slot;
     size_t i;
-    if (netprof__path(path, sizeof path, dir, "/uevent") &&
-        netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 &&
+    if (netprof__path(path, sizeof path, dir, "/uevent") && netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 &&
         (slot = strstr(text, "PCI_SLOT_NAME=")) != NULL) {
         slot += strlen("PCI_SLOT_NAME=");
         slot[strcspn(slot, "\n")] = 0;
@@ -2394,8 +2357,7 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
         netprof_list_fact(list, "telemetry_error", strerror(-failed));
         netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
     }
-    if (failed != -ENOMEM && names.count &&
-        netprof__files_group(&cxi->files, path, netprof__parse_stamped, 0, &g))
+    if (failed != -ENOMEM && names.count && netprof__files_group(&cxi->files, path, netprof__parse_stamped, 0, &g))
         failed = -ENOMEM;
     for (i = 0; failed != -ENOMEM && i < names.count; i++) {
         netprof_counter c;
@@ -2417,17 +2379,15 @@ static int netprof__parse_int32(const char *text, size_t size, uint64_t *value, 
 }
 
 /* All files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing. */
-static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path,
-                                      const char *prefix, netprof__parser parse,
-                                      int (*describe)(netprof_counter *c, const char *name))
+static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path, const char *prefix,
+                                      netprof__parser parse, int (*describe)(netprof_counter *c, const char *name))
 {
     netprof__names names;
     netprof__group *g;
     int failed = netprof__list_dir(&files->alloc, AT_FDCWD, path, &names) == -ENOMEM;
     char name[512];
     size_t i;
-    if (!failed && names.count)
-        failed = netprof__files_group(files, path, parse, strlen(prefix), &g) != NETPROF_OK;
+    if (!failed && names.count) failed = netprof__files_group(files, path, parse, strlen(prefix), &g) != NETPROF_OK;
     for (i = 0; !failed && i < names.count; i++) {
         netprof_counter c;
         memset(&c, 0, sizeof c);
@@ -2443,10 +2403,10 @@ static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list,
 static int netprof__cxi_describe_rh(netprof_counter *c, const char *name)
 {
     c->width = 32;
-    c->kind = netprof__in_table(name, netprof__cxi_rh_gauges,
-                                sizeof netprof__cxi_rh_gauges / sizeof *netprof__cxi_rh_gauges)
-                  ? NETPROF_KIND_GAUGE
-                  : NETPROF_KIND_COUNTER;
+    c->kind =
+        netprof__in_table(name, netprof__cxi_rh_gauges, sizeof netprof__cxi_rh_gauges / sizeof *netprof__cxi_rh_gauges)
+            ? NETPROF_KIND_GAUGE
+            : NETPROF_KIND_COUNTER;
     c->unit = c->kind == NETPROF_KIND_GAUGE ? "entries" : "events";
     return !netprof__cxi_skipped(name);
 }
@@ -2468,8 +2428,8 @@ static int netprof__cxi_describe_property(netprof_counter *c, const char *name)
 }
 
 /* The first name in a directory: device/net/ holds the one interface of a NIC. */
-static void netprof__fact_from_first_entry(netprof_list *list, const netprof_alloc *a, const char *key,
-                                           const char *dir, char *name, size_t size)
+static void netprof__fact_from_first_entry(netprof_list *list, const netprof_alloc *a, const char *key, const char *dir,
+                                           char *name, size_t size)
 {
     netprof__names names;
     int failed = netprof__list_dir(a, AT_FDCWD, dir, &names);
@@ -2483,8 +2443,7 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
 }
 
 /* Drivers without device/net: the interface whose device is the same PCI function. */
-static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name,
-                                     size_t size)
+static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name, size_t size)
 {
     netprof__names names;
     struct stat mine, other;
@@ -2492,8 +2451,7 @@ static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, cons
     size_t i;
     if (stat(device, &mine) != 0) return;
     snprintf(path, sizeof path, "%s/sys/class/net", list->root);
-    if (netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names) == -ENOMEM)
-        list->failed = NETPROF_ERR_NOMEM;
+    if (netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names) == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
     for (i = 0; i < names.count && !*name; i++) {
         snprintf(path, sizeof path, "%s/sys/class/net/%s/device", list->root, names.names[i]);
         if (stat(path, &other) == 0 && other.st_ino == mine.st_ino && other.st_dev == mine.st_dev)
@@ -2560,12 +2518,10 @@ static netprof_err netprof__cxi_device(netprof__cxi *cxi, netprof_list *list, co
     snprintf(path, sizeof path, "%s/telemetry", device);
     if (stat(path, &st) == 0) identity = (uint64_t)st.st_ino;
     snprintf(path, sizeof path, "%s/physfn", device);
-    if (access(path, F_OK) == 0)
-        flags = NETPROF_DEVICE_VIRTUAL; /* an SR-IOV function: its port counts for it */
+    if (access(path, F_OK) == 0) flags = NETPROF_DEVICE_VIRTUAL; /* an SR-IOV function: its port counts for it */
     netprof_list_device(list, name, identity, flags);
     netprof__cxi_facts(cxi, list, device);
-    if (netprof__files_device(&cxi->files) || netprof__cxi_telemetry(cxi, list, device))
-        return NETPROF_ERR_NOMEM;
+    if (netprof__files_device(&cxi->files) || netprof__cxi_telemetry(cxi, list, device)) return NETPROF_ERR_NOMEM;
     snprintf(path, sizeof path, "%s/link_restarts", device);
     if (netprof__dir_group(&cxi->files, list, path, "link_restarts/", netprof__parse_number,
                            netprof__cxi_describe_restart))
@@ -2590,8 +2546,8 @@ static netprof_err netprof__cxi_discover(void *user, netprof_list *list)
     cxi->signature = netprof__dir_signature(cxi->class_path);
     result = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, cxi->class_path, &names);
     if (result)
-        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result),
-                           -result, cxi->class_path);
+        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result), -result,
+                           cxi->class_path);
     for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
         failed = netprof__cxi_device(cxi, list, names.names[i]);
     netprof__names_free(&names);
@@ -2655,10 +2611,9 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
    elsewhere (a guest, a container that was given a VF) is the port of its node. A link that is known from
    /proc/net/dev only is neither: nothing there tells what it is. */
 
-#define NETPROF__STATS64                                                                                     \
-    25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
+#define NETPROF__STATS64        25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
 #define NETPROF__NETDEV_COLUMNS 32
-#define NETPROF__CARRIER        NETPROF__STATS64 /* the first of three columns that come from RTM_GETLINK */
+#define NETPROF__CARRIER        NETPROF__STATS64       /* the first of three columns that come from RTM_GETLINK */
 #define NETPROF__QDISC          (NETPROF__CARRIER + 3) /* the first of those that come from RTM_GETQDISC */
 #define NETPROF__QDISC_MASK     (0xfu << NETPROF__QDISC)
 #define NETPROF__STATS64_MASK   (((uint32_t)1 << NETPROF__STATS64) - 1)
@@ -2715,9 +2670,8 @@ static const netprof__column netprof__procdev_merged[] = {
 
 /* ... and these are one statistic each under a shorter title. */
 static const char *const netprof__procdev_same[][2] = {
-    {"rx_errs", "rx_errors"},   {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"},
-    {"tx_errs", "tx_errors"},   {"tx_drop", "tx_dropped"},     {"tx_fifo", "tx_fifo_errors"},
-    {"tx_colls", "collisions"},
+    {"rx_errs", "rx_errors"},  {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"}, {"tx_errs", "tx_errors"},
+    {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
 };
 
 /* What discovery learns of one link. */
@@ -2822,8 +2776,7 @@ static const char *netprof__classify(const netprof__link *links, size_t count, c
     if (link->is_function || (master && netprof__is_port(master))) return "vf";
     if (netprof__is_representor(link->port)) return "representor";
     *flags = NETPROF_DEVICE_PHYSICAL;
-    if (master && (strcmp(master->kind, "bond") == 0 || strcmp(master->kind, "team") == 0))
-        return "bond member";
+    if (master && (strcmp(master->kind, "bond") == 0 || strcmp(master->kind, "team") == 0)) return "bond member";
     if (master && strcmp(master->kind, "bridge") == 0) return "bridge port";
     return *link->kind ? link->kind : "physical";
 }
@@ -2923,8 +2876,7 @@ static void netprof__file_line(const char *dir, const char *file, char *text, si
 {
     char path[1024];
     text[0] = 0;
-    if (!netprof__path(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0)
-        text[0] = 0;
+    if (!netprof__path(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0) text[0] = 0;
 }
 
 static int netprof__file_exists(const char *dir, const char *file)
@@ -2987,8 +2939,7 @@ static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, c
         netprof_list_fact(list, "lower", lower->name);
         return;
     }
-    snprintf(text, sizeof text, link->has_netnsid ? "if%u of namespace %u" : "if%u", link->lower,
-             link->netnsid);
+    snprintf(text, sizeof text, link->has_netnsid ? "if%u of namespace %u" : "if%u", link->lower, link->netnsid);
     netprof_list_fact(list, "lower", text);
 }
 
@@ -3017,8 +2968,7 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
 static netprof__netdev_slot *netprof__netdev_add(netprof__netdev *nd, const char *name)
 {
     netprof__netdev_slot *slot;
-    if (!netprof__grow(&nd->np->alloc, &nd->slots, &nd->slot_capacity, nd->slot_count + 1,
-                       sizeof *nd->slots)) {
+    if (!netprof__grow(&nd->np->alloc, &nd->slots, &nd->slot_capacity, nd->slot_count + 1, sizeof *nd->slots)) {
         nd->out_of_memory = 1;
         return NULL;
     }
@@ -3031,8 +2981,7 @@ static netprof__netdev_slot *netprof__netdev_add(netprof__netdev *nd, const char
 static netprof__link *netprof__netdev_add_link(netprof__netdev *nd)
 {
     netprof__link *link;
-    if (!netprof__grow(&nd->np->alloc, &nd->links, &nd->link_capacity, nd->link_count + 1,
-                       sizeof *nd->links)) {
+    if (!netprof__grow(&nd->np->alloc, &nd->links, &nd->link_capacity, nd->link_count + 1, sizeof *nd->links)) {
         nd->out_of_memory = 1;
         return NULL;
     }
@@ -3053,8 +3002,7 @@ static void netprof__column_counter(netprof_counter *c, const netprof__column *c
 }
 
 /* Lists a column of a slot; what is listed lies one after another. */
-static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit,
-                                  const netprof_counter *c)
+static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit, const netprof_counter *c)
 {
     size_t index = netprof_list_counter(list, c);
     if (index == NETPROF_NONE) return;
@@ -3070,19 +3018,17 @@ static int netprof__netdev_describe(netprof_counter *c, const char *name)
     const char *listed = c->name; /* differs from `name` by the prefix of its group */
     size_t i;
     for (i = 0; i < NETPROF__NETDEV_COLUMNS; i++)
-        if (strcmp(netprof__netdev_columns[i].name, name) == 0)
-            netprof__column_counter(c, &netprof__netdev_columns[i]);
+        if (strcmp(netprof__netdev_columns[i].name, name) == 0) netprof__column_counter(c, &netprof__netdev_columns[i]);
     for (i = 0; i < sizeof netprof__procdev_merged / sizeof *netprof__procdev_merged; i++)
-        if (strcmp(netprof__procdev_merged[i].name, name) == 0)
-            netprof__column_counter(c, &netprof__procdev_merged[i]);
+        if (strcmp(netprof__procdev_merged[i].name, name) == 0) netprof__column_counter(c, &netprof__procdev_merged[i]);
     c->width = c->width ? c->width : 64;
     c->name = listed;
     return 1;
 }
 
 /* Every listed counter of a slot gets the same status. */
-static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep *sweep,
-                                 netprof_status status, int sys_errno)
+static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep *sweep, netprof_status status,
+                                 int sys_errno)
 {
     size_t i = slot->first, bit;
     for (bit = 0; bit < 32; bit++) {
@@ -3130,8 +3076,8 @@ static size_t netprof__parse_procdev_header(const char *text, size_t size, char 
 
 /* One line: the name ends at the LAST colon ("eth0:1: 5", "ibr10:30:5"), for the numbers have none. Returns how many
    numbers there are, or -1 when it is no such line. A pure function of the text. */
-static int netprof__parse_procdev_line(const char *line, size_t size, char *name, size_t name_size,
-                                       uint64_t *values, size_t room)
+static int netprof__parse_procdev_line(const char *line, size_t size, char *name, size_t name_size, uint64_t *values,
+                                       size_t room)
 {
     const char *end = line + size, *p = end;
     size_t count = 0;
@@ -3194,16 +3140,14 @@ static netprof__netdev_slot *netprof__slot_by_name(netprof__netdev *nd, const ch
 typedef void (*netprof__procdev_visit)(void *user, const char *name, const uint64_t *values, int count);
 
 /* Calls visit() for each line of text[at .. size), which is what follows the header. */
-static void netprof__procdev_lines(const char *text, size_t at, size_t size, netprof__procdev_visit visit,
-                                   void *user)
+static void netprof__procdev_lines(const char *text, size_t at, size_t size, netprof__procdev_visit visit, void *user)
 {
     uint64_t values[NETPROF__PROC_COLUMNS];
     char name[64];
     while (at < size) {
         const char *line = text + at, *end = (const char *)memchr(line, '\n', size - at);
         size_t length = end ? (size_t)(end - line) : size - at;
-        int count =
-            netprof__parse_procdev_line(line, length, name, sizeof name, values, NETPROF__PROC_COLUMNS);
+        int count = netprof__parse_procdev_line(line, length, name, sizeof name, values, NETPROF__PROC_COLUMNS);
         if (count >= 0) visit(user, name, values, count);
         at += length + 1;
     }
@@ -3306,8 +3250,8 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
     for (i = 0; i < nd->slot_count; i++) {
         if (!nd->slots[i].from_proc || nd->slots[i].round == nd->round) continue;
         sweep->stale = 1;
-        netprof__slot_failed(&nd->slots[i], sweep,
-                             failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED, failed);
+        netprof__slot_failed(&nd->slots[i], sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_VANISHED,
+                             failed);
     }
 }
 
@@ -3337,8 +3281,7 @@ static void netprof__sysfs_kind(const char *dir, netprof__link *link)
             netprof__copy_text(link->kind, sizeof link->kind, type);
     }
     for (i = 0; !*link->kind && i < sizeof signs / sizeof *signs; i++)
-        if (netprof__file_exists(dir, signs[i][0]))
-            netprof__copy_text(link->kind, sizeof link->kind, signs[i][1]);
+        if (netprof__file_exists(dir, signs[i][0])) netprof__copy_text(link->kind, sizeof link->kind, signs[i][1]);
 }
 
 /* Where the PF of a function has no interface in this namespace, the function is a port of its own. */
@@ -3347,8 +3290,7 @@ static int netprof__has_pf(const netprof_alloc *a, const char *device)
     netprof__names names;
     char path[1024];
     int result, here;
-    if (!netprof__file_exists(device, "/physfn") || !netprof__path(path, sizeof path, device, "/physfn/net"))
-        return 0;
+    if (!netprof__file_exists(device, "/physfn") || !netprof__path(path, sizeof path, device, "/physfn/net")) return 0;
     result = netprof__list_dir(a, AT_FDCWD, path, &names);
     here = result != 0 || names.count != 0;
     netprof__names_free(&names);
@@ -3374,8 +3316,7 @@ static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__l
         *rows[i].number = (uint32_t)number;
         if (rows[i].has) *rows[i].has = 1;
     }
-    link->has_carrier =
-        (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL when the link is down */
+    link->has_carrier = (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL when the link is down */
     link->carrier = link->has_carrier && number;
     netprof__file_line(dir, "/operstate", text, sizeof text);
     link->operstate = (uint8_t)netprof__operstate_of(text);
@@ -3401,8 +3342,7 @@ static int netprof__sysfs_discover(netprof__netdev *nd)
     for (i = 0; failed != ENOMEM && i < names.count; i++) {
         netprof__link *link;
         snprintf(dir, sizeof dir, "%s/%.200s", nd->class_path, names.names[i]);
-        if (strlen(names.names[i]) >= sizeof link->name || !netprof__file_number(dir, "/ifindex", &ifindex))
-            continue;
+        if (strlen(names.names[i]) >= sizeof link->name || !netprof__file_number(dir, "/ifindex", &ifindex)) continue;
         link = netprof__netdev_add_link(nd);
         if (!link) break;
         link->ifindex = (uint32_t)ifindex;
@@ -3429,8 +3369,7 @@ static netprof_err netprof__sysfs_carrier(netprof__netdev *nd, netprof_list *lis
     return netprof__group_hold(&nd->files, g, list);
 }
 
-static netprof_err netprof__netdev_list_file(netprof__netdev *nd, netprof_list *list,
-                                             const netprof__link *link)
+static netprof_err netprof__netdev_list_file(netprof__netdev *nd, netprof_list *list, const netprof__link *link)
 {
     char dir[1024], path[1100], device[1100];
     unsigned flags;
@@ -3465,9 +3404,8 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
     if (failed || nd->out_of_memory || sysfs == ENOMEM || proc == ENOMEM) return NETPROF_ERR_NOMEM;
     if (!nd->link_count) {
         int why = proc && nd->np->pid > 0 ? proc : sysfs;
-        netprof_list_state(list,
-                           why == 0 || why == ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(why),
-                           why, nd->np->pid > 0 ? nd->proc.path : nd->class_path);
+        netprof_list_state(list, why == 0 || why == ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(why), why,
+                           nd->np->pid > 0 ? nd->proc.path : nd->class_path);
     }
     return NETPROF_OK;
 }
@@ -3563,8 +3501,8 @@ static int netprof__is_news(unsigned type)
 /* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
    (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is
    to come, or -errno (of the kernel, of visit(), EBADMSG for what is no netlink message). */
-static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted,
-                             int *heard, netprof__nl_visit visit, void *user)
+static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted, int *heard,
+                             netprof__nl_visit visit, void *user)
 {
     size_t at = 0;
     while (size - at >= 16) {
@@ -3580,8 +3518,7 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         }
         if (!ours) continue;
         *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
-        if (type == 2 ||
-            type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
+        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
             code = length >= 20 ? (int)netprof__u32_at(message + 16) : type == 2 ? -EBADMSG : 0;
             return code < 0 && code > -4096 ? code : 1;
         }
@@ -3644,8 +3581,8 @@ static int netprof__nl_drain(const netprof__nl *nl)
 {
     int left;
     for (left = NETPROF__NL_LEFT; left; left--)
-        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_PAGE, MSG_TRUNC | MSG_DONTWAIT) < 0 &&
-            errno != EINTR && errno != ENOBUFS)
+        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_PAGE, MSG_TRUNC | MSG_DONTWAIT) < 0 && errno != EINTR &&
+            errno != ENOBUFS)
             return errno == EAGAIN;
     return 1;
 }
@@ -3686,8 +3623,7 @@ static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
 
 /* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
    -errno. */
-static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit,
-                           void *user)
+static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
 {
     uint32_t length = (uint32_t)size;
     int result = -netprof__nl_open(nl), interrupted = 0, came = 0;
@@ -3703,8 +3639,8 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
     while (result == 0) {
         n = netprof__nl_receive(nl, netprof__nl_room(nl, came++));
         if (n < 0) return netprof__nl_broken(nl, (int)-n);
-        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted,
-                                   nl->hears ? &nl->heard : NULL, visit, user);
+        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted, nl->hears ? &nl->heard : NULL,
+                                   visit, user);
     }
     if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_broken(nl, -result);
     return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
@@ -3727,8 +3663,8 @@ static void netprof__nl_request(unsigned char *request, size_t size, unsigned ty
 
 /* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. 0, or EBADMSG when there is not even an
    ifindex. Without statistics *count is 0. */
-static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex,
-                                const unsigned char **stats, size_t *count)
+static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex, const unsigned char **stats,
+                                size_t *count)
 {
     netprof__attr attr;
     size_t at = 12;
@@ -3774,7 +3710,7 @@ static int netprof__parse_qdisc(const unsigned char *body, size_t size, uint32_t
     if (size < 20 || netprof__u32_at(body + 12) != UINT32_MAX) return EBADMSG; /* TC_H_ROOT */
     *ifindex = netprof__u32_at(body + 4);
     while (netprof__next_attr(body, size, &at, &attr)) {
-        if (attr.type == 3) older = netprof__qdisc_words(&attr, in_old, 4, old_values); /* TCA_STATS */
+        if (attr.type == 3) older = netprof__qdisc_words(&attr, in_old, 4, old_values);             /* TCA_STATS */
         for (inner = 0; attr.type == 7 && netprof__next_attr(attr.data, attr.size, &inner, &part);) /* TCA_STATS2 */
             if (part.type == 3) newer = netprof__qdisc_words(&part, in_queue, 4, values); /* TCA_STATS_QUEUE */
     }
@@ -3806,8 +3742,8 @@ static void netprof__parse_linkinfo(const netprof__attr *info, netprof__link *li
 }
 
 /* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. 0 or EBADMSG. */
-static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link,
-                               const unsigned char **stats, size_t *count)
+static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link, const unsigned char **stats,
+                               size_t *count)
 {
     netprof__attr a;
     size_t at = 16;
@@ -3863,8 +3799,7 @@ static int netprof__events_poll(int fd)
     for (i = 0; i < 256; i++) {
         ssize_t n = NETPROF_OS_RECV(fd, data, sizeof data, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0 && (n == 0 || errno != ENOBUFS))
-            return heard || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+        if (n <= 0 && (n == 0 || errno != ENOBUFS)) return heard || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
         heard = 1;
     }
     return heard;
@@ -3971,8 +3906,7 @@ static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *
     link->is_function = *device && netprof__has_pf(&nd->np->alloc, device);
 }
 
-static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link,
-                                      int ioctl_fd)
+static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link, int ioctl_fd)
 {
     char dir[128], device[192];
     unsigned flags;
@@ -4041,8 +3975,8 @@ static void netprof__slot_store_queue(const netprof__netdev_slot *slot, netprof_
 }
 
 /* Counters of one link, straight into the sweep's arrays; `count` 64-bit words that may lie unaligned. */
-static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep,
-                                const unsigned char *stats, size_t count, int qdisc_errno)
+static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep, const unsigned char *stats,
+                                size_t count, int qdisc_errno)
 {
     uint32_t todo = sweep->set == NETPROF_SET_FAST ? slot->fast : slot->mask;
     if (count >= NETPROF__STATS64 && (todo & NETPROF__STATS64_MASK) == NETPROF__STATS64_MASK) {
@@ -4052,8 +3986,7 @@ static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep 
     }
     for (; todo; todo &= todo - 1) {
         size_t bit = (size_t)__builtin_ctz(todo);
-        uint32_t before =
-            ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
+        uint32_t before = ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
         uint32_t listed = slot->mask & before;
         size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
         sweep->status[i] = NETPROF_STATUS_OK;
@@ -4232,8 +4165,7 @@ static netprof_err netprof__netdev_discover(void *user, netprof_list *list)
     netprof__netdev_forget(nd);
     snprintf(nd->class_path, sizeof nd->class_path, "%.480s/sys/class/net", list->root);
 #ifndef NETPROF_NO_NETLINK
-    if (nd->live)
-        failed = netprof__netdev_discover_links(nd, list) == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
+    if (nd->live) failed = netprof__netdev_discover_links(nd, list) == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
 #endif
     if (!failed && !nd->by_netlink && !nd->out_of_memory) failed = netprof__netdev_discover_files(nd, list);
     if (nd->out_of_memory) failed = NETPROF_ERR_NOMEM;
@@ -4482,8 +4414,7 @@ static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
 }
 
 /* Names of 32 bytes each behind three words; *count becomes what the driver really gave. 0 or an errno. */
-static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *name, uint32_t *count,
-                                    uint32_t **words)
+static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *name, uint32_t *count, uint32_t **words)
 {
     size_t room = *count + *count / 2 + 64; /* the driver may have more of them by now */
     int failed;
@@ -4514,16 +4445,14 @@ static void netprof__ethtool_driver_failed(const netprof__ethtool_device *d, net
     size_t i;
     for (i = 0; i < d->count; i++) {
         uint32_t k = d->index[i];
-        if (k == UINT32_MAX || (sweep->set == NETPROF_SET_FAST && !(sweep->counters[k].flags & NETPROF_FAST)))
-            continue;
+        if (k == UINT32_MAX || (sweep->set == NETPROF_SET_FAST && !(sweep->counters[k].flags & NETPROF_FAST))) continue;
         netprof__set_failed(sweep, k, sys_errno);
         sweep->status[k] = (uint8_t)status;
     }
 }
 
 /* The count is asked for before each reading: it changes with the number of queues, and then every column shifts. */
-static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d,
-                                         netprof_sweep *sweep)
+static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
 {
     uint32_t count, head[2];
     size_t i;
@@ -4538,8 +4467,7 @@ static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__e
     }
     if (failed || count != d->count) {
         sweep->stale |= !failed || netprof_status_of_errno(failed) == NETPROF_STATUS_VANISHED;
-        netprof__ethtool_driver_failed(d, sweep,
-                                       failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_ABSENT,
+        netprof__ethtool_driver_failed(d, sweep, failed ? netprof_status_of_errno(failed) : NETPROF_STATUS_ABSENT,
                                        failed ? failed : EAGAIN);
         return;
     }
@@ -4590,8 +4518,8 @@ static uint64_t netprof__u64_at(const unsigned char *p)
     return v;
 }
 
-static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t group, uint32_t item,
-                                uint32_t low, uint32_t high, uint64_t value)
+static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t group, uint32_t item, uint32_t low,
+                                uint32_t high, uint64_t value)
 {
     netprof__ethtool_entry entry;
     entry.group = group;
@@ -4603,22 +4531,20 @@ static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t
 }
 
 /* A nest of 64-bit attributes; an array has the total first, then the lanes. What is not 8 bytes long pads. */
-static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netprof__entry_visit visit,
-                                 void *user)
+static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netprof__entry_visit visit, void *user)
 {
     netprof__attr attr;
     size_t at = 0, i;
     int failed = 0;
     while (!failed && netprof__next_attr(nest->data, nest->size, &at, &attr))
         for (i = 0; !failed && i < attr.size / 8 && i < 256; i++)
-            failed = netprof__visit_entry(visit, user, group, attr.type, (uint32_t)i, 0,
-                                          netprof__u64_at(attr.data + 8 * i));
+            failed =
+                netprof__visit_entry(visit, user, group, attr.type, (uint32_t)i, 0, netprof__u64_at(attr.data + 8 * i));
     return failed;
 }
 
 /* ETHTOOL_A_STATS_GRP_HIST_RX or _TX: one bucket. */
-static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netprof__entry_visit visit,
-                                 void *user)
+static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netprof__entry_visit visit, void *user)
 {
     uint32_t low = 0, high = 0;
     uint64_t value = 0;
@@ -4659,8 +4585,7 @@ static int netprof__parse_stats_group(const netprof__attr *nest, netprof__entry_
 }
 
 /* A reply of the family "ethtool": struct genlmsghdr (4 bytes) and attributes. 0 or what visit() returned. */
-static int netprof__parse_ethtool(const unsigned char *body, size_t size, netprof__entry_visit visit,
-                                  void *user)
+static int netprof__parse_ethtool(const unsigned char *body, size_t size, netprof__entry_visit visit, void *user)
 {
     unsigned command = size >= 4 ? body[0] : 0;
     netprof__attr attr;
@@ -4673,10 +4598,8 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
             failed = netprof__parse_values(&attr, NETPROF__GROUP_PAUSE, visit, user);
         else if (command == 30 && attr.type == 5) /* FEC_GET_REPLY, ETHTOOL_A_FEC_STATS */
             failed = netprof__parse_values(&attr, NETPROF__GROUP_FEC, visit, user);
-        else if (command == 6 && (attr.type == 3 || attr.type == 7) &&
-                 attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
-            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0,
-                                          netprof__attr_u32(&attr));
+        else if (command == 6 && (attr.type == 3 || attr.type == 7) && attr.size >= 4) /* LINKSTATE: _SQI, _DOWN_CNT */
+            failed = netprof__visit_entry(visit, user, NETPROF__GROUP_LINK, attr.type, 0, 0, netprof__attr_u32(&attr));
     }
     return failed;
 }
@@ -4695,8 +4618,7 @@ static size_t netprof__ask_of(uint32_t group)
 }
 
 /* Appends an attribute; `size` bytes of data, which may be none. Returns where it begins. */
-static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data,
-                                size_t size)
+static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data, size_t size)
 {
     uint16_t head[2];
     size_t begin = *at;
@@ -4726,8 +4648,7 @@ static size_t netprof__genl_request(unsigned char *request, size_t size, unsigne
 }
 
 static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsigned family,
-                                       const struct netprof__ethtool_ask *ask, uint32_t ifindex,
-                                       uint32_t groups)
+                                       const struct netprof__ethtool_ask *ask, uint32_t ifindex, uint32_t groups)
 {
     size_t at = netprof__genl_request(request, size, family, ask->command), nest;
     uint32_t bits = groups > 0xf ? 5 : 4;
@@ -4736,8 +4657,7 @@ static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsi
     netprof__put_attr(request, &at, 3, &ask->flags, 4);
     netprof__end_nest(request, at, nest);
     if (ask->command != 32) return at;
-    nest =
-        netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS: a compact bit set */
+    nest = netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS: a compact bit set */
     netprof__put_attr(request, &at, 1, NULL, 0);
     netprof__put_attr(request, &at, 2, &bits, 4);
     netprof__put_attr(request, &at, 4, &groups, 4);
@@ -4793,8 +4713,8 @@ static void netprof__ethtool_lock(netprof__ethtool_source *et, int lock)
 }
 
 /* One question about one interface. 0 or an errno. */
-static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifindex, size_t ask,
-                                     uint32_t groups, netprof__entry_visit visit, void *user)
+static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifindex, size_t ask, uint32_t groups,
+                                     netprof__entry_visit visit, void *user)
 {
     unsigned char request[128];
     netprof__ethtool_visit v;
@@ -4803,8 +4723,7 @@ static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifind
     v.visit = visit;
     v.user = user;
     v.family = et->family;
-    size = netprof__ethtool_request(request, sizeof request, et->family, &netprof__ethtool_asks[ask], ifindex,
-                                    groups);
+    size = netprof__ethtool_request(request, sizeof request, et->family, &netprof__ethtool_asks[ask], ifindex, groups);
     netprof__ethtool_lock(et, 1);
     result = netprof__nl_ask(&et->nl, request, size, netprof__ethtool_message, &v);
     netprof__ethtool_lock(et, 0);
@@ -4836,8 +4755,7 @@ static int netprof__ethtool_store(void *user, const netprof__ethtool_entry *entr
 }
 
 /* Before the answer every wanted entry is absent; where there is none, they have its errno. */
-static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_sweep *sweep, size_t ask,
-                                  int failed)
+static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_sweep *sweep, size_t ask, int failed)
 {
     size_t i;
     for (i = 0; i < d->entry_count; i++) {
@@ -4852,8 +4770,7 @@ static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_swee
     }
 }
 
-static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d,
-                                         netprof_sweep *sweep)
+static void netprof__ethtool_read_groups(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
 {
     netprof__ethtool_reading reading;
     size_t ask;
@@ -4879,8 +4796,8 @@ static int netprof__ethtool_found(void *user, const netprof__ethtool_entry *entr
 {
     netprof__ethtool_device *d = ((netprof__ethtool_finding *)user)->device;
     (void)value;
-    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity,
-                       d->entry_count + 1, sizeof *d->entries))
+    if (!netprof__grow(((netprof__ethtool_finding *)user)->alloc, &d->entries, &d->entry_capacity, d->entry_count + 1,
+                       sizeof *d->entries))
         return ENOMEM;
     d->entries[d->entry_count++] = *entry;
     return 0;
@@ -4896,8 +4813,7 @@ static int netprof__ethtool_find_groups(netprof__ethtool_source *et, netprof__et
     finding.device = d;
     for (ask = 0; et->family && ask < NETPROF__ASKS; ask++) {
         size_t before = d->entry_count;
-        int failed =
-            netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_found, &finding);
+        int failed = netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_found, &finding);
         if (failed && failed != ENOMEM && ask == 0 && et->groups > 0xf) {
             d->entry_count = before;
             failed = netprof__ethtool_ask_once(et, d->ifindex, ask, 0xf, netprof__ethtool_found, &finding);
@@ -4933,8 +4849,7 @@ static void netprof__ethtool_interface(void *user, const char *name, const uint6
     netprof__ethtool_source *et = (netprof__ethtool_source *)user;
     (void)values;
     (void)count;
-    if (strlen(name) < sizeof et->devices->name && netprof__names_add(&et->names, name, 0))
-        et->out_of_memory = 1;
+    if (strlen(name) < sizeof et->devices->name && netprof__names_add(&et->names, name, 0)) et->out_of_memory = 1;
 }
 
 static uint32_t netprof__ifindex_of(int fd, const char *name)
@@ -4979,8 +4894,7 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
     }
 }
 
-static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index,
-                                  uint32_t bits)
+static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
 {
     const netprof_counter *c;
     if (index == NETPROF_NONE) return;
@@ -4989,8 +4903,7 @@ static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list
     if (c[index].flags & NETPROF_FAST) d->wanted[NETPROF_SET_FAST] |= bits;
 }
 
-static void netprof__ethtool_list_driver(netprof_list *list, netprof__ethtool_device *d,
-                                         const uint32_t *words)
+static void netprof__ethtool_list_driver(netprof_list *list, netprof__ethtool_device *d, const uint32_t *words)
 {
     char name[33];
     size_t i;
@@ -5034,8 +4947,7 @@ static int netprof__ethtool_room(const netprof_alloc *a, netprof__ethtool_device
 }
 
 /* Lists an interface, if it has anything to tell; loopback has not (EOPNOTSUPP), and that is no error. */
-static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netprof_list *list,
-                                              const char *name)
+static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netprof_list *list, const char *name)
 {
     const netprof_alloc *a = &et->np->alloc;
     netprof__ethtool_device *d;
@@ -5093,8 +5005,7 @@ static netprof_err netprof__ethtool_discover(void *user, netprof_list *list)
     int failed;
     netprof__ethtool_forget(et);
     if (*et->np->root || et->np->pid > 0) {
-        netprof_list_state(list, NETPROF_STATUS_ABSENT, 0,
-                           "SIOCETHTOOL: for this namespace and the root / only");
+        netprof_list_state(list, NETPROF_STATUS_ABSENT, 0, "SIOCETHTOOL: for this namespace and the root / only");
         return NETPROF_OK;
     }
     failed = netprof__ethtool_open(et);
@@ -5103,8 +5014,7 @@ static netprof_err netprof__ethtool_discover(void *user, netprof_list *list)
         return NETPROF_OK;
     }
     failed = netprof__ethtool_interfaces(et, &et->signature);
-    if (failed && failed != ENOMEM)
-        netprof_list_state(list, netprof_status_of_errno(failed), failed, et->proc.path);
+    if (failed && failed != ENOMEM) netprof_list_state(list, netprof_status_of_errno(failed), failed, et->proc.path);
     for (i = 0; !failed && !result && i < et->names.count; i++)
         result = netprof__ethtool_device_of(et, list, et->names.names[i]);
     netprof__names_free(&et->names);
@@ -5280,12 +5190,12 @@ static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
 
 /* A port whose driver tells more by netlink than sysfs shows. */
 typedef struct netprof__rdma_extra {
-    size_t device;           /* in the source's own numbering */
-    uint32_t adapter, port;  /* as the kernel numbers them */
-    netprof__names names;    /* all of the reply, in its order */
-    uint32_t *index;         /* [names.count] the counter's, or UINT32_MAX: sysfs has it, or a filter dropped it */
+    size_t device;          /* in the source's own numbering */
+    uint32_t adapter, port; /* as the kernel numbers them */
+    netprof__names names;   /* all of the reply, in its order */
+    uint32_t *index;        /* [names.count] the counter's, or UINT32_MAX: sysfs has it, or a filter dropped it */
     size_t capacity;
-    int wanted[2];           /* by netprof_set: is any of them in it */
+    int wanted[2]; /* by netprof_set: is any of them in it */
 } netprof__rdma_extra;
 
 typedef struct netprof__rdma {
@@ -5331,8 +5241,7 @@ static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per
 {
     const char *p = text, *end = text + size;
     uint64_t whole, unit = 1000000000u, part = 0;
-    if (netprof__parse_digits(&p, end, &whole) || whole > UINT64_MAX / unit - 1)
-        return size ? EBADMSG : ENODATA;
+    if (netprof__parse_digits(&p, end, &whole) || whole > UINT64_MAX / unit - 1) return size ? EBADMSG : ENODATA;
     if (p < end && *p == '.')
         for (p++; p < end && netprof__digit(*p); p++) {
             unit /= 10;
@@ -5340,8 +5249,7 @@ static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per
         }
     while (p < end && *p == ' ')
         p++;
-    if (end - p < 6 || *p != 'G' || (p[1] != 'b' && p[1] != 'B') || memcmp(p + 2, "/sec", 4) != 0)
-        return EBADMSG;
+    if (end - p < 6 || *p != 'G' || (p[1] != 'b' && p[1] != 'B') || memcmp(p + 2, "/sec", 4) != 0) return EBADMSG;
     *bits_per_s = whole * 1000000000u + part;
     return 0;
 }
@@ -5376,8 +5284,7 @@ static void netprof__rdma_describe_hw(netprof_counter *c, const char *name, int 
     }
     c->width = netprof__like("*,32", name) ? 32 : 0;
     c->flags = (uint16_t)(cached ? NETPROF_SLOW_REFRESH : 0);
-    if (netprof__in_table(name, netprof__rdma_hw_fast,
-                          sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
+    if (netprof__in_table(name, netprof__rdma_hw_fast, sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
         c->flags = (uint16_t)(c->flags | NETPROF_FAST);
 }
 
@@ -5423,15 +5330,13 @@ static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
 {
     size_t i;
     for (i = 0; i < 2; i++)
-        if (d->taken[i] &&
-            netprof__in_table(name, (const char *const *)d->taken[i]->names, d->taken[i]->count))
+        if (d->taken[i] && netprof__in_table(name, (const char *const *)d->taken[i]->names, d->taken[i]->count))
             return 1;
     return 0;
 }
 
 /* Lists the free names, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
-static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d,
-                                       int taken)
+static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d, int taken)
 {
     netprof__group *g = NULL;
     char path[1024], name[512];
@@ -5546,8 +5451,8 @@ static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list,
 }
 
 /* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
-static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device,
-                                 const char *port_path, const char *port)
+static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device, const char *port_path,
+                                 const char *port)
 {
     netprof__names names;
     char path[1024], file[1024], text[64];
@@ -5601,8 +5506,7 @@ static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
         netprof__fact_from_file(list, rows[i][0], port_path, rows[i][1]);
     netprof__below(path, sizeof path, port_path, "rate");
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
-    if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) &&
-        rate) { /* 0: a port that is down has no rate */
+    if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) && rate) { /* 0: a port that is down has no rate */
         snprintf(text, sizeof text, "%llu", (unsigned long long)rate);
         netprof_list_fact(list, "rate_bps", text);
     }
@@ -5651,8 +5555,7 @@ static void netprof__rdma_forget(netprof__rdma *rdma)
 typedef int (*netprof__rdma_stat_visit)(void *user, const char *name, uint64_t value);
 
 /* RDMA_NLDEV_ATTR_STAT_HWCOUNTERS of a reply: entries of a name and a value each. 0 or what visit() returns. */
-static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netprof__rdma_stat_visit visit,
-                                    void *user)
+static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netprof__rdma_stat_visit visit, void *user)
 {
     netprof__attr list, entry, a;
     size_t at = 0, in_list, in_entry;
@@ -5691,8 +5594,8 @@ static int netprof__rdma_adapter_message(void *user, unsigned type, const unsign
         else if (a.type == 2)
             netprof__attr_text(&a, name, sizeof name);
     if (!known || !*name) return 0;
-    if (!netprof__grow(&rdma->files.alloc, &rdma->adapter_numbers, &rdma->adapter_capacity,
-                       rdma->adapters.count + 1, sizeof *rdma->adapter_numbers) ||
+    if (!netprof__grow(&rdma->files.alloc, &rdma->adapter_numbers, &rdma->adapter_capacity, rdma->adapters.count + 1,
+                       sizeof *rdma->adapter_numbers) ||
         netprof__names_add(&rdma->adapters, name, 0))
         return ENOMEM;
     rdma->adapter_numbers[rdma->adapters.count - 1] = number;
@@ -5725,8 +5628,7 @@ typedef struct netprof__rdma_reply {
 static int netprof__rdma_stat_message(void *user, unsigned type, const unsigned char *body, size_t size)
 {
     const netprof__rdma_reply *reply = (const netprof__rdma_reply *)user;
-    return type == NETPROF__RDMA_STAT_GET ? netprof__parse_rdma_stat(body, size, reply->visit, reply->user)
-                                          : 0;
+    return type == NETPROF__RDMA_STAT_GET ? netprof__parse_rdma_stat(body, size, reply->visit, reply->user) : 0;
 }
 
 static void netprof__rdma_lock(netprof__rdma *rdma, int lock)
@@ -5805,8 +5707,8 @@ static int netprof__rdma_found(void *user, const char *name, uint64_t value)
 }
 
 /* Behind the port's other counters; without an answer there are none. */
-static netprof_err netprof__rdma_extras(netprof__rdma *rdma, netprof_list *list, const char *adapter,
-                                        const char *port, const netprof__names *files)
+static netprof_err netprof__rdma_extras(netprof__rdma *rdma, netprof_list *list, const char *adapter, const char *port,
+                                        const netprof__names *files)
 {
     netprof__rdma_finding finding;
     netprof__rdma_extra *x;
@@ -5840,8 +5742,7 @@ typedef struct netprof__rdma_reading {
 
 static int netprof__rdma_wants(const netprof_sweep *sweep, uint32_t index)
 {
-    return index != UINT32_MAX &&
-           (sweep->set == NETPROF_SET_ALL || (sweep->counters[index].flags & NETPROF_FAST));
+    return index != UINT32_MAX && (sweep->set == NETPROF_SET_ALL || (sweep->counters[index].flags & NETPROF_FAST));
 }
 
 /* Replies keep their order: the search starts behind the last hit. */
@@ -5853,8 +5754,7 @@ static int netprof__rdma_store(void *user, const char *name, uint64_t value)
         size_t k = (r->hint + i) % count;
         if (strcmp(r->extra->names.names[k], name) != 0) continue;
         r->hint = k + 1;
-        if (netprof__rdma_wants(r->sweep, r->extra->index[k]))
-            netprof__set_value(r->sweep, r->extra->index[k], value);
+        if (netprof__rdma_wants(r->sweep, r->extra->index[k])) netprof__set_value(r->sweep, r->extra->index[k], value);
         return 0;
     }
     r->sweep->stale = 1; /* one that was switched on since */
@@ -5964,8 +5864,8 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
     rdma->signature = netprof__dir_signature(rdma->class_path);
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, rdma->class_path, &names);
     if (result)
-        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result),
-                           -result, rdma->class_path);
+        netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result), -result,
+                           rdma->class_path);
 #ifndef NETPROF_NO_NETLINK
     /* Only then is the kernel's part loaded: a socket must not have it loaded. */
     if (!result && names.count) failed = netprof__rdma_adapters(rdma);
@@ -6264,7 +6164,7 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
 
 /* ct_cpu_seq_show() in net/netfilter/nf_conntrack_standalone.c, neigh_stat_seq_show() in net/core/neighbour.c: a line of
    names, then a line of hexadecimal numbers for each possible CPU. The first column is the same in all. */
-static const char *const netprof__table_columns[] = {"drop",          "early_drop",  "insert_failed",
+static const char *const netprof__table_columns[] = {"drop",           "early_drop",  "insert_failed",
                                                      "forced_gc_runs", "table_fulls", "unresolved_discards"};
 
 static int netprof__is_table_column(const netprof__cell *cell)
@@ -6466,7 +6366,7 @@ typedef struct netprof__ip_file {
 typedef struct netprof__ip {
     netprof *np;
     char dir[512], settings[512], netns_path[512], netns[64]; /* settings: "" when they would be another namespace's */
-    const char *last; /* the device of the file that was listed before, "" */
+    const char *last;                                         /* the device of the file that was listed before, "" */
     netprof__ip_file files[NETPROF__IP_FILES];
 } netprof__ip;
 
@@ -6532,8 +6432,7 @@ static void netprof__ip_describe(netprof_counter *c, const char *device)
 {
     const struct netprof__ip_row *row = netprof__ip_rows;
     const struct netprof__ip_row *end = row + sizeof netprof__ip_rows / sizeof *row;
-    while (row < end &&
-           ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
+    while (row < end && ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
         row++;
     c->width = strstr(c->name, "/cpu") ? 32 : 64;
     if (row == end) return;
@@ -6564,9 +6463,8 @@ static void netprof__ip_name(const struct netprof__ip_format *format, const netp
         snprintf(name, size, "%.*s", n, cell->name);
 }
 
-static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list,
-                                    const struct netprof__ip_format *format, const netprof__cell *cell,
-                                    char *device, size_t size)
+static void netprof__ip_list_device(netprof__ip *ip, netprof_list *list, const struct netprof__ip_format *format,
+                                    const netprof__cell *cell, char *device, size_t size)
 {
     const char *inode = strchr(ip->netns, '[');
     int more = format->device && strcmp(ip->last, format->device) == 0;
@@ -6659,8 +6557,7 @@ static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
     }
     *ip->settings = 0;
     if (!*process) snprintf(ip->settings, sizeof ip->settings, "%s/proc/sys/net", list->root);
-    snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root,
-             *process ? process : "self/");
+    snprintf(ip->netns_path, sizeof ip->netns_path, "%s/proc/%sns/net", list->root, *process ? process : "self/");
     netprof__ip_read_netns(ip, ip->netns, sizeof ip->netns);
 }
 
@@ -6683,10 +6580,8 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
     ip->last = "";
     for (i = 0; i < NETPROF__IP_FILES; i++) {
         ssize_t n = netprof__ip_load_growing(ip, i);
-        if (n == -ENOMEM || (n > 0 && netprof__ip_list_file(ip, list, i, (size_t)n)))
-            return NETPROF_ERR_NOMEM;
-        if (n < 0 && n != -ENOENT)
-            netprof_list_state(list, netprof_status_of_errno((int)-n), (int)-n, ip->dir);
+        if (n == -ENOMEM || (n > 0 && netprof__ip_list_file(ip, list, i, (size_t)n))) return NETPROF_ERR_NOMEM;
+        if (n < 0 && n != -ENOENT) netprof_list_state(list, netprof_status_of_errno((int)-n), (int)-n, ip->dir);
         found |= n >= 0;
         netprof__ip_hold(ip, &ip->files[i]);
     }
@@ -7013,15 +6908,13 @@ static int netprof__tcp_is(const netprof__socket *s, int fd, const char *name)
 }
 
 /* Sockets that are gone make way for a new one of their name or number; a live one does not. */
-static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name,
-                                         netprof_error *error)
+static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name, netprof_error *error)
 {
     size_t i;
     for (i = 0; i < tcp->count; i++) {
         const netprof__socket *s = &tcp->sockets[i];
         if (netprof__tcp_is(s, fd, name) && netprof__socket_inode(s->fd) == s->inode)
-            return netprof__fail(error, NETPROF_ERR_ARG, 0, name,
-                                 "this socket or this name was added before");
+            return netprof__fail(error, NETPROF_ERR_ARG, 0, name, "this socket or this name was added before");
     }
     for (i = tcp->count; i-- > 0;)
         if (netprof__tcp_is(&tcp->sockets[i], fd, name)) netprof__tcp_drop(tcp, i);
@@ -7034,8 +6927,7 @@ NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name
     socklen_t size = sizeof info;
     struct netprof__tcp *tcp;
     netprof_err failed;
-    if (!np || !name || !*name)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context or no name");
+    if (!np || !name || !*name) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no context or no name");
     if (NETPROF_OS_GETSOCKOPT(fd, IPPROTO_TCP, NETPROF__TCP_INFO, info, &size) != 0)
         return netprof__fail(error, NETPROF_ERR_IO, errno, name, "is not a TCP socket");
     tcp = netprof__tcp_of(np);
@@ -7184,15 +7076,13 @@ static netprof_err netprof__user_append(struct netprof__user *u, const netprof_u
     return NETPROF_ERR_NOMEM;
 }
 
-NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter,
-                                            netprof_error *error)
+NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter, netprof_error *error)
 {
     struct netprof__user *u;
     netprof_err failed;
     if (!np || !counter || !counter->name || !*counter->name || !counter->read)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a counter needs a name and a read function");
-    if (counter->width < 0 || counter->width > 64 || (int)counter->kind < 0 ||
-        counter->kind > NETPROF_KIND_HISTOGRAM)
+    if (counter->width < 0 || counter->width > 64 || (int)counter->kind < 0 || counter->kind > NETPROF_KIND_HISTOGRAM)
         return netprof__fail(error, NETPROF_ERR_ARG, 0, counter->name, "no such kind, or wider than 64 bits");
     u = netprof__user_of(np);
     if (!u || netprof__user_append(u, counter)) {
@@ -7243,8 +7133,7 @@ static int netprof__fd_budget(int wanted)
 static void netprof__node_fact(netprof_list *list, const char *key, const char *root, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, root, file) &&
-        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__path(path, sizeof path, root, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_build_fact(list, key, text);
 }
 
@@ -7326,8 +7215,7 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
 }
 
 /* What the schema has of a part, as it is. */
-static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part,
-                                size_t source)
+static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part, size_t source)
 {
     size_t i, k;
     for (i = part->first_device; i < part->first_device + part->device_count; i++) {
@@ -7338,8 +7226,7 @@ static void netprof__list_again(netprof_list *list, const netprof_schema *s, con
         for (k = d->first; k < (size_t)d->first + d->count; k++)
             netprof_list_counter(list, &s->counters[k]);
     }
-    netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno,
-                       s->sources[source].path);
+    netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno, s->sources[source].path);
 }
 
 /* Where each part's devices and counters are in a schema: each part has its row of sources. */
@@ -7470,8 +7357,7 @@ static netprof_err netprof__configure(netprof *np, const netprof_config *c, netp
     np->no_rescan = c->no_rescan;
     np->fd_budget = netprof__fd_budget(c->max_fds);
     np->root = netprof__strdup(&np->alloc, netprof__setting(c->root, "NETPROF_ROOT"));
-    if (!np->root ||
-        !netprof__filter_make(&np->alloc, netprof__setting(c->include, "NETPROF_INCLUDE"), &np->include) ||
+    if (!np->root || !netprof__filter_make(&np->alloc, netprof__setting(c->include, "NETPROF_INCLUDE"), &np->include) ||
         !netprof__filter_make(&np->alloc, netprof__setting(c->exclude, "NETPROF_EXCLUDE"), &np->exclude) ||
         !netprof__filter_make(&np->alloc, c->fast, &np->fast))
         return netprof__no_memory(error);
@@ -7504,9 +7390,9 @@ NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config
         return failed;
     }
     *out = np;
-    return np->schema->counter_count ? NETPROF_OK
-                                     : netprof__fail(error, NETPROF_ERR_NOSOURCE, 0,
-                                                     *np->root ? np->root : "/", "no counter found");
+    return np->schema->counter_count
+               ? NETPROF_OK
+               : netprof__fail(error, NETPROF_ERR_NOSOURCE, 0, *np->root ? np->root : "/", "no counter found");
 }
 
 NETPROF_API void netprof_close(netprof *np)
@@ -7531,8 +7417,7 @@ NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np)
     return np ? np->schema : NULL;
 }
 
-NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user,
-                                           netprof_error *error)
+NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user, netprof_error *error)
 {
     netprof_err failed;
     if (!np || !source || !source->name || !source->discover || !source->read)
@@ -7551,8 +7436,7 @@ static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
 }
 
 /* One block: the 8-byte arrays first, then the bytes. */
-static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema,
-                                          netprof_error *error)
+static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count, d = schema->device_count;
     size_t bytes = n * (2 * sizeof(uint64_t) + 2) + d * 2 * sizeof(int64_t);
@@ -7610,15 +7494,13 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
                                               netprof_error *error)
 {
     netprof_err failed;
-    if (!snapshot || !schema)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot or no schema");
+    if (!snapshot || !schema) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no snapshot or no schema");
     failed = netprof__snapshot_room(snapshot, schema, error);
     if (!failed) netprof__snapshot_clear(snapshot);
     return failed;
 }
 
-NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from,
-                                              netprof_error *error)
+NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from, netprof_error *error)
 {
     size_t n, d;
     netprof_err failed;
@@ -7803,8 +7685,7 @@ static int netprof__stale_after(netprof *np, const netprof_snapshot *s)
     return stale;
 }
 
-NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set,
-                                     netprof_error *error)
+NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error)
 {
     const netprof_schema *before;
     netprof_err failed = NETPROF_OK;
@@ -7855,8 +7736,8 @@ static netprof_flag netprof__narrow_decrease(const netprof_counter *c, uint64_t 
     return NETPROF_FLAG_WRAPPED;
 }
 
-static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uint64_t after,
-                                  const netprof__pace *pace, uint64_t *value)
+static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uint64_t after, const netprof__pace *pace,
+                                  uint64_t *value)
 {
     uint64_t scale = c->scale ? c->scale : 1, mask, step;
     int wraps = c->width && c->width <= 64 && !(c->flags & NETPROF_SATURATES);
@@ -7922,7 +7803,7 @@ static int netprof__has_value(uint8_t status)
 /* Two snapshots on the way to a delta. */
 typedef struct netprof__pair {
     const netprof_snapshot *a, *b;
-    int by_wall; /* their monotonic clocks have nothing in common (another boot, or none kept) */
+    int by_wall;           /* their monotonic clocks have nothing in common (another boot, or none kept) */
     int64_t clock_step_ns; /* how far CLOCK_REALTIME was set forward in between, 0 when unknown */
 } netprof__pair;
 
@@ -7976,8 +7857,8 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     netprof__pace pace = {0, 0};
     netprof_flag flag;
     if (c->width && c->width <= NETPROF__NARROW)
-        pace = netprof__pace_of(c, &a->schema->devices[a->schema->counters[i].device],
-                                &b->schema->devices[c->device], d->elapsed_ns[r]);
+        pace = netprof__pace_of(c, &a->schema->devices[a->schema->counters[i].device], &b->schema->devices[c->device],
+                                d->elapsed_ns[r]);
     flag = netprof__step(c, a->values[i], b->values[k], &pace, &d->values[r]);
     if (recreated && flag != NETPROF_FLAG_GAUGE) {
         flag = NETPROF_FLAG_RESET;
@@ -8073,8 +7954,7 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
 }
 
 /* Where each counter of `to` is in `from`, or NETPROF_NONE; the devices' re-creation as a byte each. */
-static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where,
-                           uint8_t *recreated)
+static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where, uint8_t *recreated)
 {
     size_t i, k;
     for (i = 0; i < to->device_count; i++) {
@@ -8147,8 +8027,7 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
             netprof__join_device(list, to, &to->devices[i]);
             if (twin) netprof__join_missing(list, from, twin, back);
         }
-        if (!netprof__has_source(to, s, to->sources[s].name))
-            netprof__join_gone(list, from, to, to->sources[s].name);
+        if (!netprof__has_source(to, s, to->sources[s].name)) netprof__join_gone(list, from, to, to->sources[s].name);
     }
     for (s = 0; s < from->source_count; s++) {
         const char *name = from->sources[s].name;
@@ -8160,8 +8039,8 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
 }
 
 /* Whether both have the fact, and differ. */
-static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key,
-                                 char *text, size_t size)
+static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
+                                 size_t size)
 {
     const char *x = netprof_fact_of(a->facts, a->fact_count, key);
     const char *y = netprof_fact_of(b->facts, b->fact_count, key);
@@ -8176,8 +8055,7 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     int64_t x = netprof__minus(a->end_ns, a->begin_ns), y = netprof__minus(b->end_ns, b->begin_ns);
     d->wall_begin_ns = a->wall_ns;
     d->wall_end_ns = b->wall_ns;
-    d->interval_ns =
-        pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
+    d->interval_ns = pair->by_wall ? netprof__minus(b->wall_ns, a->wall_ns) : netprof__minus(b->begin_ns, a->begin_ns);
     d->sweep_ns = x > y ? x : y;
     d->stamp_error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
 }
@@ -8206,8 +8084,7 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
         int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
                                                             pair->b->schema->counters[in_b[i]].device)
                                   : 0;
-        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns,
-                           recreated[d->schema->counters[i].device]);
+        netprof__delta_row(d, i, pair, in_a[i], in_b[i], elapsed_ns, recreated[d->schema->counters[i].device]);
     }
 }
 
@@ -8216,8 +8093,7 @@ static netprof_err netprof__join_schemas(const netprof_schema *from, const netpr
                                          const netprof_schema **joined, netprof_error *error)
 {
     const netprof_alloc *alloc = &netprof__schema_of(to)->alloc;
-    size_t *back =
-        (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
+    size_t *back = (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
     netprof_err failed;
     if (!back) return netprof__no_memory(error);
     netprof__match(to, from, back, (uint8_t *)(back + from->counter_count));
@@ -8245,11 +8121,10 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
 /* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
-    if (a != b && (netprof__facts_differ(a, b, "host", text, size) ||
-                   netprof__facts_differ(a, b, "boot_id", text, size)))
+    if (a != b &&
+        (netprof__facts_differ(a, b, "host", text, size) || netprof__facts_differ(a, b, "boot_id", text, size)))
         return 0;
-    return netprof_fact_of(a->facts, a->fact_count, "boot_id") &&
-                   netprof_fact_of(b->facts, b->fact_count, "boot_id")
+    return netprof_fact_of(a->facts, a->fact_count, "boot_id") && netprof_fact_of(b->facts, b->fact_count, "boot_id")
                ? 1
                : -1;
 }
@@ -8283,8 +8158,7 @@ static netprof_err netprof__may_compare(netprof__pair *pair, int force, netprof_
 }
 
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
-                                     const netprof_diff_options *options, netprof_delta *delta,
-                                     netprof_error *error)
+                                     const netprof_diff_options *options, netprof_delta *delta, netprof_error *error)
 {
     netprof__pair pair;
     netprof_err failed;
@@ -8323,13 +8197,11 @@ NETPROF_API void netprof_regions_free(netprof_regions *r)
 }
 
 /* One block for all: stats, indices of counters, sums, histograms, names. `text` bytes of names follow the rest. */
-static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text,
-                                         char **names, netprof_error *error)
+static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text, char **names,
+                                         netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
-    size_t one = sizeof(netprof_stat) + counters * sizeof(uint64_t) +
-                 NETPROF_HISTOGRAM_BUCKETS * sizeof(uint64_t),
-           i;
+    size_t one = sizeof(netprof_stat) + counters * sizeof(uint64_t) + NETPROF_HISTOGRAM_BUCKETS * sizeof(uint64_t), i;
     uint64_t *sums, *buckets;
     char *p;
     memset(r, 0, sizeof *r);
@@ -8628,8 +8500,7 @@ static unsigned netprof__sparse_code(const uint64_t *z, size_t n, unsigned typic
     size_t i;
     for (i = 0; i < n; i++) {
         if (!z[i]) continue;
-        rice +=
-            (z[i] - 1) >> k < NETPROF__RICE_LONGEST ? ((z[i] - 1) >> k) + 1 + k : NETPROF__RICE_LONGEST + 64;
+        rice += (z[i] - 1) >> k < NETPROF__RICE_LONGEST ? ((z[i] - 1) >> k) + 1 + k : NETPROF__RICE_LONGEST + 64;
         plain += 5 + netprof__bit_length(z[i]);
     }
     return plain < rice ? NETPROF__PLAIN : k;
@@ -8744,8 +8615,7 @@ static int netprof__follows(const char *previous, const char *name)
 {
     char next[512];
     netprof__copy_text(next, sizeof next, previous);
-    return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) &&
-           strcmp(next, name) == 0;
+    return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) && strcmp(next, name) == 0;
 }
 
 static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
@@ -8753,9 +8623,7 @@ static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, siz
     const char *previous = "";
     size_t i, shared, run;
     for (i = 0; i < count; i += run) {
-        for (run = 0;
-             i + run < count && netprof__follows(run ? c[i + run - 1].name : previous, c[i + run].name);
-             run++)
+        for (run = 0; i + run < count && netprof__follows(run ? c[i + run - 1].name : previous, c[i + run].name); run++)
             continue;
         if (run) {
             netprof__put_byte(b, 0);
@@ -8812,16 +8680,15 @@ static size_t netprof__find_lists(const netprof_schema *s, size_t *lists, size_t
     return count;
 }
 
-static int netprof__find_classes(const netprof_alloc *a, const netprof_schema *s, const size_t *lists,
-                                 size_t count, netprof__classes *classes)
+static int netprof__find_classes(const netprof_alloc *a, const netprof_schema *s, const size_t *lists, size_t count,
+                                 netprof__classes *classes)
 {
     size_t i, k;
     for (i = 0; i < count; i++) {
         const netprof_device *d = &s->devices[lists[i]];
         for (k = d->first; k < (size_t)d->first + d->count; k++) {
             if (netprof__class_of(classes, &s->counters[k]) < classes->count) continue;
-            if (!netprof__grow(a, &classes->rows, &classes->capacity, classes->count + 1,
-                               sizeof *classes->rows))
+            if (!netprof__grow(a, &classes->rows, &classes->capacity, classes->count + 1, sizeof *classes->rows))
                 return 0;
             classes->rows[classes->count++] = &s->counters[k];
         }
@@ -8965,8 +8832,7 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
     size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3, i;
     char *p;
     if (chain->memory) return 1;
-    p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->habits +
-                                            sizeof *chain->list + 2) +
+    p = (char *)netprof__zalloc(a, n * (sizeof *chain->counters + sizeof *chain->habits + sizeof *chain->list + 2) +
                                        d * sizeof *chain->devices + residuals * sizeof *chain->residuals);
     if (!p) return 0;
     chain->memory = p;
@@ -9026,8 +8892,7 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
         netprof__window *w = &chain->devices[i];
         int64_t gap = netprof__minus(s->device_begin_ns[i], last_end);
         int64_t length = netprof__minus(s->device_end_ns[i], s->device_begin_ns[i]);
-        int64_t same_gap = netprof__minus(last_begin, last_end),
-                same_length = netprof__minus(last_end, last_begin);
+        int64_t same_gap = netprof__minus(last_begin, last_end), same_length = netprof__minus(last_end, last_begin);
         if (!w->read) continue;
         read++;
         netprof__settle(&gap, w->shared ? same_gap : w->gap, code++, reading);
@@ -9069,8 +8934,7 @@ static int64_t netprof__led_change(const netprof__expected *x, const netprof__le
     return (int64_t)((uint64_t)change * lead->ratio >> 16);
 }
 
-static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__habit *h,
-                                        const netprof__lead *lead)
+static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__habit *h, const netprof__lead *lead)
 {
     int follows = x->spread && h->led < h->alone;
     return x->value + (uint64_t)(follows ? netprof__led_change(x, lead) : x->change / 16);
@@ -9088,8 +8952,7 @@ static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int
     return mean - mean / weight + (off < most ? off : most);
 }
 
-static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, netprof__lead *lead,
-                                int64_t change)
+static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, netprof__lead *lead, int64_t change)
 {
     const int64_t least = 64 * 16, most = (int64_t)1 << 46;
     int64_t led = netprof__led_change(x, lead), scaled = (int64_t)((uint64_t)change * 16);
@@ -9101,8 +8964,8 @@ static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, n
 }
 
 /* A value came, `code` off what was expected. A counter is expected to grow as it did lately, anything else to stay. */
-static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value,
-                           uint64_t code, uint8_t kind)
+static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value, uint64_t code,
+                           uint8_t kind)
 {
     int64_t change = (int64_t)(value - x->value), scaled = (int64_t)((uint64_t)change * 16);
     int grows = kind == NETPROF_KIND_COUNTER || kind == NETPROF_KIND_HISTOGRAM, first = !x->seen;
@@ -9110,8 +8973,7 @@ static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lea
     x->value = value;
     x->seen = 1;
     if (first || (!x->spread && !code)) return;
-    if (!x->spread ||
-        code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: what was, is no guide */
+    if (!x->spread || code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: what was, is no guide */
         x->change = grows ? scaled : 0;
         x->spread = grows ? netprof__zigzag(change) / 4 + 1 : 4 * most;
         h->alone = h->led = 0;
@@ -9168,8 +9030,8 @@ static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
 
 /* Stamps of the counters that are listed, as netprof__settle_times(): each is expected as far behind the one before it
    as in the snapshots before, and kept in cells of 2^cell_bits ns. Returns how far off the worst of them then is. */
-static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed,
-                                      unsigned cell_bits, int reading)
+static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed, unsigned cell_bits,
+                                      int reading)
 {
     const uint64_t cell = (uint64_t)1 << cell_bits;
     int64_t last = s->wall_ns, last_stamp = 0, worst = 0;
@@ -9179,8 +9041,7 @@ static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s
         netprof__expected *x = &chain->counters[chain->list[i]];
         netprof__habit *h = &chain->habits[chain->list[i]];
         int64_t *stamp = &s->stamps_ns[chain->list[i]];
-        int64_t expected =
-            known && x->stamped ? netprof__plus(last, netprof__minus(h->stamp, last_stamp)) : last;
+        int64_t expected = known && x->stamped ? netprof__plus(last, netprof__minus(h->stamp, last_stamp)) : last;
         int64_t cells, off;
         if (reading)
             cells = netprof__unzigzag(chain->residuals[i]);
@@ -9209,13 +9070,11 @@ static int netprof__is_as_asked(const netprof_snapshot *s, size_t i)
 }
 
 /* How many from i on have the status that a run of this code gives them. */
-static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chain *chain, size_t i,
-                                  unsigned code)
+static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chain *chain, size_t i, unsigned code)
 {
     size_t at = i;
     for (; at < s->schema->counter_count; at++) {
-        if (code == NETPROF__AS_BEFORE
-                ? s->status[at] != chain->status[at] || s->errnos[at] != chain->errnos[at]
+        if (code == NETPROF__AS_BEFORE  ? s->status[at] != chain->status[at] || s->errnos[at] != chain->errnos[at]
             : code == NETPROF__AS_ASKED ? !netprof__is_as_asked(s, at)
                                         : s->status[at] != s->status[i] || s->errnos[at] != s->errnos[i])
             break;
@@ -9269,8 +9128,7 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
     netprof__bits bits = {0, 0};
     for (i = 0; i < listed; i++) {
         const netprof__expected *x = &chain->counters[chain->list[i]];
-        uint64_t off =
-            s->values[chain->list[i]] - netprof__expected_value(x, &chain->habits[chain->list[i]], &lead);
+        uint64_t off = s->values[chain->list[i]] - netprof__expected_value(x, &chain->habits[chain->list[i]], &lead);
         if (!x->spread) chain->residuals[steady++] = netprof__zigzag((int64_t)off);
     }
     netprof__put_sparse(b, chain->residuals, steady);
@@ -9293,12 +9151,11 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
 
 /* How coarse stamps may be: the slack is 1/8192 of the interval at most, so that no rate between two snapshots so far
    apart is off by more than 1/4096, and 2^16 ns. Exact where they are no times of this snapshot at all. */
-static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netprof_snapshot *s,
-                                         size_t listed, int64_t interval_ns)
+static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netprof_snapshot *s, size_t listed,
+                                         int64_t interval_ns)
 {
     const int64_t near_ns = (int64_t)1 << 40;
-    unsigned bits =
-        interval_ns > 0 ? netprof__bit_length((uint64_t)interval_ns / (8192 * NETPROF__STAMP_SLACK)) : 0;
+    unsigned bits = interval_ns > 0 ? netprof__bit_length((uint64_t)interval_ns / (8192 * NETPROF__STAMP_SLACK)) : 0;
     size_t i;
     if (s->wall_ns < 4 * near_ns || s->wall_ns > INT64_MAX - 4 * near_ns) return 0;
     for (i = 0; i < listed; i++) {
@@ -9341,8 +9198,7 @@ static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
     return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
 }
 
-static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__written *row,
-                              size_t number)
+static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__written *row, size_t number)
 {
     netprof__chain *chain = &row->chain;
     int begins = !chain->begun || chain->position + 1 == NETPROF__CHAIN;
@@ -9378,9 +9234,9 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
     netprof__put_signed(b, d->interval_ns);
     netprof__put_varint(b, (uint64_t)d->sweep_ns);
     for (i = 0; i < n; i += run) {
-        for (run = 1; i + run < n && d->flags[i + run] == d->flags[i] &&
-                      d->before_status[i + run] == d->before_status[i] &&
-                      d->after_status[i + run] == d->after_status[i];
+        for (run = 1;
+             i + run < n && d->flags[i + run] == d->flags[i] && d->before_status[i + run] == d->before_status[i] &&
+             d->after_status[i + run] == d->after_status[i];
              run++)
             continue;
         netprof__put_varint(b, run);
@@ -9393,9 +9249,8 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
             uint64_t step = d->after[i] - d->before[i];
             netprof__zero_code(b, column == 0   ? d->before[i]
                                   : column == 1 ? netprof__zigzag((int64_t)step)
-                                  : column == 2
-                                      ? netprof__zigzag((int64_t)(d->values[i] - step))
-                                      : netprof__zigzag(netprof__minus(d->elapsed_ns[i], d->interval_ns)));
+                                  : column == 2 ? netprof__zigzag((int64_t)(d->values[i] - step))
+                                                : netprof__zigzag(netprof__minus(d->elapsed_ns[i], d->interval_ns)));
         }
         netprof__zero_code_end(b);
     }
@@ -9567,8 +9422,7 @@ static netprof_err netprof__writer_ready(netprof_writer *w, netprof_writer **out
     return NETPROF_OK;
 }
 
-NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live,
-                                            netprof_error *error)
+NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error)
 {
     netprof_writer *w;
     if (!out || !path || !*path) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no path");
@@ -9592,11 +9446,9 @@ NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_wri
     return netprof__writer_ready(w, out, error);
 }
 
-NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, const char *value,
-                                           netprof_error *error)
+NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, const char *value, netprof_error *error)
 {
-    if (!w || !key || !value)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a fact needs a key and a value");
+    if (!w || !key || !value) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a fact needs a key and a value");
     if (w->error.code) return netprof__writer_failed(w, error);
     netprof__chunk_begin(w, "FACT");
     netprof__put_text(&w->buffer, key);
@@ -9613,8 +9465,7 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
         if (w->schemas[i].schema == schema) return i;
     for (i = 0; i < w->schema_count; i++)
         if (netprof__same_schema(w->schemas[i].schema, schema)) return i;
-    if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1,
-                       sizeof *w->schemas)) {
+    if (!netprof__grow(&w->alloc, &w->schemas, &w->schema_capacity, w->schema_count + 1, sizeof *w->schemas)) {
         netprof__no_memory(&w->error);
         return NETPROF_NONE;
     }
@@ -9629,8 +9480,7 @@ static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *sch
     return w->schema_count - 1;
 }
 
-NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s,
-                                               netprof_error *error)
+NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *w, const netprof_snapshot *s, netprof_error *error)
 {
     netprof__written *row;
     size_t number;
@@ -9828,16 +9678,14 @@ static netprof_err netprof__put_regions(netprof_writer *w, const netprof_regions
     return NETPROF_OK;
 }
 
-NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_regions *r,
-                                              netprof_error *error)
+NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_regions *r, netprof_error *error)
 {
     size_t number = 0;
     if (!w || !r) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "no regions");
     if (w->error.code || (r->schema && (number = netprof__write_schema(w, r->schema) + 1) == 0))
         return netprof__writer_failed(w, error);
     netprof__chunk_begin(w, "REGN");
-    return netprof__put_regions(w, r, number) || netprof__chunk_end(w) ? netprof__writer_failed(w, error)
-                                                                       : NETPROF_OK;
+    return netprof__put_regions(w, r, number) || netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
 
 /* -- the reader -- */
@@ -9966,8 +9814,7 @@ static const char *netprof__reader_starved(netprof_reader *r)
     return "";
 }
 
-static int netprof__reader_room(netprof_reader *r, void *array_pointer, size_t *capacity, size_t need,
-                                size_t size)
+static int netprof__reader_room(netprof_reader *r, void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     if (netprof__grow(&r->alloc, array_pointer, capacity, need, size)) return 1;
     r->starved = 1;
@@ -10072,8 +9919,8 @@ static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof
 
 /* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE.
    `run`: how many more names just count on. */
-static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p,
-                                 size_t previous, uint64_t *run)
+static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous,
+                                 uint64_t *run)
 {
     const char *before = previous == NETPROF_NONE ? "" : p->names + previous;
     size_t length = strlen(before), at = p->names_size, shared;
@@ -10081,10 +9928,8 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
     if (!t) *run = *run ? *run - 1 : netprof__take_varint(c);
     shared = t ? (size_t)(t - 1) : length;
     if (c->bad || shared > length || (t && !netprof__take_text(r, c, 0)) ||
-        !netprof__reader_may_hold(
-            r, 3 * (shared + (t ? strlen(r->texts) : 1) + 2)) || /* here, grown, and interned */
-        !netprof__reader_room(r, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2,
-                              1)) {
+        !netprof__reader_may_hold(r, 3 * (shared + (t ? strlen(r->texts) : 1) + 2)) || /* here, grown, and interned */
+        !netprof__reader_room(r, &p->names, &p->names_capacity, at + shared + (t ? strlen(r->texts) : 1) + 2, 1)) {
         c->bad = 1;
         return NETPROF_NONE;
     }
@@ -10186,8 +10031,8 @@ static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_
 }
 
 /* The rows of sources, each followed by its devices. */
-static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources,
-                                  netprof_list *list, const netprof__schema_parts *p)
+static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources, netprof_list *list,
+                                  const netprof__schema_parts *p)
 {
     size_t total = netprof__take_count(c), done = 0, i;
     uint64_t k;
@@ -10300,8 +10145,7 @@ static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks)
 }
 
 /* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
-static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i,
-                                   uint64_t *distance)
+static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i, uint64_t *distance)
 {
     *distance = 0;
     for (; i < (size_t)d->first + d->count; i++) {
@@ -10327,8 +10171,7 @@ static void netprof__take_statuses(netprof__cursor *c, netprof_snapshot *s)
     }
 }
 
-static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const netprof_snapshot *key,
-                                 uint8_t *changed)
+static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const netprof_snapshot *key, uint8_t *changed)
 {
     size_t n = s->schema->counter_count, i, changes = 0;
     uint64_t skip = 0;
@@ -10355,8 +10198,7 @@ static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const 
 }
 
 /* Marks the counters that a list of positions names. */
-static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks,
-                                    int unstamped)
+static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int unstamped)
 {
     size_t n = s->schema->counter_count, i, count = netprof__take_count(c);
     uint64_t skip = count ? netprof__take_varint(c) : 0;
@@ -10541,8 +10383,7 @@ static void netprof__take_step_statuses(netprof__cursor *c, netprof_snapshot *s,
     size_t n = s->schema->counter_count, i = 0, end;
     while (i < n && !c->bad) {
         uint64_t run = netprof__take_varint(c);
-        unsigned code = netprof__take_byte(c),
-                 sys_errno = code < NETPROF__AS_BEFORE ? netprof__take_byte(c) : 0;
+        unsigned code = netprof__take_byte(c), sys_errno = code < NETPROF__AS_BEFORE ? netprof__take_byte(c) : 0;
         if (run > n - i || (code > NETPROF_STATUS_UNREADABLE && code < NETPROF__AS_BEFORE) ||
             (code == NETPROF__AS_BEFORE && !chain->position)) {
             c->bad = 1;
@@ -10572,8 +10413,7 @@ static void netprof__take_step_values(netprof__cursor *c, netprof_snapshot *s, n
         netprof__expected *x = &chain->counters[chain->list[i]];
         netprof__habit *h = &chain->habits[chain->list[i]];
         const netprof_counter *counter = &s->schema->counters[chain->list[i]];
-        uint64_t code =
-            x->spread ? netprof__take_rice(c, &bits, netprof__rice_of(x)) : chain->residuals[steady++];
+        uint64_t code = x->spread ? netprof__take_rice(c, &bits, netprof__rice_of(x)) : chain->residuals[steady++];
         uint64_t value;
         netprof__lead_device(&lead, counter->device);
         value = netprof__expected_value(x, h, &lead) + (uint64_t)netprof__unzigzag(code);
@@ -10724,8 +10564,8 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
 /* -- reading regions -- */
 
 /* The head up to the names; 0 when it does not decode. Texts go to the reader's scratch, one behind the other. */
-static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head,
-                                      size_t *schema, netprof__cursor *counters, size_t *texts)
+static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head, size_t *schema,
+                                      netprof__cursor *counters, size_t *texts)
 {
     uint64_t i;
     head->mode = (netprof_mode)netprof__take_byte(c);
@@ -10758,8 +10598,7 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     for (i = 0; i < 18; i++)
         v[i] = netprof__take_varint(c);
     /* a parent comes before its children: whoever walks up arrives */
-    if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX ||
-        v[2] > v[1]) {
+    if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX || v[2] > v[1]) {
         c->bad = 1;
         return;
     }
@@ -10794,8 +10633,8 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
 }
 
 /* Names into the scratch behind `from`, then pointers to them. NULL when they do not decode. */
-static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from,
-                                               size_t *count, size_t *end)
+static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
+                                               size_t *end)
 {
     size_t n = netprof__take_count(c), i, at = from;
     const char **names = (const char **)netprof__zalloc(&r->alloc, n * sizeof *names);
@@ -10810,9 +10649,8 @@ static const char **netprof__take_region_names(netprof_reader *r, netprof__curso
     return names;
 }
 
-static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c,
-                                              const netprof_regions *head, netprof__cursor *counters,
-                                              const size_t *texts)
+static const char *netprof__take_regions_body(netprof_reader *r, netprof__cursor *c, const netprof_regions *head,
+                                              netprof__cursor *counters, const size_t *texts)
 {
     netprof_regions *to = &r->regions;
     size_t name_count, end, count, i, at;
@@ -10851,8 +10689,7 @@ static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
     const char *wrong;
     netprof_regions_free(to);
     memset(&head, 0, sizeof head);
-    if (!netprof__take_regions_head(r, c, &head, &schema, &counters, texts))
-        return "regions that do not decode";
+    if (!netprof__take_regions_head(r, c, &head, &schema, &counters, texts)) return "regions that do not decode";
     if (schema) {
         if (schema > r->schema_count || !r->schemas[schema - 1].schema) return "regions whose schema is lost";
         head.schema = r->schemas[schema - 1].schema;
@@ -10919,8 +10756,8 @@ static int netprof__fill_room(netprof_reader *r)
         r->size = left;
         r->at = 0;
     }
-    if (r->size == r->capacity && !netprof__grow(&r->alloc, &r->owned, &r->capacity,
-                                                 r->capacity ? 2 * r->capacity : NETPROF__WINDOW, 1)) {
+    if (r->size == r->capacity &&
+        !netprof__grow(&r->alloc, &r->owned, &r->capacity, r->capacity ? 2 * r->capacity : NETPROF__WINDOW, 1)) {
         r->starved = 1;
         return 0;
     }
@@ -11201,8 +11038,7 @@ static netprof_err netprof__check_header(netprof_reader *r, netprof_error *error
     failed = netprof__fill_trouble(r, error);
     if (failed) return failed;
     if (!header)
-        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path,
-                             "not a .netprof file (its first bytes are others)");
+        return netprof__fail(error, NETPROF_ERR_FORMAT, 0, r->path, "not a .netprof file (its first bytes are others)");
     if (netprof__get_le(r->data + 8, 2) > NETPROF__FILE_VERSION)
         return netprof__fail(error, NETPROF_ERR_VERSION, 0, r->path, "written by a later netprof");
     if (netprof__get_le(r->data + 12, 4) != 0x01020304 || !netprof__get_le(r->data + 8, 2))
@@ -11259,8 +11095,8 @@ static int netprof__read_file(void *user, void *to, size_t size, size_t *got)
     return n < 0 ? errno : 0;
 }
 
-NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path,
-                                            const netprof_limits *limits, netprof_error *error)
+NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
+                                            netprof_error *error)
 {
     netprof_reader *r;
     netprof_err failed;
@@ -11276,8 +11112,8 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     while (r->fd < 0 && errno == EINTR);
     r->read = netprof__read_file;
     r->user = r;
-    failed = r->fd < 0 ? netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open")
-                       : netprof__check_header(r, error);
+    failed =
+        r->fd < 0 ? netprof__fail(error, NETPROF_ERR_IO, errno, path, "cannot open") : netprof__check_header(r, error);
     if (failed)
         netprof_reader_close(r);
     else
@@ -11652,8 +11488,7 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
 /* The schema of the i-th thing: snapshots first, then deltas. */
 static const netprof_schema *netprof__json_schema_of(const netprof_json *what, size_t i)
 {
-    return i < what->snapshot_count ? what->snapshots[i].schema
-                                    : what->deltas[i - what->snapshot_count].schema;
+    return i < what->snapshot_count ? what->snapshots[i].schema : what->deltas[i - what->snapshot_count].schema;
 }
 
 /* Its number: how many different schemas come before the first use of the same one. */
@@ -11685,8 +11520,7 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 {
     netprof__json j;
     size_t i;
-    if (!what || !write)
-        return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to write, or nowhere");
+    if (!what || !write) return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "nothing to write, or nowhere");
     j.write = write;
     j.user = user;
     j.used = 0;
@@ -11749,10 +11583,9 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 /* What a node counts: the first row at every call. All are 64 bits, for netprof__node_read(). */
 typedef struct netprof__tally {
     uint64_t calls, measured, inclusive, within, min, max; /* within: of the regions inside */
-    uint64_t pivot,
-        squares;        /* the first duration; the sum of squares (a double) of the distance from it, or small
+    uint64_t pivot, squares; /* the first duration; the sum of squares (a double) of the distance from it, or small
                                 variances would drown */
-    uint64_t recursive; /* time of the inner calls of a recursion */
+    uint64_t recursive;      /* time of the inner calls of a recursion */
     uint64_t skipped, spans, bytes, aborted, too_short, counted, concurrency;
 } netprof__tally;
 
@@ -11798,9 +11631,9 @@ typedef struct netprof__columns {
 } netprof__columns;
 
 typedef struct netprof__thread {
-    uint32_t ready; /* the epoch caught up with; 0 within a region call: another is from a signal handler */
-    uint32_t depth; /* frames in use; frames[0] is not one of them, its node is the root */
-    uint32_t too_deep;                   /* begun and not ended beyond the depth */
+    uint32_t ready;    /* the epoch caught up with; 0 within a region call: another is from a signal handler */
+    uint32_t depth;    /* frames in use; frames[0] is not one of them, its node is the root */
+    uint32_t too_deep; /* begun and not ended beyond the depth */
     uint32_t epoch, resets, cuts, forks; /* caught up with */
     netprof__frame frames[NETPROF_MAX_DEPTH + 1];
     uint32_t deep[64];            /* too_deep by region modulo 64 */
@@ -11850,7 +11683,7 @@ typedef struct netprof__calls {
 
 /* One path of regions over time, its threads together: this tick's sums, and what was written last. */
 typedef struct netprof__series_row {
-    char *path; /* "main/step"; a slash within a name is "\/", a backslash "\\" */
+    char *path;              /* "main/step"; a slash within a name is "\/", a backslash "\\" */
     uint32_t parent, region; /* parent: its row + 1; 0: top level */
     uint64_t now[NETPROF__SERIES_COLUMNS], written[NETPROF__SERIES_COLUMNS], base[NETPROF__SERIES_COLUMNS];
 } netprof__series_row;
@@ -11907,7 +11740,7 @@ static struct netprof__regions_state {
     int rank, size;
     pid_t pid; /* that began */
     char output[1024], every[1024], warning[200];
-    double factor;               /* of the clock, fixed while the end is written; else 0 */
+    double factor; /* of the clock, fixed while the end is written; else 0 */
     netprof__series series, past_series;
 } netprof__regions_state;
 
@@ -11934,15 +11767,12 @@ NETPROF__HOT uint64_t netprof__ticks(void)
 /* Negative differences (clocks of two processors that differ by a few ticks) are 0. */
 NETPROF__COLD uint64_t netprof__many_ticks_to_ns(uint64_t ticks)
 {
-    return ticks >> 63
-               ? 0
-               : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
+    return ticks >> 63 ? 0 : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
 }
 
 NETPROF__HOT uint64_t netprof__ticks_to_ns(uint64_t ticks)
 {
-    if (NETPROF__LIKELY(ticks < (uint64_t)1 << 32))
-        return ticks * netprof__regions_state.ns_per_tick_24 >> 24;
+    if (NETPROF__LIKELY(ticks < (uint64_t)1 << 32)) return ticks * netprof__regions_state.ns_per_tick_24 >> 24;
     return netprof__many_ticks_to_ns(ticks);
 }
 
@@ -12061,8 +11891,7 @@ static int netprof__columns_fit(netprof__columns *m, const netprof_schema *schem
 }
 
 /* Value of the i-th counter of the regions in a snapshot; 0: it has none. */
-static int netprof__column_value(const netprof__columns *m, size_t i, const netprof_snapshot *s,
-                                 uint64_t *value)
+static int netprof__column_value(const netprof__columns *m, size_t i, const netprof_snapshot *s, uint64_t *value)
 {
     uint32_t at = m->at[i];
     int known = at != UINT32_MAX && s->status[at] == NETPROF_STATUS_OK;
@@ -12087,8 +11916,7 @@ static netprof__sample *netprof__sample_read(netprof__thread *t)
 
 static netprof__sample *netprof__sample_take(netprof__thread *t)
 {
-    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t)
-                                                               : netprof__sample_shared(t);
+    return netprof__regions_state.started == NETPROF_MODE_FAST ? netprof__sample_read(t) : netprof__sample_shared(t);
 }
 
 static void netprof__frame_sample(netprof__thread *t, netprof__frame *f)
@@ -12120,8 +11948,8 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
         uint64_t step = 0;
         int exact = f->sample->known[i] && after->known[i];
         if (exact) {
-            netprof_flag flag = netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i],
-                                                   after->values[i], &step);
+            netprof_flag flag =
+                netprof_difference(&g->schema->counters[g->counters[i]], f->sample->values[i], after->values[i], &step);
             exact = flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
         }
         if (!exact) __atomic_add_fetch(&g->bounded, 1, __ATOMIC_RELAXED);
@@ -12148,8 +11976,7 @@ NETPROF__COLD void netprof__carry(netprof__node *n, unsigned bucket)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     if (!n->carries)
-        NETPROF__SET(n->carries,
-                     (uint32_t *)netprof__zalloc(&a, NETPROF_HISTOGRAM_BUCKETS * sizeof *n->carries));
+        NETPROF__SET(n->carries, (uint32_t *)netprof__zalloc(&a, NETPROF_HISTOGRAM_BUCKETS * sizeof *n->carries));
     if (n->carries)
         NETPROF__ADD(n->carries[bucket], 1);
     else
@@ -12336,8 +12163,7 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
         return;
     }
     NETPROF__SET(f->node, n);
-    if (NETPROF__UNLIKELY(n == parent || NETPROF__PEEK(*n->every) > 1 || n->sums))
-        netprof__begin_marked(t, f);
+    if (NETPROF__UNLIKELY(n == parent || NETPROF__PEEK(*n->every) > 1 || n->sums)) netprof__begin_marked(t, f);
     NETPROF__ADD(n->tally.calls, 1);
     NETPROF__SET(f->begin, netprof__ticks());
 }
@@ -12600,8 +12426,7 @@ static uint32_t netprof__every_setting(const char *list, const char *name)
         const char *p = list + n + 1;
         uint64_t every;
         if (length > n + 1 && memcmp(list, name, n) == 0 && list[n] == ':' &&
-            netprof__parse_digits(&p, list + length, &every) == 0 && p == list + length &&
-            every <= UINT32_MAX)
+            netprof__parse_digits(&p, list + length, &every) == 0 && p == list + length && every <= UINT32_MAX)
             return (uint32_t)every;
         list += length + (list[length] == ',');
     }
@@ -12796,8 +12621,8 @@ static int netprof__tsc_usable(void)
     return 1;
 #elif defined(__x86_64__) || defined(__i386__)
     char text[32];
-    return netprof__read_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                              text, sizeof text) > 0 &&
+    return netprof__read_line(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+                              sizeof text) > 0 &&
            strcmp(text, "tsc") == 0;
 #else
     return 0;
@@ -12872,8 +12697,7 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
 }
 
 /* Seconds as a decimal number, whatever the locale. */
-static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable,
-                                        int64_t otherwise)
+static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable, int64_t otherwise)
 {
     const char *text = NETPROF_OS_GETENV(variable), *p = text, *end;
     uint64_t seconds = 0, ns = 0, unit = 100000000;
@@ -12891,8 +12715,8 @@ static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const 
     return otherwise;
 }
 
-static void netprof__text_setting(struct netprof__regions_state *g, const char *variable,
-                                  const char *otherwise, char *to, size_t size)
+static void netprof__text_setting(struct netprof__regions_state *g, const char *variable, const char *otherwise,
+                                  char *to, size_t size)
 {
     const char *text = NETPROF_OS_GETENV(variable);
     if (text && strlen(text) >= size) netprof__warn(g, "%s is too long: not used", variable);
@@ -12904,11 +12728,10 @@ extern char **environ;
 /* A misspelt switch would silently do nothing. */
 static void netprof__check_environment(struct netprof__regions_state *g)
 {
-    static const char *const known[] = {"NETPROF",         "NETPROF_ROOT",    "NETPROF_SOURCES",
-                                        "NETPROF_INCLUDE", "NETPROF_EXCLUDE", "NETPROF_OUTPUT",
-                                        "NETPROF_FLUSH",   "NETPROF_EVERY",   "NETPROF_INTERVAL",
-                                        "NETPROF_RANK",    "NETPROF_VERBOSE", "NETPROF_SERIES",
-                                        "NETPROF_DUCKDB",  "NETPROF_GNUPLOT"}; /* these two: the programs' */
+    static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",   "NETPROF_SOURCES", "NETPROF_INCLUDE",
+                                        "NETPROF_EXCLUDE",  "NETPROF_OUTPUT", "NETPROF_FLUSH",   "NETPROF_EVERY",
+                                        "NETPROF_INTERVAL", "NETPROF_RANK",   "NETPROF_VERBOSE", "NETPROF_SERIES",
+                                        "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: the programs' */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -12930,8 +12753,7 @@ static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
     int i;
     for (i = 0; text && *text && i < 4; i++)
         if (strcmp(text, names[i]) == 0) return (netprof_mode)(i + 1);
-    if (text && *text)
-        netprof__warn(g, "NETPROF=%.40s is none of off, time, fast, sampler: time is used", text);
+    if (text && *text) netprof__warn(g, "NETPROF=%.40s is none of off, time, fast, sampler: time is used", text);
     return NETPROF_MODE_TIME;
 }
 
@@ -13060,7 +12882,9 @@ static void netprof__background_check(struct netprof__regions_state *g)
     g->background = netprof__background_start(sampler ? g->np : NULL);
     if (!g->background)
         netprof__warn(g, "the %s thread cannot be started",
-                      sampler ? "sampler's" : g->flush_ns ? "flushing" : "series'");
+                      sampler       ? "sampler's"
+                      : g->flush_ns ? "flushing"
+                                    : "series'");
 #else
     (void)g;
 #endif
@@ -13212,8 +13036,7 @@ static void netprof__regions_start(void)
         netprof__text_setting(g, "NETPROF_EVERY", "", g->every, sizeof g->every);
         netprof__check_every(g);
         netprof__check_rank(g);
-        netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output,
-                              sizeof g->output);
+        netprof__text_setting(g, "NETPROF_OUTPUT", "netprof-%j-%r-%h-%p.netprof", g->output, sizeof g->output);
         g->interval_ns = netprof__seconds_setting(g, "NETPROF_INTERVAL", 10000000);
         g->interval_ns = g->interval_ns < 100000 ? 100000 : g->interval_ns;
         g->flush_ns = netprof__seconds_setting(g, "NETPROF_FLUSH", 0);
@@ -13304,8 +13127,7 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
                                const netprof__tally *y, double factor)
 {
     uint64_t total = y->inclusive + y->recursive;
-    double mean_off =
-        y->measured ? (double)(int64_t)(total - y->measured * y->pivot) / (double)y->measured : 0;
+    double mean_off = y->measured ? (double)(int64_t)(total - y->measured * y->pivot) / (double)y->measured : 0;
     double squares, variance;
     memcpy(&squares, &y->squares, sizeof squares);
     variance = y->measured ? squares / (double)y->measured - mean_off * mean_off : 0;
@@ -13331,8 +13153,7 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
 
 /* The stats of one thread from `at` on; nodes made meanwhile are left for the next time. A thread that has not yet
    noticed a reset has nothing to tell. */
-static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names,
-                                    double factor)
+static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names, double factor)
 {
     int current = NETPROF__GET(t->resets) == NETPROF__GET(netprof__regions_state.resets);
     netprof__node *n;
@@ -13341,8 +13162,8 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
         netprof__tally y;
         memset(&y, 0, sizeof y);
         if (current)
-            netprof__node_read(n, &y, (uint64_t *)(uintptr_t)s->histogram,
-                               (uint64_t *)(uintptr_t)s->counter_sums, n->sums ? r->counter_count : 0);
+            netprof__node_read(n, &y, (uint64_t *)(uintptr_t)s->histogram, (uint64_t *)(uintptr_t)s->counter_sums,
+                               n->sums ? r->counter_count : 0);
         netprof__stat_fill(s, t, n, &y, factor);
         s->region = names[n->region];
     }
@@ -13367,9 +13188,7 @@ static char *netprof__collect_names(const struct netprof__regions_state *g, char
 static const char *netprof__region_name(uint32_t region)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    return !region                                   ? "nothing"
-           : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name
-                                                     : "no region";
+    return !region ? "nothing" : region <= NETPROF__GET(g->region_count) ? g->regions[region]->name : "no region";
 }
 
 #define NETPROF__WARNING_SIZE 200
@@ -13411,8 +13230,7 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
 }
 
 /* With the lock held. */
-static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out,
-                                    netprof_error *error)
+static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out, netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     char *to = NULL, **names = (char **)netprof__zalloc(&a, (g->region_count + 1) * sizeof *names);
@@ -13427,8 +13245,7 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
         t->collected = NETPROF__GET(t->made);
         stats += t->collected ? t->collected->index + 1 : 0;
     }
-    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error)
-                   : netprof__no_memory(error);
+    failed = names ? netprof__regions_room(out, stats, g->counter_count, text, &to, error) : netprof__no_memory(error);
     if (!failed) {
         char *warning = netprof__collect_names(g, to, names);
         netprof__collect_head(out, g);
@@ -13445,8 +13262,7 @@ static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_re
 
 static netprof_err netprof__in_handler(netprof_error *error)
 {
-    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL,
-                         "called by a signal handler amid another call of netprof");
+    return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "called by a signal handler amid another call of netprof");
 }
 
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error)
@@ -13484,8 +13300,7 @@ static const char *netprof__first_set(const char *const *names, size_t count, in
     size_t i;
     for (i = 0; i < count; i++) {
         const char *value = NETPROF_OS_GETENV(names[i]);
-        if (value && *value &&
-            (!numeric || (strspn(value, "0123456789") == strlen(value) && strlen(value) < 10)))
+        if (value && *value && (!numeric || (strspn(value, "0123456789") == strlen(value) && strlen(value) < 10)))
             return value;
     }
     return NULL;
@@ -13497,10 +13312,10 @@ static const char *netprof__launcher(const char *what)
     static const char *const ranks[] = {
         "NETPROF_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",          "PMI_RANK",     "MV2_COMM_WORLD_RANK",
         "PALS_RANKID",  "FLUX_TASK_RANK",       "JSM_NAMESPACE_RANK", "SLURM_PROCID", "ALPS_APP_PE"};
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                        "PALS_SIZE", "SLURM_NTASKS"};
-    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                         "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE",
+                                        "SLURM_NTASKS"};
+    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+                                         "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
     static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "OAR_JOB_ID",
                                        "LSB_JOBID",    "JOB_ID",    "COBALT_JOBID"};
     switch (*what) {
@@ -13561,8 +13376,7 @@ static void netprof__output_name(char *name, size_t size)
     }
 }
 
-static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value,
-                                          netprof_error *error)
+static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, const char *value, netprof_error *error)
 {
     return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
 }
@@ -13583,15 +13397,13 @@ static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error
         netprof__write_fact_if(w, "job", netprof__launcher("job"), error) ||
         netprof__write_fact_if(w, "rank", rank, error) ||
         netprof__write_fact_if(w, "local_rank", netprof__launcher("local"), error) ||
-        netprof__write_fact_if(w, "rank_count",
-                               given > 0 ? size : netprof__launcher("size"), error))
+        netprof__write_fact_if(w, "rank_count", given > 0 ? size : netprof__launcher("size"), error))
         return error ? error->code : NETPROF_ERR_IO;
     return NETPROF_OK;
 }
 
 /* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
-static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d,
-                                   size_t at)
+static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d, size_t at)
 {
     uint32_t i;
     netprof_list_device(list, d->name, d->identity, d->flags);
@@ -13731,26 +13543,23 @@ static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting 
     size_t n = sizeof netprof__meeting_name - 1;
     netprof__meeting *m;
     int tries;
-    if (!name || strncmp(name + 8, netprof__meeting_name, n) != 0 ||
-        strcmp(name + 8 + n, " (deleted)\n") != 0)
+    if (!name || strncmp(name + 8, netprof__meeting_name, n) != 0 || strcmp(name + 8 + n, " (deleted)\n") != 0)
         return best;
     m = (netprof__meeting *)(uintptr_t)strtoull(line, NULL, 16);
     if (m == best) return best;
     for (tries = 0; !NETPROF__GET(m->stamp_ns) && tries < 1000; tries++)
         sched_yield();
-    if (!NETPROF__GET(m->stamp_ns) || memcmp(m->magic, netprof__meeting_name, sizeof m->magic) != 0)
-        return best;
+    if (!NETPROF__GET(m->stamp_ns) || memcmp(m->magic, netprof__meeting_name, sizeof m->magic) != 0) return best;
     return m->stamp_ns < best->stamp_ns || (m->stamp_ns == best->stamp_ns && m < best) ? m : best;
 }
 
 /* NULL: this copy is the first. */
 static const netprof__calls *netprof__first_copy(void)
 {
-    static const netprof__calls calls = {
-        NETPROF_VERSION_STRING, netprof_region,   netprof_begin, netprof_end,
-        netprof_span_begin,     netprof_span_end, netprof_bytes, netprof_region_every,
-        netprof_set_mode,       netprof_set_rank, netprof_flush, netprof_regions_reset,
-        netprof_regions_take};
+    static const netprof__calls calls = {NETPROF_VERSION_STRING, netprof_region,   netprof_begin, netprof_end,
+                                         netprof_span_begin,     netprof_span_end, netprof_bytes, netprof_region_every,
+                                         netprof_set_mode,       netprof_set_rank, netprof_flush, netprof_regions_reset,
+                                         netprof_regions_take};
     netprof__meeting *mine = netprof__meeting_make(&calls), *found = mine;
     char line[512];
     FILE *maps = mine ? fopen("/proc/self/maps", "re") : NULL;
@@ -13862,9 +13671,9 @@ static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof
     o->inside = NETPROF__GET(f->inside);
     o->marks = NETPROF__GET(f->marks);
     if (!NETPROF__GET(t->ready)) return 0;
-    return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node &&
-           NETPROF__GET(f->begin) == o->begin && NETPROF__GET(f->marks) == o->marks &&
-           NETPROF__GET(o->node->tally.calls) == o->tally.calls && NETPROF__GET(o->node->sequence) == sequence;
+    return NETPROF__GET(t->depth) >= depth && NETPROF__GET(f->node) == o->node && NETPROF__GET(f->begin) == o->begin &&
+           NETPROF__GET(f->marks) == o->marks && NETPROF__GET(o->node->tally.calls) == o->tally.calls &&
+           NETPROF__GET(o->node->sequence) == sequence;
 }
 
 /* How many frames of a thread are open, from the outermost on: as many as can be told; *all: and no more. A thread that

@@ -31,14 +31,17 @@ static const struct poptOption options[] = {
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
     {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
-    {"charts", 0, POPT_ARG_STRING, &charts, 0, "of NCCL logs: every chart as a file, named as NVIDIA's exporter does", "DIR"},
+    {"charts", 0, POPT_ARG_STRING, &charts, 0, "of NCCL logs: every chart as a file, named as NVIDIA's exporter does",
+     "DIR"},
     {"peak", 0, POPT_ARG_STRING, &peak, 0, "of NCCL logs: peak bus bandwidth, 400 or 'dp*=46,*=400'", "GBs"},
     {"compare", 0, POPT_ARG_STRING, &compare, 0, "of NCCL logs: what became slower since the job with these", "DIR"},
     {"jobid", 0, POPT_ARG_STRING, &jobid, 0, "the NCCL logs of this job, below the given directories", "ID"},
-    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root), for --jobid", "FILE"},
+    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root), for --jobid",
+     "FILE"},
     {"no-gnuplot", 0, POPT_ARG_NONE, &no_gnuplot, 0, "leave out what gnuplot draws", NULL},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
-    {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)", "FILE"},
+    {"phases", 0, POPT_ARG_STRING, &phases, 0, "phases of a job: lines TIME NAME, in seconds since 1970 (date +%s.%N)",
+     "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots", NULL},
     {"check-layout", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &check_layout, 0, NULL, NULL}, // for the tests
@@ -57,8 +60,10 @@ static bool find_format(document_format *format)
         *format = i > DOCUMENT_HTML ? DOCUMENT_HTML : (document_format)i;
         return true;
     }
-    if (format_name) fail_usage("--format: %s: expected pdf, svg, png or html", safe(format_name));
-    else fail_usage("-o: %s: expected a name that ends in .pdf, .svg, .png or .html", safe(output));
+    if (format_name)
+        fail_usage("--format: %s: expected pdf, svg, png or html", safe(format_name));
+    else
+        fail_usage("-o: %s: expected a name that ends in .pdf, .svg, .png or .html", safe(output));
     return false;
 }
 
@@ -74,7 +79,8 @@ static bool find_paper(document_paper *paper)
 
 static bool find_theme(document_theme *theme)
 {
-    static const char *const themes[] = {[DOCUMENT_AUTO] = "auto", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
+    static const char *const themes[] = {
+        [DOCUMENT_AUTO] = "auto", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
     *theme = DOCUMENT_AUTO;
     for (size_t i = 0; theme_name && i < sizeof themes / sizeof *themes; i++)
         if (strcasecmp(themes[i], theme_name) == 0) *theme = (document_theme)i;
@@ -100,8 +106,10 @@ static void say_progress(void *user, const char *what, size_t done, size_t of)
     (void)user;
     time_t now = time(NULL);
     if (!begin) begin = now;
-    if (done + 1 >= of) progress_end();
-    else if (now - begin >= 1) progress("%s %zu of %zu", what, done, of);
+    if (done + 1 >= of)
+        progress_end();
+    else if (now - begin >= 1)
+        progress("%s %zu of %zu", what, done, of);
 }
 
 static void say_warning(void *user, const char *text)
@@ -155,8 +163,8 @@ static int draw(document *doc, const document_options *o)
     return closed ? closed : code;
 }
 
-static int report_pair(const dataset *set, const difference *d, const series *over_time, const char **paths, size_t count,
-                       const document_options *o)
+static int report_pair(const dataset *set, const difference *d, const series *over_time, const char **paths,
+                       size_t count, const document_options *o)
 {
     rules all = {0};
     findings f = {0};
@@ -165,8 +173,14 @@ static int report_pair(const dataset *set, const difference *d, const series *ov
     int code = inputs_rules(&all, rules_path);
     if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
     if (!code) {
-        const pages_pair_input in = {.set = set, .d = d, .f = &f, .rules = &all, .paths = paths, .path_count = count,
-                                     .brief = brief, .all_nics = all_nics};
+        const pages_pair_input in = {.set = set,
+                                     .d = d,
+                                     .f = &f,
+                                     .rules = &all,
+                                     .paths = paths,
+                                     .path_count = count,
+                                     .brief = brief,
+                                     .all_nics = all_nics};
         doc = pages_pair(&in, &error);
         if (doc && over_time && !brief) doc = document_made(doc, pages_series_part(doc, over_time), &error);
         code = doc ? draw(doc, o) : fail_error(NULL, &error);
@@ -187,10 +201,9 @@ static int report_ends(const dataset *set, const series *s, const char **paths, 
     if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
         code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
     if (!code && difference_of_dataset(&d, set, force, &error))
-        code = error.code == NETPROF_ERR_MISMATCH
-                   ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same", safe(paths[0]),
-                          safe(paths[count - 1]), error_text(&error))
-                   : fail_error(paths[0], &error);
+        code = error.code == NETPROF_ERR_MISMATCH ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same",
+                                                         safe(paths[0]), safe(paths[count - 1]), error_text(&error))
+                                                  : fail_error(paths[0], &error);
     if (!code && !d.total.counters)
         code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(paths[0]));
     if (!code) code = report_pair(set, &d, over_time ? s : NULL, paths, count, o);
@@ -212,7 +225,8 @@ static int add_programs(document *doc, const job_report *job, nsys_job *programs
 {
     const nsys_options how = {.bins = EXPORT_BINS, .progress = say_reading};
     netprof_error error;
-    if (nsys_job_read(programs, exports, export_count, &how, &error)) return fail_error(*error.path ? NULL : exports[0], &error);
+    if (nsys_job_read(programs, exports, export_count, &how, &error))
+        return fail_error(*error.path ? NULL : exports[0], &error);
     if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
     return fail(EXIT_FILE, "no memory");
 }
@@ -227,7 +241,8 @@ static int report_job(const char **paths, size_t count, const document_options *
     document *doc = NULL;
     int code = inputs_rules(&all, rules_path);
     const job_report_options how = {.rules = &all, .phases = phases, .progress = say_reading};
-    if (!code && job_report_read(&job, paths, count, &how, &error)) code = fail_error(*error.path ? NULL : paths[0], &error);
+    if (!code && job_report_read(&job, paths, count, &how, &error))
+        code = fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; !code && i < job.warning_count; i++)
         warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
     if (!code) {
@@ -249,8 +264,8 @@ static int report_job(const char **paths, size_t count, const document_options *
 // Two files are before and after, unless each holds a run of its own.
 static bool is_of_hosts(const dataset *set, const series *s)
 {
-    return set->run_count > 2 || (set->run_count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 && s->runs[1].snapshots > 1 &&
-                         strcmp(s->runs[0].host, s->runs[1].host) != 0);
+    return set->run_count > 2 || (set->run_count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 &&
+                                  s->runs[1].snapshots > 1 && strcmp(s->runs[0].host, s->runs[1].host) != 0);
 }
 
 static int report(const char **paths, size_t count, const document_options *o)
@@ -370,7 +385,8 @@ static int report_comparison(const char **healthy, size_t healthy_count, const c
     document_close(doc);
     comparison_free(&c);
     rules_free(&all);
-    for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sets[side]);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        dataset_free(&sets[side]);
     return code;
 }
 
@@ -378,8 +394,15 @@ static int report_comparison(const char **healthy, size_t healthy_count, const c
 static int report_nccl(const char **paths, size_t count, const char **behind, size_t behind_count, document_options *o)
 {
     const char *others[] = {compare};
-    main_nccl_input in = {.paths = paths, .count = count, .before = others, .before_count = compare ? 1 : 0, .peak = peak, .jobid = jobid,
-                          .config = config_path, .charts = charts, .brief = brief};
+    main_nccl_input in = {.paths = paths,
+                          .count = count,
+                          .before = others,
+                          .before_count = compare ? 1 : 0,
+                          .peak = peak,
+                          .jobid = jobid,
+                          .config = config_path,
+                          .charts = charts,
+                          .brief = brief};
     if (compare && behind) return fail_usage("--compare and -- say the same: expected one of them");
     if (behind) {
         in.before = paths, in.before_count = count;
@@ -408,7 +431,8 @@ static int run(const char **paths, size_t count)
     size_t faulty_count = faulty ? count - before_dashes : 0;
     count -= faulty_count;
     document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
-    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale)) return EXIT_USAGE;
+    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale))
+        return EXIT_USAGE;
     if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
     if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
     if (jobid || main_nccl_recognise(faulty ? faulty : paths, faulty ? faulty_count : count))
@@ -430,13 +454,19 @@ static const command report_command = {
     .name = "report",
     .arguments = "BEFORE AFTER\nFILE...\nHEALTHY... -- FAULTY...\nLOGS... [RECORDING...]",
     .text =
-        "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two snapshots,\n"
-        "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, netprof\n"
-        "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a job on\n"
-        "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or a\n"
+        "Turns saved snapshots into a report: first the verdict, then the evidence for it. The input is two "
+        "snapshots,\n"
+        "or a file with both ends of a run; any file that netprof or net_prof wrote. Recordings (netprof record, "
+        "netprof\n"
+        "run --interval), of one node or of all nodes of a job, a directory of them, or a file of netprof merge, are a "
+        "job on\n"
+        "one time axis. With -- between them, the runs before it are compared with those behind it. Region files, or "
+        "a\n"
         "directory of them, are the regions of a job's code. Logs of the NCCL Inspector (files, directories, or the\n"
-        "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same hosts.\n"
-        "Nsight Systems exports (.sqlite) become their tables, processes side by side and GPUs over time; with recordings, on\n"
+        "nccl.json that netprof nccl -o saves) become a report about collectives, beside recordings of the same "
+        "hosts.\n"
+        "Nsight Systems exports (.sqlite) become their tables, processes side by side and GPUs over time; with "
+        "recordings, on\n"
         "the time of their job.\n"
         "Without -o the report is report.pdf.",
     .examples = "netprof report before.netprof after.netprof\n"

@@ -68,8 +68,8 @@ static int read_recordings(making *m, const char **paths, size_t count)
     return code;
 }
 
-static int make_view(making *m, const main_nccl_input *in, nccl_view *view, const char **logs, size_t log_count, const char **others,
-                     size_t other_count)
+static int make_view(making *m, const main_nccl_input *in, nccl_view *view, const char **logs, size_t log_count,
+                     const char **others, size_t other_count)
 {
     netprof_error error;
     const nccl_reading how = {.peaks = &m->peaks};
@@ -78,9 +78,11 @@ static int make_view(making *m, const main_nccl_input *in, nccl_view *view, cons
     if (!code && in->before_count) code = nccl_logs_read(&m->before, in->before, in->before_count, &how);
     m->compared = !code && in->before_count;
     if (m->compared && nccl_compare(&m->comparison, &m->before, &m->logs, &error)) return fail_error(NULL, &error);
-    if (!code && nccl_findings_make(&m->findings, &m->logs, m->compared ? &m->comparison : NULL, &error)) return fail_error(NULL, &error);
+    if (!code && nccl_findings_make(&m->findings, &m->logs, m->compared ? &m->comparison : NULL, &error))
+        return fail_error(NULL, &error);
     if (!code) code = read_recordings(m, others, other_count);
-    if (!code && nccl_view_make(view, &m->logs, &m->findings, m->compared ? &m->comparison : NULL, m->counted ? &m->counters : NULL, &error))
+    if (!code && nccl_view_make(view, &m->logs, &m->findings, m->compared ? &m->comparison : NULL,
+                                m->counted ? &m->counters : NULL, &error))
         code = fail_error(NULL, &error);
     return code;
 }
@@ -93,8 +95,10 @@ static int view_of_logs(const main_nccl_input *in, nccl_view *view)
     size_t log_count = 0, other_count = 0;
     for (size_t i = 0; i < in->count; i++) {
         bool directory = listing_is_directory(in->paths[i]);
-        if (directory || is_log(in->paths[i])) logs[log_count++] = in->paths[i];
-        else others[other_count++] = in->paths[i];
+        if (directory || is_log(in->paths[i]))
+            logs[log_count++] = in->paths[i];
+        else
+            others[other_count++] = in->paths[i];
     }
     int code = log_count ? make_view(&m, in, view, logs, log_count, others, other_count)
                          : fail(EXIT_NOTHING, "%s: no log of the NCCL Inspector", safe(in->paths[0]));
@@ -132,7 +136,9 @@ static int view_of_saved(const main_nccl_input *in, nccl_view *view)
     netprof_error error;
     if (in->count > 1) return fail_usage("%s: a saved result is reported about alone", safe(in->paths[0]));
     if (in->peak || in->before_count || in->jobid)
-        return fail_usage("%s: peaks, the job to compare with and recordings are given when a result is saved (netprof nccl -o)", safe(in->paths[0]));
+        return fail_usage(
+            "%s: peaks, the job to compare with and recordings are given when a result is saved (netprof nccl -o)",
+            safe(in->paths[0]));
     return nccl_view_read(view, in->paths[0], &error) ? fail_error(NULL, &error) : EXIT_DONE;
 }
 
@@ -178,7 +184,8 @@ static int write_charts(const nccl_view *view, const char *directory, const docu
     if (!code && count && document_write_charts(doc, files, count, &o, say_warning, &error))
         code = fail_error(*error.path ? NULL : directory, &error);
     if (!code && !count) code = fail(EXIT_NOTHING, "--charts: the logs hold nothing that could be drawn");
-    for (size_t i = 0; i < count; i++) free(paths[i]);
+    for (size_t i = 0; i < count; i++)
+        free(paths[i]);
     free(paths);
     free(files);
     document_close(doc);

@@ -76,8 +76,7 @@ class meter
         double sum = 0;
         for (const char *counter : c.counters) {
             const size_t i = netprof_find(delta.schema, c.source, c.device, counter);
-            if (i == NETPROF_NONE || delta.flags[i] > NETPROF_FLAG_WRAPPED)
-                return; // not known: no column, never 0
+            if (i == NETPROF_NONE || delta.flags[i] > NETPROF_FLAG_WRAPPED) return; // not known: no column, never 0
             sum += static_cast<double>(delta.values[i]);
         }
         state.counters[c.title] = benchmark::Counter(sum, benchmark::Counter::kAvgIterations);
@@ -102,9 +101,8 @@ void connect_pair(int ends[2])
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
     ends[0] = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &window, sizeof window);
-    if (listener < 0 || bind(listener, any, length) || listen(listener, 1) ||
-        getsockname(listener, any, &length) || connect(ends[0], any, length) ||
-        (ends[1] = accept(listener, nullptr, nullptr)) < 0)
+    if (listener < 0 || bind(listener, any, length) || listen(listener, 1) || getsockname(listener, any, &length) ||
+        connect(ends[0], any, length) || (ends[1] = accept(listener, nullptr, nullptr)) < 0)
         die("connection");
     close(listener);
 }
@@ -152,8 +150,5 @@ void send_message(benchmark::State &state)
 
 } // namespace
 
-BENCHMARK(send_message)
-    ->ArgNames({"bytes", "slow_peer"})
-    ->ArgsProduct({{4096, 65536}, {0, 1}})
-    ->UseRealTime();
+BENCHMARK(send_message)->ArgNames({"bytes", "slow_peer"})->ArgsProduct({{4096, 65536}, {0, 1}})->UseRealTime();
 BENCHMARK_MAIN();

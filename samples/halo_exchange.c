@@ -95,7 +95,7 @@ int main(void)
         close(workers[i].left);
         close(workers[i].right);
     }
-    printf("%d threads, %d steps: %llu bytes of halo sent, heat %.6f\n", THREADS, STEPS,
-           (unsigned long long)sent, heat);
+    printf("%d threads, %d steps: %llu bytes of halo sent, heat %.6f\n", THREADS, STEPS, (unsigned long long)sent,
+           heat);
     return 0;
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    BLOCK_BYTES = 64 * 1024,  // one write of the TCP stream
+    BLOCK_BYTES = 64 * 1024,   // one write of the TCP stream
     DATAGRAM_BYTES = 8 * 1024, // one datagram of the UDP stream
     WINDOW = 8,                // datagrams on their way at once: few enough for any receive buffer
     PATIENCE_S = 10,           // how long an answer is waited for
@@ -116,8 +116,10 @@ static void *tcp_peer_main(void *argument)
         send_all(fd, block, peer->message_bytes);
     uint64_t total = 0;
     for (ssize_t got; (got = recv(fd, block, BLOCK_BYTES, 0)) != 0;) {
-        if (got > 0) total += (uint64_t)got;
-        else if (errno != EINTR) die("recv");
+        if (got > 0)
+            total += (uint64_t)got;
+        else if (errno != EINTR)
+            die("recv");
     }
     send_all(fd, &total, sizeof total);
     close(fd);

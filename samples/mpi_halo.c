@@ -64,8 +64,8 @@ int main(int argc, char **argv)
     }
     MPI_Reduce(&sent, &all_sent, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%d ranks, %d steps: %llu bytes of halo sent, largest change of the last step %.6f\n", size,
-               STEPS, (unsigned long long)all_sent, change);
+        printf("%d ranks, %d steps: %llu bytes of halo sent, largest change of the last step %.6f\n", size, STEPS,
+               (unsigned long long)all_sent, change);
     MPI_Finalize();
     return 0;
 }

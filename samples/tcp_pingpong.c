@@ -86,8 +86,7 @@ static void print_regions(void)
         const netprof_stat *s = &r.stats[i];
         if (s->measured)
             printf("%-18s  mean %8.1f us, shortest %8.1f us, longest %8.1f us\n", s->region,
-                   (double)s->total_ns / 1e3 / (double)s->measured, (double)s->min_ns / 1e3,
-                   (double)s->max_ns / 1e3);
+                   (double)s->total_ns / 1e3 / (double)s->measured, (double)s->min_ns / 1e3, (double)s->max_ns / 1e3);
     }
     netprof_regions_free(&r);
 }

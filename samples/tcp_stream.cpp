@@ -36,9 +36,8 @@ class connection
         auto *any = reinterpret_cast<sockaddr *>(&address);
         const int listener = socket(AF_INET, SOCK_STREAM, 0);
         ends[0] = socket(AF_INET, SOCK_STREAM, 0);
-        if (listener < 0 || bind(listener, any, length) || listen(listener, 1) ||
-            getsockname(listener, any, &length) || connect(ends[0], any, length) ||
-            (ends[1] = accept(listener, nullptr, nullptr)) < 0)
+        if (listener < 0 || bind(listener, any, length) || listen(listener, 1) || getsockname(listener, any, &length) ||
+            connect(ends[0], any, length) || (ends[1] = accept(listener, nullptr, nullptr)) < 0)
             fail("connection");
         close(listener);
     }
@@ -89,8 +88,7 @@ try {
         send_block(tcp.ends[0], block);
     shutdown(tcp.ends[0], SHUT_WR);
     receiver.join();
-    std::printf("%llu bytes sent, %llu bytes received\n",
-                static_cast<unsigned long long>(blocks * block.size()),
+    std::printf("%llu bytes sent, %llu bytes received\n", static_cast<unsigned long long>(blocks * block.size()),
                 static_cast<unsigned long long>(received));
 } catch (const std::exception &e) {
     std::fprintf(stderr, "tcp_stream: %s\n", e.what());

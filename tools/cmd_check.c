@@ -22,8 +22,10 @@ static const struct poptOption options[] = {
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse (high)",
      "watch|warn|high|critical"},
-    {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made", NULL},
-    {"pair", 0, POPT_ARG_NONE, &pair, 0, "the runs are of two nodes that talked with each other alone: count what got lost", NULL},
+    {"all", 'a', POPT_ARG_NONE, &all, 0, "every finding with its evidence, and every check that could not be made",
+     NULL},
+    {"pair", 0, POPT_ARG_NONE, &pair, 0,
+     "the runs are of two nodes that talked with each other alone: count what got lost", NULL},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     {"force", 'f', POPT_ARG_NONE, &force, 0, "compare also different hosts or boots, or backwards", NULL},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
@@ -82,8 +84,8 @@ static void print_evidence(const finding *x)
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
         const char *value = e->counter == DIFFERENCE_NONE ? number_si(e->number, "") : number_exact(e->value);
-        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value, *e->unit ? " " : "",
-               safe(e->unit));
+        printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value,
+               *e->unit ? " " : "", safe(e->unit));
     }
     if (x->evidence_count) putchar('\n');
 }
@@ -176,8 +178,10 @@ static int judge(const difference *d)
     int code = inputs_rules(&set, rules_path);
     if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
-        if (as_json) json_print(stdout, must(findings_json(&f)));
-        else print_text(&f);
+        if (as_json)
+            json_print(stdout, must(findings_json(&f)));
+        else
+            print_text(&f);
         code = output_close();
         bool found = f.count && f.items[0].severity >= limit_wanted();
         if (!code) code = !f.judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
@@ -242,7 +246,8 @@ static const char *node_name(const node *n)
 static size_t count_worrying(const findings *f)
 {
     size_t count = 0;
-    while (count < f->count && f->items[count].severity >= SEVERITY_WATCH) count++;
+    while (count < f->count && f->items[count].severity >= SEVERITY_WATCH)
+        count++;
     return count;
 }
 
@@ -251,7 +256,8 @@ static char *overall_text(const node *nodes, size_t count)
 {
     size_t alike_count = 0;
     severity worst = nodes[0].f.severity;
-    for (size_t i = 0; i < count; i++) alike_count += nodes[i].f.severity == worst;
+    for (size_t i = 0; i < count; i++)
+        alike_count += nodes[i].f.severity == worst;
     if (worst < SEVERITY_WATCH) return text_format("No fault found on %zu nodes or runs", count);
     return text_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
                        node_name(&nodes[0]), nodes[0].f.verdict);
@@ -263,9 +269,12 @@ static void print_way(const node *from, const node *to, const ends_link *link)
     char *begin = text_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
     printf("  %s sent %s packets; ", begin, number_exact(sent));
     printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), number_exact(received));
-    if (received > sent) printf(": %s more, so it was not only this pair that sent", number_exact(received - sent));
-    else if (received < sent) printf(": %s did not arrive", number_exact(sent - received));
-    else printf(": all");
+    if (received > sent)
+        printf(": %s more, so it was not only this pair that sent", number_exact(received - sent));
+    else if (received < sent)
+        printf(": %s did not arrive", number_exact(sent - received));
+    else
+        printf(": all");
     putchar('\n');
     free(begin);
 }
@@ -288,7 +297,7 @@ static void print_pair(const node *nodes)
 static void print_nodes(const node *nodes, size_t count)
 {
     static const column columns[] = {{"VERDICT", 0}, {"NODE", 0}, {"FINDINGS", COLUMN_RIGHT}, {"UNKNOWN", COLUMN_RIGHT},
-                                     {"FIRST", 0}, {"FILES", 0}};
+                                     {"FIRST", 0},   {"FILES", 0}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     char *text = overall_text(nodes, count);
     heading(stdout, "%s", safe(text));
@@ -399,13 +408,16 @@ static int judge_nodes(const run_list *list)
     }
     if (!code) {
         qsort(nodes, list->count, sizeof *nodes, compare_nodes);
-        if (as_json) print_nodes_json(nodes, list->count);
-        else print_nodes(nodes, list->count);
+        if (as_json)
+            print_nodes_json(nodes, list->count);
+        else
+            print_nodes(nodes, list->count);
         code = output_close();
         bool found = nodes[0].f.count && nodes[0].f.items[0].severity >= limit_wanted();
         if (!code) code = !judged ? EXIT_NOTHING : found ? EXIT_WORTH_FAILING : EXIT_DONE;
     }
-    for (size_t i = 0; i < list->count; i++) findings_free(&nodes[i].f);
+    for (size_t i = 0; i < list->count; i++)
+        findings_free(&nodes[i].f);
     free(nodes);
     ends_free(&between);
     rules_free(&set);
@@ -421,10 +433,12 @@ static int check_runs(const dataset *set)
 {
     run_list list = {0};
     netprof_error error;
-    if (runs_of_dataset(&list, set, force, &error)) return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
-    int code = pair && !is_pair(&list) ? fail_usage("--pair: expected the runs of two nodes, not %zu run%s%s", list.count,
-                                                    list.count == 1 ? "" : "s", list.count == 2 ? " of one node" : "")
-                                       : judge_nodes(&list);
+    if (runs_of_dataset(&list, set, force, &error))
+        return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+    int code = pair && !is_pair(&list)
+                   ? fail_usage("--pair: expected the runs of two nodes, not %zu run%s%s", list.count,
+                                list.count == 1 ? "" : "s", list.count == 2 ? " of one node" : "")
+                   : judge_nodes(&list);
     runs_free(&list);
     return code;
 }
@@ -451,7 +465,8 @@ static int check_files(const char **paths, size_t count)
 static void wait_for(int64_t ns)
 {
     struct timespec left = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) continue;
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+        continue;
 }
 
 static int check_now(int64_t interval_ns)
@@ -494,12 +509,15 @@ const command command_check = {
     .name = "check",
     .summary = "judge a run or this node by rules: what is wrong, whose fault, what to do",
     .arguments = "[BEFORE [AFTER] | RUN...]",
-    .text = "Judges what happened between two snapshots by rules: findings, the worst first, each with its evidence, the\n"
-            "threshold and where that is from, and what to do. Fit for a job's prologue: the exit code tells whether\n"
-            "something is bad. What could not be read is named and never taken for good. More files, or two that are runs of\n"
-            "different nodes, are judged run by run, the worst first: a file with several snapshots is a run, and so are two\n"
-            "files with one snapshot each of the same host. Of two nodes that talked with each other alone (a benchmark),\n"
-            "read before it began and after it ended, --pair tells what got lost between them.",
+    .text =
+        "Judges what happened between two snapshots by rules: findings, the worst first, each with its evidence, the\n"
+        "threshold and where that is from, and what to do. Fit for a job's prologue: the exit code tells whether\n"
+        "something is bad. What could not be read is named and never taken for good. More files, or two that are runs "
+        "of\n"
+        "different nodes, are judged run by run, the worst first: a file with several snapshots is a run, and so are "
+        "two\n"
+        "files with one snapshot each of the same host. Of two nodes that talked with each other alone (a benchmark),\n"
+        "read before it began and after it ended, --pair tells what got lost between them.",
     .examples = "netprof check before.netprof after.netprof\n"
                 "netprof check run.netprof --json\n"
                 "netprof check node*.netprof\n"

@@ -61,7 +61,8 @@ static int take_all(collection *c)
 {
     siginfo_t info;
     int code = take_one(c);
-    while (!code && (!wanted || c->taken < wanted) && schedule_wait(&c->clock, &info) >= 0) code = take_one(c);
+    while (!code && (!wanted || c->taken < wanted) && schedule_wait(&c->clock, &info) >= 0)
+        code = take_one(c);
     if (!code && c->taken < wanted) {
         warn("interrupted: %d of %d snapshots", c->taken, wanted);
         code = EXIT_WORTH_FAILING;
@@ -116,8 +117,10 @@ static int run(const char **arguments, size_t count)
     int code = check(&c);
     if (code) return code;
     code = reading_open(&c.np, NULL);
-    if (code == EXIT_NOTHING) code = reading_nothing(c.np);
-    else if (!code) code = collect(&c);
+    if (code == EXIT_NOTHING)
+        code = reading_nothing(c.np);
+    else if (!code)
+        code = collect(&c);
     schedule_close(&c.clock);
     netprof_snapshot_free(&c.snapshot);
     netprof_close(c.np);
@@ -128,9 +131,11 @@ const command command_collect = {
     .name = "collect",
     .summary = "keep snapshots of the counters in a file",
     .arguments = "-o FILE",
-    .text = "Reads the counters and keeps them in FILE, which appears under its name when it is whole (--count 0: at once,\n"
-            "and grows). Counters that cannot be read are kept as such, with the reason. In FILE, %h is the host, %j the\n"
-            "job, %r the rank and %p the process.",
+    .text =
+        "Reads the counters and keeps them in FILE, which appears under its name when it is whole (--count 0: at "
+        "once,\n"
+        "and grows). Counters that cannot be read are kept as such, with the reason. In FILE, %h is the host, %j the\n"
+        "job, %r the rank and %p the process.",
     .examples = "netprof collect -o before.netprof\n"
                 "netprof collect -o node.json --include 'lo,eth*,hsn*,cxi*'\n"
                 "netprof collect -o series.netprof --set fast --count 5 --interval 100ms",

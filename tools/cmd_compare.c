@@ -72,8 +72,10 @@ static int print(const comparison *c)
     char *text = NULL;
     size_t size = 0, lines = all && top < 0 ? 0 : top < 0 ? 5 : (size_t)top;
     if (output) to = must(open_memstream(&text, &size));
-    if (as_json) json_print(to, must(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
-    else compare_print_text(to, c, lines, all);
+    if (as_json)
+        json_print(to, must(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
+    else
+        compare_print_text(to, c, lines, all);
     if (!output) return output_close();
     bool whole = !ferror(to);
     must(fclose(to) ? NULL : to);
@@ -94,8 +96,10 @@ static int compare(comparison *c, const comparison_options *how)
     int code = inputs_rules(&set, rules_path);
     if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
     if (!code) code = print(c);
-    if (!code && !comparison_compared(c)) code = EXIT_NOTHING;
-    else if (!code && fail_on && c->severity >= limit) code = EXIT_WORTH_FAILING;
+    if (!code && !comparison_compared(c))
+        code = EXIT_NOTHING;
+    else if (!code && fail_on && c->severity >= limit)
+        code = EXIT_WORTH_FAILING;
     comparison_free(c);
     rules_free(&set);
     return code;
@@ -115,7 +119,8 @@ static int run(const char **paths, size_t count)
     if (!code) code = compare(&c, &how);
     if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
     comparison_free(&c);
-    for (int side = 0; side < COMPARISON_SIDES; side++) dataset_free(&sides[side]);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        dataset_free(&sides[side]);
     return code;
 }
 

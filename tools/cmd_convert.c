@@ -83,7 +83,8 @@ const command command_convert = {
     .name = "convert",
     .summary = "turn one file format into another",
     .arguments = "IN OUT",
-    .text = "Converts between .netprof, netprof's JSON, net_prof's JSON and (OUT only) CSV. The content of IN and the ending\n"
+    .text = "Converts between .netprof, netprof's JSON, net_prof's JSON and (OUT only) CSV. The content of IN and the "
+            "ending\n"
             "of OUT (.netprof, .json, .csv) tell the formats; '-' is the standard input or output.",
     .examples = "netprof convert run.netprof run.json\n"
                 "netprof convert run.netprof values.csv\n"

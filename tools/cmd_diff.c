@@ -43,7 +43,8 @@ static int choose_groups(uint64_t *bits)
 {
     for (char **g = groups; g && *g; g++) {
         size_t group = catalog_group_find(*g);
-        if (group == CATALOG_NO_GROUP) return fail_usage("--group: %s: no such group; --group list shows them", safe(*g));
+        if (group == CATALOG_NO_GROUP)
+            return fail_usage("--group: %s: no such group; --group list shows them", safe(*g));
         *bits |= UINT64_C(1) << group;
     }
     return EXIT_DONE;
@@ -64,9 +65,12 @@ static int choose(diff_view *view)
 
 static void print_one(const diff_view *view)
 {
-    if (as_json) json_print(stdout, diff_json(view));
-    else if (as_csv) diff_print_csv(view);
-    else diff_print_text(view);
+    if (as_json)
+        json_print(stdout, diff_json(view));
+    else if (as_csv)
+        diff_print_csv(view);
+    else
+        diff_print_text(view);
 }
 
 // Runs of several nodes, one after the other.
@@ -128,8 +132,7 @@ static int run(const char **paths, size_t count)
         list_groups();
         return output_close();
     }
-    if (count < 1 || count > 2)
-        return fail_usage("expected BEFORE and AFTER, or one file with both");
+    if (count < 1 || count > 2) return fail_usage("expected BEFORE and AFTER, or one file with both");
     int code = choose(&view);
     if (!code) code = inputs_read(&set, paths, count, &how);
     inputs_drop_series(&set);
@@ -145,10 +148,11 @@ const command command_diff = {
     .alias = "summarize",
     .summary = "tell what happened between two snapshots",
     .arguments = "BEFORE [AFTER] | DIR",
-    .text = "Compares two snapshots: traffic and troubles of each device, the counters that changed most (never one unit\n"
-            "against another), groups, gauges, balance, and how good the data are. One file with several snapshots is\n"
-            "compared from its first to its last. Reads .netprof, netprof's JSON, net_prof's JSON and net_prof's text.\n"
-            "Of several nodes (a file of netprof merge, or a directory) each is compared for itself.",
+    .text =
+        "Compares two snapshots: traffic and troubles of each device, the counters that changed most (never one unit\n"
+        "against another), groups, gauges, balance, and how good the data are. One file with several snapshots is\n"
+        "compared from its first to its last. Reads .netprof, netprof's JSON, net_prof's JSON and net_prof's text.\n"
+        "Of several nodes (a file of netprof merge, or a directory) each is compared for itself.",
     .examples = "netprof diff before.netprof after.netprof\n"
                 "netprof diff run.netprof --top 10\n"
                 "netprof diff before.json after.json --group NetTraffic\n"

@@ -80,16 +80,16 @@ static const char *speed_text(const char *value)
     char *end;
     double mbps = value ? strtod(value, &end) : 0;
     if (!value || *end || mbps <= 0) return value;
-    if (mbps >= 1000) snprintf(text, sizeof text, "%g Gb/s", mbps / 1000);
-    else snprintf(text, sizeof text, "%g Mb/s", mbps);
+    if (mbps >= 1000)
+        snprintf(text, sizeof text, "%g Gb/s", mbps / 1000);
+    else
+        snprintf(text, sizeof text, "%g Mb/s", mbps);
     return text;
 }
 
 static const char *device_type(const netprof_device *d)
 {
-    return d->flags & NETPROF_DEVICE_PHYSICAL  ? "physical"
-           : d->flags & NETPROF_DEVICE_VIRTUAL ? "virtual"
-                                               : "";
+    return d->flags & NETPROF_DEVICE_PHYSICAL ? "physical" : d->flags & NETPROF_DEVICE_VIRTUAL ? "virtual" : "";
 }
 
 // ---- text ----
@@ -106,8 +106,8 @@ static void source_counts(const netprof_schema *schema, const char *source, size
 
 static void text_sources(const node *n)
 {
-    static const column columns[] = {{"SOURCE", 0}, {"STATE", 0}, {"DEVICES", COLUMN_RIGHT},
-                                     {"COUNTERS", COLUMN_RIGHT}, {"WHERE", 0}};
+    static const column columns[] = {
+        {"SOURCE", 0}, {"STATE", 0}, {"DEVICES", COLUMN_RIGHT}, {"COUNTERS", COLUMN_RIGHT}, {"WHERE", 0}};
     table *t = table_begin(columns, 5);
     for (size_t i = 0; i < n->schema->source_count; i++) {
         const netprof_source_state *s = &n->schema->sources[i];
@@ -115,7 +115,10 @@ static void text_sources(const node *n)
         source_counts(n->schema, s->name, &devices, &counters);
         bool denied = s->status != NETPROF_STATUS_OK && s->status != NETPROF_STATUS_ABSENT;
         table_cell(t, PLAIN, s->name);
-        table_cell(t, denied ? WARNING : s->status == NETPROF_STATUS_OK ? PLAIN : DIM,
+        table_cell(t,
+                   denied                           ? WARNING
+                   : s->status == NETPROF_STATUS_OK ? PLAIN
+                                                    : DIM,
                    s->status == NETPROF_STATUS_OK && !devices ? "nothing" : netprof_status_name(s->status));
         table_cell(t, PLAIN, devices ? number_exact(devices) : "-");
         table_cell(t, PLAIN, devices ? number_exact(counters) : "-");
@@ -193,8 +196,13 @@ static const char *description_of(const netprof_schema *schema, const netprof_co
 
 static void text_counters(const node *n)
 {
-    static const column columns[] = {{"DEVICE", 0}, {"COUNTER", 0}, {"VALUE", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN},
-                                     {"KIND", 0}, {"BITS", COLUMN_RIGHT | COLUMN_LEAN}, {"FAST", COLUMN_LEAN},
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"COUNTER", 0},
+                                     {"VALUE", COLUMN_RIGHT},
+                                     {"UNIT", COLUMN_LEAN},
+                                     {"KIND", 0},
+                                     {"BITS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"FAST", COLUMN_LEAN},
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < n->schema->counter_count; i++) {
@@ -296,9 +304,10 @@ static json_object *json_counter(const node *n, size_t i)
     uint64_t value = n->snapshot.values[i];
     json_text(o, "device", n->schema->devices[c->device].name);
     json_text(o, "counter", c->name);
-    json_object_object_add(o, "value", !has_value(n, i) ? NULL
-                                       : is_signed      ? json_object_new_int64((int64_t)value)
-                                                        : json_u64(value));
+    json_object_object_add(o, "value",
+                           !has_value(n, i) ? NULL
+                           : is_signed      ? json_object_new_int64((int64_t)value)
+                                            : json_u64(value));
     json_text(o, "status", netprof_status_name((netprof_status)n->snapshot.status[i]));
     json_object_object_add(o, "errno", json_object_new_int(n->snapshot.errnos[i]));
     json_text(o, "unit", c->unit);
@@ -373,8 +382,8 @@ static void csv_devices(const node *n)
 static void csv_counters(const node *n)
 {
     csv_line(stdout,
-             (const char *const[]){"device", "counter", "value", "status", "errno", "unit", "kind", "width_bits", "fast",
-                                   "description"},
+             (const char *const[]){"device", "counter", "value", "status", "errno", "unit", "kind", "width_bits",
+                                   "fast", "description"},
              10);
     for (size_t i = 0; i < n->schema->counter_count; i++) {
         const netprof_counter *c = &n->schema->counters[i];
@@ -410,11 +419,16 @@ static int read_node(node *n, netprof *np)
 
 static void print(const node *n)
 {
-    if (as_json) print_json(n);
-    else if (!as_csv) print_text(n);
-    else if (want_counters) csv_counters(n);
-    else if (want_devices) csv_devices(n);
-    else csv_sources(n);
+    if (as_json)
+        print_json(n);
+    else if (!as_csv)
+        print_text(n);
+    else if (want_counters)
+        csv_counters(n);
+    else if (want_devices)
+        csv_devices(n);
+    else
+        csv_sources(n);
 }
 
 // Names of counters ask for counters, names of devices for devices.
@@ -435,8 +449,10 @@ static int run(const char **globs, size_t count)
     choose_parts(globs, count);
     int code = reading_open(&np, globs);
     int nothing = code == EXIT_NOTHING;
-    if (nothing && count && !as_json) code = reading_nothing(np);
-    else if (nothing || code == EXIT_DONE) code = read_node(&n, np);
+    if (nothing && count && !as_json)
+        code = reading_nothing(np);
+    else if (nothing || code == EXIT_DONE)
+        code = read_node(&n, np);
     if (n.schema) {
         print(&n);
         code = output_close();
@@ -453,8 +469,9 @@ const command command_list = {
     .name = "list",
     .summary = "show sources, devices and counters of this node, and what cannot be read",
     .arguments = "[DEVICE|DEVICE/COUNTER...]",
-    .text = "Shows what there is to read. Arguments are glob patterns: those that name devices show these with all their\n"
-            "facts, those with a slash show counters with their present values and meanings.",
+    .text =
+        "Shows what there is to read. Arguments are glob patterns: those that name devices show these with all their\n"
+        "facts, those with a slash show counters with their present values and meanings.",
     .examples = "netprof list\n"
                 "netprof list --devices\n"
                 "netprof list '*/*bytes*'\n"

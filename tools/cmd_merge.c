@@ -49,8 +49,10 @@ static int add_paths(listing *files, const char *const *arguments, size_t count)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < count && !code; i++) {
-        if (listing_is_directory(arguments[i])) code = inputs_list(files, arguments[i]);
-        else must(listing_add(files, arguments[i]) ? files : NULL);
+        if (listing_is_directory(arguments[i]))
+            code = inputs_list(files, arguments[i]);
+        else
+            must(listing_add(files, arguments[i]) ? files : NULL);
     }
     return code;
 }
@@ -82,7 +84,8 @@ static int read_hashing(void *user, void *to, size_t size, size_t *got)
     hashing *h = user;
     const unsigned char *bytes = to;
     int failed = parts_read(&h->stream, to, size, got);
-    for (size_t i = 0; i < *got; i++) h->hash = (h->hash ^ bytes[i]) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < *got; i++)
+        h->hash = (h->hash ^ bytes[i]) * UINT64_C(1099511628211);
     h->size += *got;
     return failed;
 }
@@ -224,8 +227,10 @@ static int say_changed(const piece *p)
 static bool open_again(const piece *p, parts *all, parts_stream *stream)
 {
     bool good = !parts_open(all, p->path, NULL) && p->part < all->count;
-    if (good) *stream = parts_begin(all, p->part);
-    else say_changed(p);
+    if (good)
+        *stream = parts_begin(all, p->part);
+    else
+        say_changed(p);
     return good;
 }
 
@@ -237,9 +242,12 @@ static int compare_bytes(const piece *a, parts_stream *from, const piece *b, par
     *same = true;
     for (uint64_t left = a->size; left && *same && !code;) {
         size_t wanted = left < BLOCK ? (size_t)left : BLOCK, n = 0, m = 0;
-        if (parts_read(from, x, wanted, &n) || n < wanted) code = say_changed(a);
-        else if (parts_read(other, y, wanted, &m) || m < wanted) code = say_changed(b);
-        else *same = memcmp(x, y, wanted) == 0;
+        if (parts_read(from, x, wanted, &n) || n < wanted)
+            code = say_changed(a);
+        else if (parts_read(other, y, wanted, &m) || m < wanted)
+            code = say_changed(b);
+        else
+            *same = memcmp(x, y, wanted) == 0;
         left -= wanted;
     }
     free(x);
@@ -342,8 +350,8 @@ static int check_jobs(const merging *m)
         if (p->dropped || !p->job) continue;
         if (first && strcmp(first->job, p->job) != 0) {
             if (!force)
-                return fail(EXIT_FILE, "%s is of job %s, %s of job %s; --force joins them all the same", safe(first->path),
-                            safe(first->job), safe(p->path), safe(p->job));
+                return fail(EXIT_FILE, "%s is of job %s, %s of job %s; --force joins them all the same",
+                            safe(first->path), safe(first->job), safe(p->path), safe(p->job));
             warn("%s is of job %s, %s of job %s", safe(first->path), safe(first->job), safe(p->path), safe(p->job));
         }
         first = p;
@@ -363,8 +371,10 @@ static int copy_piece(const piece *p, whole_file *to)
     if (!code) bytes = hashing_of(&all, p->part);
     for (size_t got = 1; !code && got && bytes.size < p->size;) {
         uint64_t left = p->size - bytes.size;
-        if (read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got)) code = say_changed(p);
-        else if (whole_file_write(to, block, got)) code = EXIT_FILE; // whole_file_close() says why
+        if (read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got))
+            code = say_changed(p);
+        else if (whole_file_write(to, block, got))
+            code = EXIT_FILE; // whole_file_close() says why
     }
     if (!code && (bytes.size != p->size || bytes.hash != p->hash)) code = say_changed(p);
     free(block);
@@ -401,7 +411,8 @@ static int find_clocks(const merging *m, clocks *c)
         in[count++] = p->clock;
     }
     netprof_err failed = clocks_find(c, in, count, events, event_count);
-    for (size_t i = 0; i < event_count; i++) free(keys[i]);
+    for (size_t i = 0; i < event_count; i++)
+        free(keys[i]);
     free(keys);
     free(events);
     free(in);
@@ -411,7 +422,8 @@ static int find_clocks(const merging *m, clocks *c)
 static uint64_t bytes_of(const merging *m)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < m->count; i++) sum += m->pieces[i].dropped ? 0 : m->pieces[i].size;
+    for (size_t i = 0; i < m->count; i++)
+        sum += m->pieces[i].dropped ? 0 : m->pieces[i].size;
     return sum;
 }
 
@@ -490,15 +502,18 @@ static int run(const char **arguments, size_t count)
     if (!output) return fail_usage("-o FILE is needed");
     if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
     int code = add_paths(&m.files, arguments, count);
-    for (size_t i = 0; i < m.files.count && !code; i++) code = add_file(&m, m.files.paths[i]);
+    for (size_t i = 0; i < m.files.count && !code; i++)
+        code = add_file(&m, m.files.paths[i]);
     if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, compare_pieces);
     if (!code) code = drop_duplicates(&m);
     if (!code) code = check_jobs(&m);
     if (!code && !bytes_of(&m)) code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
     if (!code) code = find_clocks(&m, &c);
     if (!code) code = write_all(&m);
-    if (!code && as_json) print_json(&m, &c);
-    else if (!code && !quiet) print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
+    if (!code && as_json)
+        print_json(&m, &c);
+    else if (!code && !quiet)
+        print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
     if (!code) code = output_close();
     if (!code && m.cut) code = EXIT_WORTH_FAILING;
     clocks_free(&c);
@@ -510,11 +525,15 @@ const command command_merge = {
     .name = "merge",
     .summary = "join the files of a job's nodes into one",
     .arguments = "FILE|DIR... -o OUT",
-    .text = "Joins recordings, snapshots and regions of the nodes of one job into one file, which every command reads as the\n"
-            "files it was made of: a run each, with its host and facts. Each file is checked and copied as it is. The order\n"
-            "is that of nodes and time: the same files give the same bytes. A file that is there twice, or also as an earlier\n"
-            "copy, is taken once; files of different jobs are refused. Also says how far the clocks of the nodes may be\n"
-            "apart. A directory stands for the *.netprof in it.",
+    .text =
+        "Joins recordings, snapshots and regions of the nodes of one job into one file, which every command reads as "
+        "the\n"
+        "files it was made of: a run each, with its host and facts. Each file is checked and copied as it is. The "
+        "order\n"
+        "is that of nodes and time: the same files give the same bytes. A file that is there twice, or also as an "
+        "earlier\n"
+        "copy, is taken once; files of different jobs are refused. Also says how far the clocks of the nodes may be\n"
+        "apart. A directory stands for the *.netprof in it.",
     .examples = "netprof merge node1.netprof node2.netprof node3.netprof -o job.netprof\n"
                 "netprof merge --force -q ranks -o job.netprof",
     .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be\n"

@@ -21,20 +21,16 @@ static int as_json, all, quiet, threads, parquet;
 static char *output, *jobid, *config_path, *compare, *peak_text, *fail_on, *report_path, **recordings;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0,
-     "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
-    {"jobid", 0, POPT_ARG_STRING, &jobid, 0,
-     "the logs of this job, below the given directories or where it ran", "ID"},
-    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root)",
-     "FILE"},
-    {"compare", 0, POPT_ARG_STRING, &compare, 0,
-     "say what became slower or faster since the job with these logs", "DIR"},
-    {"peak", 0, POPT_ARG_STRING, &peak_text, 0,
-     "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'", "GBs"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "write tables (CSV, NDJSON) and the exporter's summary/ here", "DIR"},
+    {"jobid", 0, POPT_ARG_STRING, &jobid, 0, "the logs of this job, below the given directories or where it ran", "ID"},
+    {"config", 0, POPT_ARG_STRING, &config_path, 0, "the exporter's configuration file (default_log_root)", "FILE"},
+    {"compare", 0, POPT_ARG_STRING, &compare, 0, "say what became slower or faster since the job with these logs",
+     "DIR"},
+    {"peak", 0, POPT_ARG_STRING, &peak_text, 0, "peak bus bandwidth: 400, or by communicator or class: 'dp*=46,*=400'",
+     "GBs"},
     {"counters", 'c', POPT_ARG_ARGV, &recordings, 0,
      "netprof recordings of these hosts and this time, by commas: shown beside", "FILES"},
-    {"parquet", 0, POPT_ARG_NONE, &parquet, 0,
-     "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
+    {"parquet", 0, POPT_ARG_NONE, &parquet, 0, "with -o: Parquet beside the CSV files (needs DuckDB's library)", NULL},
     {"report", 0, POPT_ARG_STRING, &report_path, 0, "a report of it: .pdf, .html, .svg or .png", "FILE"},
     {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 for a finding this bad or worse",
      "watch|warn|high|critical"},
@@ -88,8 +84,7 @@ static int save_summary(const nccl *n, size_t i)
     char *path = text_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
     int code = make_parents(path, strlen(output) + 1);
     whole_file *file = code ? NULL : whole_file_open(path);
-    if (!code)
-        code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
+    if (!code) code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
     free(path);
     return code;
 }
@@ -134,8 +129,7 @@ static int save_parquet(const nccl *n)
 static int save_json(json_object *o, const char *path)
 {
     whole_file *file = whole_file_open(path);
-    const char *text =
-        must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+    const char *text = must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
     int code = EXIT_FILE;
     if (file) {
         whole_file_write(file, text, strlen(text));
@@ -316,8 +310,8 @@ static int check_usage(size_t count)
         return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
     if (threads < 0) return fail_usage("--threads: expected a number above 0");
     if (parquet && !output) return fail_usage("--parquet needs -o");
-    if (jobid && (!*jobid ||
-                  jobid[strspn(jobid, "0123456789_+.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")]))
+    if (jobid &&
+        (!*jobid || jobid[strspn(jobid, "0123456789_+.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")]))
         return fail_usage("--jobid: %s: expected a job's id", safe(jobid));
     if (!count && !jobid)
         return fail_usage("expected a directory or files with logs of the NCCL Inspector, or --jobid");
@@ -348,9 +342,8 @@ const command command_nccl = {
                 "netprof nccl nccl-inspector-52310 --report nccl.pdf\n"
                 "netprof nccl --jobid 52310 --fail-on high\n"
                 "netprof nccl nccl-inspector-52310 --compare nccl-inspector-52309 --json",
-    .exits =
-        "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
-        "4 no logs there, or nothing usable in them.",
+    .exits = "0 done, 1 a finding as bad as --fail-on, 2 wrong usage, 3 a file could not be read or written,\n"
+             "4 no logs there, or nothing usable in them.",
     .options = options,
     .run = run,
     .json = &as_json,

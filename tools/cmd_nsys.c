@@ -12,8 +12,8 @@ static int as_json, as_csv, top = 10, all, bins, each;
 static char *report_text;
 
 static const struct poptOption options[] = {
-    {"report", 'r', POPT_ARG_STRING, &report_text, 0,
-     "only these tables, by their names in nsys stats, by commas", "NAMES"},
+    {"report", 'r', POPT_ARG_STRING, &report_text, 0, "only these tables, by their names in nsys stats, by commas",
+     "NAMES"},
     {"top", 'n', POPT_ARG_INT, &top, 0, "so many rows of each table (10)", "N"},
     {"all", 'a', POPT_ARG_NONE, &all, 0, "all rows", NULL},
     {"each", 'e', POPT_ARG_NONE, &each, 0, "of several files, the tables of each, too", NULL},
@@ -67,8 +67,7 @@ static void print_notes(const nsys_table *t, size_t shown)
     if (t->left_out)
         printf("  %s events without a plausible %s were left out\n", number_exact(t->left_out),
                is_bytes(t) ? "size" : "time");
-    if (t->unended)
-        printf("  %s ranges never ended: counted to the last event of NVTX\n", number_exact(t->unended));
+    if (t->unended) printf("  %s ranges never ended: counted to the last event of NVTX\n", number_exact(t->unended));
     if (t->row_count && strncmp(t->name, "nvtx_", 5) == 0)
         puts("  a range within another counts in both, and so do ranges of several threads");
 }
@@ -154,8 +153,8 @@ static void print_busy(const nsys *files, size_t count)
         puts("\nBusy GPUs, of the time between the first and last event in each file");
     else
         print_when(files);
-    table *to = many ? table_begin(several, sizeof several / sizeof *several)
-                     : table_begin(one, sizeof one / sizeof *one);
+    table *to =
+        many ? table_begin(several, sizeof several / sizeof *several) : table_begin(one, sizeof one / sizeof *one);
     for (size_t i = 0; i < count; i++)
         for (size_t g = 0; g < files[i].gpu_count; g++)
             print_gpu(to, &files[i], &files[i].gpus[g], many);
@@ -189,8 +188,7 @@ static void print_process(table *to, const nsys_job *job, const nsys_spender *s)
     table_cell(to, PLAIN, s->process->rank >= 0 ? number_signed(s->process->rank) : NULL);
     table_cell(to, PLAIN, s->process->pid >= 0 ? number_signed(s->process->pid) : NULL);
     for (int what = 0; what < NSYS_SPENT; what++)
-        table_cell(to, PLAIN,
-                   n->knows[what] ? number_seconds((double)s->process->spent_ns[what] / 1e9) : NULL);
+        table_cell(to, PLAIN, n->knows[what] ? number_seconds((double)s->process->spent_ns[what] / 1e9) : NULL);
 }
 
 static void print_processes(const nsys_job *job)
@@ -216,19 +214,18 @@ static void print_processes(const nsys_job *job)
     if (shown < job->spent_count)
         printf("  and %zu more (--all); mean and largest are of all\n", job->spent_count - shown);
     if (job->repeated_rank >= 0)
-        printf("  rank %lld is in several files: what these have in common counts twice\n", (long long)job->repeated_rank);
+        printf("  rank %lld is in several files: what these have in common counts twice\n",
+               (long long)job->repeated_rank);
 }
 
 static void print_not_read(const nsys *files, size_t count)
 {
     const char *before = "\nNot read, though a file has it: ";
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < sizeof files->not_read / sizeof *files->not_read && files[i].not_read[k];
-             k++) {
+        for (size_t k = 0; k < sizeof files->not_read / sizeof *files->not_read && files[i].not_read[k]; k++) {
             bool said = false;
             for (size_t f = 0; f < i; f++)
-                for (size_t m = 0;
-                     m < sizeof files->not_read / sizeof *files->not_read && files[f].not_read[m]; m++)
+                for (size_t m = 0; m < sizeof files->not_read / sizeof *files->not_read && files[f].not_read[m]; m++)
                     said |= files[f].not_read[m] == files[i].not_read[k];
             if (said) continue;
             printf("%s%s", before, files[i].not_read[k]);
@@ -243,8 +240,7 @@ static void print_text(nsys_job *job, const bool chosen[NSYS_TABLES])
     bool many = job->file_count > 1;
     for (size_t i = 0; i < job->file_count && (each || !many); i++) {
         nsys *n = &job->files[i];
-        if (many)
-            heading(stdout, "%s%s%s", safe(n->path), n->host ? " of " : "", n->host ? safe(n->host) : "");
+        if (many) heading(stdout, "%s%s%s", safe(n->path), n->host ? " of " : "", n->host ? safe(n->host) : "");
         print_tables(n, chosen);
     }
     if (many) {
@@ -272,10 +268,10 @@ static void print_csv_table(const nsys *n, const nsys_table *t, const char *file
 {
     for (size_t r = 0; r < t->row_count; r++) {
         const nsys_row *row = &t->rows[r];
-        const char *const texts[] = {
-            file,      n->host, t->name,
-            row->name, row->of, strcmp(t->name, "cuda_gpu_kern_sum") == 0 ? row->nccl ? "1" : "0" : NULL,
-            t->unit};
+        const char *const texts[] = {file,    n->host,
+                                     t->name, row->name,
+                                     row->of, strcmp(t->name, "cuda_gpu_kern_sum") == 0 ? row->nccl ? "1" : "0" : NULL,
+                                     t->unit};
         for (size_t c = 0; c < sizeof texts / sizeof *texts; c++)
             csv_cell(stdout, texts[c]);
         number_cell(row->share);
@@ -293,15 +289,13 @@ static void print_csv_table(const nsys *n, const nsys_table *t, const char *file
 // Of several files the rows without a file are of all together.
 static void print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
-    static const char *const titles[] = {"file", "host",   "table", "name",  "of",
-                                         "nccl", "unit",   "share", "count", "total",
-                                         "mean", "median", "min",   "max",   "deviation"};
+    static const char *const titles[] = {"file",  "host",  "table", "name",   "of",  "nccl", "unit",     "share",
+                                         "count", "total", "mean",  "median", "min", "max",  "deviation"};
     csv_line(stdout, titles, sizeof titles / sizeof *titles);
     for (size_t i = 0; i <= job->file_count; i++) {
         nsys *n = i < job->file_count ? &job->files[i] : &job->together;
         for (int k = 0; k < NSYS_TABLES && (i < job->file_count || job->file_count > 1); k++)
-            if (chosen[k])
-                print_csv_table(n, must((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
+            if (chosen[k]) print_csv_table(n, must((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
     }
 }
 
@@ -354,8 +348,7 @@ static int run(const char **paths, size_t count)
     int code = choose(chosen);
     if (code) return code;
     const nsys_options o = {.bins = (size_t)bins, .progress = say_progress};
-    if (nsys_job_read(&job, paths, count, &o, &error))
-        return fail_error(*error.path ? NULL : paths[0], &error);
+    if (nsys_job_read(&job, paths, count, &o, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
     progress_end();
     if (as_json)
         print_json(&job, chosen);

@@ -20,7 +20,8 @@ static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_tex
 static int per_cpu, quiet, background;
 
 static const struct poptOption options[] = {
-    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process", "FILE"},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process",
+     "FILE"},
     {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
     {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
     {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
@@ -81,7 +82,8 @@ static bool is_younger(const struct stat *file)
 
 static int check(recording *r, size_t count)
 {
-    if (count) return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
+    if (count)
+        return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
     if (!output || strcmp(output, "-") == 0) return fail_usage("-o FILE is needed: a recording grows in a file");
     if (parse_time("--interval", interval_text, "1s", &r->interval_ns) ||
         parse_time("--fast-network", fast_text, NULL, &r->fast_ns) ||
@@ -111,10 +113,20 @@ static int read_late(void *user, uint64_t *value)
 
 static int add_own_counters(track *t, const char *device)
 {
-    netprof_user_counter missed = {.device = device, .name = "ticks_missed", .unit = "ticks",
-                                   .kind = NETPROF_KIND_COUNTER, .width = 64, .read = read_missed, .user = t->row};
-    netprof_user_counter late = {.device = device, .name = "late", .unit = "ns", .kind = NETPROF_KIND_GAUGE,
-                                 .width = 64, .read = read_late, .user = t->row};
+    netprof_user_counter missed = {.device = device,
+                                   .name = "ticks_missed",
+                                   .unit = "ticks",
+                                   .kind = NETPROF_KIND_COUNTER,
+                                   .width = 64,
+                                   .read = read_missed,
+                                   .user = t->row};
+    netprof_user_counter late = {.device = device,
+                                 .name = "late",
+                                 .unit = "ns",
+                                 .kind = NETPROF_KIND_GAUGE,
+                                 .width = 64,
+                                 .read = read_late,
+                                 .user = t->row};
     netprof_error error;
     if (netprof_add_counter(t->np, &missed, &error) || netprof_add_counter(t->np, &late, &error))
         return fail_error(NULL, &error);
@@ -128,7 +140,8 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
     track *t = &r->tracks[r->track_count];
     t->set = set;
     t->row = schedule_add(&r->clock, interval_ns, 0);
-    int code = node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
+    int code =
+        node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
     if (t->np) r->track_count++;
     if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
     return code ? code : add_own_counters(t, device);
@@ -137,18 +150,21 @@ static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool n
 static void take(recording *r, track *t, netprof_set set)
 {
     netprof_error error;
-    if (netprof_take(t->np, &t->snapshot, set, &error)) fail_error(NULL, &error);
-    else recorder_snapshot(r->to, &t->snapshot);
+    if (netprof_take(t->np, &t->snapshot, set, &error))
+        fail_error(NULL, &error);
+    else
+        recorder_snapshot(r->to, &t->snapshot);
 }
 
 static void show(recording *r)
 {
     if (quiet || !isatty(STDERR_FILENO)) return;
     uint64_t missed = 0;
-    for (size_t i = 0; i < r->track_count; i++) missed += r->tracks[i].row->missed;
+    for (size_t i = 0; i < r->track_count; i++)
+        missed += r->tracks[i].row->missed;
     double elapsed = (double)(schedule_now() - r->begin_ns) / 1e9;
-    fprintf(stderr, "\r\033[Knetprof: recording %s, %.0f s, %llu readings, %llu missed", safe(recorder_path(r->to)), elapsed,
-            (unsigned long long)r->tracks[SLOW].row->taken, (unsigned long long)missed);
+    fprintf(stderr, "\r\033[Knetprof: recording %s, %.0f s, %llu readings, %llu missed", safe(recorder_path(r->to)),
+            elapsed, (unsigned long long)r->tracks[SLOW].row->taken, (unsigned long long)missed);
     fflush(stderr);
     r->shown = true;
 }
@@ -181,9 +197,12 @@ static void loop(recording *r)
             if (event != SLOW && !recorder_failed(r->to)) continue;
             job_slurm_look(&r->slurm, r->to);
             show(r);
-            if (recorder_failed(r->to)) r->end = "file";
-            else if (is_stopped(r)) r->end = "stop file";
-            else if (job_ended(&r->job)) r->end = "job";
+            if (recorder_failed(r->to))
+                r->end = "file";
+            else if (is_stopped(r))
+                r->end = "stop file";
+            else if (job_ended(&r->job))
+                r->end = "job";
         }
     }
 }
@@ -204,7 +223,8 @@ static int open_all(recording *r)
     static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     sigset_t signals;
     sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&signals, watched[i]);
     if (!schedule_open(&r->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     int code = open_track(r, r->interval_ns, r->set, true, "recorder");
     if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
@@ -240,18 +260,22 @@ static int detach(int *told)
         return GO_ON;
     }
     ssize_t n;
-    do n = read(ends[0], &begun, 1);
+    do
+        n = read(ends[0], &begun, 1);
     while (n < 0 && errno == EINTR);
     close(ends[0]);
     if (n == 1) return EXIT_DONE;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status)
+                             : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
 }
 
 static void tell_begun(int told)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3 && nothing >= 0; fd++) dup2(nothing, fd);
+    for (int fd = 0; fd < 3 && nothing >= 0; fd++)
+        dup2(nothing, fd);
     if (nothing > 2) close(nothing);
     if (write(told, "", 1) != 1) errno = 0; // nobody waits any more: it goes on all the same
     close(told);
@@ -270,7 +294,8 @@ static int run(const char **arguments, size_t count)
         if (told >= 0) tell_begun(told);
         loop(&r);
         // The slow track ends the file as it began it: the two make a pair of everything.
-        for (size_t i = r.track_count; i-- > 0;) take(&r, &r.tracks[i], r.tracks[i].set);
+        for (size_t i = r.track_count; i-- > 0;)
+            take(&r, &r.tracks[i], r.tracks[i].set);
         recorder_fact(r.to, "ended_by", r.end);
         recorder_clock(r.to, "clock_end");
         if (!recorder_failed(r.to)) job_slurm_end(&r.slurm, r.to);
@@ -291,9 +316,11 @@ const command command_record = {
     .name = "record",
     .summary = "record what this node does, tick by tick",
     .arguments = "-o FILE",
-    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and appends each\n"
+    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and "
+            "appends each\n"
             "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
-            "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or SIGHUP;\n"
+            "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or "
+            "SIGHUP;\n"
             "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
             "the job is found by itself, and %n and %j name the files apart; netprof merge joins them.",
     .examples = "netprof record -o node.netprof --duration 2s\n"

@@ -20,8 +20,10 @@ static const struct poptOption options[] = {
      "code|name|time|own|calls|bytes|sent|imbalance"},
     {"min-share", 0, POPT_ARG_STRING, &share_text, 0,
      "leave out regions below so many percent of the time (in a text of more than 20: 1)", "PERCENT"},
-    {"rank", 0, POPT_ARG_STRING, &rank_text, 0, "this rank beside the others; with --csv also 'all': each by itself", "N"},
-    {"region", 0, POPT_ARG_STRING, &region_path, 0, "one region closely: ranks, durations, NICs; a path like main/step", "PATH"},
+    {"rank", 0, POPT_ARG_STRING, &rank_text, 0, "this rank beside the others; with --csv also 'all': each by itself",
+     "N"},
+    {"region", 0, POPT_ARG_STRING, &region_path, 0, "one region closely: ranks, durations, NICs; a path like main/step",
+     "PATH"},
     {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
     {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
     {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each region", NULL},
@@ -37,17 +39,32 @@ static double sent_of(const regions_node *n)
     return n->nic.bytes_known[1] ? (double)n->nic.bytes[1] : -1;
 }
 
-static double time_of(const regions_node *n) { return (double)n->sums.inclusive_ns; }
-static double own_of(const regions_node *n) { return (double)n->sums.exclusive_ns; }
-static double calls_of(const regions_node *n) { return (double)n->sums.calls; }
-static double bytes_of(const regions_node *n) { return (double)n->bytes; }
-static double imbalance_of(const regions_node *n) { return n->imbalance_ns; }
+static double time_of(const regions_node *n)
+{
+    return (double)n->sums.inclusive_ns;
+}
+static double own_of(const regions_node *n)
+{
+    return (double)n->sums.exclusive_ns;
+}
+static double calls_of(const regions_node *n)
+{
+    return (double)n->sums.calls;
+}
+static double bytes_of(const regions_node *n)
+{
+    return (double)n->bytes;
+}
+static double imbalance_of(const regions_node *n)
+{
+    return n->imbalance_ns;
+}
 
 static const struct sort_key {
     const char *name;
     double (*value)(const regions_node *n); // largest first; NULL: see is_before()
-} sort_keys[] = {{"code", NULL},        {"name", NULL},     {"time", time_of}, {"own", own_of},
-                 {"calls", calls_of},   {"bytes", bytes_of}, {"sent", sent_of}, {"imbalance", imbalance_of}};
+} sort_keys[] = {{"code", NULL},      {"name", NULL},      {"time", time_of}, {"own", own_of},
+                 {"calls", calls_of}, {"bytes", bytes_of}, {"sent", sent_of}, {"imbalance", imbalance_of}};
 enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys, BY_CODE = 0, BY_NAME = 1 };
 
 static const regions_view *sorted_view; // for qsort
@@ -77,8 +94,10 @@ static void order_siblings(regions_view *view, size_t first, size_t end)
 {
     size_t count = 0, *list = must(malloc((end - first + 1) * sizeof *list));
     for (size_t i = first; i < end; i = view->nodes[i].end) {
-        if (is_shown(view, i)) list[count++] = i;
-        else view->left_out += view->nodes[i].end - i;
+        if (is_shown(view, i))
+            list[count++] = i;
+        else
+            view->left_out += view->nodes[i].end - i;
     }
     sorted_view = view;
     qsort(list, count, sizeof *list, compare_nodes);
@@ -128,8 +147,8 @@ static int choose_order(void)
         if (strcmp(sort_by, names[sorted_key]) == 0) return EXIT_DONE;
     }
     const char *near = nearest(sort_by, names);
-    return fail_usage("--sort: %s: expected code, name, time, own, calls, bytes, sent or imbalance%s%s%s", safe(sort_by),
-                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fail_usage("--sort: %s: expected code, name, time, own, calls, bytes, sent or imbalance%s%s%s",
+                      safe(sort_by), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static int check_options(regions_view *view, size_t count)
@@ -137,7 +156,8 @@ static int check_options(regions_view *view, size_t count)
     if (!count) return fail_usage("expected files of regions, or directories that hold them");
     if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
     if (flat && tree) return fail_usage("--flat and --tree exclude each other");
-    if (region_path && (as_json || as_csv)) return fail_usage("--region shows text only; JSON holds all regions anyway");
+    if (region_path && (as_json || as_csv))
+        return fail_usage("--region shows text only; JSON holds all regions anyway");
     if (region_path && flat) return fail_usage("--region is a path in the tree: not with --flat");
     int code = choose_order();
     if (!code) code = choose_rank(view);
@@ -169,8 +189,10 @@ static void say_warnings(const regions *job)
     uint64_t all = job->warning_count + job->warnings_dropped;
     for (size_t i = 0; i < job->warning_count && i < SAID; i++) {
         const regions_warning *w = &job->warnings[i];
-        if (w->offset) warn("%s: byte %llu: %s", safe(w->path), (unsigned long long)w->offset, safe(w->text));
-        else warn("%s: %s", safe(w->path), safe(w->text));
+        if (w->offset)
+            warn("%s: byte %llu: %s", safe(w->path), (unsigned long long)w->offset, safe(w->text));
+        else
+            warn("%s: %s", safe(w->path), safe(w->text));
     }
     if (all > SAID) warn("%llu more such lines", (unsigned long long)(all - SAID));
 }
@@ -213,9 +235,12 @@ char *regions_node_path(const regions_view *view, size_t node)
 
 static void print(const regions_view *view, FILE *to)
 {
-    if (as_json) regions_print_json(view, to);
-    else if (as_csv) regions_print_csv(view, to);
-    else regions_print_text(view, to);
+    if (as_json)
+        regions_print_json(view, to);
+    else if (as_csv)
+        regions_print_csv(view, to);
+    else
+        regions_print_text(view, to);
 }
 
 static int write_out(const regions_view *view)
@@ -297,10 +322,12 @@ const command command_regions = {
     .name = "regions",
     .summary = "join the region files of a job: where the time went, which rank is odd, what the NICs did",
     .arguments = "FILE|DIR...",
-    .text = "Joins the files that programs with netprof.h's regions leave, one for each process, over threads, ranks and\n"
-            "hosts: calls, time and its balance, the odd rank, durations, the program's bytes beside those of the NICs, and\n"
-            "what the rules find in each region. Of a directory every *.netprof is taken. The NICs of a host count once,\n"
-            "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.",
+    .text =
+        "Joins the files that programs with netprof.h's regions leave, one for each process, over threads, ranks and\n"
+        "hosts: calls, time and its balance, the odd rank, durations, the program's bytes beside those of the NICs, "
+        "and\n"
+        "what the rules find in each region. Of a directory every *.netprof is taken. The NICs of a host count once,\n"
+        "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.",
     .examples = "netprof regions netprof-*.netprof\n"
                 "netprof regions . --flat --sort own\n"
                 "netprof regions . --rank 3 --min-share 0\n"

@@ -42,7 +42,7 @@ static const struct poptOption options[] = {
 
 typedef struct execution {
     const char **words;
-    char *line; // the words, quoted
+    char *line;      // the words, quoted
     char *temporary; // the snapshots' file, where only the report needs it
     mpi_run mpi;
     sources_job job; // the command's processes
@@ -78,8 +78,10 @@ static void take(execution *e, netprof_snapshot *s, netprof_set set)
 {
     netprof_error error;
     if (!e->readable) return;
-    if (netprof_take(e->np, s, set, &error)) fail_error(NULL, &error);
-    else recorder_snapshot(e->to, s);
+    if (netprof_take(e->np, s, set, &error))
+        fail_error(NULL, &error);
+    else
+        recorder_snapshot(e->to, s);
 }
 
 // ---- the command ----
@@ -120,8 +122,10 @@ static int start(execution *e)
     if (e->child == 0) become_command(e, &old, report[1]);
     error = e->child < 0 ? errno : 0;
     close(report[1]);
-    if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error) error = 0;
-    else if (e->child > 0) waitpid(e->child, &e->status, 0);
+    if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error)
+        error = 0;
+    else if (e->child > 0)
+        waitpid(e->child, &e->status, 0);
     close(report[0]);
     e->job.pids = &e->child;
     e->job.pid_count = error ? 0 : 1;
@@ -208,7 +212,8 @@ static const char *ending(const execution *e)
 {
     static char text[96];
     if (WIFSIGNALED(e->status))
-        snprintf(text, sizeof text, "was killed by signal %d (%s)", WTERMSIG(e->status), strsignal(WTERMSIG(e->status)));
+        snprintf(text, sizeof text, "was killed by signal %d (%s)", WTERMSIG(e->status),
+                 strsignal(WTERMSIG(e->status)));
     else if (WEXITSTATUS(e->status))
         snprintf(text, sizeof text, "ended with exit status %d", WEXITSTATUS(e->status));
     else
@@ -226,7 +231,8 @@ static bool chosen(const difference *d, const traffic *t, bool physical)
 static size_t count_chosen(const difference *d, const traffic *list, bool physical)
 {
     size_t n = 0;
-    for (size_t i = 0; i < d->delta->schema->device_count; i++) n += chosen(d, &list[i], physical);
+    for (size_t i = 0; i < d->delta->schema->device_count; i++)
+        n += chosen(d, &list[i], physical);
     return n;
 }
 
@@ -276,8 +282,8 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
 static void summary_troubles_text(FILE *to, const difference *d)
 {
     enum { SHOWN = 6 };
-    static const column columns[] = {{"DEVICE", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN},
-                                     {"MEANING", COLUMN_LEAN}};
+    static const column columns[] = {
+        {"DEVICE", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN}, {"MEANING", COLUMN_LEAN}};
     const netprof_schema *schema = d->delta->schema;
     size_t count, *rows = summary_troubles(d, &count);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
@@ -305,7 +311,8 @@ static void summary_text(FILE *to, const execution *e, const difference *d)
     traffic *list = summary_traffic(d);
     bool physical = count_chosen(d, list, true) > 0;
     bool moved = physical || count_chosen(d, list, false);
-    if (!physical) fprintf(to, moved ? "  nothing through physical ports; through virtual ones:\n" : "  no network traffic\n");
+    if (!physical)
+        fprintf(to, moved ? "  nothing through physical ports; through virtual ones:\n" : "  no network traffic\n");
     if (moved) summary_devices(to, d, list, physical);
     summary_troubles_text(to, d);
     free(list);
@@ -383,8 +390,10 @@ static void summarize(const execution *e)
         warn("%s", error_text(&error));
         d = (difference){0};
     }
-    if (as_json) summary_json(to, e, &d);
-    else summary_text(to, e, &d);
+    if (as_json)
+        summary_json(to, e, &d);
+    else
+        summary_text(to, e, &d);
     if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
     difference_free(&d);
     if (to != stderr && fclose(to)) warn("%s: %s", safe(summary_path), strerror(errno));
@@ -429,7 +438,8 @@ static void make_report(char *path)
     posix_spawnattr_setsigmask(&how, &none);
     int error = posix_spawnp(&child, program, NULL, &how, words, environ);
     posix_spawnattr_destroy(&how);
-    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
     if (error)
         warn("--report: %s: %s (it needs cairo, pango and librsvg)", program, strerror(error));
     else if (status && !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_WORTH_FAILING))
@@ -459,13 +469,16 @@ static int open_all(execution *e)
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
     if (report_path && !output && !as_mpi && !temporary_file(e)) return EXIT_FILE;
     if (output || e->temporary) {
-        char *path = e->temporary ? must(strdup(e->temporary)) : as_mpi ? mpi_run_pattern(&e->mpi, "run.netprof") : must(strdup(output));
+        char *path = e->temporary ? must(strdup(e->temporary))
+                     : as_mpi     ? mpi_run_pattern(&e->mpi, "run.netprof")
+                                  : must(strdup(output));
         e->to = recorder_open(path, e->interval_ns > 0);
         free(path);
         if (!e->to) return EXIT_FILE;
     }
     sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&signals, watched[i]);
     recorder_fact(e->to, "command", e->line);
     recorder_job(e->to);
     job_slurm_facts(e->to, false);
@@ -499,8 +512,10 @@ static int run(const char **arguments, size_t count)
     }
     witness_end(&e.witness);
     char *kept = report_path ? reported(&e) : NULL;
-    if (!recorder_close(e.to, started) && started && kept) make_report(kept);
-    else if (started && report_path && as_mpi && !kept) warn("--report: the ranks left no regions to report about");
+    if (!recorder_close(e.to, started) && started && kept)
+        make_report(kept);
+    else if (started && report_path && as_mpi && !kept)
+        warn("--report: the ranks left no regions to report about");
     if (e.temporary) unlink(e.temporary);
     free(e.temporary);
     free(kept);
@@ -518,14 +533,15 @@ const command command_run = {
     .name = "run",
     .summary = "run a command and tell what it did to the network",
     .arguments = "[--] COMMAND [ARGUMENT...]",
-    .text = "Runs COMMAND between two snapshots and prints a short summary on the standard error. The command keeps its\n"
-            "standard streams, its signals and its exit status. Counters belong to the node: other programs' traffic is\n"
-            "in them. With -o the snapshots are kept, with --interval also those in between (the fast set unless --set\n"
-            "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
-            "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
-            "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
-            "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
-            "the regions.",
+    .text =
+        "Runs COMMAND between two snapshots and prints a short summary on the standard error. The command keeps its\n"
+        "standard streams, its signals and its exit status. Counters belong to the node: other programs' traffic is\n"
+        "in them. With -o the snapshots are kept, with --interval also those in between (the fast set unless --set\n"
+        "says otherwise); in FILE, %h is the host, %j the job, %r the rank and %p the process.\n"
+        "With --mpi, COMMAND starts the ranks of an MPI job (mpirun, srun); their calls of MPI become regions with\n"
+        "times and bytes, whatever MPI it is, and the summary tells of them. -o then names a directory for their\n"
+        "files and for the snapshots (run.netprof). With --report, netprof-report draws what happened, with --mpi\n"
+        "the regions.",
     .examples = "netprof run -- sleep 1\n"
                 "netprof run -o job.netprof --interval 100ms -- sleep 1\n"
                 "netprof run --json --summary job.json -- sleep 1\n"

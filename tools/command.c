@@ -52,7 +52,8 @@ static int wrong_option(const command *c, poptContext context, int result)
 
 // One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
 // wrong; *help_wanted when --help was among the options.
-static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count, bool *help_wanted)
+static int parse_part(const command *c, int argc, const char **argv, const char ***words, size_t *count,
+                      bool *help_wanted)
 {
     static int help_option;
     const struct poptOption wanted[] = {
@@ -78,7 +79,8 @@ static int parse_part(const command *c, int argc, const char **argv, const char 
 static int dashes(const command *c, int argc, const char **argv)
 {
     int i = 1;
-    while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0)) i++;
+    while (i < argc && (!c->before_dashes || strcmp(argv[i], "--") != 0))
+        i++;
     return i < argc ? i : argc;
 }
 
@@ -99,7 +101,8 @@ int command_execute(const command *c, int argc, const char **argv)
     } else if (!code) {
         code = c->run(words, count);
     }
-    for (size_t i = 0; i < count; i++) free((char *)(uintptr_t)words[i]);
+    for (size_t i = 0; i < count; i++)
+        free((char *)(uintptr_t)words[i]);
     free(words);
     options_free(c->options);
     return code;

@@ -16,8 +16,8 @@ typedef struct command {
     const struct poptOption *options;
     unsigned popt_flags;
     int (*run)(const char **arguments, size_t count); // returns the exit code
-    const int *json;      // where the command keeps --json, or NULL
-    size_t *before_dashes; // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
+    const int *json;                                  // where the command keeps --json, or NULL
+    size_t *before_dashes;       // where it keeps how many arguments came before "--", (size_t)-1 without "--"; or NULL
     char *(*source_names)(void); // what its --sources may name, by commas, to be freed; or NULL
 } command;
 

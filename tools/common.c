@@ -87,8 +87,7 @@ int fail_usage(const char *format, ...)
     va_end(arguments);
     failed(EXIT_USAGE, text);
     free(text);
-    fprintf(stderr, "Try 'netprof%s%s --help'.\n", current_command ? " " : "",
-            current_command ? current_command : "");
+    fprintf(stderr, "Try 'netprof%s%s --help'.\n", current_command ? " " : "", current_command ? current_command : "");
     return EXIT_USAGE;
 }
 
@@ -126,10 +125,8 @@ int fail_error(const char *path, const netprof_error *error)
     int code = error->code == NETPROF_ERR_NOSOURCE ? EXIT_NOTHING
                : error->code == NETPROF_ERR_ARG    ? EXIT_USAGE
                                                    : EXIT_FILE;
-    if (!path && *error->path)
-        path = error->path;
-    if (!path)
-        return fail(code, "%s", error_text(error));
+    if (!path && *error->path) path = error->path;
+    if (!path) return fail(code, "%s", error_text(error));
     if (error->offset && !error->sys_errno)
         return fail(code, "%s: %s %llu: %s", safe(path), error->code == NETPROF_ERR_PARSE ? "line" : "byte",
                     (unsigned long long)error->offset, error_text(error));
@@ -160,8 +157,8 @@ void *must(void *pointer)
 // Characters that are invisible or change the order of others: a terminal shows something else than there is.
 static bool deceives(uint32_t c)
 {
-    static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-                                         {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfe00, 0xfe0f},
+    static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+                                         {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},  {0xfe00, 0xfe0f},
                                          {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
@@ -181,7 +178,8 @@ static char *ring_text(size_t size)
 static size_t plain_length(const char *text)
 {
     size_t n = 0;
-    while (text[n] >= ' ' && text[n] < 0x7f) n++;
+    while (text[n] >= ' ' && text[n] < 0x7f)
+        n++;
     return n;
 }
 

@@ -15,8 +15,8 @@ enum exit_code {
     EXIT_DONE = 0,
     EXIT_WORTH_FAILING = 1, // done, but something is worth failing for
     EXIT_USAGE = 2,
-    EXIT_FILE = 3,          // a file could not be read or written
-    EXIT_NOTHING = 4        // nothing to read on this node
+    EXIT_FILE = 3,   // a file could not be read or written
+    EXIT_NOTHING = 4 // nothing to read on this node
 };
 
 // ---- messages: "netprof diff: a.json: line 12: expected a number" on the standard error ----

@@ -16,7 +16,8 @@ static void print_folded(FILE *to, const char *text, size_t indent)
     size_t at = indent;
     for (bool first = true; *text; first = false) {
         size_t length = strcspn(text, " "), width = 0;
-        for (size_t i = 0; i < length; i++) width += ((unsigned char)text[i] & 0xc0) != 0x80;
+        for (size_t i = 0; i < length; i++)
+            width += ((unsigned char)text[i] & 0xc0) != 0x80;
         if (!first && at + 1 + width > WIDTH) {
             fprintf(to, "\n%*s", (int)indent, "");
             at = indent;
@@ -50,8 +51,10 @@ static const char *ratio_text(double ratio)
     static unsigned next;
     char *text = ring[next++ % 8];
     if (isnan(ratio)) return "-";
-    if (ratio >= 99.95) snprintf(text, sizeof *ring, "%s", number_si(round(ratio), ""));
-    else snprintf(text, sizeof *ring, "%.*f", ratio >= 9.995 ? 1 : 2, ratio);
+    if (ratio >= 99.95)
+        snprintf(text, sizeof *ring, "%s", number_si(round(ratio), ""));
+    else
+        snprintf(text, sizeof *ring, "%.*f", ratio >= 9.995 ? 1 : 2, ratio);
     return ratio > 0 && ratio < 0.005 ? "< 0.01" : text;
 }
 
@@ -106,15 +109,19 @@ static void line_row(table *t, const comparison *c, const comparison_line *line)
     const comparison_range *healthy = &cell->side[COMPARISON_HEALTHY].per_s;
     bool apart = cell->state == COMPARISON_NEW || cell->state == COMPARISON_GONE;
     colour mark = cell->score > 0 && line->kind <= COMPARISON_STALLS && cell->direction > 0 ? WARNING : PLAIN;
-    if (line->equal_count) table_printf(t, mark, "%s (+%zu)", line->name, line->equal_count);
-    else table_cell(t, mark, line->name);
+    if (line->equal_count)
+        table_printf(t, mark, "%s (+%zu)", line->name, line->equal_count);
+    else
+        table_cell(t, mark, line->name);
     if (c->side_count[COMPARISON_HEALTHY] > 1)
         table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit), rate_cell(healthy->max, line->unit));
-    else table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
+    else
+        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
     table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit));
     if (c->side_count[COMPARISON_FAULTY] > 1)
         table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit));
-    else table_cell(t, PLAIN, NULL);
+    else
+        table_cell(t, PLAIN, NULL);
     table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s));
     table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte));
     table_cell(t, PLAIN, line->pattern_text);
@@ -183,7 +190,8 @@ static void print_equal(FILE *to, const comparison *c, bool all)
         if (!begun) heading(to, "Equal counters");
         begun = true;
         fprintf(to, "  %s:", safe(line->name));
-        for (size_t k = 0; k < line->equal_count; k++) fprintf(to, " %s", safe(line->equal[k]));
+        for (size_t k = 0; k < line->equal_count; k++)
+            fprintf(to, " %s", safe(line->equal[k]));
         putc('\n', to);
     }
 }
@@ -210,7 +218,8 @@ static void print_checks(FILE *to, const comparison *c, bool all)
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
         size_t count = 0;
-        for (size_t k = 0; k < check->cell_count; k++) count += check->cells[k].flipped;
+        for (size_t k = 0; k < check->cell_count; k++)
+            count += check->cells[k].flipped;
         if (!check->flipped && !all) {
             same++;
             continue;
@@ -219,8 +228,10 @@ static void print_checks(FILE *to, const comparison *c, bool all)
         side_cell(t, check, COMPARISON_HEALTHY);
         side_cell(t, check, COMPARISON_FAULTY);
         const char *worst = check->of_node ? check->rule->source : c->devices[check->first_device + check->worst].name;
-        if (count > 1) table_printf(t, PLAIN, "%s and %zu more", worst, count - 1);
-        else table_cell(t, PLAIN, worst);
+        if (count > 1)
+            table_printf(t, PLAIN, "%s and %zu more", worst, count - 1);
+        else
+            table_cell(t, PLAIN, worst);
     }
     if (table_lines(t)) heading(to, "Checks %s", all ? "(the device that tells most)" : "that turned");
     table_end(t, to, 2);
@@ -308,8 +319,10 @@ static void print_gauges(FILE *to, const comparison *c, bool all)
         table_cell(t, PLAIN, g->name);
         for (int side = 0; side < COMPARISON_SIDES; side++) {
             const comparison_range *r = &g->side[side];
-            if (r->min < r->max) table_printf(t, PLAIN, "%s..%s", number_si(r->min, ""), number_si(r->max, ""));
-            else table_cell(t, PLAIN, gauge_text(r));
+            if (r->min < r->max)
+                table_printf(t, PLAIN, "%s..%s", number_si(r->min, ""), number_si(r->max, ""));
+            else
+                table_cell(t, PLAIN, gauge_text(r));
         }
         table_cell(t, PLAIN, g->unit);
     }

@@ -297,10 +297,14 @@ json_object *diff_json(const diff_view *view)
     add(o, "balance", balance_json(view));
     add(o, "important", important_json(view));
     add(o, "groups", groups_json(view));
-    add(o, "gauges", selected_json(view, (difference_query){.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK}));
+    add(o, "gauges",
+        selected_json(view, (difference_query){.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK}));
     uint32_t plain = 1u << NETPROF_FLAG_OK | 1u << NETPROF_FLAG_GAUGE;
-    add(o, "flagged", selected_json(view, (difference_query){.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK,
-                                                            .flags = ~plain, .unchanged = true}));
+    add(o, "flagged",
+        selected_json(view, (difference_query){.kinds = DIFFERENCE_ANY_KIND,
+                                               .clock = DIFFERENCE_WITH_CLOCK,
+                                               .flags = ~plain,
+                                               .unchanged = true}));
     add(o, "warnings", warnings_json(set));
     return o;
 }

@@ -56,13 +56,16 @@ size_t *diff_top(const diff_view *view, size_t device, size_t *count)
 
 void diff_print_csv(const diff_view *view)
 {
-    static const char *const titles[] = {"device", "source", "counter", "unit",      "kind",       "flag",
-                                         "before", "after",  "delta",   "elapsed_s", "rate_per_s", "before_status",
-                                         "after_status"};
+    static const char *const titles[] = {"device",     "source",        "counter",     "unit",  "kind",
+                                         "flag",       "before",        "after",       "delta", "elapsed_s",
+                                         "rate_per_s", "before_status", "after_status"};
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
-    difference_query query = {.order = view->raw ? DIFFERENCE_RAW : DIFFERENCE_BY_UNIT, .kinds = DIFFERENCE_ANY_KIND,
-                              .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups, .unchanged = view->all,
+    difference_query query = {.order = view->raw ? DIFFERENCE_RAW : DIFFERENCE_BY_UNIT,
+                              .kinds = DIFFERENCE_ANY_KIND,
+                              .clock = DIFFERENCE_WITH_CLOCK,
+                              .groups = view->groups,
+                              .unchanged = view->all,
                               .top = view->top_given ? view->top : 0};
     size_t count, *rows = must(difference_select(d, &query, &count));
     if (!view->untitled) {
@@ -84,8 +87,10 @@ void diff_print_csv(const diff_view *view)
         csv_cell(stdout, row->flag == NETPROF_FLAG_GONE ? NULL : number_exact(delta->after[i]));
         csv_cell(stdout, row->compared ? delta_text(row) : NULL);
         csv_printf(stdout, "%.9f", (double)delta->elapsed_ns[i] / 1e9);
-        if (isnan(row->rate_per_s)) csv_cell(stdout, NULL);
-        else csv_printf(stdout, "%.9g", row->rate_per_s);
+        if (isnan(row->rate_per_s))
+            csv_cell(stdout, NULL);
+        else
+            csv_printf(stdout, "%.9g", row->rate_per_s);
         csv_cell(stdout, netprof_status_name((netprof_status)delta->before_status[i]));
         csv_cell(stdout, netprof_status_name((netprof_status)delta->after_status[i]));
         csv_end(stdout);

@@ -12,7 +12,7 @@ typedef struct diff_view {
     difference *difference;
     size_t top; // of each unit, or of each device when raw; 0: all
     bool top_given, raw, all;
-    uint64_t groups; // bits; 0: whatever group
+    uint64_t groups;  // bits; 0: whatever group
     const char *host; // CSV of several nodes: a first column; else NULL
     bool untitled;    // CSV: without the line of titles
 } diff_view;

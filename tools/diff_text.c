@@ -34,7 +34,8 @@ static void print_header(const diff_view *view)
     if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
         printf(", so that rates may be off by %s", number_share(sweep / elapsed));
     if (delta->stamp_error_ns > 0)
-        printf("; the files keep the counters' own times to within %s", number_seconds((double)delta->stamp_error_ns / 1e9));
+        printf("; the files keep the counters' own times to within %s",
+               number_seconds((double)delta->stamp_error_ns / 1e9));
     printf("\n");
 }
 
@@ -70,8 +71,10 @@ static void print_traffic(const diff_view *view)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < devices; i++) {
         bool physical = d->delta->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL;
-        if (view->all || physical || d->devices[i].changed) traffic_line(t, d, &list[i]);
-        else quiet++;
+        if (view->all || physical || d->devices[i].changed)
+            traffic_line(t, d, &list[i]);
+        else
+            quiet++;
     }
     heading(stdout, "Devices");
     table_end(t, stdout, 0);
@@ -93,9 +96,12 @@ static void counter_line(table *t, const diff_view *view, size_t i, bool with_de
     table_cell(t, DIM, row->entry ? row->entry->description : NULL);
 }
 
-static const column counter_columns[] = {{"DEVICE", COLUMN_LEAN}, {"COUNTER", 0},
-                                         {"CHANGE", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN},
-                                         {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"FLAG", COLUMN_LEAN},
+static const column counter_columns[] = {{"DEVICE", COLUMN_LEAN},
+                                         {"COUNTER", 0},
+                                         {"CHANGE", COLUMN_RIGHT},
+                                         {"UNIT", COLUMN_LEAN},
+                                         {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                         {"FLAG", COLUMN_LEAN},
                                          {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
 enum { COUNTER_COLUMNS = sizeof counter_columns / sizeof *counter_columns };
 
@@ -106,9 +112,16 @@ static void more_line(size_t shown, size_t there)
 
 static void print_balance(const diff_view *view)
 {
-    static const column columns[] = {{"SOURCE", 0}, {"WAY", 0}, {"DEVICES", COLUMN_RIGHT}, {"TOTAL", COLUMN_RIGHT},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"MOST", COLUMN_RIGHT}, {"ON", 0},
-                                     {"LEAST", COLUMN_RIGHT}, {"ON", 0}, {"MOST/MEAN", COLUMN_RIGHT}};
+    static const column columns[] = {{"SOURCE", 0},
+                                     {"WAY", 0},
+                                     {"DEVICES", COLUMN_RIGHT},
+                                     {"TOTAL", COLUMN_RIGHT},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MOST", COLUMN_RIGHT},
+                                     {"ON", 0},
+                                     {"LEAST", COLUMN_RIGHT},
+                                     {"ON", 0},
+                                     {"MOST/MEAN", COLUMN_RIGHT}};
     const difference *d = view->difference;
     const netprof_device *devices = d->delta->schema->devices;
     size_t count;
@@ -121,14 +134,16 @@ static void print_balance(const diff_view *view)
         table_cell(t, PLAIN, b->role == CATALOG_TX_BYTES ? "sent" : "received");
         table_cell(t, PLAIN, number_exact(b->devices));
         table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->sum, "bytes")));
-        table_cell(t, PLAIN, isnan(b->rate_per_s)
-                                 ? NULL : number_bound(b->lower_bound, number_rate(b->rate_per_s, "bytes")));
+        table_cell(t, PLAIN,
+                   isnan(b->rate_per_s) ? NULL : number_bound(b->lower_bound, number_rate(b->rate_per_s, "bytes")));
         table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->max, "bytes")));
         table_cell(t, PLAIN, devices[b->max_device].name);
         table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->min, "bytes")));
         table_cell(t, PLAIN, devices[b->min_device].name);
-        if (isnan(b->max_over_mean)) table_cell(t, PLAIN, NULL);
-        else table_printf(t, PLAIN, "%.2f", b->max_over_mean);
+        if (isnan(b->max_over_mean))
+            table_cell(t, PLAIN, NULL);
+        else
+            table_printf(t, PLAIN, "%.2f", b->max_over_mean);
     }
     if (table_lines(t)) heading(stdout, "Balance of physical ports (1.00 is even)");
     table_end(t, stdout, 0);
@@ -142,7 +157,8 @@ static void sum_line(table *t, const diff_view *view, const difference_sum *s, b
     table_cell(t, BOLD, !with_unit ? NULL : *s->unit ? s->unit : "unknown");
     table_cell(t, PLAIN, s->name);
     table_cell(t, PLAIN, number_bound(s->lower_bound, number_si(value, s->unit)));
-    table_cell(t, PLAIN, isnan(s->rate_per_s) ? NULL : number_bound(s->lower_bound, number_rate(s->rate_per_s, s->unit)));
+    table_cell(t, PLAIN,
+               isnan(s->rate_per_s) ? NULL : number_bound(s->lower_bound, number_rate(s->rate_per_s, s->unit)));
     if (s->devices > 1 && most->magnitude <= s->value && most->negative == s->negative && !s->lower_bound)
         table_printf(t, PLAIN, "%s: %s, %zu devices", diff_device_name(view, s->most),
                      number_share((double)most->magnitude / (double)s->value), s->devices);
@@ -157,8 +173,11 @@ static void sum_line(table *t, const diff_view *view, const difference_sum *s, b
 static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_count, size_t top, bool leading,
                          const char *title)
 {
-    static const column columns[] = {{"UNIT", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"MOST ON", COLUMN_LEAN},
+    static const column columns[] = {{"UNIT", 0},
+                                     {"COUNTER", 0},
+                                     {"CHANGE", COLUMN_RIGHT},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MOST ON", COLUMN_LEAN},
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     size_t count, left_out = 0; // in a short text only leading units stand; errors have a list of their own
     const char *unit = NULL;
@@ -244,14 +263,17 @@ static void print_device_table(const diff_view *view, const difference_table *ta
             const difference_row *row = cells[c] == DIFFERENCE_NONE ? NULL : &d->rows[cells[c]];
             if (row) unit = row->unit;
             table_cell(t, row && !row->changed ? DIM : PLAIN,
-                       !row ? "-" : row->compared ? number_bound(row->lower_bound, delta_text(row)) : "?");
+                       !row            ? "-"
+                       : row->compared ? number_bound(row->lower_bound, delta_text(row))
+                                       : "?");
         }
         table_cell(t, PLAIN, unit);
     }
     if (table_lines(t)) heading(stdout, "%s", title);
     if (table_lines(t) && left_out) printf("(%zu more did not change)\n", left_out);
     table_end(t, stdout, 0);
-    for (size_t c = 0; c < table_->column_count; c++) free(titles[c]);
+    for (size_t c = 0; c < table_->column_count; c++)
+        free(titles[c]);
     free(titles);
     free(columns);
 }
@@ -285,8 +307,9 @@ static void print_groups(const diff_view *view)
 static void print_gauges(const diff_view *view)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"DEVICE", 0}, {"GAUGE", 0}, {"BEFORE", COLUMN_RIGHT}, {"AFTER", COLUMN_RIGHT},
-                                     {"UNIT", COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    static const column columns[] = {
+        {"DEVICE", 0},           {"GAUGE", 0},          {"BEFORE", COLUMN_RIGHT},
+        {"AFTER", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups};
@@ -312,16 +335,17 @@ static void print_gauges(const diff_view *view)
 
 static bool is_skipped(const netprof_delta *delta, size_t i)
 {
-    return delta->flags[i] == NETPROF_FLAG_UNKNOWN && (delta->before_status[i] == NETPROF_STATUS_SKIPPED ||
-                                                       delta->after_status[i] == NETPROF_STATUS_SKIPPED);
+    return delta->flags[i] == NETPROF_FLAG_UNKNOWN &&
+           (delta->before_status[i] == NETPROF_STATUS_SKIPPED || delta->after_status[i] == NETPROF_STATUS_SKIPPED);
 }
 
 // Counters whose difference is not the plain one, and those without.
 static void print_quality(const diff_view *view)
 {
     enum { SHOWN = 8 };
-    static const column columns[] = {{"DEVICE", 0}, {"COUNTER", 0}, {"FLAG", 0}, {"BEFORE", COLUMN_RIGHT},
-                                     {"AFTER", COLUMN_RIGHT}, {"WHY", COLUMN_LEAN}};
+    static const column columns[] = {
+        {"DEVICE", 0},           {"COUNTER", 0},      {"FLAG", 0}, {"BEFORE", COLUMN_RIGHT},
+        {"AFTER", COLUMN_RIGHT}, {"WHY", COLUMN_LEAN}};
     static const char *const meanings[DIFFERENCE_FLAGS] = {
         [NETPROF_FLAG_WRAPPED] = "passed its width once",
         [NETPROF_FLAG_RESET] = "started again: at least so much",
@@ -333,8 +357,11 @@ static void print_quality(const diff_view *view)
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     const uint32_t plain = 1u << NETPROF_FLAG_OK | 1u << NETPROF_FLAG_GAUGE;
-    difference_query query = {.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups,
-                              .flags = ~plain, .unchanged = true};
+    difference_query query = {.kinds = DIFFERENCE_ANY_KIND,
+                              .clock = DIFFERENCE_WITH_CLOCK,
+                              .groups = view->groups,
+                              .flags = ~plain,
+                              .unchanged = true};
     size_t found, count = 0, *rows = must(difference_select(d, &query, &found));
     for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
         if (view->all || !is_skipped(delta, rows[k])) rows[count++] = rows[k];
@@ -344,17 +371,23 @@ static void print_quality(const diff_view *view)
         size_t i = rows[k];
         uint8_t flag = d->rows[i].flag;
         int error = diff_errno(view, i);
-        const char *status = netprof_status_name((netprof_status)(
-            delta->after_status[i] == NETPROF_STATUS_OK ? delta->before_status[i] : delta->after_status[i]));
-        bool has_before = delta->before_status[i] == NETPROF_STATUS_OK || delta->before_status[i] == NETPROF_STATUS_SATURATED;
-        bool has_after = delta->after_status[i] == NETPROF_STATUS_OK || delta->after_status[i] == NETPROF_STATUS_SATURATED;
+        const char *status =
+            netprof_status_name((netprof_status)(delta->after_status[i] == NETPROF_STATUS_OK ? delta->before_status[i]
+                                                                                             : delta->after_status[i]));
+        bool has_before =
+            delta->before_status[i] == NETPROF_STATUS_OK || delta->before_status[i] == NETPROF_STATUS_SATURATED;
+        bool has_after =
+            delta->after_status[i] == NETPROF_STATUS_OK || delta->after_status[i] == NETPROF_STATUS_SATURATED;
         table_cell(t, PLAIN, diff_device_name(view, i));
         table_cell(t, PLAIN, delta->schema->counters[i].name);
         table_cell(t, WARNING, flag == NETPROF_FLAG_UNKNOWN ? status : netprof_flag_name((netprof_flag)flag));
         table_cell(t, PLAIN, has_before ? number_exact(delta->before[i]) : "-");
         table_cell(t, PLAIN, has_after ? number_exact(delta->after[i]) : "-");
         bool stuck = flag == NETPROF_FLAG_SUSPECT && delta->after_status[i] == NETPROF_STATUS_SATURATED;
-        table_cell(t, PLAIN, flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL : stuck ? full : meanings[flag]);
+        table_cell(t, PLAIN,
+                   flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL
+                   : stuck                      ? full
+                                                : meanings[flag]);
     }
     if (count) heading(stdout, "Not plain differences");
     table_end(t, stdout, 0);

@@ -37,8 +37,10 @@ size_t inputs_count(const char *const *paths, size_t count)
     size_t all = 0;
     for (size_t i = 0; i < count; i++) {
         listing l = {0};
-        if (!listing_is_directory(paths[i])) all++;
-        else if (!list_directory(&l, paths[i])) all += l.count;
+        if (!listing_is_directory(paths[i]))
+            all++;
+        else if (!list_directory(&l, paths[i]))
+            all += l.count;
         listing_free(&l);
     }
     return all;
@@ -50,7 +52,8 @@ unsigned inputs_hold(const char *path)
     unsigned found = 0;
     if (!listing_is_directory(path)) return parts_hold(path);
     if (!list_directory(&l, path))
-        for (size_t i = 0; i < l.count; i++) found |= parts_hold(l.paths[i]);
+        for (size_t i = 0; i < l.count; i++)
+            found |= parts_hold(l.paths[i]);
     listing_free(&l);
     return found;
 }
@@ -64,8 +67,10 @@ static int read_directory(dataset *set, const char *path, const dataset_options 
         netprof_error error = {.code = NETPROF_OK};
         netprof_err result =
             parts_hold(l.paths[i]) == PARTS_REGIONS ? NETPROF_OK : dataset_read(set, l.paths[i], options, &error);
-        if (result == NETPROF_ERR_NOMEM) code = fail_error(l.paths[i], &error);
-        else if (result) warn("%s: left out: %s", safe(l.paths[i]), error_text(&error));
+        if (result == NETPROF_ERR_NOMEM)
+            code = fail_error(l.paths[i], &error);
+        else if (result)
+            warn("%s: left out: %s", safe(l.paths[i]), error_text(&error));
     }
     if (!code && set->run_count == before) code = fail(EXIT_FILE, "%s: no file of it holds readings", safe(path));
     listing_free(&l);
@@ -80,8 +85,10 @@ int inputs_read(dataset *set, const char *const *paths, size_t count, const data
     netprof_err result = NETPROF_OK;
     size_t i = 0;
     for (; i < count && !code && !result; i++) {
-        if (listing_is_directory(paths[i])) code = read_directory(set, paths[i], options);
-        else result = dataset_read(set, paths[i], options, &error);
+        if (listing_is_directory(paths[i]))
+            code = read_directory(set, paths[i], options);
+        else
+            result = dataset_read(set, paths[i], options, &error);
     }
     for (size_t w = 0; w < set->warning_count && w < SAID; w++)
         say_warning(&set->warnings[w]);
@@ -98,7 +105,8 @@ static bool is_series(const dataset_run *run)
 void inputs_drop_series(dataset *set)
 {
     size_t others = 0;
-    for (size_t i = 0; i < set->run_count; i++) others += !is_series(&set->runs[i]);
+    for (size_t i = 0; i < set->run_count; i++)
+        others += !is_series(&set->runs[i]);
     for (size_t i = set->run_count; others && i-- > 0;)
         if (is_series(&set->runs[i])) dataset_remove_run(set, i);
 }
@@ -125,10 +133,12 @@ static void say_sets(const dataset *set)
     if (before == after) return;
     if (after == NETPROF_SET_FAST && dataset_fact(last, "command") && !dataset_fact(last, "exit_status"))
         warn("%s: the last full snapshot is missing: netprof run did not end; only the fast set is compared, up to the "
-             "last reading of it", safe(last->path));
+             "last reading of it",
+             safe(last->path));
     else
         warn("%s: its %s snapshot holds the fast set only: other counters cannot be compared",
-             safe(before == NETPROF_SET_FAST ? first->path : last->path), before == NETPROF_SET_FAST ? "first" : "last");
+             safe(before == NETPROF_SET_FAST ? first->path : last->path),
+             before == NETPROF_SET_FAST ? "first" : "last");
 }
 
 int inputs_compare(difference *d, const dataset *set, bool force)

@@ -51,7 +51,8 @@ static char *read_process(pid_t pid, const char *file, size_t *size)
 static uint32_t hash_name(const char *from, const char *to)
 {
     uint32_t hash = 2166136261u; // FNV-1a
-    for (; from < to; from++) hash = (hash ^ (unsigned char)*from) * 16777619u;
+    for (; from < to; from++)
+        hash = (hash ^ (unsigned char)*from) * 16777619u;
     return hash;
 }
 
@@ -63,8 +64,9 @@ static bool look(pid_t pid, uint64_t *start, pid_t *parent, uint32_t *name)
     char state = 0;
     long above = 0;
     unsigned long long begin = 0;
-    bool found = end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                               &state, &above, &begin) == 3;
+    bool found =
+        end && sscanf(end + 1, " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                      &state, &above, &begin) == 3;
     if (found && name) *name = hash_name(text, end);
     free(text);
     *start = begin;
@@ -146,7 +148,8 @@ static bool is_launcher(pid_t pid)
     char *name = read_process(pid, "comm", &size);
     bool launcher = is_above_us(pid);
     static const char *const names[] = {"srun\n", "mpirun\n", "mpiexec\n", "slurmstepd\n", "netprof\n"};
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++) launcher |= strcmp(name, names[i]) == 0;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        launcher |= strcmp(name, names[i]) == 0;
     free(name);
     return launcher;
 }
@@ -156,7 +159,8 @@ static size_t scan_processes(job *j)
     DIR *proc = opendir("/proc");
     size_t working = 0;
     if (!proc) return 0;
-    for (size_t i = 0; i < j->seen_count; i++) j->seen[i].there = false;
+    for (size_t i = 0; i < j->seen_count; i++)
+        j->seen[i].there = false;
     for (struct dirent *x; (x = readdir(proc));) {
         pid_t pid = (pid_t)strtol(x->d_name, NULL, 10), parent;
         uint64_t start;
@@ -209,7 +213,8 @@ static int find_scheduled(job *j, const char *what)
         if (strcmp(what, "auto") != 0 && strcmp(what, schedulers[i].name) != 0) continue;
         j->mark = mark_of(schedulers[i].job);
         if (!j->mark && strcmp(what, "auto") == 0) continue;
-        if (!j->mark) return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
+        if (!j->mark)
+            return fail(EXIT_NOTHING, "--job=%s: %s is not set: not inside such a job", what, schedulers[i].job);
         j->scheduler = schedulers[i].name;
         j->node_mark = mark_of(schedulers[i].node);
         j->sources.expected = j->sources.elsewhere = true; // a prologue comes before the first of them
@@ -252,7 +257,8 @@ int job_find(job *j, const char *what, const char *cgroup)
     j->sources.cgroup = j->cgroup;
     if (strcmp(what, "none") == 0) return EXIT_DONE;
     bool scheduled = strcmp(what, "auto") == 0;
-    for (size_t i = 0; i < SCHEDULERS; i++) scheduled |= strcmp(what, schedulers[i].name) == 0;
+    for (size_t i = 0; i < SCHEDULERS; i++)
+        scheduled |= strcmp(what, schedulers[i].name) == 0;
     code = scheduled ? find_scheduled(j, what) : find_numbers(j, what);
     return code;
 }

@@ -24,15 +24,15 @@ typedef struct job_process {
 
 // Start from {0}; job_free() at the end.
 typedef struct job {
-    const char *scheduler; // "slurm", "pbs", "oar", or NULL: numbers, a group, or no job
+    const char *scheduler;  // "slurm", "pbs", "oar", or NULL: numbers, a group, or no job
     char *mark, *node_mark; // "SLURM_JOB_ID=17", "SLURMD_NODENAME=n2": in the environment of every process of it
-    sources_job sources;   // borrowed by the process source: pids may grow
+    sources_job sources;    // borrowed by the process source: pids may grow
     pid_t *pids;
     job_process *seen; // of a scheduler's job: every process that was looked at
     size_t seen_count;
-    size_t living;      // processes of it that had not ended at the last reading, if the source process reads them
-    int64_t grace_ns;   // of a scheduler's job: how long nothing of it may be seen before it has ended
-    int64_t last_ns;    // when a process of it other than its launchers was seen last; 0: never
+    size_t living;    // processes of it that had not ended at the last reading, if the source process reads them
+    int64_t grace_ns; // of a scheduler's job: how long nothing of it may be seen before it has ended
+    int64_t last_ns;  // when a process of it other than its launchers was seen last; 0: never
     char *cgroup;
 } job;
 

@@ -44,10 +44,13 @@ static bool cpus_here(uint64_t *cpus)
 static bool memory_here(uint64_t *bytes)
 {
     uint64_t mebibytes, cpus;
-    if (number_of("SLURM_MEM_PER_NODE", &mebibytes)) *bytes = mebibytes;
-    else if (number_of("SLURM_MEM_PER_CPU", &mebibytes) && cpus_here(&cpus) && mebibytes < UINT32_MAX && cpus < UINT32_MAX)
+    if (number_of("SLURM_MEM_PER_NODE", &mebibytes))
+        *bytes = mebibytes;
+    else if (number_of("SLURM_MEM_PER_CPU", &mebibytes) && cpus_here(&cpus) && mebibytes < UINT32_MAX &&
+             cpus < UINT32_MAX)
         *bytes = mebibytes * cpus;
-    else return false;
+    else
+        return false;
     if (*bytes > UINT64_MAX >> 21) return false;
     *bytes <<= 20;
     return *bytes > 0;
@@ -108,11 +111,16 @@ static void tell_begin(void *user, const char *key, const char *value)
 {
     static const struct {
         const char *key, *variable;
-    } known[] = {{"job_start_s", "SLURM_JOB_START_TIME"},   {"job_end_s", "SLURM_JOB_END_TIME"},
-                 {"job_time_limit_s", "SLURM_JOB_END_TIME"}, {"job_cpus_on_node", "SLURM_CPUS_ON_NODE"},
-                 {"job_memory_on_node", "SLURM_MEM_PER_NODE"}, {"job_memory_on_node", "SLURM_MEM_PER_CPU"},
-                 {"job_user", "SLURM_JOB_USER"},             {"job_account", "SLURM_JOB_ACCOUNT"},
-                 {"job_partition", "SLURM_JOB_PARTITION"},   {"job_nodes", "SLURM_JOB_NODELIST"}};
+    } known[] = {{"job_start_s", "SLURM_JOB_START_TIME"},
+                 {"job_end_s", "SLURM_JOB_END_TIME"},
+                 {"job_time_limit_s", "SLURM_JOB_END_TIME"},
+                 {"job_cpus_on_node", "SLURM_CPUS_ON_NODE"},
+                 {"job_memory_on_node", "SLURM_MEM_PER_NODE"},
+                 {"job_memory_on_node", "SLURM_MEM_PER_CPU"},
+                 {"job_user", "SLURM_JOB_USER"},
+                 {"job_account", "SLURM_JOB_ACCOUNT"},
+                 {"job_partition", "SLURM_JOB_PARTITION"},
+                 {"job_nodes", "SLURM_JOB_NODELIST"}};
     if (is_of_the_end(key)) return;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].key, key) == 0 && set_variable(known[i].variable)) return;

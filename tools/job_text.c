@@ -25,8 +25,12 @@ static const char *memory_text(double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     size_t unit = 0;
-    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
-    return text_of(unit && fabs(bytes) < 9.995 ? "%.2f %s" : unit && fabs(bytes) < 99.95 ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units)
+        bytes /= 1024, unit++;
+    return text_of(unit && fabs(bytes) < 9.995   ? "%.2f %s"
+                   : unit && fabs(bytes) < 99.95 ? "%.1f %s"
+                                                 : "%.0f %s",
+                   bytes, units[unit]);
 }
 
 // "2.36 kW".
@@ -37,8 +41,13 @@ static const char *si_text(double value, const char *unit)
     static unsigned next;
     char *text = ring[next++ % 16];
     size_t i = 0;
-    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes) value /= 1000, i++;
-    snprintf(text, sizeof ring[0], "%.*f%s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes)
+        value /= 1000, i++;
+    snprintf(text, sizeof ring[0], "%.*f%s%s",
+             fabs(value) < 9.995   ? 2
+             : fabs(value) < 99.95 ? 1
+                                   : 0,
+             value, prefixes[i], unit);
     return text;
 }
 
@@ -64,7 +73,8 @@ static const char *value_text(job_meter meter, double value)
 static size_t columns_of(const char *text, size_t bytes)
 {
     size_t n = 0;
-    for (size_t i = 0; i < bytes; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
     return n;
 }
 
@@ -93,7 +103,8 @@ static void print_folded(FILE *to, const char *text, size_t indent)
         fwrite(text, 1, length, to);
         at += wide;
         text += length;
-        while (*text == ' ') text++;
+        while (*text == ' ')
+            text++;
     }
     putc('\n', to);
 }
@@ -117,7 +128,8 @@ static const char *shown_text(const char *text)
 
 static const char *severity_colour(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
@@ -141,7 +153,8 @@ static void print_job(FILE *to, const job_report *job)
     char length[48], *text = must(strdup(""));
     if (*job->job_id || *job->job_name) {
         free(text);
-        text = text_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "", job->job_name);
+        text = text_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "",
+                           job->job_name);
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = fact_of(job, keys[i]);
@@ -190,7 +203,10 @@ static const char *amount_text(job_efficiency_of of, double amount)
 static void print_efficiency(FILE *to, const job_report *job)
 {
     static const char *const names[JOB_EFFICIENCIES] = {"CPU time", "Memory, peak", "Time"};
-    static const column columns[] = {{"OF WHAT WAS GIVEN", 0}, {"SHARE", COLUMN_RIGHT}, {"USED", COLUMN_RIGHT}, {"OF", COLUMN_RIGHT},
+    static const column columns[] = {{"OF WHAT WAS GIVEN", 0},
+                                     {"SHARE", COLUMN_RIGHT},
+                                     {"USED", COLUMN_RIGHT},
+                                     {"OF", COLUMN_RIGHT},
                                      {"WHICH IS", COLUMN_LEAN}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < JOB_EFFICIENCIES; i++) {
@@ -209,9 +225,10 @@ static void print_efficiency(FILE *to, const job_report *job)
 
 // ---- use of the nodes ----
 
-static const job_meter shown[] = {JOB_GPU_BUSY,  JOB_GPU_MEMORY,  JOB_CPU,          JOB_MEMORY,    JOB_IO_WAIT,
-                                  JOB_SENT,      JOB_RECEIVED,    JOB_VIRTUAL_SENT, JOB_VIRTUAL_RECEIVED, JOB_PAUSED, JOB_FILES_READ, JOB_FILES_WRITTEN,
-                                  JOB_DISK_READ, JOB_DISK_WRITTEN, JOB_POWER};
+static const job_meter shown[] = {JOB_GPU_BUSY,         JOB_GPU_MEMORY,   JOB_CPU,        JOB_MEMORY,
+                                  JOB_IO_WAIT,          JOB_SENT,         JOB_RECEIVED,   JOB_VIRTUAL_SENT,
+                                  JOB_VIRTUAL_RECEIVED, JOB_PAUSED,       JOB_FILES_READ, JOB_FILES_WRITTEN,
+                                  JOB_DISK_READ,        JOB_DISK_WRITTEN, JOB_POWER};
 
 static const job_use *use_of(const job_report *job, job_meter meter)
 {
@@ -235,8 +252,7 @@ static const char *total_text(const job_use *use)
     const char *unit = job_meter_of(use->meter)->total_unit;
     if (!*unit || isnan(use->total)) return NULL;
     char energy[48];
-    if (strcmp(unit, "s") == 0)
-        return number_bound(use->lower_bound, cpu_time_text(use->total));
+    if (strcmp(unit, "s") == 0) return number_bound(use->lower_bound, cpu_time_text(use->total));
     if (strcmp(unit, "J") == 0)
         return number_bound(use->lower_bound, safe(job_energy_text(energy, sizeof energy, use->total)));
     return number_bound(use->lower_bound, number_si(use->total, unit));
@@ -244,8 +260,11 @@ static const char *total_text(const job_use *use)
 
 static void print_use(FILE *to, const job_report *job)
 {
-    static const column columns[] = {{"PER NODE", 0},         {"MEAN", COLUMN_RIGHT}, {"OF", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"LOWEST", COLUMN_RIGHT | COLUMN_LEAN}, {"HIGHEST", COLUMN_RIGHT | COLUMN_LEAN},
+    static const column columns[] = {{"PER NODE", 0},
+                                     {"MEAN", COLUMN_RIGHT},
+                                     {"OF", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"LOWEST", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"HIGHEST", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"ALL NODES", COLUMN_RIGHT | COLUMN_LEAN}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     bool several = job->node_count > 1;
@@ -254,7 +273,8 @@ static void print_use(FILE *to, const job_report *job)
         if (!use || !is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
         table_cell(t, PLAIN, value_text(shown[i], use->mean));
-        table_cell(t, DIM, use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity) : NULL);
+        table_cell(t, DIM,
+                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity) : NULL);
         table_cell(t, PLAIN, several ? value_text(shown[i], use->low) : NULL);
         table_cell(t, PLAIN, several ? value_text(shown[i], use->high) : NULL);
         table_cell(t, PLAIN, total_text(use));
@@ -268,9 +288,12 @@ static void print_use(FILE *to, const job_report *job)
 static void print_phases(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 6 };
-    static const column columns[] = {{"PHASE", 0},           {"TIME", COLUMN_RIGHT},
-                                     {"CPU", COLUMN_RIGHT | COLUMN_LEAN},  {"GPU", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN}, {"ENERGY", COLUMN_RIGHT | COLUMN_LEAN}};
+    static const column columns[] = {{"PHASE", 0},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"GPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"ENERGY", COLUMN_RIGHT | COLUMN_LEAN}};
     if (!job->phase_count) return;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < job->phase_count && (all || i < SHOWN); i++) {
@@ -279,7 +302,8 @@ static void print_phases(FILE *to, const job_report *job, bool all)
         table_cell(t, p->finding == JOB_NONE ? PLAIN : WARNING, p->name);
         table_cell(t, PLAIN, job_length_text(time, sizeof time, p->time_s));
         table_cell(t, PLAIN, isnan(p->meters[JOB_CPU].mean) ? NULL : value_text(JOB_CPU, p->meters[JOB_CPU].mean));
-        table_cell(t, PLAIN, isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean));
+        table_cell(t, PLAIN,
+                   isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean));
         table_cell(t, PLAIN, isnan(p->meters[JOB_SENT].amount) ? NULL : number_si(p->meters[JOB_SENT].amount, "bytes"));
         table_cell(t, PLAIN, isnan(p->energy_j) ? NULL : job_energy_text(energy, sizeof energy, p->energy_j));
     }
@@ -292,7 +316,10 @@ static void print_phases(FILE *to, const job_report *job, bool all)
 static void print_regions(FILE *to, const job_report *job, bool all)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"REGION", 0}, {"RANKS", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"TIME PER RANK", COLUMN_RIGHT},
+    static const column columns[] = {{"REGION", 0},
+                                     {"RANKS", COLUMN_RIGHT},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME PER RANK", COLUMN_RIGHT},
                                      {"OWN SHARE", COLUMN_RIGHT}};
     const regions *x = &job->regions;
     bool *done = must(calloc(x->node_count + 1, sizeof *done));
@@ -325,7 +352,8 @@ static void name_cell(table *t, const char *name, bool all)
         table_cell(t, PLAIN, name);
         return;
     }
-    for (n = MOST; n && ((unsigned char)name[n] & 0xc0) == 0x80;) n--; // no half of a character
+    for (n = MOST; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+        n--; // no half of a character
     snprintf(text, sizeof text, "%.*s...", (int)n, name);
     table_cell(t, PLAIN, text);
 }
@@ -340,7 +368,8 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
     if (!job->region_time_count || !job_region_ranks(job, JOB_ALL_NODES)) return;
     for (size_t i = 0; i < PARTS; i++) {
         char at[32];
-        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ", job_time_text(at, sizeof at, width * (double)i, job->end_s));
+        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ",
+                 job_time_text(at, sizeof at, width * (double)i, job->end_s));
         columns[i + 1] = (column){heads[i], COLUMN_RIGHT};
     }
     table *t = table_begin(columns, PARTS + 1);
@@ -366,16 +395,26 @@ static const char *lane_text(const job_node *node, job_meter meter)
 static void print_nodes(FILE *to, const job_report *job)
 {
     static const job_meter meters[] = {JOB_GPU_BUSY, JOB_CPU, JOB_MEMORY, JOB_SENT, JOB_RECEIVED, JOB_POWER};
-    static const column columns[] = {{"NODE", 0}, {"VERDICT", 0}, {"GPU", COLUMN_RIGHT | COLUMN_LEAN}, {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"MEMORY", COLUMN_RIGHT | COLUMN_LEAN}, {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
-                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN}, {"POWER", COLUMN_RIGHT | COLUMN_LEAN}, {"SAMPLES", COLUMN_RIGHT}};
+    static const column columns[] = {{"NODE", 0},
+                                     {"VERDICT", 0},
+                                     {"GPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MEMORY", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"POWER", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SAMPLES", COLUMN_RIGHT}};
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < job->node_count; i++) {
         const job_node *node = &job->nodes[i];
         table_cell(t, PLAIN, node->name);
-        table_cell(t, node->severity >= SEVERITY_HIGH ? ALARM : node->severity >= SEVERITY_WATCH ? WARNING : PLAIN,
+        table_cell(t,
+                   node->severity >= SEVERITY_HIGH    ? ALARM
+                   : node->severity >= SEVERITY_WATCH ? WARNING
+                                                      : PLAIN,
                    severity_name(node->severity));
-        for (size_t m = 0; m < sizeof meters / sizeof *meters; m++) table_cell(t, PLAIN, lane_text(node, meters[m]));
+        for (size_t m = 0; m < sizeof meters / sizeof *meters; m++)
+            table_cell(t, PLAIN, lane_text(node, meters[m]));
         table_printf(t, PLAIN, "%llu of %llu", (unsigned long long)node->samples, (unsigned long long)node->expected);
     }
     putc('\n', to);
@@ -391,7 +430,8 @@ static void print_findings(FILE *to, const job_report *job)
         char *text = text_format("%s: %s", x->rule, x->claim);
         print_folded(to, safe(text), 10);
         free(text);
-        fprintf(to, "%10sthreshold: %.4g%s%s (%s)\n", "", x->threshold, *x->unit ? " " : "", safe(x->unit), safe(x->origin));
+        fprintf(to, "%10sthreshold: %.4g%s%s (%s)\n", "", x->threshold, *x->unit ? " " : "", safe(x->unit),
+                safe(x->origin));
         if (!*x->advice) continue;
         fprintf(to, "%10sdo: ", "");
         print_folded(to, safe(x->advice), 14);
@@ -400,10 +440,13 @@ static void print_findings(FILE *to, const job_report *job)
 
 static void print_foot(FILE *to, const job_report *job)
 {
-    char interval[48], *every = isnan(job->interval_s) ? must(strdup(""))
-                                                       : text_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
-    char *text = text_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples, (unsigned long long)job->expected,
-                             every, job->clock_text, job->damaged ? "; files are missing or damaged" : "");
+    char interval[48],
+        *every = isnan(job->interval_s)
+                     ? must(strdup(""))
+                     : text_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
+    char *text =
+        text_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples, (unsigned long long)job->expected,
+                    every, job->clock_text, job->damaged ? "; files are missing or damaged" : "");
     putc('\n', to);
     print_folded(to, safe(text), 0);
     free(text);

@@ -28,9 +28,10 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 // Programs of their own, started as netprof NAME.
 static const struct {
     const char *name, *summary, *needs;
-} helpers[] = {{"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
-             {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
-             {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
+} helpers[] = {
+    {"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
+    {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
+    {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
 enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
 
 static const command *find_command(const char *name)
@@ -129,8 +130,10 @@ static int list_options(const char *name)
         printf("%s\n", commands[i]->name);
         if (commands[i]->alias) printf("%s\n", commands[i]->alias);
     }
-    if (c) command_list_options(c);
-    else puts("help");
+    if (c)
+        command_list_options(c);
+    else
+        puts("help");
     return output_close();
 }
 
@@ -140,7 +143,8 @@ static int unknown_command(const char *name)
 {
     for (size_t i = 0; i < HELPER_COUNT; i++)
         if (strcmp(helpers[i].name, name) == 0)
-            return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name, helpers[i].needs);
+            return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name,
+                        helpers[i].needs);
     const char *near = nearest_command(name);
     if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
     return fail_usage("%s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "", near ? near : "",

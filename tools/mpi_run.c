@@ -41,8 +41,7 @@ static int set_preload(void)
     char *library = find_library();
     if (!library) return EXIT_FILE;
     if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
-        int code =
-            fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
+        int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
         free(library);
         return code;
     }
@@ -161,8 +160,7 @@ static bool join(joined *j, const mpi_run *m)
     netprof_error error;
     const char *paths[] = {m->directory};
     if (!mpi_run_files(m)) return false;
-    if (!regions_read(&j->job, paths, 1, NULL, &error) && !regions_flatten(&j->flat, &j->job, &error))
-        return true;
+    if (!regions_read(&j->job, paths, 1, NULL, &error) && !regions_flatten(&j->flat, &j->job, &error)) return true;
     fail_error(*error.path ? NULL : m->directory, &error);
     regions_free(&j->job);
     return false;
@@ -177,8 +175,7 @@ static void joined_free(joined *j)
 static int by_own_time(const void *a, const void *b)
 {
     const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
-    if (x->sums.exclusive_ns != y->sums.exclusive_ns)
-        return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+    if (x->sums.exclusive_ns != y->sums.exclusive_ns) return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
@@ -225,13 +222,12 @@ static void print_regions(FILE *to, const joined *j)
 
 static void print_absence(FILE *to, const mpi_run *m)
 {
-    fprintf(
-        to,
-        "  no regions: no process called MPI and could write into %s.\n"
-        "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
-        "on to\n"
-        "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
-        safe(m->directory));
+    fprintf(to,
+            "  no regions: no process called MPI and could write into %s.\n"
+            "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
+            "on to\n"
+            "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
+            safe(m->directory));
 }
 
 void mpi_run_summary(FILE *to, const mpi_run *m)

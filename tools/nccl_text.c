@@ -25,16 +25,15 @@ static const char *size_text(uint64_t bytes)
 
 static const char *paint(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"",         "\033[2m",  "\033[33m",
-                                                      "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
     return output_colour(stdout) ? sequences[s] : "";
 }
 
 static void print_finding(const nccl_finding *x, bool details)
 {
     const char *paint_on = paint(x->severity);
-    printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity),
-           *paint_on ? "\033[0m" : "", x->rule->name, safe(x->device), safe(x->claim));
+    printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity), *paint_on ? "\033[0m" : "",
+           x->rule->name, safe(x->device), safe(x->claim));
     if (!details) return;
     for (size_t i = 0; i < x->evidence_count; i++)
         printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value,
@@ -114,9 +113,7 @@ static void print_collectives(const nccl *n, bool all)
                                      {"of peak", COLUMN_RIGHT | COLUMN_LEAN}};
     const nccl_kind **order = must(malloc((n->kind_count + 1) * sizeof *order));
     if (n->kind_count)
-        heading(
-            stdout,
-            "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
+        heading(stdout, "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
     for (size_t i = 0; i < n->kind_count; i++)
         order[i] = &n->kinds[i];
     qsort(order, n->kind_count, sizeof *order, by_time);
@@ -178,10 +175,9 @@ static void print_late(const nccl *n, bool all)
 
 static void print_comparison(const nccl_comparison *c, bool all)
 {
-    static const column columns[] = {{"communicators", 0},       {"collective", 0},
-                                     {"size", COLUMN_RIGHT},     {"before ms", COLUMN_RIGHT},
-                                     {"after ms", COLUMN_RIGHT}, {"ratio", COLUMN_RIGHT},
-                                     {"z", COLUMN_RIGHT},        {"", 0}};
+    static const column columns[] = {
+        {"communicators", 0},       {"collective", 0},       {"size", COLUMN_RIGHT}, {"before ms", COLUMN_RIGHT},
+        {"after ms", COLUMN_RIGHT}, {"ratio", COLUMN_RIGHT}, {"z", COLUMN_RIGHT},    {"", 0}};
     heading(stdout,
             "Wire time beside the compared job (slower or faster: median differs by more than %.0f %%, |z| > "
             "%.0f)",
@@ -222,22 +218,17 @@ static void print_logs(const nccl *n)
                number_time((int64_t)(n->last_dump_us < INT64_MAX / 1000 ? n->last_dump_us * 1000 : 0)));
     printf("  lines:");
     for (int i = NCCL_OUTCOMES; i-- > 0;)
-        if (n->outcomes[i])
-            printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
+        if (n->outcomes[i]) printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
     printf("\n");
     if (n->metric_count)
-        printf("  %zu samples of Prometheus files: averages over windows, see metrics.csv\n",
-               n->metric_count);
+        printf("  %zu samples of Prometheus files: averages over windows, see metrics.csv\n", n->metric_count);
 }
 
 // ---- NIC counters ----
 
 static void bytes_cell(table *t, double bytes, bool rate)
 {
-    table_cell(t, PLAIN,
-               isnan(bytes) ? NULL
-               : rate       ? number_rate(bytes, "bytes")
-                            : number_si(bytes, "bytes"));
+    table_cell(t, PLAIN, isnan(bytes) ? NULL : rate ? number_rate(bytes, "bytes") : number_si(bytes, "bytes"));
 }
 
 static void moved_cell(table *t, const nccl_moved *moved)

@@ -88,7 +88,8 @@ void options_free(const struct poptOption *options)
             *(char **)o->arg = NULL;
             break;
         case POPT_ARG_ARGV:
-            for (char **p = *(char ***)o->arg; p && *p; p++) free(*p);
+            for (char **p = *(char ***)o->arg; p && *p; p++)
+                free(*p);
             free(*(char ***)o->arg);
             *(char ***)o->arg = NULL;
             break;

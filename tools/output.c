@@ -140,7 +140,7 @@ static bool is_hidden(const table *t, size_t i)
 static void add_columns(const table *t, struct libscols_table *to)
 {
     int termforce = SCOLS_TERMFORCE_NEVER; // a narrow terminal never costs a column, but text may be folded
-    scols_table_enable_noencoding(to, 1); // the cells are safe already
+    scols_table_enable_noencoding(to, 1);  // the cells are safe already
     scols_table_set_column_separator(to, "  ");
     for (size_t i = 0; i < t->count; i++) {
         unsigned wanted = t->columns[i].flags;
@@ -168,7 +168,8 @@ static void print_indented(FILE *to, const char *text, int indent)
 {
     while (*text) {
         size_t length = strcspn(text, "\n"), shown = length;
-        while (shown && text[shown - 1] == ' ') shown--;
+        while (shown && text[shown - 1] == ' ')
+            shown--;
         fprintf(to, "%*s%.*s\n", indent, "", (int)shown, text);
         text += length + (text[length] == '\n');
     }
@@ -205,7 +206,8 @@ static size_t width_of(const char *text, size_t length)
 
 static void blanks(FILE *to, size_t count)
 {
-    while (count--) putc_unlocked(' ', to);
+    while (count--)
+        putc_unlocked(' ', to);
 }
 
 // One line; blanks are owed until something follows, so that none ends it.
@@ -246,7 +248,8 @@ static void print_plainly(const table *t, FILE *to, int indent)
 
 void table_end(table *t, FILE *to, int indent)
 {
-    while (t->cell_count % t->count) table_cell(t, PLAIN, NULL); // a line that was not finished
+    while (t->cell_count % t->count)
+        table_cell(t, PLAIN, NULL); // a line that was not finished
     if (t->cell_count && isatty(fileno(to)))
         print_on_terminal(t, to, indent);
     else if (t->cell_count)
@@ -302,7 +305,8 @@ const char *number_si(double value, const char *unit)
     char *text = number_text();
     bool bytes = strcmp(unit, "bytes") == 0, whole = value == floor(value);
     size_t i = 0;
-    for (; fabs(value) >= (whole && !bytes ? 99999.5 : 999.5) && i < LAST; i++, whole = false) value /= 1000;
+    for (; fabs(value) >= (whole && !bytes ? 99999.5 : 999.5) && i < LAST; i++, whole = false)
+        value /= 1000;
     int digits = whole || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
     snprintf(text, sizeof(char[48]), "%.*f%s%s%s", digits, value, i || bytes ? " " : "", prefixes[i], bytes ? "B" : "");
     return text;
@@ -335,7 +339,8 @@ const char *number_share(double share)
 {
     char *text = number_text();
     double percent = share * 100;
-    snprintf(text, sizeof(char[48]), percent > 0 && percent < 0.1 ? "<0.1 %%" : "%.*f %%", percent < 10 ? 1 : 0, percent);
+    snprintf(text, sizeof(char[48]), percent > 0 && percent < 0.1 ? "<0.1 %%" : "%.*f %%", percent < 10 ? 1 : 0,
+             percent);
     return text;
 }
 

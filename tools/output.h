@@ -42,22 +42,22 @@ void heading(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // ---- numbers for people; results are valid until the 16th next call ----
 
-const char *number_exact(uint64_t value);               // "12345"
+const char *number_exact(uint64_t value); // "12345"
 const char *number_signed(int64_t value);
-const char *number_si(double value, const char *unit);  // "1.23 GB", "45.6 k", "512"; unit "bytes" becomes B
-const char *number_rate(double value, const char *unit); // "1.23 GB/s"
-const char *number_seconds(double seconds);             // "44.1 s", "12.3 ms", "2 h 03 min"
-const char *number_share(double share);                 // "12.3 %"
+const char *number_si(double value, const char *unit);    // "1.23 GB", "45.6 k", "512"; unit "bytes" becomes B
+const char *number_rate(double value, const char *unit);  // "1.23 GB/s"
+const char *number_seconds(double seconds);               // "44.1 s", "12.3 ms", "2 h 03 min"
+const char *number_share(double share);                   // "12.3 %"
 const char *number_bound(bool lower, const char *number); // ">= 1.23 GB" where it is a lower bound
-const char *number_time(int64_t wall_ns);               // "2025-05-02 16:27:51 UTC"
+const char *number_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"
 
 // ---- JSON ----
 
-json_object *json_document(const char *kind); // {"format":"netprof-KIND","version":1}
+json_object *json_document(const char *kind);                      // {"format":"netprof-KIND","version":1}
 void json_text(json_object *o, const char *key, const char *text); // NULL is left out
 json_object *json_string(const char *text);
-json_object *json_u64(uint64_t value); // exact beyond 2^63
-json_object *json_number(double value); // null when it is no number
+json_object *json_u64(uint64_t value);     // exact beyond 2^63
+json_object *json_number(double value);    // null when it is no number
 void json_print(FILE *to, json_object *o); // frees it
 
 // ---- CSV: RFC 4180 ----
@@ -69,8 +69,8 @@ void csv_line(FILE *to, const char *const *cells, size_t count);
 
 // ---- named pipes: neither waiting for a reader nor for room keeps out a signal that is held back and ends programs ----
 
-int pipe_open(const char *path);                            // for writing; -1 with errno, EINTR: such a signal came first
-int pipe_write(void *pipe, const void *data, size_t size);  // int *: what pipe_open() gave; 0 or an errno
+int pipe_open(const char *path); // for writing; -1 with errno, EINTR: such a signal came first
+int pipe_write(void *pipe, const void *data, size_t size); // int *: what pipe_open() gave; 0 or an errno
 
 // ---- files that appear whole or not at all ----
 

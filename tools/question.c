@@ -26,7 +26,8 @@ static bool is_same_name(const char *a, const char *variable)
 static char **environment_with(const char *variable)
 {
     size_t count = 0, n = 0;
-    while (environ[count]) count++;
+    while (environ[count])
+        count++;
     char **made = must(calloc(count + 2, sizeof *made));
     for (size_t i = 0; i < count; i++)
         if (!variable || !is_same_name(environ[i], variable)) made[n++] = environ[i];
@@ -84,7 +85,8 @@ static bool reap(question *q, bool killed)
     int status = 0;
     pid_t ended;
     if (killed) kill(q->child, SIGKILL);
-    do ended = waitpid(q->child, &status, killed ? 0 : WNOHANG);
+    do
+        ended = waitpid(q->child, &status, killed ? 0 : WNOHANG);
     while (ended < 0 && errno == EINTR);
     if (ended == 0) return is_late(q) && reap(q, true);
     q->whole = !killed && ended == q->child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -19,13 +19,12 @@ const struct poptOption reading_options[] = {
     {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
     {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
      "EVENTS"},
-    {"include", 'i', POPT_ARG_ARGV, &reading.include, 0,
-     "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
+    {"include", 'i', POPT_ARG_ARGV, &reading.include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
+     "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
     {"fast-set", 0, POPT_ARG_STRING, &reading.fast, 0, "what the fast set is", "GLOBS"},
     {"threads", 0, POPT_ARG_INT, &reading.threads, 0, "read so many devices at a time", "N"},
-    {"hold", 0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)",
-     "fast|none|all"},
+    {"hold", 0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)", "fast|none|all"},
     {"max-fds", 0, POPT_ARG_INT, &reading.max_fds, 0, "at most so many open files", "N"},
     POPT_TABLEEND,
 };
@@ -55,19 +54,23 @@ char *reading_source_names(void)
 static char *join(char *const *a, const char *const *b)
 {
     size_t size = 1;
-    for (size_t i = 0; a && a[i]; i++) size += strlen(a[i]) + 1;
-    for (size_t i = 0; b && b[i]; i++) size += strlen(b[i]) + 1;
+    for (size_t i = 0; a && a[i]; i++)
+        size += strlen(a[i]) + 1;
+    for (size_t i = 0; b && b[i]; i++)
+        size += strlen(b[i]) + 1;
     if (size == 1) return NULL;
     char *text = must(calloc(1, size)), *to = text;
-    for (size_t i = 0; a && a[i]; i++) to += sprintf(to, "%s%s", to == text ? "" : ",", a[i]);
-    for (size_t i = 0; b && b[i]; i++) to += sprintf(to, "%s%s", to == text ? "" : ",", b[i]);
+    for (size_t i = 0; a && a[i]; i++)
+        to += sprintf(to, "%s%s", to == text ? "" : ",", a[i]);
+    for (size_t i = 0; b && b[i]; i++)
+        to += sprintf(to, "%s%s", to == text ? "" : ",", b[i]);
     return text;
 }
 
 static bool parse_hold(netprof_hold *hold)
 {
-    static const char *const names[] = {[NETPROF_HOLD_FAST] = "fast", [NETPROF_HOLD_NONE] = "none",
-                                        [NETPROF_HOLD_ALL] = "all"};
+    static const char *const names[] = {
+        [NETPROF_HOLD_FAST] = "fast", [NETPROF_HOLD_NONE] = "none", [NETPROF_HOLD_ALL] = "all"};
     *hold = NETPROF_HOLD_FAST;
     if (!reading.hold) return true;
     for (int i = 0; i < 3; i++) {
@@ -234,11 +237,11 @@ int reading_nothing(const netprof *np)
     char *text = must(strdup(""));
     for (size_t i = 0; i < schema->source_count; i++) {
         const netprof_source_state *s = &schema->sources[i];
-        char *longer = text_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
-                                   s->status == NETPROF_STATUS_OK ? "nothing that was asked for"
-                                                                  : netprof_status_name(s->status),
-                                   s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "",
-                                   s->sys_errno ? ": " : "", s->sys_errno ? strerror(s->sys_errno) : "");
+        char *longer =
+            text_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
+                        s->status == NETPROF_STATUS_OK ? "nothing that was asked for" : netprof_status_name(s->status),
+                        s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "", s->sys_errno ? ": " : "",
+                        s->sys_errno ? strerror(s->sys_errno) : "");
         free(text);
         text = longer;
     }

@@ -43,7 +43,9 @@ static const struct {
     {"job_step", {"SLURM_STEP_ID"}},
     {"job_array_task", {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX"}},
     {"job_nodes", {"SLURM_JOB_NODELIST", "SLURM_NODELIST"}},
-    {"rank", {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE", "MV2_COMM_WORLD_RANK"}},
+    {"rank",
+     {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",
+      "MV2_COMM_WORLD_RANK"}},
     {"rank_count", {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "MV2_COMM_WORLD_SIZE"}},
     {"local_rank", {"OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID", "MV2_COMM_WORLD_LOCAL_RANK"}},
     {"job_user", {"SLURM_JOB_USER", "PBS_O_LOGNAME", "OAR_USER"}},
@@ -90,7 +92,8 @@ void recorder_clock(recorder *r, const char *when)
 char *shell_line(const char *const *words)
 {
     size_t size = 1;
-    for (size_t i = 0; words[i]; i++) size += 4 * strlen(words[i]) + 3;
+    for (size_t i = 0; words[i]; i++)
+        size += 4 * strlen(words[i]) + 3;
     char *line = must(malloc(size)), *to = line;
     for (size_t i = 0; words[i]; i++) {
         const char *word = words[i];
@@ -98,7 +101,8 @@ char *shell_line(const char *const *words)
         bool quoted = !*word || word[strspn(word, plain)];
         if (i) *to++ = ' ';
         if (quoted) *to++ = '\'';
-        for (; *word; word++) to += sprintf(to, *word == '\'' ? "'\\''" : "%c", *word);
+        for (; *word; word++)
+            to += sprintf(to, *word == '\'' ? "'\\''" : "%c", *word);
         if (quoted) *to++ = '\'';
     }
     *to = 0;
@@ -110,7 +114,8 @@ char *shell_line(const char *const *words)
 // A '/' in a value (a job name, say) must not lead elsewhere.
 static void put_value(FILE *to, const char *value)
 {
-    for (; *value; value++) putc(*value == '/' ? '_' : *value, to);
+    for (; *value; value++)
+        putc(*value == '/' ? '_' : *value, to);
 }
 
 static char *expand_path(const char *pattern)
@@ -123,12 +128,18 @@ static char *expand_path(const char *pattern)
     for (; *pattern; pattern++) {
         const char *job = job_fact(0), *rank = job_fact(5);
         char after = *pattern == '%' ? pattern[1] : 0;
-        if (after == 'h') put_value(to, host);
-        else if (after == 'n') put_value(to, node && *node ? node : host);
-        else if (after == 'j') put_value(to, job ? job : "nojob");
-        else if (after == 'r') put_value(to, rank ? rank : "0");
-        else if (after == 'p') fprintf(to, "%ld", (long)getpid());
-        else if (after == '%') putc('%', to);
+        if (after == 'h')
+            put_value(to, host);
+        else if (after == 'n')
+            put_value(to, node && *node ? node : host);
+        else if (after == 'j')
+            put_value(to, job ? job : "nojob");
+        else if (after == 'r')
+            put_value(to, rank ? rank : "0");
+        else if (after == 'p')
+            fprintf(to, "%ld", (long)getpid());
+        else if (after == '%')
+            putc('%', to);
         else {
             putc(*pattern, to);
             continue;
@@ -151,7 +162,8 @@ static bool lock_live(recorder *r)
 {
     r->lock = open(r->path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
     if (r->lock < 0 || flock(r->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true;
-    fail(EXIT_FILE, "%s: another recorder is writing it (in the name, %%n is the node, %%p the process)", safe(r->path));
+    fail(EXIT_FILE, "%s: another recorder is writing it (in the name, %%n is the node, %%p the process)",
+         safe(r->path));
     return false;
 }
 
@@ -170,7 +182,8 @@ static netprof_err open_pipe(recorder *r)
     if (r->pipe >= 0) return netprof_writer_open_fn(&r->writer, pipe_write, &r->pipe, &r->error);
     bool ended = errno == EINTR;
     r->error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = ended ? 0 : errno};
-    snprintf(r->error.text, sizeof r->error.text, ended ? "ended by a signal while nobody read this pipe" : "cannot open");
+    snprintf(r->error.text, sizeof r->error.text,
+             ended ? "ended by a signal while nobody read this pipe" : "cannot open");
     return NETPROF_ERR_IO;
 }
 
@@ -184,7 +197,8 @@ recorder *recorder_open(const char *path, bool live)
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
     if (r->is_json) return r;
     bool exists = stat(r->path, &there) == 0;
-    r->live = live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
+    r->live =
+        live && (!exists || S_ISREG(there.st_mode)); // a pipe or a device is anybody's: neither locked nor removed
     if (r->live && !lock_live(r)) return give_up(r);
     bool is_pipe = exists && S_ISFIFO(there.st_mode);
     if (is_pipe ? open_pipe(r) : netprof_writer_open(&r->writer, r->path, live, &r->error)) {
@@ -226,8 +240,9 @@ static bool is_there(recorder *r)
     if (ours) r->opened = now;
     if (ours && !cut) return true;
     r->error = (netprof_error){.code = NETPROF_ERR_IO};
-    snprintf(r->error.text, sizeof r->error.text, cut ? "the file was cut while it grew: readings of it are lost"
-                                                      : "the file was removed or replaced while it grew: its readings are lost");
+    snprintf(r->error.text, sizeof r->error.text,
+             cut ? "the file was cut while it grew: readings of it are lost"
+                 : "the file was removed or replaced while it grew: its readings are lost");
     return ours;
 }
 
@@ -261,8 +276,8 @@ bool recorder_failed(const recorder *r)
 
 static int write_json(recorder *r)
 {
-    netprof_json json = {.facts = r->facts, .fact_count = r->fact_count, .snapshots = r->snapshots,
-                         .snapshot_count = r->snapshot_count};
+    netprof_json json = {
+        .facts = r->facts, .fact_count = r->fact_count, .snapshots = r->snapshots, .snapshot_count = r->snapshot_count};
     whole_file *file = whole_file_open(r->path);
     if (!file) return EXIT_FILE;
     netprof_err result = netprof_write_json(&json, whole_file_write, file, &r->error);
@@ -289,7 +304,8 @@ int recorder_close(recorder *r, bool keep)
         free((void *)(uintptr_t)r->facts[i].key);
         free((void *)(uintptr_t)r->facts[i].value);
     }
-    for (size_t i = 0; i < r->snapshot_count; i++) netprof_snapshot_free(&r->snapshots[i]);
+    for (size_t i = 0; i < r->snapshot_count; i++)
+        netprof_snapshot_free(&r->snapshots[i]);
     free(r->facts);
     free(r->snapshots);
     free(r->path);

@@ -7,8 +7,10 @@
 
 static void number_cell(FILE *to, double value)
 {
-    if (isfinite(value)) csv_printf(to, "%.9g", value);
-    else csv_cell(to, NULL);
+    if (isfinite(value))
+        csv_printf(to, "%.9g", value);
+    else
+        csv_cell(to, NULL);
 }
 
 static void calls_cells(FILE *to, const regions_calls *c)
@@ -31,8 +33,8 @@ static void calls_cells(FILE *to, const regions_calls *c)
 
 static void rank_lines(const regions_view *view, FILE *to)
 {
-    static const char *const titles[] = {"region", "depth", "rank", "pid", "host", "threads", CALLS_TITLES,
-                                         "longest_thread_ns", "over_median"};
+    static const char *const titles[] = {
+        "region", "depth", "rank", "pid", "host", "threads", CALLS_TITLES, "longest_thread_ns", "over_median"};
     csv_line(to, titles, sizeof titles / sizeof *titles);
     for (size_t k = 0; k < view->order_count; k++) {
         const regions_node *n = &view->nodes[view->order[k]];
@@ -98,12 +100,35 @@ static void nic_cells(FILE *to, const regions_nic *nic)
 
 static void region_lines(const regions_view *view, FILE *to)
 {
-    static const char *const titles[] = {
-        "region", "depth", "ranks", "threads", CALLS_TITLES, "declared_bytes_with_parts", "share", "rank_mean_ns",
-        "rank_median_ns", "fastest_ns", "fastest_rank", "slowest_ns", "slowest_rank", "max_over_mean", "odd_rank",
-        "odd_over_median", "p50_low_ns", "p50_high_ns", "p99_low_ns", "p99_high_ns", "counters", "nic_hosts",
-        "rx_bytes", "rx_bytes_per_s_and_host", "tx_bytes", "tx_bytes_per_s_and_host", "share_of_line_rate",
-        "share_of_time_paused", "retries"};
+    static const char *const titles[] = {"region",
+                                         "depth",
+                                         "ranks",
+                                         "threads",
+                                         CALLS_TITLES,
+                                         "declared_bytes_with_parts",
+                                         "share",
+                                         "rank_mean_ns",
+                                         "rank_median_ns",
+                                         "fastest_ns",
+                                         "fastest_rank",
+                                         "slowest_ns",
+                                         "slowest_rank",
+                                         "max_over_mean",
+                                         "odd_rank",
+                                         "odd_over_median",
+                                         "p50_low_ns",
+                                         "p50_high_ns",
+                                         "p99_low_ns",
+                                         "p99_high_ns",
+                                         "counters",
+                                         "nic_hosts",
+                                         "rx_bytes",
+                                         "rx_bytes_per_s_and_host",
+                                         "tx_bytes",
+                                         "tx_bytes_per_s_and_host",
+                                         "share_of_line_rate",
+                                         "share_of_time_paused",
+                                         "retries"};
     csv_line(to, titles, sizeof titles / sizeof *titles);
     for (size_t k = 0; k < view->order_count; k++) {
         const regions_node *n = &view->nodes[view->order[k]];
@@ -124,6 +149,8 @@ static void region_lines(const regions_view *view, FILE *to)
 
 void regions_print_csv(const regions_view *view, FILE *to)
 {
-    if (view->ranks == RANKS_TOGETHER) region_lines(view, to);
-    else rank_lines(view, to);
+    if (view->ranks == RANKS_TOGETHER)
+        region_lines(view, to);
+    else
+        rank_lines(view, to);
 }

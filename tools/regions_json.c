@@ -144,8 +144,7 @@ static void add_durations(json_object *o, const regions_node *n)
         if (!buckets[i]) continue;
         json_object *bucket = json_object_new_object();
         add_u64(bucket, "from_ns", netprof_histogram_floor_ns(i));
-        add(bucket, "below_ns",
-            i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_u64(netprof_histogram_floor_ns(i + 1)) : NULL);
+        add(bucket, "below_ns", i + 1 < NETPROF_HISTOGRAM_BUCKETS ? json_u64(netprof_histogram_floor_ns(i + 1)) : NULL);
         add_u64(bucket, "calls", buckets[i]);
         json_object_array_add(list, bucket);
     }

@@ -33,7 +33,8 @@ static const char *rank_label(const regions_view *view, const regions_node *n, s
 
 static const char *severity_colour(severity s)
 {
-    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
     return sequences[s];
 }
 
@@ -97,7 +98,8 @@ static void nic_cells(table *t, const regions_view *view, const regions_node *n)
     (void)view;
     if (nic->state == REGIONS_TOO_SHORT) {
         table_cell(t, WARNING, "too short");
-        for (int i = 0; i < 4; i++) table_cell(t, PLAIN, NULL);
+        for (int i = 0; i < 4; i++)
+            table_cell(t, PLAIN, NULL);
         return;
     }
     bool sent = nic->state == REGIONS_KNOWN && nic->bytes_known[OUT];
@@ -125,8 +127,10 @@ static void region_line(table *t, const regions_view *view, const regions_node *
     duration_cells(t, n);
     table_cell(t, PLAIN, n->cell_count < ranks ? number_exact(n->cell_count) : NULL);
     table_cell(t, PLAIN, n->threads > n->cell_count ? number_exact(n->threads) : NULL);
-    if (isnan(n->max_over_mean) || ranks < 2) table_cell(t, PLAIN, NULL);
-    else table_printf(t, PLAIN, "%.2f", n->max_over_mean);
+    if (isnan(n->max_over_mean) || ranks < 2)
+        table_cell(t, PLAIN, NULL);
+    else
+        table_printf(t, PLAIN, "%.2f", n->max_over_mean);
     odd_cell(t, view, n);
     table_cell(t, PLAIN, n->bytes ? number_si((double)n->bytes, "bytes") : NULL);
     nic_cells(t, view, n);
@@ -152,14 +156,17 @@ static void print_footnotes(const regions_view *view, FILE *to)
     if (view->left_out)
         fprintf(to, "... and %zu region%s below %s of the time; --min-share 0 shows them\n", view->left_out,
                 view->left_out == 1 ? "" : "s", number_share(view->min_share));
-    fputs(job->rank_count > 1 ? "Calls, time and own time: mean of the ranks that were there" : "Own: without the regions within",
+    fputs(job->rank_count > 1 ? "Calls, time and own time: mean of the ranks that were there"
+                              : "Own: without the regions within",
           to);
     fputs(job->rank_count > 1 ? "; own: without the regions within.\n" : ".\n", to);
-    if (any_sampled(view)) fputs("Some calls were counted and not timed (NETPROF_EVERY): times are of the others.\n", to);
+    if (any_sampled(view))
+        fputs("Some calls were counted and not timed (NETPROF_EVERY): times are of the others.\n", to);
     if (!any_counters(view)) return;
-    fputs("NIC counters belong to the device: one rank's reading of each host, all traffic while it was inside, whoever\n"
-          "sent it. Program: bytes that it declared itself, with those of the regions within.\n",
-          to);
+    fputs(
+        "NIC counters belong to the device: one rank's reading of each host, all traffic while it was inside, whoever\n"
+        "sent it. Program: bytes that it declared itself, with those of the regions within.\n",
+        to);
 }
 
 static void print_regions(const regions_view *view, FILE *to)
@@ -209,8 +216,10 @@ static void rank_line(table *t, const regions_node *n, const regions_cell *cell)
     table_cell(t, PLAIN, time_text((double)cell->sums.exclusive_ns));
     table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
     table_cell(t, PLAIN, time_text(n->median_ns));
-    if (n->median_ns > 0) table_printf(t, fabs(ns / n->median_ns - 1) > 0.1 ? WARNING : PLAIN, "x%.2f", ns / n->median_ns);
-    else table_cell(t, PLAIN, NULL);
+    if (n->median_ns > 0)
+        table_printf(t, fabs(ns / n->median_ns - 1) > 0.1 ? WARNING : PLAIN, "x%.2f", ns / n->median_ns);
+    else
+        table_cell(t, PLAIN, NULL);
     table_printf(t, PLAIN, "%zu of %zu", longer_than(n, cell->sums.inclusive_ns) + 1, n->cell_count);
     table_cell(t, PLAIN, cell->threads > 1 ? number_exact(cell->threads) : NULL);
     table_cell(t, PLAIN, cell->sums.bytes ? number_si((double)cell->sums.bytes, "bytes") : NULL);
@@ -251,8 +260,9 @@ static const char *device_text(const regions *job, const regions_finding *x)
 
 static void print_findings(const regions_view *view, size_t only, FILE *to)
 {
-    static const column columns[] = {{"SEVERITY", 0}, {"REGION", 0}, {"HOST", 0}, {"DEVICE", COLUMN_LEAN}, {"RULE", 0},
-                                     {"PLACES", COLUMN_RIGHT}, {"WHAT", COLUMN_WRAP}};
+    static const column columns[] = {{"SEVERITY", 0},         {"REGION", 0}, {"HOST", 0},
+                                     {"DEVICE", COLUMN_LEAN}, {"RULE", 0},   {"PLACES", COLUMN_RIGHT},
+                                     {"WHAT", COLUMN_WRAP}};
     const regions *job = view->job;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < job->finding_count; i++) {
@@ -266,7 +276,8 @@ static void print_findings(const regions_view *view, size_t only, FILE *to)
         table_cell(t, PLAIN, number_exact(x->places));
         table_cell(t, PLAIN, x->claim);
     }
-    if (table_lines(t)) heading(to, "Findings (the worst place of each; a region is left out where one within is much worse)");
+    if (table_lines(t))
+        heading(to, "Findings (the worst place of each; a region is left out where one within is much worse)");
     table_end(t, to, 0);
 }
 
@@ -308,8 +319,8 @@ static void print_quantiles(const regions_node *n, const uint64_t *buckets, FILE
 // A line for each power of two.
 static void print_durations(const regions_node *n, FILE *to)
 {
-    static const column columns[] = {{"FROM", COLUMN_RIGHT}, {"BELOW", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT},
-                                     {"SHARE", COLUMN_RIGHT}, {"", 0}};
+    static const column columns[] = {
+        {"FROM", COLUMN_RIGHT}, {"BELOW", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"SHARE", COLUMN_RIGHT}, {"", 0}};
     enum { WIDTH = 40, STEP = 8 };
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], sums[NETPROF_HISTOGRAM_BUCKETS / STEP] = {0}, most = 1;
     unsigned first = NETPROF_HISTOGRAM_BUCKETS / STEP, last = 0;
@@ -352,8 +363,12 @@ static int compare_cells(const void *a, const void *b)
 static void print_ranks(const regions_view *view, const regions_node *n, FILE *to)
 {
     enum { SHOWN = 5 };
-    static const column columns[] = {{"RANK", 0}, {"HOST", 0}, {"CALLS", COLUMN_RIGHT}, {"TIME", COLUMN_RIGHT},
-                                     {"OVER MEDIAN", COLUMN_RIGHT | COLUMN_LEAN}, {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
+    static const column columns[] = {{"RANK", 0},
+                                     {"HOST", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"OVER MEDIAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"LONGEST CALL", COLUMN_RIGHT | COLUMN_LEAN}};
     size_t *order = must(malloc((n->cell_count + 1) * sizeof *order));
     for (size_t i = 0; i < n->cell_count; i++)
@@ -369,15 +384,18 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
             table_cell(t, DIM, "...");
             i = n->cell_count - SHOWN - 1;
             table_printf(t, DIM, "%zu more", n->cell_count - 2 * SHOWN);
-            for (int k = 0; k < 5; k++) table_cell(t, PLAIN, NULL);
+            for (int k = 0; k < 5; k++)
+                table_cell(t, PLAIN, NULL);
             continue;
         }
         table_cell(t, PLAIN, view->job->ranks[cell->rank].label);
         table_cell(t, PLAIN, view->job->hosts[view->job->ranks[cell->rank].host].name);
         table_cell(t, PLAIN, number_exact(cell->sums.calls));
         table_cell(t, PLAIN, time_text((double)cell->sums.inclusive_ns));
-        if (n->median_ns > 0) table_printf(t, PLAIN, "x%.2f", (double)cell->sums.inclusive_ns / n->median_ns);
-        else table_cell(t, PLAIN, NULL);
+        if (n->median_ns > 0)
+            table_printf(t, PLAIN, "x%.2f", (double)cell->sums.inclusive_ns / n->median_ns);
+        else
+            table_cell(t, PLAIN, NULL);
         table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
         table_cell(t, PLAIN, cell->sums.measured ? time_text((double)cell->sums.max_ns) : NULL);
     }
@@ -419,8 +437,12 @@ static const regions_reading *telling_reading(const regions_node *n)
 
 static void print_counters(const regions_view *view, const regions_node *n, FILE *to)
 {
-    static const column columns[] = {{"DEVICE", 0}, {"COUNTER", 0}, {"CHANGE", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN},
-                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"COUNTER", 0},
+                                     {"CHANGE", COLUMN_RIGHT},
+                                     {"UNIT", COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     const regions_reading *x = telling_reading(n);
     regions_counters c;
     netprof_error error;
@@ -471,13 +493,16 @@ static void print_nics(const regions_view *view, const regions_node *n, FILE *to
     for (size_t i = 0; i < n->reading_count && i < SHOWN; i++) {
         reading_line(t, view, &n->readings[i]);
         if (n->readings[i].state == REGIONS_KNOWN) continue;
-        for (int k = 5; k < COLUMNS; k++) table_cell(t, PLAIN, NULL);
+        for (int k = 5; k < COLUMNS; k++)
+            table_cell(t, PLAIN, NULL);
     }
     table_end(t, to, 0);
     if (n->reading_count > SHOWN) fprintf(to, "... and %zu more hosts\n", n->reading_count - SHOWN);
     if (n->nic.state == REGIONS_TOO_SHORT)
-        fprintf(to, "The region is too short for its counters (limit %s per call): its time is exact, bytes are not shown.\n",
-                time_text((double)n->nic.limit_ns));
+        fprintf(
+            to,
+            "The region is too short for its counters (limit %s per call): its time is exact, bytes are not shown.\n",
+            time_text((double)n->nic.limit_ns));
     else
         fprintf(to, "Open: regions with counters at the end of a call, this one and those around it (%u) included.\n",
                 (unsigned)n->depth + 1);

@@ -26,10 +26,13 @@ void print_traffic_cells(table *t, colour c, const traffic *x)
     for (int way = IN; way <= OUT; way++) {
         bool bytes = x->bytes_known[way], bound = x->bytes_bound[way];
         table_cell(t, c, bytes ? number_bound(bound, number_si((double)x->bytes[way], "bytes")) : NULL);
-        table_cell(t, c, bytes && !isnan(x->byte_rate[way])
-                             ? number_bound(bound, number_rate(x->byte_rate[way], "bytes")) : NULL);
-        table_cell(t, c, x->packets_known[way] ? number_bound(x->packets_bound[way],
-                                                              number_si((double)x->packets[way], "packets")) : NULL);
+        table_cell(t, c,
+                   bytes && !isnan(x->byte_rate[way]) ? number_bound(bound, number_rate(x->byte_rate[way], "bytes"))
+                                                      : NULL);
+        table_cell(t, c,
+                   x->packets_known[way]
+                       ? number_bound(x->packets_bound[way], number_si((double)x->packets[way], "packets"))
+                       : NULL);
     }
 }
 

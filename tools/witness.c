@@ -58,8 +58,10 @@ void witness_start(witness *w, const sigset_t *signals)
         testify(ends[1], signals);
     }
     close(ends[1]);
-    if (process > 0) *w = (witness){.process = process, .words = ends[0], .question = QUESTION};
-    else close(ends[0]);
+    if (process > 0)
+        *w = (witness){.process = process, .words = ends[0], .question = QUESTION};
+    else
+        close(ends[0]);
 }
 
 static int64_t now_ms(void)
@@ -107,6 +109,7 @@ void witness_end(witness *w)
 {
     if (!w->process) return;
     close(w->words);
-    while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR) continue;
+    while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR)
+        continue;
     *w = (witness){0};
 }

@@ -25,7 +25,7 @@ static const struct {
     const char *const *lines;
 } counter_tables[] = {
     {"cxi", catalog_cxi_lines},   {"cxi", catalog_cxi_driver_lines}, {"netdev", catalog_netdev_lines},
-    {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},         {"ethtool", catalog_ethtool_lines},
+    {"rdma", catalog_rdma_lines}, {"ip", catalog_ip_lines},          {"ethtool", catalog_ethtool_lines},
     {"tcp", catalog_tcp_lines},   {NULL, catalog_node_lines}, // NULL: the table has a column of sources
 };
 enum { TABLES = sizeof counter_tables / sizeof *counter_tables };
@@ -60,10 +60,9 @@ enum { MAX_FIELDS = 12, MAX_GROUPS = 64 };
 
 // Columns of the counter tables, found by their names in the first line.
 enum column { NAME, GROUPS, UNIT, KIND, DESCRIPTION, WIDTH, NOTE, ASIC, WIDTH_C2, SOURCE, COLUMNS };
-static const char *const column_names[COLUMNS] = {"name", "groups",      "unit",
-                                                  "kind", "description", "width_bits",
-                                                  "note", "asic",        "width_bits_c2_if_different",
-                                                  "source"};
+static const char *const column_names[COLUMNS] = {
+    "name",  "groups", "unit", "kind", "description", "width_bits", "note", "asic", "width_bits_c2_if_different",
+    "source"};
 
 typedef struct mark_row {
     const char *source, *pattern, *text;
@@ -160,8 +159,7 @@ static uint64_t groups_of(const char *list)
     while (*list) {
         size_t n = strcspn(list, ";");
         for (size_t i = 0; i < catalog.group_count; i++)
-            if (strncmp(catalog.groups[i].name, list, n) == 0 && !catalog.groups[i].name[n])
-                bits |= (uint64_t)1 << i;
+            if (strncmp(catalog.groups[i].name, list, n) == 0 && !catalog.groups[i].name[n]) bits |= (uint64_t)1 << i;
         list += n + (list[n] == ';');
     }
     return bits;
@@ -221,8 +219,7 @@ static void load_counters(const char *source, const char *const *lines, char **a
 static void load_groups(char **at)
 {
     const char *f[MAX_FIELDS];
-    for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS;
-         line++) {
+    for (const char *const *line = catalog_groups_lines + 1; *line && catalog.group_count < MAX_GROUPS; line++) {
         split(*line, at, f);
         bool trouble = *f[4];
         if (trouble) catalog.trouble_groups |= (uint64_t)1 << catalog.group_count;

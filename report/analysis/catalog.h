@@ -32,11 +32,11 @@
 // The device's packets are the sum of all its counters with this mark, where no single counter has them.
 #define CATALOG_TX_PACKETS_PART 0x8000u
 #define CATALOG_RX_PACKETS_PART 0x10000u
-#define CATALOG_TIME_DRIVEN 0x20000u // grows while the link is up, whatever the traffic: never taken per byte
-#define CATALOG_FAULT       0x40000u // what a fault leaves behind, though its unit and group do not say so
-#define CATALOG_WAITING     0x80000u // what waiting or congestion leaves behind, though its unit does not say so
-#define CATALOG_TIME_OF_DAY 0x100000u // a moment: its difference from another run's means nothing
-#define CATALOG_BAD         (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
+#define CATALOG_TIME_DRIVEN     0x20000u  // grows while the link is up, whatever the traffic: never taken per byte
+#define CATALOG_FAULT           0x40000u  // what a fault leaves behind, though its unit and group do not say so
+#define CATALOG_WAITING         0x80000u  // what waiting or congestion leaves behind, though its unit does not say so
+#define CATALOG_TIME_OF_DAY     0x100000u // a moment: its difference from another run's means nothing
+#define CATALOG_BAD             (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS | CATALOG_UNDERCOUNTS)
 
 typedef struct catalog_entry {
     const char *source;      // "cxi"

@@ -12,11 +12,11 @@
 
 // One boot of one host.
 typedef struct host {
-    const char *boot_id; // "": unknown, and so one run
-    size_t first;        // run
+    const char *boot_id;  // "": unknown, and so one run
+    size_t first;         // run
     int64_t max_error_ns; // the worst that its runs tell
     bool told_unsynchronised;
-    clocks_run place;    // of its first run
+    clocks_run place; // of its first run
 } host;
 
 typedef struct interval {
@@ -67,8 +67,8 @@ static void find_hosts(finder *f)
         const clocks_input *x = &f->in[i];
         size_t h = find_host(f, i);
         if (h == f->host_count)
-            f->hosts[f->host_count++] = (host){
-                .boot_id = x->boot_id ? x->boot_id : "", .first = i, .max_error_ns = CLOCKS_UNKNOWN_NS};
+            f->hosts[f->host_count++] =
+                (host){.boot_id = x->boot_id ? x->boot_id : "", .first = i, .max_error_ns = CLOCKS_UNKNOWN_NS};
         host *to = &f->hosts[h];
         if (x->max_error_ns > to->max_error_ns) to->max_error_ns = x->max_error_ns;
         to->told_unsynchronised |= x->unsynchronised;
@@ -222,8 +222,10 @@ static int64_t worst_pair(const finder *f)
     }
     for (size_t h = 0; h < f->host_count && f->host_count > 1; h++) {
         int64_t error = kernels ? f->hosts[h].max_error_ns : f->hosts[h].place.error_ns;
-        if (error > largest) second = largest, largest = error;
-        else if (error > second) second = error;
+        if (error > largest)
+            second = largest, largest = error;
+        else if (error > second)
+            second = error;
     }
     return whole((double)largest + (double)second);
 }
@@ -238,7 +240,8 @@ void clocks_put_time(FILE *to, double ns)
     } rows[] = {{120e9, 60e9, "min"}, {1e9, 1e9, "s"}, {1e6, 1e6, "ms"}, {1e3, 1e3, "us"}, {0, 1, "ns"}};
     double size = fabs(ns);
     size_t i = 0;
-    while (size < rows[i].from) i++;
+    while (size < rows[i].from)
+        i++;
     fprintf(to, "%.3g %s", size / rows[i].unit, rows[i].name);
 }
 
@@ -261,7 +264,8 @@ static void put_names(FILE *to, const finder *f, clocks_basis basis)
 static size_t count_basis(const finder *f, clocks_basis basis)
 {
     size_t n = 0;
-    for (size_t h = 0; h < f->host_count; h++) n += f->hosts[h].place.basis == basis;
+    for (size_t h = 0; h < f->host_count; h++)
+        n += f->hosts[h].place.basis == basis;
     return n;
 }
 
@@ -342,8 +346,10 @@ netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const
         c->count = count;
         find_hosts(&f);
         choose_reference(&f);
-        for (size_t h = 0; h < f.host_count; h++) place_host(&f, h);
-        for (size_t i = 0; i < count; i++) place_run(&f, i);
+        for (size_t h = 0; h < f.host_count; h++)
+            place_host(&f, h);
+        for (size_t i = 0; i < count; i++)
+            place_run(&f, i);
         c->hosts = f.host_count;
         c->reference = count ? f.hosts[f.reference].first : 0;
         c->error_ns = worst_pair(&f);
@@ -426,7 +432,8 @@ netprof_err clocks_of_dataset(clocks *c, const dataset *set)
         event_count++;
     }
     netprof_err err = good ? clocks_find(c, runs, set->run_count, events, event_count) : NETPROF_ERR_NOMEM;
-    for (size_t i = 0; keys && i < event_count; i++) free(keys[i]);
+    for (size_t i = 0; keys && i < event_count; i++)
+        free(keys[i]);
     free(keys);
     free(events);
     free(runs);

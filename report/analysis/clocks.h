@@ -54,12 +54,12 @@ typedef struct clocks_event {
 
 typedef struct clocks_run {
     clocks_basis basis;
-    size_t host;          // of clocks.hosts: runs of one boot are of one host
-    int64_t offset_ns;    // to be added to its wall clock at wall_ns ...
-    double drift;         // ... and so much for each ns after it
+    size_t host;       // of clocks.hosts: runs of one boot are of one host
+    int64_t offset_ns; // to be added to its wall clock at wall_ns ...
+    double drift;      // ... and so much for each ns after it
     int64_t wall_ns;
-    int64_t error_ns;     // what remains, against the reference; CLOCKS_UNKNOWN_NS
-    int64_t set_ns;       // how far its wall clock was set while it was recorded; 0: it was not
+    int64_t error_ns;        // what remains, against the reference; CLOCKS_UNKNOWN_NS
+    int64_t set_ns;          // how far its wall clock was set while it was recorded; 0: it was not
     int64_t contradicted_ns; // events say that it is off by so much, and the kernel says that it cannot be; 0
 } clocks_run;
 
@@ -67,9 +67,9 @@ typedef struct clocks_run {
 typedef struct clocks {
     clocks_run *runs; // beside the input
     size_t count, hosts;
-    size_t reference;     // index of a run
-    int64_t error_ns;     // between any two runs; CLOCKS_UNKNOWN_NS when one of them is not known
-    char *text;           // one or a few sentences for a report's foot; names in it are hostile
+    size_t reference; // index of a run
+    int64_t error_ns; // between any two runs; CLOCKS_UNKNOWN_NS when one of them is not known
+    char *text;       // one or a few sentences for a report's foot; names in it are hostile
 } clocks;
 
 netprof_err clocks_find(clocks *c, const clocks_input *runs, size_t count, const clocks_event *events,

@@ -56,7 +56,8 @@ bool comparison_compared(const comparison *c)
 void *comparer_grow(comparer *m, void *array, size_t count, size_t size)
 {
     size_t room = 16;
-    while (room < count) room *= 2;
+    while (room < count)
+        room *= 2;
     if (array && count < room) return array;
     void *larger = realloc(array, (array ? 2 * room : room) * size);
     if (!larger) m->no_memory = true;
@@ -154,7 +155,8 @@ netprof_err comparison_add(comparison *c, comparison_side side, const dataset *s
 {
     run_list list = {0};
     netprof_err err = runs_of_dataset(&list, set, options && options->force, error);
-    for (size_t i = 0; i < list.count && !err; i++) err = take_run(c, side, list.items[i], error);
+    for (size_t i = 0; i < list.count && !err; i++)
+        err = take_run(c, side, list.items[i], error);
     runs_free(&list);
     return err;
 }
@@ -170,7 +172,8 @@ static bool add_device(comparer *m, const netprof_device *dev)
     comparison_device made = {.source = dev->source, .name = dev->name};
     made.places = malloc((c->run_count + 1) * sizeof *made.places);
     if (!made.places) m->no_memory = true;
-    for (size_t r = 0; made.places && r < c->run_count; r++) made.places[r] = DIFFERENCE_NONE;
+    for (size_t r = 0; made.places && r < c->run_count; r++)
+        made.places[r] = DIFFERENCE_NONE;
     list[c->device_count++] = made;
     return made.places != NULL;
 }
@@ -178,7 +181,8 @@ static bool add_device(comparer *m, const netprof_device *dev)
 static size_t source_number(const comparison *c, const char *source)
 {
     size_t i = 0;
-    while (i < c->device_count && strcmp(c->devices[i].source, source) != 0) i++;
+    while (i < c->device_count && strcmp(c->devices[i].source, source) != 0)
+        i++;
     return i;
 }
 
@@ -321,7 +325,8 @@ static void choose_basis(comparer *m, size_t device)
         c->devices[device].basis = (comparison_bytes)basis;
         return;
     }
-    for (size_t r = 0; r < c->run_count; r++) m->bytes[r * c->device_count + device] = NAN;
+    for (size_t r = 0; r < c->run_count; r++)
+        m->bytes[r * c->device_count + device] = NAN;
 }
 
 static void measure_device(comparer *m, size_t device, double *values)
@@ -369,7 +374,8 @@ static void measure(comparer *m)
         free(values);
         return;
     }
-    for (size_t r = 0; r < c->run_count; r++) c->runs[r]->bytes = node_bytes(&m->runs[r]);
+    for (size_t r = 0; r < c->run_count; r++)
+        c->runs[r]->bytes = node_bytes(&m->runs[r]);
     for (size_t i = 0; i < c->device_count; i++) {
         choose_basis(m, i);
         measure_device(m, i, values);
@@ -530,10 +536,13 @@ static void make_checks(comparer *m)
             m->no_memory = true;
             break;
         }
-        for (size_t k = 0; k < check.cell_count; k++) check.cells[k] = no_verdict;
+        for (size_t k = 0; k < check.cell_count; k++)
+            check.cells[k] = no_verdict;
         gather_check(m, &check, at);
-        if (conclude_check(&check)) add_check(m, check);
-        else free(check.cells);
+        if (conclude_check(&check))
+            add_check(m, check);
+        else
+            free(check.cells);
     }
     free(at);
     if (!m->no_memory && c->check_count) qsort(c->checks, c->check_count, sizeof *c->checks, compare_checks);
@@ -547,8 +556,10 @@ static void judge_runs(comparer *m, netprof_error *error, netprof_err *err)
     m->runs = calloc(c->run_count + 1, sizeof *m->runs);
     if (!m->runs) m->no_memory = true;
     for (size_t r = 0; r < c->run_count && !m->no_memory && !*err; r++) {
-        if (!evaluation_begin(&m->runs[r], &c->runs[r]->d)) m->no_memory = true;
-        else *err = findings_make(&c->runs[r]->f, &c->runs[r]->d, m->set, error);
+        if (!evaluation_begin(&m->runs[r], &c->runs[r]->d))
+            m->no_memory = true;
+        else
+            *err = findings_make(&c->runs[r]->f, &c->runs[r]->d, m->set, error);
     }
 }
 
@@ -567,10 +578,12 @@ netprof_err comparison_make(comparison *c, const rules *set, const comparison_op
         return NETPROF_ERR_ARG;
     }
     judge_runs(&m, error, &err);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !err && !m.no_memory; i++) steps[i](&m);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !err && !m.no_memory; i++)
+        steps[i](&m);
     for (size_t r = 0; m.runs && r < c->run_count; r++)
         if (m.runs[r].d) evaluation_end(&m.runs[r]);
-    for (size_t r = 0; m.back && r < c->run_count; r++) free(m.back[r]);
+    for (size_t r = 0; m.back && r < c->run_count; r++)
+        free(m.back[r]);
     free(m.back);
     free(m.runs);
     free(m.bytes);
@@ -588,7 +601,8 @@ static void free_lines(comparison *c)
     }
     for (size_t i = 0; i < c->shape_count; i++) {
         free(c->shapes[i].name);
-        for (int side = 0; side < COMPARISON_SIDES; side++) free(c->shapes[i].share[side]);
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            free(c->shapes[i].share[side]);
     }
     free(c->lines);
     free(c->shapes);
@@ -596,11 +610,16 @@ static void free_lines(comparison *c)
 
 void comparison_free(comparison *c)
 {
-    for (size_t i = 0; i < c->run_count; i++) free_run(c->runs[i]);
-    for (size_t i = 0; i < c->device_count; i++) free(c->devices[i].places);
-    for (size_t i = 0; i < c->check_count; i++) free(c->checks[i].cells);
-    for (size_t i = 0; i < c->sentence_count; i++) free(c->sentences[i].text);
-    for (size_t i = 0; i < c->note_count; i++) free(c->notes[i]);
+    for (size_t i = 0; i < c->run_count; i++)
+        free_run(c->runs[i]);
+    for (size_t i = 0; i < c->device_count; i++)
+        free(c->devices[i].places);
+    for (size_t i = 0; i < c->check_count; i++)
+        free(c->checks[i].cells);
+    for (size_t i = 0; i < c->sentence_count; i++)
+        free(c->sentences[i].text);
+    for (size_t i = 0; i < c->note_count; i++)
+        free(c->notes[i]);
     free_lines(c);
     free(c->runs);
     free(c->devices);

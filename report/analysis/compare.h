@@ -65,15 +65,15 @@ typedef enum comparison_pattern {
 
 typedef struct comparison_run {
     comparison_side side;
-    char *label;          // the path, or of two files "BEFORE, AFTER"; hostile text
-    char *host;           // "" when the files do not tell; hostile text
-    char *command;        // of the run, NULL when the files do not tell; hostile text
-    int64_t wall_ns;      // when it began, ns since 1970; 0 unknown
-    int64_t elapsed_ns;   // the longest of its counters'; 0 unknown
-    bool damaged;         // parts of its files are missing
+    char *label;        // the path, or of two files "BEFORE, AFTER"; hostile text
+    char *host;         // "" when the files do not tell; hostile text
+    char *command;      // of the run, NULL when the files do not tell; hostile text
+    int64_t wall_ns;    // when it began, ns since 1970; 0 unknown
+    int64_t elapsed_ns; // the longest of its counters'; 0 unknown
+    bool damaged;       // parts of its files are missing
     difference d;
-    findings f;           // filled in by comparison_make()
-    double bytes;         // moved by the node, each byte once; NAN unknown
+    findings f;   // filled in by comparison_make()
+    double bytes; // moved by the node, each byte once; NAN unknown
 } comparison_run;
 
 // What the bytes of a device are: what its counters are divided by.
@@ -92,21 +92,21 @@ typedef struct comparison_range {
 
 // A device by source and name. Devices are in order of source (as the runs have them), then as the runs have them.
 typedef struct comparison_device {
-    const char *source, *name; // hostile text
-    bool physical;             // in any run
-    size_t runs[COMPARISON_SIDES];      // how many runs of a side have it
-    size_t *places;                     // [run_count]: its index in the run's schema, or DIFFERENCE_NONE
-    comparison_bytes basis;             // of its ratios per byte
+    const char *source, *name;     // hostile text
+    bool physical;                 // in any run
+    size_t runs[COMPARISON_SIDES]; // how many runs of a side have it
+    size_t *places;                // [run_count]: its index in the run's schema, or DIFFERENCE_NONE
+    comparison_bytes basis;        // of its ratios per byte
     comparison_range received[COMPARISON_SIDES], sent[COMPARISON_SIDES]; // bytes per second
-    double speed_bits_per_s;            // of one direction, for frames; 0 unknown
-    size_t order;                       // private
+    double speed_bits_per_s;                                             // of one direction, for frames; 0 unknown
+    size_t order;                                                        // private
 } comparison_device;
 
 // What one counter of one device did on one side.
 typedef struct comparison_amount {
-    size_t runs;        // with a value
-    double count;       // median over the runs, in the counter's unit; NAN without a run
-    uint64_t exact;     // the count itself, when runs == 1
+    size_t runs;    // with a value
+    double count;   // median over the runs, in the counter's unit; NAN without a run
+    uint64_t exact; // the count itself, when runs == 1
     comparison_range per_s, per_byte;
 } comparison_amount;
 
@@ -134,21 +134,21 @@ typedef struct comparison_line {
     bool time_driven; // grows with time whatever the traffic (a live link's codewords): no ratio per byte
     size_t first_device, device_count; // cells[i] is of devices[first_device + i]
     comparison_cell *cells;
-    size_t worst;                      // the cell with the largest score
-    double score;                      // its score
-    const char **equal;                // counters with the very same counts on all devices, folded into this one
+    size_t worst;       // the cell with the largest score
+    double score;       // its score
+    const char **equal; // counters with the very same counts on all devices, folded into this one
     size_t equal_count;
     comparison_pattern pattern;
-    char *pattern_text;                // "only cxi4", "all 8 alike", "cxi1, cxi4", "5 of 8", "within chance"
+    char *pattern_text; // "only cxi4", "all 8 alike", "cxi1, cxi4", "5 of 8", "within chance"
 } comparison_line;
 
 // A histogram: how far its samples moved.
 typedef struct comparison_shape {
     const char *source;
-    char *name;               // "pct_req_rsp_latency_*"
-    size_t device;            // where it moved most
+    char *name;    // "pct_req_rsp_latency_*"
+    size_t device; // where it moved most
     size_t bins;
-    double moved;             // share of the samples that lie in other bins, 0..1
+    double moved;                         // share of the samples that lie in other bins, 0..1
     const char *middle[COMPARISON_SIDES]; // counter of the bin with the median sample
     size_t middle_bin[COMPARISON_SIDES];  // its number in order of the bins, 0 for the first
     double *share[COMPARISON_SIDES];      // [bins], of all samples of the side's runs together
@@ -177,10 +177,10 @@ typedef enum comparison_judgement {
 // One rule on one device: the worst of each side's runs.
 typedef struct comparison_verdict {
     comparison_judgement judged[COMPARISON_SIDES];
-    severity severity[COMPARISON_SIDES];         // when JUDGED
-    double value[COMPARISON_SIDES];              // what the rule judged, in rule->unit; NAN unless JUDGED
-    const finding *finding[COMPARISON_SIDES];    // of the worst run; NULL when it was OK
-    size_t run[COMPARISON_SIDES];                // which run that was, DIFFERENCE_NONE unless JUDGED
+    severity severity[COMPARISON_SIDES];      // when JUDGED
+    double value[COMPARISON_SIDES];           // what the rule judged, in rule->unit; NAN unless JUDGED
+    const finding *finding[COMPARISON_SIDES]; // of the worst run; NULL when it was OK
+    size_t run[COMPARISON_SIDES];             // which run that was, DIFFERENCE_NONE unless JUDGED
     // The two sides' marks differ: fine (ok, info), doubtful (watch, warn), bad (high, critical). A side where there was
     // nothing to judge counts as OK; one that could not be judged never flips.
     bool flipped;
@@ -189,10 +189,10 @@ typedef struct comparison_verdict {
 // A rule over the devices of its source.
 typedef struct comparison_check {
     const rule *rule;
-    bool of_node;                      // cells[0] is the node; first_device means nothing
-    size_t first_device, cell_count;   // cells[i] is of devices[first_device + i]
+    bool of_node;                    // cells[0] is the node; first_device means nothing
+    size_t first_device, cell_count; // cells[i] is of devices[first_device + i]
     comparison_verdict *cells;
-    size_t worst;                      // the cell that tells most: flipped first, then the worst severity
+    size_t worst;                        // the cell that tells most: flipped first, then the worst severity
     severity severity[COMPARISON_SIDES]; // the worst of each side
     bool flipped;
 } comparison_check;
@@ -207,11 +207,11 @@ typedef struct comparison_counts {
     size_t states[COMPARISON_GONE + 1]; // of the counters of devices (cells), folded ones included
     size_t only[COMPARISON_SIDES];      // cells that only this side has (they are UNKNOWN)
     // Names that were not compared:
-    size_t clocks;                      // they only tell time
-    size_t bad;                         // hardware errata
-    size_t histograms;                  // buckets: see shapes
-    size_t gauges;                      // see gauges
-    size_t context;                     // of the node and the job (CPU time, memory, disks), no error and no stall
+    size_t clocks;     // they only tell time
+    size_t bad;        // hardware errata
+    size_t histograms; // buckets: see shapes
+    size_t gauges;     // see gauges
+    size_t context;    // of the node and the job (CPU time, memory, disks), no error and no stall
 } comparison_counts;
 
 // All zero = defaults.
@@ -228,9 +228,9 @@ typedef struct comparison {
     comparison_basis basis;
     comparison_device *devices;
     size_t device_count;
-    comparison_line *lines; // the highest score first, those without a score behind; none for ZERO everywhere
+    comparison_line *lines;          // the highest score first, those without a score behind; none for ZERO everywhere
     size_t line_count, ranked_count; // lines[0 .. ranked_count) have a score
-    comparison_shape *shapes; // moved most first; only those that moved by 5 % or more
+    comparison_shape *shapes;        // moved most first; only those that moved by 5 % or more
     size_t shape_count;
     comparison_gauge *gauges;
     size_t gauge_count;
@@ -240,14 +240,14 @@ typedef struct comparison {
     size_t check_count;
     comparison_counts counts;
     double bytes[COMPARISON_SIDES], seconds[COMPARISON_SIDES]; // of a run, medians; NAN unknown
-    double bytes_ratio, seconds_ratio; // faulty over healthy; NAN unknown
+    double bytes_ratio, seconds_ratio;                         // faulty over healthy; NAN unknown
     // Of the worst check that flipped for the worse. Without one: WATCH when counters tell of more errors or stalls, or
     // when nothing could be judged; INFO when only the traffic differs, or less went wrong; OK.
     severity severity;
-    char *title;              // one sentence: the main difference
+    char *title;                    // one sentence: the main difference
     comparison_sentence *sentences; // the verdict, worst first
     size_t sentence_count;
-    char **notes;             // what is not alike in the data: hosts, devices, counters, drivers, lengths
+    char **notes; // what is not alike in the data: hosts, devices, counters, drivers, lengths
     size_t note_count;
 } comparison;
 
@@ -262,7 +262,7 @@ void comparison_free(comparison *c);
 bool comparison_compared(const comparison *c); // is there a counter with values on both sides
 
 const char *comparison_side_name(comparison_side side);    // "healthy", "faulty"
-const char *comparison_class_name(comparison_class kind); // "errors", "stalls", "packets", "bytes"
+const char *comparison_class_name(comparison_class kind);  // "errors", "stalls", "packets", "bytes"
 const char *comparison_state_name(comparison_state state); // "unknown", "zero", "same", "changed", "new", "gone"
 const char *comparison_basis_name(comparison_basis basis); // "milder", "second", "byte"
 double comparison_weight(comparison_class kind);

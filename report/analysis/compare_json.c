@@ -42,8 +42,10 @@ static json_object *amount_json(const comparison_amount *a)
 {
     json_object *o = json_object_new_object();
     json_put_exact(o, "runs", a->runs);
-    if (a->runs == 1) json_put_exact(o, "count", a->exact);
-    else json_put_number(o, "count", a->count);
+    if (a->runs == 1)
+        json_put_exact(o, "count", a->exact);
+    else
+        json_put_number(o, "count", a->count);
     json_put(o, "per_s", range_json(&a->per_s));
     json_put(o, "per_byte", range_json(&a->per_byte));
     return o;
@@ -82,9 +84,11 @@ static json_object *line_json(const comparison *c, const comparison_line *line)
     json_put_text(o, "device", c->devices[line->first_device + line->worst].name);
     json_put_number(o, "score", line->score);
     json_put_text(o, "where", line->pattern_text);
-    for (size_t i = 0; i < line->equal_count; i++) json_object_array_add(equal, json_text_value(line->equal[i]));
+    for (size_t i = 0; i < line->equal_count; i++)
+        json_object_array_add(equal, json_text_value(line->equal[i]));
     json_put(o, "equal", equal);
-    for (size_t i = 0; i < line->device_count; i++) json_object_array_add(devices, cell_json(c, line, i));
+    for (size_t i = 0; i < line->device_count; i++)
+        json_object_array_add(devices, cell_json(c, line, i));
     json_put(o, "devices", devices);
     return o;
 }
@@ -114,7 +118,8 @@ static json_object *check_json(const comparison *c, const comparison_check *chec
     json_put_text(o, "class", check->rule->class_name);
     json_put_text(o, "unit", check->rule->unit);
     json_put(o, "flipped", json_object_new_boolean(check->flipped));
-    for (size_t i = 0; i < check->cell_count; i++) json_object_array_add(devices, verdict_json(c, check, i));
+    for (size_t i = 0; i < check->cell_count; i++)
+        json_object_array_add(devices, verdict_json(c, check, i));
     json_put(o, "devices", devices);
     return o;
 }
@@ -210,7 +215,8 @@ json_object *comparison_json(const comparison *c, size_t top, bool all)
 #define LIST(key, count, value)                                                                                        \
     do {                                                                                                               \
         json_object *list = json_object_new_array();                                                                   \
-        for (size_t i = 0; i < (count); i++) json_object_array_add(list, value);                                       \
+        for (size_t i = 0; i < (count); i++)                                                                           \
+            json_object_array_add(list, value);                                                                        \
         json_put(o, key, list);                                                                                        \
     } while (0)
     LIST("runs", c->run_count, run_json(c->runs[i]));

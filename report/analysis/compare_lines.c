@@ -223,7 +223,8 @@ static double robust_z(const sample *samples, size_t count, const yardstick *y, 
 {
     size_t n = values_of(samples, count, COMPARISON_HEALTHY, COMPARISON_PER_SECOND, values);
     if (n < 3) return NAN;
-    for (size_t i = 0; i < n; i++) values[i] = fabs(values[i] - y->healthy.median);
+    for (size_t i = 0; i < n; i++)
+        values[i] = fabs(values[i] - y->healthy.median);
     double spread = fmax(1.4826 * comparison_median(values, n), y->event / y->exposure);
     return (worst - y->healthy.median) / spread;
 }
@@ -238,10 +239,14 @@ static void choose_state(comparison_cell *cell, const sample *samples, size_t co
     bool any[COMPARISON_SIDES] = {false, false};
     for (size_t i = 0; i < count; i++)
         if (samples[i].known) any[samples[i].side] |= samples[i].count > 0;
-    if (!any[COMPARISON_HEALTHY] && !any[COMPARISON_FAULTY]) cell->state = COMPARISON_ZERO;
-    else if (!cell->direction) cell->state = COMPARISON_SAME;
-    else if (!any[COMPARISON_HEALTHY]) cell->state = COMPARISON_NEW;
-    else cell->state = any[COMPARISON_FAULTY] ? COMPARISON_CHANGED : COMPARISON_GONE;
+    if (!any[COMPARISON_HEALTHY] && !any[COMPARISON_FAULTY])
+        cell->state = COMPARISON_ZERO;
+    else if (!cell->direction)
+        cell->state = COMPARISON_SAME;
+    else if (!any[COMPARISON_HEALTHY])
+        cell->state = COMPARISON_NEW;
+    else
+        cell->state = any[COMPARISON_FAULTY] ? COMPARISON_CHANGED : COMPARISON_GONE;
 }
 
 // The faulty run that deviates most; of runs that do not, the one with the largest rate.
@@ -320,15 +325,18 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static size_t source_end(const comparison *c, size_t first)
 {
     size_t i = first;
-    while (i < c->device_count && strcmp(c->devices[i].source, c->devices[first].source) == 0) i++;
+    while (i < c->device_count && strcmp(c->devices[i].source, c->devices[first].source) == 0)
+        i++;
     return i;
 }
 
 static void count_only(comparison *c, const sample *samples, size_t count)
 {
     bool there[COMPARISON_SIDES] = {false, false};
-    for (size_t i = 0; i < count; i++) there[samples[i].side] |= strcmp(samples[i].reason, "absent") != 0;
-    for (int side = 0; side < COMPARISON_SIDES; side++) c->counts.only[side] += there[side] && !there[!side];
+    for (size_t i = 0; i < count; i++)
+        there[samples[i].side] |= strcmp(samples[i].reason, "absent") != 0;
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        c->counts.only[side] += there[side] && !there[!side];
 }
 
 // Fills in the cells. False when there is nothing to show: 0 or unknown everywhere.
@@ -380,10 +388,14 @@ static void find_pattern(comparison_line *line)
         low = fmin(low, step_of(line, cell));
         high = fmax(high, step_of(line, cell));
     }
-    if (!changed) line->pattern = COMPARISON_NOWHERE;
-    else if (known == 1) line->pattern = COMPARISON_ALONE;
-    else if (changed == known) line->pattern = high - low <= alike ? COMPARISON_ALL_ALIKE : COMPARISON_ALL;
-    else line->pattern = changed == 1 ? COMPARISON_ONLY_ONE : COMPARISON_SOME;
+    if (!changed)
+        line->pattern = COMPARISON_NOWHERE;
+    else if (known == 1)
+        line->pattern = COMPARISON_ALONE;
+    else if (changed == known)
+        line->pattern = high - low <= alike ? COMPARISON_ALL_ALIKE : COMPARISON_ALL;
+    else
+        line->pattern = changed == 1 ? COMPARISON_ONLY_ONE : COMPARISON_SOME;
 }
 
 static bool keep_line(line_maker *l, comparison_line line, uint64_t hash)
@@ -423,7 +435,8 @@ static void add_line(line_maker *l, size_t device, size_t run, size_t counter)
     const netprof_counter *about = &c->runs[run]->d.delta->schema->counters[counter];
     size_t first = device;
     uint64_t hash;
-    while (first && strcmp(c->devices[first - 1].source, c->devices[device].source) == 0) first--;
+    while (first && strcmp(c->devices[first - 1].source, c->devices[device].source) == 0)
+        first--;
     size_t *seen = lookup_put(&l->names, first, about->name);
     if (!seen) l->m->no_memory = true;
     if (!seen || *seen != LOOKUP_NONE) return;
@@ -484,7 +497,8 @@ static void fold(comparer *m, comparison_line *into, comparison_line *line)
     }
     into->equal = equal;
     equal[into->equal_count++] = line->name;
-    for (size_t i = 0; i < line->equal_count; i++) equal[into->equal_count++] = line->equal[i];
+    for (size_t i = 0; i < line->equal_count; i++)
+        equal[into->equal_count++] = line->equal[i];
     free(line->cells);
     free(line->equal);
     *line = (comparison_line){.name = NULL};
@@ -544,7 +558,8 @@ static void make_lines(line_maker *l)
             size_t place = c->devices[i].places[r];
             if (place == DIFFERENCE_NONE) continue;
             const netprof_device *dev = &c->runs[r]->d.delta->schema->devices[place];
-            for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++) add_line(l, i, r, k);
+            for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)
+                add_line(l, i, r, k);
         }
     }
 }
@@ -555,8 +570,10 @@ void comparer_lines(comparer *m)
     line_maker l = {.m = m};
     l.samples = calloc(c->run_count + 1, sizeof *l.samples);
     l.values = calloc(c->run_count + 1, sizeof *l.values);
-    if (!l.samples || !l.values) m->no_memory = true;
-    else make_lines(&l);
+    if (!l.samples || !l.values)
+        m->no_memory = true;
+    else
+        make_lines(&l);
     if (!m->no_memory) fold_equal(m, l.hashes);
     if (!m->no_memory && c->line_count) qsort(c->lines, c->line_count, sizeof *c->lines, compare_lines);
     for (size_t i = 0; i < c->line_count && !m->no_memory; i++) {
@@ -585,12 +602,16 @@ static bool parse_bucket(const char *name, bucket *b)
     if (n > 7 && strcmp(name + n - 7, "_to_max") == 0) {
         at = n - 7;
     } else {
-        while (at && isdigit((unsigned char)name[at - 1])) at--;
+        while (at && isdigit((unsigned char)name[at - 1]))
+            at--;
         if (at == n) return false;
-        if (at > 4 && strncmp(name + at - 4, "_to_", 4) == 0 && isdigit((unsigned char)name[at - 5])) at -= 4;
-        else at = n;
+        if (at > 4 && strncmp(name + at - 4, "_to_", 4) == 0 && isdigit((unsigned char)name[at - 5]))
+            at -= 4;
+        else
+            at = n;
     }
-    while (at && isdigit((unsigned char)name[at - 1])) at--;
+    while (at && isdigit((unsigned char)name[at - 1]))
+        at--;
     *b = (bucket){name, at, strtoul(name + at, NULL, 10)};
     return true;
 }
@@ -636,7 +657,8 @@ static bool shares_of(const comparer *m, size_t device, comparison_side side, co
         }
         all += share[b];
     }
-    for (size_t b = 0; b < count && all > 0; b++) share[b] /= all;
+    for (size_t b = 0; b < count && all > 0; b++)
+        share[b] /= all;
     return all >= LEAST;
 }
 
@@ -644,7 +666,8 @@ static size_t middle_of(const double *share, size_t count)
 {
     double sum = 0;
     size_t b = 0;
-    while (b + 1 < count && (sum += share[b]) < 0.5) b++;
+    while (b + 1 < count && (sum += share[b]) < 0.5)
+        b++;
     return b;
 }
 
@@ -686,7 +709,8 @@ static void compare_histogram(comparer *m, size_t first, size_t end, const bucke
         bool known = true;
         for (int side = 0; side < COMPARISON_SIDES; side++)
             known = known && shares_of(m, i, (comparison_side)side, bins, count, share[side]);
-        for (size_t b = 0; b < count; b++) moved += fabs(share[0][b] - share[1][b]) / 2;
+        for (size_t b = 0; b < count; b++)
+            moved += fabs(share[0][b] - share[1][b]) / 2;
         if (!known || moved <= shape.moved) continue;
         shape.moved = moved;
         shape.device = i;
@@ -708,7 +732,8 @@ static void source_shapes(comparer *m, size_t first, size_t end)
 {
     const comparison *c = m->c;
     size_t run = 0, count;
-    while (run < c->run_count && c->devices[first].places[run] == DIFFERENCE_NONE) run++;
+    while (run < c->run_count && c->devices[first].places[run] == DIFFERENCE_NONE)
+        run++;
     if (run == c->run_count) return;
     const netprof_schema *schema = c->runs[run]->d.delta->schema;
     bucket *list = buckets_of(schema, &schema->devices[c->devices[first].places[run]], &count);
@@ -788,7 +813,8 @@ void comparer_gauges(comparer *m)
     if (!values) m->no_memory = true;
     for (size_t i = 0; i < c->device_count && !m->no_memory; i++) {
         size_t run = 0; // names as the first run with the device has them
-        while (run < c->run_count && c->devices[i].places[run] == DIFFERENCE_NONE) run++;
+        while (run < c->run_count && c->devices[i].places[run] == DIFFERENCE_NONE)
+            run++;
         const netprof_schema *schema = c->runs[run]->d.delta->schema;
         const netprof_device *dev = &schema->devices[c->devices[i].places[run]];
         for (size_t k = dev->first; k < (size_t)dev->first + dev->count; k++)

@@ -26,7 +26,7 @@ static inline size_t comparer_place(const comparer *m, size_t device, size_t run
     return m->c->devices[device].places[run];
 }
 
-double comparison_median(double *values, size_t count); // sorts them; NAN of none
+double comparison_median(double *values, size_t count);             // sorts them; NAN of none
 comparison_range comparison_range_of(double *values, size_t count); // likewise; NANs count as missing
 
 // compare_lines.c: lines, shapes, gauges, counts

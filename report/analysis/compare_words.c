@@ -37,8 +37,10 @@ void comparer_pattern_text(comparer *m, comparison_line *line)
     case COMPARISON_ALL: comparer_append(m, &line->pattern_text, "all %zu, most %s", known, worst); break;
     case COMPARISON_ONLY_ONE: comparer_append(m, &line->pattern_text, "only %s", worst); break;
     case COMPARISON_SOME:
-        if (changed <= NAMED) append_cells(m, &line->pattern_text, line);
-        else comparer_append(m, &line->pattern_text, "%zu of %zu, most %s", changed, known, worst);
+        if (changed <= NAMED)
+            append_cells(m, &line->pattern_text, line);
+        else
+            comparer_append(m, &line->pattern_text, "%zu of %zu, most %s", changed, known, worst);
         break;
     }
 }
@@ -114,7 +116,8 @@ static void compare_fact(comparer *m, size_t device, const char *key)
 void comparer_facts(comparer *m)
 {
     const comparison *c = m->c;
-    for (const char *const *key = telling_node; *key; key++) compare_fact(m, DIFFERENCE_NONE, *key);
+    for (const char *const *key = telling_node; *key; key++)
+        compare_fact(m, DIFFERENCE_NONE, *key);
     for (size_t i = 0; i < c->device_count; i++)
         for (const char *const *key = telling_device; c->devices[i].runs[0] && c->devices[i].runs[1] && *key; key++)
             compare_fact(m, i, *key);
@@ -268,7 +271,8 @@ static void note_lengths(comparer *m)
     bool known = side_seconds(c, COMPARISON_HEALTHY, &low[0], &high[0]) > 0;
     known = side_seconds(c, COMPARISON_FAULTY, &low[1], &high[1]) > 0 && known;
     double longest = fmax(high[0], high[1]), shortest = fmin(low[0], low[1]);
-    if (!known) comparer_append(m, &text, "the length of a run is not known: no ratio per second");
+    if (!known)
+        comparer_append(m, &text, "the length of a run is not known: no ratio per second");
     else if (longest > 2 * shortest)
         comparer_append(m, &text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain",
                         shortest, longest);
@@ -290,7 +294,8 @@ static void note_damage(comparer *m)
 void comparer_notes(comparer *m)
 {
     note_hosts(m);
-    for (int side = 0; side < COMPARISON_SIDES; side++) note_devices(m, (comparison_side)side);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        note_devices(m, (comparison_side)side);
     note_counters(m);
     note_resets(m);
     note_unknown(m);
@@ -339,8 +344,10 @@ static void append_devices(comparer *m, char **text, const comparison_check *che
                     : check->of_node ? check->rule->source
                                      : c->devices[check->first_device + check->worst].name);
     if (check->of_node || !count) return;
-    if (count == 1) comparer_append(m, text, " and %s", c->devices[check->first_device + last].name);
-    else comparer_append(m, text, " and %zu others", count);
+    if (count == 1)
+        comparer_append(m, text, " and %s", c->devices[check->first_device + last].name);
+    else
+        comparer_append(m, text, " and %zu others", count);
 }
 
 // The other side's values on the same devices: "healthy run 0.1 %".
@@ -352,10 +359,14 @@ static void append_other(comparer *m, char **text, const comparison_check *check
                             ? finding_number_text(check->rule, v->value[other], number, sizeof number)
                             : "";
     comparer_append(m, text, "; %s", runs_word(m->c, other));
-    if (v->judged[other] == COMPARISON_NOT_KNOWN) comparer_append(m, text, ": could not be judged");
-    else if (v->judged[other] == COMPARISON_NOT_THERE) comparer_append(m, text, ": nothing to judge");
-    else if (*shown) comparer_append(m, text, "%s %s", m->c->side_count[other] > 1 ? " at most" : "", shown);
-    else comparer_append(m, text, ": %s", v->severity[other] ? severity_name(v->severity[other]) : "not so");
+    if (v->judged[other] == COMPARISON_NOT_KNOWN)
+        comparer_append(m, text, ": could not be judged");
+    else if (v->judged[other] == COMPARISON_NOT_THERE)
+        comparer_append(m, text, ": nothing to judge");
+    else if (*shown)
+        comparer_append(m, text, "%s %s", m->c->side_count[other] > 1 ? " at most" : "", shown);
+    else
+        comparer_append(m, text, ": %s", v->severity[other] ? severity_name(v->severity[other]) : "not so");
 }
 
 // Without the words about peers, which follow a claim.
@@ -373,8 +384,10 @@ static char *check_sentence(comparer *m, const comparison_check *check, comparis
     char *text = NULL;
     append_devices(m, &text, check, side);
     comparer_append(m, &text, ": ");
-    if (x) append_claim(m, &text, x);
-    else comparer_append(m, &text, "%s", check->rule->name);
+    if (x)
+        append_claim(m, &text, x);
+    else
+        comparer_append(m, &text, "%s", check->rule->name);
     append_other(m, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
     if (side == COMPARISON_FAULTY && x && x->explained_by)
         comparer_append(m, &text, " (explained by %s)", x->explained_by);
@@ -449,7 +462,8 @@ static char *line_sentence(comparer *m, const comparison_line *line)
                     per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
     if (cell->state == COMPARISON_CHANGED && !isnan(cell->ratio_per_s))
         comparer_append(m, &text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
-    else if (cell->state != COMPARISON_CHANGED) comparer_append(m, &text, " (%s)", comparison_state_name(cell->state));
+    else if (cell->state != COMPARISON_CHANGED)
+        comparer_append(m, &text, " (%s)", comparison_state_name(cell->state));
     if (line->pattern != COMPARISON_ALONE) comparer_append(m, &text, "; %s", line->pattern_text);
     if (*line->gloss) comparer_append(m, &text, ": %s", line->gloss);
     return text;
@@ -540,7 +554,8 @@ static char *work_sentence(comparer *m)
     else if (!is_near(c->bytes_ratio))
         comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy,
                         seconds[0]);
-    else if (isnan(c->seconds_ratio)) comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
+    else if (isnan(c->seconds_ratio))
+        comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
     else if (is_near(c->seconds_ratio))
         comparer_append(m, &text, "Same work in the same time: %s moved in %.3g s", faulty, seconds[1]);
     else
@@ -575,8 +590,10 @@ static void choose_title(comparer *m)
         comparer_append(m, &text, "%s", c->sentences[0].text);
     else if (!comparison_compared(c))
         comparer_append(m, &text, "Nothing to compare: no counter has values on both sides");
-    else if (!differs(c)) comparer_append(m, &text, "No difference beyond chance");
-    else comparer_append(m, &text, "Nothing went worse");
+    else if (!differs(c))
+        comparer_append(m, &text, "No difference beyond chance");
+    else
+        comparer_append(m, &text, "Nothing went worse");
     if (work && c->line_count && !(c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH))
         comparer_append(m, &text, ". %s", work);
     free(work);

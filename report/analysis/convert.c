@@ -129,8 +129,7 @@ static void put_field(sink *out, const char *text)
 {
     bool quote = *text == ' ';
     for (const char *c = text; *c; c++)
-        quote =
-            quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
+        quote = quote || *c == '"' || *c == ',' || (unsigned char)*c < ' ' || *c == 0x7f || (*c == ' ' && !c[1]);
     if (quote) put_char(out, '"');
     while (*text) {
         if (*text == '"') put_char(out, '"');
@@ -148,8 +147,7 @@ static void put_csv_row(sink *out, const dataset_run *run, const netprof_snapsho
         put_field(out, texts[k]);
         put_char(out, ',');
     }
-    put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number,
-               s->wall_ns);
+    put_format(out, "%s,%zu,%" PRId64 ",", netprof_kind_name((netprof_kind)counter->kind), number, s->wall_ns);
     if (s->stamps_ns[i]) put_format(out, "%" PRId64, s->stamps_ns[i]);
     put_char(out, ',');
     if (has_value(s->status[i])) put_value(out, counter, s->values[i]);
@@ -213,17 +211,14 @@ static void put_group_list(sink *out, const catalog_entry *entry, enum net_prof_
     for (size_t i = 0; entry && (group = catalog_group_at(i)); i++) {
         if (!(entry->groups & (uint64_t)1 << i)) continue;
         put(out, comma);
-        put_json_text(out, what == GROUPS         ? group->name
-                           : what == DESCRIPTIONS ? entry->description
-                                                  : entry->unit);
+        put_json_text(out, what == GROUPS ? group->name : what == DESCRIPTIONS ? entry->description : entry->unit);
         comma = ", ";
     }
     if (!*comma) put_json_text(out, none[what]);
     put_char(out, ']');
 }
 
-static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface,
-                               size_t id)
+static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, unsigned long interface, size_t id)
 {
     const netprof_counter *counter = &s->schema->counters[i];
     const catalog_entry *entry = catalog_find("cxi", counter->name);
@@ -232,8 +227,7 @@ static void put_net_prof_entry(sink *out, const netprof_snapshot *s, size_t i, u
     put_json_text(out, counter->name);
     put(out, ", \"value\": ");
     put_value(out, counter, s->values[i]);
-    put_format(out,
-               ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
+    put_format(out, ", \"timestamp\": %" PRId64 ".%09" PRId64 ", \"timestamp_ISO_8601\": ", stamp / 1000000000,
                stamp % 1000000000);
     put_iso_time(out, stamp);
     put_group_list(out, entry, GROUPS);
@@ -291,13 +285,11 @@ static netprof_err pick_snapshot(const dataset *set, size_t wanted, const netpro
             if (++number == wanted || !*found) *found = &set->runs[r].snapshots[n];
     if (wanted > number || !number) return fail(error, NETPROF_ERR_ARG, "there are %zu snapshots", number);
     if (!wanted && number > 1)
-        return fail(error, NETPROF_ERR_ARG,
-                    "net_prof's JSON holds one snapshot and there are %zu: choose one", number);
+        return fail(error, NETPROF_ERR_ARG, "net_prof's JSON holds one snapshot and there are %zu: choose one", number);
     return NETPROF_OK;
 }
 
-static netprof_err write_net_prof(const dataset *set, const convert_options *options, sink *out,
-                                  netprof_error *error)
+static netprof_err write_net_prof(const dataset *set, const convert_options *options, sink *out, netprof_error *error)
 {
     const netprof_snapshot *s;
     netprof_err err = pick_snapshot(set, options->snapshot, &s, error);
@@ -327,8 +319,8 @@ static netprof_err write_net_prof(const dataset *set, const convert_options *opt
 // ---- netprof's own formats ----
 
 // Everything of all runs in three arrays; shallow copies.
-static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write,
-                              void *user, netprof_error *error)
+static netprof_err write_json(const dataset *set, const convert_options *options, netprof_write_fn write, void *user,
+                              netprof_error *error)
 {
     size_t facts = 0, snapshots = 0, deltas = 0;
     for (size_t r = 0; r < set->run_count; r++) {
@@ -339,10 +331,8 @@ static netprof_err write_json(const dataset *set, const convert_options *options
     netprof_fact *all_facts = malloc((facts + 1) * sizeof *all_facts);
     netprof_snapshot *all_snapshots = malloc((snapshots + 1) * sizeof *all_snapshots);
     netprof_delta *all_deltas = malloc((deltas + 1) * sizeof *all_deltas);
-    netprof_json what = {.facts = all_facts,
-                         .snapshots = all_snapshots,
-                         .deltas = all_deltas,
-                         .u64_strings = options->u64_strings};
+    netprof_json what = {
+        .facts = all_facts, .snapshots = all_snapshots, .deltas = all_deltas, .u64_strings = options->u64_strings};
     bool room = all_facts && all_snapshots && all_deltas;
     for (size_t r = 0; room && r < set->run_count; r++) {
         const dataset_run *run = &set->runs[r];
@@ -432,15 +422,14 @@ static FILE *open_beside(const char *path, char **name)
     return file;
 }
 
-netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options,
-                            const char *path, netprof_error *error)
+netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options, const char *path,
+                            netprof_error *error)
 {
     char *name = NULL;
     errno = 0;
     FILE *file = open_beside(path, &name);
-    netprof_err err = file
-                          ? convert_write(set, format, options, write_to_file, file, error)
-                          : fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
+    netprof_err err = file ? convert_write(set, format, options, write_to_file, file, error)
+                           : fail(error, NETPROF_ERR_IO, "cannot write: %s", strerror(errno ? errno : ENOMEM));
     if (file) {
         bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
         written = fclose(file) == 0 && written;

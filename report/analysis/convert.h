@@ -33,7 +33,7 @@ typedef struct convert_options {
 netprof_err convert_write(const dataset *set, convert_format format, const convert_options *options,
                           netprof_write_fn write, void *user, netprof_error *error);
 // To a file, which appears under its name only when it is whole.
-netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options,
-                            const char *path, netprof_error *error);
+netprof_err convert_to_file(const dataset *set, convert_format format, const convert_options *options, const char *path,
+                            netprof_error *error);
 
 #endif

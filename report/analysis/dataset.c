@@ -38,8 +38,7 @@ void dataset_warn(dataset_input *in, uint64_t line, uint64_t offset, const char 
 netprof_err dataset_fail(dataset_input *in, netprof_err code, uint64_t line, const char *format, ...)
 {
     if (!in->error) return code;
-    *in->error =
-        (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0, .offset = line};
+    *in->error = (netprof_error){.code = code, .sys_errno = code == NETPROF_ERR_IO ? errno : 0, .offset = line};
     snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
     va_list arguments;
     va_start(arguments, format);
@@ -256,7 +255,7 @@ static netprof_err take_item(dataset_input *in, const netprof_item *item)
         return NETPROF_OK;
     case NETPROF_ITEM_DELTA: return copy_delta(in, item->delta);
     case NETPROF_ITEM_REGIONS: in->set->regions++; return NETPROF_OK; // no part of a data set of counters
-    case NETPROF_ITEM_FILE: return NETPROF_OK;    // each part is read by itself
+    case NETPROF_ITEM_FILE: return NETPROF_OK;                        // each part is read by itself
     case NETPROF_ITEM_DAMAGE:
         in->run.complete = false;
         dataset_warn(in, 0, item->offset, "%s (%llu bytes)", item->text ? item->text : "damaged",
@@ -380,8 +379,7 @@ dataset_format dataset_recognise(const void *data, size_t size)
 
 const char *dataset_format_name(dataset_format format)
 {
-    static const char *const names[] = {"unknown", ".netprof", "netprof JSON", "net_prof JSON",
-                                        "net_prof text"};
+    static const char *const names[] = {"unknown", ".netprof", "netprof JSON", "net_prof JSON", "net_prof text"};
     return (size_t)format < sizeof names / sizeof *names ? names[format] : "unknown";
 }
 
@@ -429,9 +427,8 @@ static netprof_err read_input(dataset_input *in)
     case DATASET_UNKNOWN: break;
     }
     if (!in->size) return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "empty");
-    return dataset_fail(
-        in, NETPROF_ERR_FORMAT, 0,
-        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
+    return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
+                        "expected a .netprof file, JSON of netprof or net_prof, or lines value@seconds.nanoseconds");
 }
 
 static netprof_err add_run(dataset_input *in)
@@ -453,8 +450,7 @@ static netprof_err add_run(dataset_input *in)
     if (err) {
         free_run(&in->run);
         // The engine's own errors do not know the name of the file.
-        if (in->error && !in->error->path[0])
-            snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
+        if (in->error && !in->error->path[0]) snprintf(in->error->path, sizeof in->error->path, "%s", in->path);
         return err;
     }
     in->run.host = dataset_node(&in->run, NULL);
@@ -469,8 +465,7 @@ static netprof_err begin(dataset_input *in, dataset *set, const char *path, cons
     *in = (dataset_input){.set = set, .path = path, .options = options ? options : &defaults, .error = error};
     if (error) *error = (netprof_error){0};
     in->room = in->options->max_bytes ? in->options->max_bytes : DEFAULT_MAX_BYTES;
-    if (in->options->end_zero)
-        return dataset_fail(in, NETPROF_ERR_ARG, 0, "dataset_options was never initialised");
+    if (in->options->end_zero) return dataset_fail(in, NETPROF_ERR_ARG, 0, "dataset_options was never initialised");
     return NETPROF_OK;
 }
 

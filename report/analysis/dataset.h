@@ -31,7 +31,7 @@ typedef struct dataset_warning {
 // What one file, or one part of it, holds. Arrays are the data set's; they end with the data set.
 typedef struct dataset_run {
     char *path;
-    size_t part, parts;  // of files put together: which of how many; 0 of 1 otherwise
+    size_t part, parts; // of files put together: which of how many; 0 of 1 otherwise
     dataset_format format;
     const char *host;    // the node's name (dataset_node()), "" when the file does not tell
     bool complete;       // false: the file is cut or damaged, see the warnings
@@ -56,7 +56,7 @@ typedef struct dataset {
 
 // All zero = defaults.
 typedef struct dataset_options {
-    const char *names;  // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
+    const char *names; // path of a list of counter names, one a line, for net_prof's text; NULL: Cassini-1's
     // 1: of the snapshots of a file keep only the first and the last. Without each(), what those of a .netprof between
     // them hold is then not looked at, only whether they are whole.
     int ends_only;
@@ -64,8 +64,9 @@ typedef struct dataset_options {
     // of the file until then. An error ends the reading.
     netprof_err (*each)(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot);
     void *user;
-    uint64_t max_bytes; // of the snapshots kept of one file (or part of it), and of a file in another format than .netprof,
-                        // which is read bit by bit; 0: 1 GiB
+    uint64_t
+        max_bytes; // of the snapshots kept of one file (or part of it), and of a file in another format than .netprof,
+                   // which is read bit by bit; 0: 1 GiB
     uint64_t end_zero;
 } dataset_options;
 
@@ -73,8 +74,7 @@ typedef struct dataset_options {
 // but for warnings: _IO, _FORMAT (not a kind of file that is known), _PARSE (known, but nothing usable in
 // it), _LIMIT, _VERSION, _NOMEM; error->path and error->text tell, and error->offset is the line in a text
 // file.
-netprof_err dataset_read(dataset *set, const char *path, const dataset_options *options,
-                         netprof_error *error);
+netprof_err dataset_read(dataset *set, const char *path, const dataset_options *options, netprof_error *error);
 // The same from memory; `name` stands for the path in messages.
 netprof_err dataset_read_memory(dataset *set, const char *name, const void *data, size_t size,
                                 const dataset_options *options, netprof_error *error);

@@ -89,8 +89,7 @@ static void warn_of_large_numbers(dataset_input *in)
             digits++;
         if (digits > 20 || (digits == 20 && memcmp(in->data + i, largest, 20) > 0)) {
             in->run.complete = false;
-            dataset_warn(in, dataset_line_at(in, i), i,
-                         "a number beyond 64 bits was taken for the largest one");
+            dataset_warn(in, dataset_line_at(in, i), i, "a number beyond 64 bits was taken for the largest one");
             return;
         }
         if (digits) i += digits - 1;
@@ -107,8 +106,7 @@ static netprof_err parse_input(dataset_input *in, json_object **root)
     if (mended) *root = parse(mended, size, &ignored, &unused);
     free(mended);
     uint64_t line = dataset_line_at(in, stop);
-    if (!*root)
-        return dataset_fail(in, NETPROF_ERR_PARSE, line, "line %llu: %s", (unsigned long long)line, reason);
+    if (!*root) return dataset_fail(in, NETPROF_ERR_PARSE, line, "line %llu: %s", (unsigned long long)line, reason);
     in->run.complete = false;
     dataset_warn(in, line, stop, "%s; what comes before was used", reason);
     return NETPROF_OK;
@@ -119,8 +117,7 @@ static netprof_err parse_input(dataset_input *in, json_object **root)
 static json_object *member(json_object *object, const char *key, json_type type)
 {
     json_object *value;
-    if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value))
-        return NULL;
+    if (!json_object_is_type(object, json_type_object) || !json_object_object_get_ex(object, key, &value)) return NULL;
     return json_object_is_type(value, type) ? value : NULL;
 }
 
@@ -168,17 +165,16 @@ static bool flag_of(json_object *object, const char *key)
 }
 
 // The number whose name it is; `none` when nobody has that name.
-#define NUMBER_OF_NAME(type, name_function, name, last, none)                                                \
-    do {                                                                                                     \
-        for (int i = 0; i <= (int)(last); i++)                                                               \
-            if (strcmp(name_function((type)i), name) == 0) return (type)i;                                   \
-        return none;                                                                                         \
+#define NUMBER_OF_NAME(type, name_function, name, last, none)                                                          \
+    do {                                                                                                               \
+        for (int i = 0; i <= (int)(last); i++)                                                                         \
+            if (strcmp(name_function((type)i), name) == 0) return (type)i;                                             \
+        return none;                                                                                                   \
     } while (0)
 
 static netprof_status status_named(const char *name)
 {
-    NUMBER_OF_NAME(netprof_status, netprof_status_name, name, NETPROF_STATUS_UNREADABLE,
-                   NETPROF_STATUS_UNREADABLE);
+    NUMBER_OF_NAME(netprof_status, netprof_status_name, name, NETPROF_STATUS_UNREADABLE, NETPROF_STATUS_UNREADABLE);
 }
 
 static netprof_kind kind_named(const char *name)
@@ -268,9 +264,8 @@ static void list_facts(netprof_list *build, json_object *facts, fact_function ad
 }
 
 // The devices of one source, or with `name` NULL those whose source has no row of its own.
-static netprof_err list_devices(dataset_input *in, netprof_list *build, json_object *devices,
-                                const char *name, bool *taken, json_schema *s, size_t *device_count,
-                                size_t *counter_count)
+static netprof_err list_devices(dataset_input *in, netprof_list *build, json_object *devices, const char *name,
+                                bool *taken, json_schema *s, size_t *device_count, size_t *counter_count)
 {
     const char *source = name;
     for (size_t i = 0; i < length_of(devices); i++) {
@@ -323,8 +318,7 @@ static netprof_err read_schema(dataset_input *in, json_object *text, json_schema
 {
     netprof_list *build = netprof_build_begin(in->error);
     if (!build) return no_memory(in);
-    netprof_err err = list_sources(in, build, text, s),
-                ended = netprof_build_end(build, &s->schema, in->error);
+    netprof_err err = list_sources(in, build, text, s), ended = netprof_build_end(build, &s->schema, in->error);
     if (err || ended) return err ? err : ended;
     for (size_t d = 0; d < s->schema->device_count; d++) {
         const netprof_device *device = &s->schema->devices[d];
@@ -342,8 +336,8 @@ typedef struct json_schemas {
     size_t count;
 } json_schemas;
 
-static const json_schema *schema_of(dataset_input *in, json_object *item, const json_schemas *schemas,
-                                    const char *what, size_t index)
+static const json_schema *schema_of(dataset_input *in, json_object *item, const json_schemas *schemas, const char *what,
+                                    size_t index)
 {
     int64_t number = member(item, "schema", json_type_int) ? int_of(item, "schema") : -1;
     if (number >= 0 && (uint64_t)number < schemas->count) return &schemas->rows[number];
@@ -366,8 +360,7 @@ static size_t device_of(dataset_input *in, json_object *item, const json_schema 
     return device;
 }
 
-static void warn_of_counter(dataset_input *in, const json_schema *s, size_t device, const char *name,
-                            const char *what)
+static void warn_of_counter(dataset_input *in, const json_schema *s, size_t device, const char *name, const char *what)
 {
     in->run.complete = false;
     dataset_warn(in, 0, 0, "%.60s, counter %.60s: %s", s->schema->devices[device].name, name, what);
@@ -387,8 +380,7 @@ static void read_values(dataset_input *in, const json_schema *s, size_t device, 
         const char *name = at.key;
         json_object *value = at.val;
         size_t k = lookup_find(&s->counters, device, name);
-        json_object *stamp =
-            position < length_of(stamps) ? json_object_array_get_idx(stamps, position) : NULL;
+        json_object *stamp = position < length_of(stamps) ? json_object_array_get_idx(stamps, position) : NULL;
         uint64_t stamp_ns;
         position++;
         if (k == LOOKUP_NONE) {
@@ -427,15 +419,13 @@ static void read_not_ok(dataset_input *in, const json_schema *s, size_t device, 
         json_object *number = length_of(why) > 1 ? json_object_array_get_idx(why, 1) : NULL;
         snapshot->status[k] = (uint8_t)status_named(status ? status : "");
         int reason = json_object_is_type(number, json_type_int) ? json_object_get_int(number) : 0;
-        snapshot->errnos[k] =
-            (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // another one is none
+        snapshot->errnos[k] = (uint8_t)(reason > 0 && reason <= UINT8_MAX ? reason : 0); // another one is none
         if (snapshot->status[k] != NETPROF_STATUS_OK && snapshot->status[k] != NETPROF_STATUS_SATURATED)
             snapshot->values[k] = 0;
     }
 }
 
-static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *item,
-                          netprof_snapshot *snapshot)
+static void fill_snapshot(dataset_input *in, const json_schema *s, json_object *item, netprof_snapshot *snapshot)
 {
     json_object *devices = member(item, "devices", json_type_array);
     snapshot->begin_ns = int_of(item, "begin_ns");
@@ -489,12 +479,9 @@ static void read_change(json_object *change, netprof_delta *delta, size_t k)
     for (int i = 0; i < 2; i++) {
         bool readable = json_object_object_get_ex(change, keys[i], &number) && to_u64(number, value[i]);
         const char *name = text_make(change, status_keys[i]);
-        *status[i] = (uint8_t)(*name      ? status_named(name)
-                               : readable ? NETPROF_STATUS_OK
-                                          : NETPROF_STATUS_SKIPPED);
+        *status[i] = (uint8_t)(*name ? status_named(name) : readable ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED);
     }
-    if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k]))
-        delta->values[k] = 0;
+    if (json_object_object_get_ex(change, "value", &number) && !to_u64(number, &delta->values[k])) delta->values[k] = 0;
     delta->flags[k] = (uint8_t)flag_named(text_make(change, "flag"));
     delta->elapsed_ns[k] = int_of(change, "elapsed_ns");
 }
@@ -688,8 +675,8 @@ static netprof_err read_own(dataset_input *in, json_object *root)
     json_object *list = member(root, "schemas", json_type_array);
     int64_t version = int_of(root, "version");
     if (version > JSON_VERSION)
-        return dataset_fail(in, NETPROF_ERR_VERSION, 0, "version %lld; this program reads up to %d",
-                            (long long)version, JSON_VERSION);
+        return dataset_fail(in, NETPROF_ERR_VERSION, 0, "version %lld; this program reads up to %d", (long long)version,
+                            JSON_VERSION);
     json_schemas schemas = {calloc(length_of(list) + 1, sizeof *schemas.rows), 0};
     if (!schemas.rows) return no_memory(in);
     netprof_err err = read_facts(in, member(root, "facts", json_type_object));
@@ -715,8 +702,7 @@ static netprof_err read_root(dataset_input *in, json_object *root)
         return read_own(in, root);
     }
     if (*format)
-        return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "JSON of format %.40s; expected netprof's snapshots",
-                            format);
+        return dataset_fail(in, NETPROF_ERR_FORMAT, 0, "JSON of format %.40s; expected netprof's snapshots", format);
     if (!counters)
         return dataset_fail(in, NETPROF_ERR_FORMAT, 0,
                             "expected \"format\": \"netprof\" (netprof), or a list \"counters\" (net_prof)");

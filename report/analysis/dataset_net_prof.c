@@ -58,8 +58,7 @@ static netprof_err names_from_file(dataset_input *in, names *list)
             list->name[ *place = list->count++] = word;
     }
     lookup_free(&seen);
-    if (!err && !list->count)
-        err = dataset_fail(&file, NETPROF_ERR_PARSE, 0, "expected a counter name on each line");
+    if (!err && !list->count) err = dataset_fail(&file, NETPROF_ERR_PARSE, 0, "expected a counter name on each line");
     return err;
 }
 
@@ -156,8 +155,7 @@ static const char *trim_end(const char *from, const char *end)
 
 // ---- the snapshot ----
 
-static netprof_err make_schema(dataset_input *in, const names *list, size_t devices,
-                               const netprof_schema **schema)
+static netprof_err make_schema(dataset_input *in, const names *list, size_t devices, const netprof_schema **schema)
 {
     netprof_counter *counters = malloc(list->count * sizeof *counters);
     netprof_list *build = counters ? netprof_build_begin(in->error) : NULL;
@@ -194,8 +192,8 @@ static void read_lines(dataset_input *in, const char *at, const char *end, netpr
         snapshot->errnos[i] = EBADMSG;
         snapshot->not_ok++;
         in->run.complete = false;
-        dataset_warn(in, i + 1, 0, "expected value@seconds.nanoseconds for %s of %s",
-                     schema->counters[i].name, schema->devices[schema->counters[i].device].name);
+        dataset_warn(in, i + 1, 0, "expected value@seconds.nanoseconds for %s of %s", schema->counters[i].name,
+                     schema->devices[schema->counters[i].device].name);
     }
     for (; i < schema->counter_count; i++) {
         snapshot->status[i] = NETPROF_STATUS_ABSENT;

@@ -11,7 +11,7 @@ typedef struct dataset_input {
     const char *path;
     const char *data;
     size_t size;
-    uint64_t base; // where the data begin in the file
+    uint64_t base;             // where the data begin in the file
     const struct parts *parts; // a .netprof file that is not in memory: then data is NULL ...
     size_t part;               // ... and this part of it is read
     const dataset_options *options;

@@ -63,8 +63,7 @@ static difference_row make_row(const netprof_delta *delta, size_t i)
     }
     row.changed = row.raw_magnitude || row.magnitude;
     if (!is_gauge(counter) && delta->elapsed_ns[i] > 0)
-        row.rate_per_s =
-            (double)row.magnitude / ((double)delta->elapsed_ns[i] / 1e9) * (row.negative ? -1 : 1);
+        row.rate_per_s = (double)row.magnitude / ((double)delta->elapsed_ns[i] / 1e9) * (row.negative ? -1 : 1);
     return row;
 }
 
@@ -77,8 +76,8 @@ static void count(difference_counts *counts, const netprof_delta *delta, const d
     counts->changed += row->changed;
     counts->flagged[row->flag]++;
     counts->saturated += row->flag == NETPROF_FLAG_SUSPECT && after == NETPROF_STATUS_SATURATED;
-    counts->skipped += row->flag == NETPROF_FLAG_UNKNOWN &&
-                       (before == NETPROF_STATUS_SKIPPED || after == NETPROF_STATUS_SKIPPED);
+    counts->skipped +=
+        row->flag == NETPROF_FLAG_UNKNOWN && (before == NETPROF_STATUS_SKIPPED || after == NETPROF_STATUS_SKIPPED);
     if (row->compared && elapsed_ns > counts->elapsed_ns) counts->elapsed_ns = elapsed_ns;
 }
 
@@ -105,8 +104,8 @@ netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netpr
     return fill(d, error);
 }
 
-netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before,
-                                    const netprof_snapshot *after, bool force, netprof_error *error)
+netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
+                                    bool force, netprof_error *error)
 {
     netprof_diff_options options = {.force = force};
     difference_free(d);
@@ -128,8 +127,8 @@ netprof_err difference_of_dataset(difference *d, const dataset *set, bool force,
     else if (!first->snapshot_count || !last->snapshot_count)
         err = fail(error, NETPROF_ERR_ARG, "no snapshot; expected one in each file");
     else
-        err = difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1],
-                                      force, error);
+        err =
+            difference_of_snapshots(d, &first->snapshots[0], &last->snapshots[last->snapshot_count - 1], force, error);
     if (err && error && !error->path[0]) snprintf(error->path, sizeof error->path, "%s", last->path);
     return err;
 }
@@ -192,8 +191,7 @@ static sort_key key_of(const difference *d, difference_order order, size_t i)
     const difference_row *row = &d->rows[i];
     const netprof_counter *counter = &d->delta->schema->counters[i];
     if (order == DIFFERENCE_RAW) return (sort_key){0, 0, "", row->raw_magnitude, counter->name, i};
-    return (sort_key){
-        counter->device, catalog_unit_rank(row->unit), row->unit, row->magnitude, counter->name, i};
+    return (sort_key){counter->device, catalog_unit_rank(row->unit), row->unit, row->magnitude, counter->name, i};
 }
 
 // Keeps the first `top` of each device and unit, or of everything.
@@ -280,8 +278,7 @@ static void table_cells(const difference *d, uint64_t groups, uint32_t marks, di
         const netprof_device *device = &schema->devices[table->devices[column]];
         for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
             if (belongs(d, groups, marks, i))
-                table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] =
-                    i;
+                table->cells[lookup_find(rows, 0, schema->counters[i].name) * table->column_count + column] = i;
     }
 }
 
@@ -304,8 +301,7 @@ static netprof_err make_table(const difference *d, const char *source, uint64_t 
     return no_memory(error);
 }
 
-netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table,
-                                      netprof_error *error)
+netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error)
 {
     const catalog_group *g = catalog_group_at(group);
     *table = (difference_table){0};
@@ -313,8 +309,8 @@ netprof_err difference_table_of_group(const difference *d, size_t group, differe
     return make_table(d, g->source, (uint64_t)1 << group, 0, table, error);
 }
 
-netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks,
-                                      difference_table *table, netprof_error *error)
+netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table,
+                                      netprof_error *error)
 {
     return make_table(d, source, 0, marks, table, error);
 }
@@ -333,8 +329,8 @@ void difference_table_free(difference_table *table)
 static bool can_add(const difference *d, size_t i)
 {
     const netprof_counter *counter = &d->delta->schema->counters[i];
-    return d->delta->schema->devices[counter->device].flags & NETPROF_DEVICE_PHYSICAL &&
-           d->rows[i].compared && !is_gauge(counter) && !d->rows[i].negative;
+    return d->delta->schema->devices[counter->device].flags & NETPROF_DEVICE_PHYSICAL && d->rows[i].compared &&
+           !is_gauge(counter) && !d->rows[i].negative;
 }
 
 // Unknown rates are left out; nothing but unknown ones stays unknown.
@@ -510,8 +506,10 @@ static difference_balance balance_of(const difference *d, const char *source, ui
     for (size_t device = 0; device < schema->device_count; device++) {
         if (strcmp(schema->devices[device].source, source) != 0) continue;
         size_t i = counter_with_role(d, device, role);
-        if (i != DIFFERENCE_NONE) add_to_balance(&b, &d->rows[i], device);
-        else b.lower_bound |= had_role(d, device, role);
+        if (i != DIFFERENCE_NONE)
+            add_to_balance(&b, &d->rows[i], device);
+        else
+            b.lower_bound |= had_role(d, device, role);
     }
     if (b.sum && !b.lower_bound) b.max_over_mean = (double)b.max / ((double)b.sum / (double)b.devices);
     return b;
@@ -525,8 +523,7 @@ difference_balance *difference_balances(const difference *d, size_t *count_out)
     *count_out = 0;
     if (!balances) return NULL;
     for (size_t s = 0; s < schema->source_count; s++) {
-        bool again =
-            source_number(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
+        bool again = source_number(schema, schema->sources[s].name) != s; // a joined schema may name a source twice
         for (size_t r = 0; r < 2 && !again; r++) {
             difference_balance b = balance_of(d, schema->sources[s].name, roles[r]);
             if (b.devices) balances[(*count_out)++] = b;

@@ -21,15 +21,15 @@ enum { DIFFERENCE_FLAGS = NETPROF_FLAG_UNKNOWN + 1 };
 typedef struct difference_row {
     const catalog_entry *entry; // NULL when the catalog knows nothing
     const char *unit;           // the catalog's, else the file's; "" when unknown
-    uint64_t magnitude; // the difference to show: by the flag's rule, and for gauges after - before ...
-    bool negative;      // ... with this sign (gauges and signed counters only)
-    uint8_t flag;       // netprof_flag
-    bool compared;      // there is a value on both sides
-    bool lower_bound;   // the true difference may be larger: it was reset, or is suspect
-    bool changed;       // compared, and the two values differ (gauges included), or it was reset and counted
-    double rate_per_s;  // over the counter's own two stamps; NAN for gauges and where no time is known
-    uint64_t raw_magnitude; // |after - before| of the plain values, as net_prof takes it ...
-    bool raw_negative;      // ... and its sign
+    uint64_t magnitude;         // the difference to show: by the flag's rule, and for gauges after - before ...
+    bool negative;              // ... with this sign (gauges and signed counters only)
+    uint8_t flag;               // netprof_flag
+    bool compared;              // there is a value on both sides
+    bool lower_bound;           // the true difference may be larger: it was reset, or is suspect
+    bool changed;               // compared, and the two values differ (gauges included), or it was reset and counted
+    double rate_per_s;          // over the counter's own two stamps; NAN for gauges and where no time is known
+    uint64_t raw_magnitude;     // |after - before| of the plain values, as net_prof takes it ...
+    bool raw_negative;          // ... and its sign
 } difference_row;
 
 typedef struct difference_counts {
@@ -54,8 +54,8 @@ typedef struct difference {
 // with one run its first and last snapshot, or its only delta; with several runs the first snapshot of the
 // first and the last snapshot of the last. force: also across hosts and boots, and backwards in time (otherwise
 // NETPROF_ERR_MISMATCH). The data set may be freed afterwards unless a delta of it was used.
-netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before,
-                                    const netprof_snapshot *after, bool force, netprof_error *error);
+netprof_err difference_of_snapshots(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
+                                    bool force, netprof_error *error);
 netprof_err difference_of_delta(difference *d, const netprof_delta *delta, netprof_error *error);
 netprof_err difference_of_dataset(difference *d, const dataset *set, bool force, netprof_error *error);
 void difference_free(difference *d);
@@ -82,9 +82,8 @@ typedef enum difference_clock {
 
 // All zero: the changed counters of all devices, unit after unit, without those that only tell time.
 typedef struct difference_query {
-    size_t device; // 1 + index of the device; 0: all
-    difference_order
-        order; // DIFFERENCE_RAW takes kinds and clock counters together, whatever the next two say
+    size_t device;          // 1 + index of the device; 0: all
+    difference_order order; // DIFFERENCE_RAW takes kinds and clock counters together, whatever the next two say
     difference_kinds kinds;
     difference_clock clock;
     uint64_t groups; // bits of catalog groups, any of them; 0: whatever group
@@ -109,10 +108,9 @@ typedef struct difference_table {
 
 // The counters of one source that are in a group (catalog_group_at), or have one of the marks
 // (CATALOG_IMPORTANT: net_prof's 16). Columns: the source's devices that have any of them.
-netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table,
+netprof_err difference_table_of_group(const difference *d, size_t group, difference_table *table, netprof_error *error);
+netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks, difference_table *table,
                                       netprof_error *error);
-netprof_err difference_table_of_marks(const difference *d, const char *source, uint32_t marks,
-                                      difference_table *table, netprof_error *error);
 void difference_table_free(difference_table *table);
 
 // ---- sums over devices: each byte once ----

@@ -57,7 +57,8 @@ static void link_up(ends_pair *e, const traffic *a, const traffic *b)
 static size_t *nothing_linked(size_t count)
 {
     size_t *of = malloc((count + 1) * sizeof *of);
-    for (size_t i = 0; of && i < count; i++) of[i] = DIFFERENCE_NONE;
+    for (size_t i = 0; of && i < count; i++)
+        of[i] = DIFFERENCE_NONE;
     return of;
 }
 

@@ -16,8 +16,8 @@
 #include "difference.h"
 
 typedef struct ends_link {
-    size_t device[2];                // in the schemas of the two nodes
-    uint64_t sent[2], received[2];   // packets that this node sent, and what the other one received of these
+    size_t device[2];              // in the schemas of the two nodes
+    uint64_t sent[2], received[2]; // packets that this node sent, and what the other one received of these
 } ends_link;
 
 // Start from {0}; ends_free() at the end.

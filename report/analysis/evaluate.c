@@ -377,8 +377,8 @@ static double cassini_line_rate(const char *name)
     static const struct {
         const char *pattern;
         double bits_per_s;
-    } rows[] = {{"*400*", 425e9}, {"*200*", 212.5e9}, {"bj*100*", 103.125e9}, {"BJ*100*", 103.125e9},
-                {"*100*", 106.25e9}, {"*50*", 53.125e9}};
+    } rows[] = {{"*400*", 425e9},       {"*200*", 212.5e9},  {"bj*100*", 103.125e9},
+                {"BJ*100*", 103.125e9}, {"*100*", 106.25e9}, {"*50*", 53.125e9}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (text_like(rows[i].pattern, name)) return rows[i].bits_per_s;
     return 0;
@@ -569,8 +569,7 @@ static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
     case EXPRESSION_KNOWN:
     case EXPRESSION_RATE: return one_argument(e, x, n);
     case EXPRESSION_AND:
-    case EXPRESSION_OR:
-        return connect(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
+    case EXPRESSION_OR: return connect(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
     case EXPRESSION_SUM:
     case EXPRESSION_MAX:
     case EXPRESSION_MIN:

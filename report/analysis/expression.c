@@ -24,20 +24,30 @@ static const struct function {
     bool words;           // arguments are words, no formulas
     bool iterates;
 } functions[] = {
-    {"sum", EXPRESSION_SUM, 1, 64, false, false},       {"max", EXPRESSION_MAX, 1, 64, false, false},
-    {"min", EXPRESSION_MIN, 1, 64, false, false},       {"mean", EXPRESSION_MEAN, 1, 64, false, false},
-    {"count", EXPRESSION_COUNT, 1, 64, false, false},   {"first", EXPRESSION_FIRST, 1, 64, false, false},
-    {"known", EXPRESSION_KNOWN, 1, 1, false, false},    {"rate", EXPRESSION_RATE, 1, 1, false, false},
-    {"before", EXPRESSION_BEFORE, 1, 1, false, false},  {"after", EXPRESSION_AFTER, 1, 1, false, false},
-    {"changed", EXPRESSION_CHANGED, 1, 1, false, false},    {"fact", EXPRESSION_FACT, 1, 1, true, false},
-    {"is", EXPRESSION_IS, 2, 2, true, false},           {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
-    {"peers", EXPRESSION_PEERS, 1, 1, false, true},     {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
-    {"total", EXPRESSION_TOTAL, 1, 1, false, true},     {"members", EXPRESSION_MEMBERS, 1, 1, false, true},
-    {"best", EXPRESSION_BEST, 2, 2, false, true},       {"far", EXPRESSION_FAR, 1, 1, false, true},
+    {"sum", EXPRESSION_SUM, 1, 64, false, false},
+    {"max", EXPRESSION_MAX, 1, 64, false, false},
+    {"min", EXPRESSION_MIN, 1, 64, false, false},
+    {"mean", EXPRESSION_MEAN, 1, 64, false, false},
+    {"count", EXPRESSION_COUNT, 1, 64, false, false},
+    {"first", EXPRESSION_FIRST, 1, 64, false, false},
+    {"known", EXPRESSION_KNOWN, 1, 1, false, false},
+    {"rate", EXPRESSION_RATE, 1, 1, false, false},
+    {"before", EXPRESSION_BEFORE, 1, 1, false, false},
+    {"after", EXPRESSION_AFTER, 1, 1, false, false},
+    {"changed", EXPRESSION_CHANGED, 1, 1, false, false},
+    {"fact", EXPRESSION_FACT, 1, 1, true, false},
+    {"is", EXPRESSION_IS, 2, 2, true, false},
+    {"flagged", EXPRESSION_FLAGGED, 1, 1, true, false},
+    {"peers", EXPRESSION_PEERS, 1, 1, false, true},
+    {"spread", EXPRESSION_SPREAD, 1, 1, false, true},
+    {"total", EXPRESSION_TOTAL, 1, 1, false, true},
+    {"members", EXPRESSION_MEMBERS, 1, 1, false, true},
+    {"best", EXPRESSION_BEST, 2, 2, false, true},
+    {"far", EXPRESSION_FAR, 1, 1, false, true},
 };
 
-static const char *const variables[] = {"value", "T", "CLK", "R", "SPEED", "DEVICES", "PHYSICAL", "SWEEP",
-                                        "LINE",  "LOSSES"};
+static const char *const variables[] = {"value",   "T",        "CLK",   "R",    "SPEED",
+                                        "DEVICES", "PHYSICAL", "SWEEP", "LINE", "LOSSES"};
 static const char *const sources[] = {"cxi", "netdev", "ethtool", "rdma", "ip", "tcp"};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -222,8 +232,10 @@ static uint32_t parse_arguments(parser *p, const struct function *f)
         if (!node) return 0;
         if (is_gauge_function(f->op) && p->e->nodes[node].op != EXPRESSION_COUNTER)
             return fail(p, "expected the name of a counter");
-        if (last) p->e->nodes[last].next = node;
-        else first = node;
+        if (last)
+            p->e->nodes[last].next = node;
+        else
+            first = node;
         last = node;
         count++;
     } while (take_sign(p, ","));

@@ -36,26 +36,26 @@ typedef enum expression_op {
     EXPRESSION_AND,
     EXPRESSION_OR,
     // functions
-    EXPRESSION_SUM,       // of those that exist
+    EXPRESSION_SUM, // of those that exist
     EXPRESSION_MAX,
     EXPRESSION_MIN,
     EXPRESSION_MEAN,
-    EXPRESSION_COUNT,     // how many exist
-    EXPRESSION_FIRST,     // the first that exists, whether or not its value is known
-    EXPRESSION_KNOWN,     // 1 when the value is known, else 0
-    EXPRESSION_RATE,      // per second
-    EXPRESSION_BEFORE,    // a gauge's or counter's own value at the beginning ...
-    EXPRESSION_AFTER,     // ... and at the end
-    EXPRESSION_CHANGED,   // how many of these gauges or states have another value at the end
-    EXPRESSION_FACT,      // the number at the start of a fact of the device
-    EXPRESSION_IS,        // is(fact, word): 1 when the fact is this word
-    EXPRESSION_FLAGGED,   // flagged(reset): how many of the device's counters have this flag; or flagged(saturated)
-    EXPRESSION_PEERS,     // mean over the other devices of the source
-    EXPRESSION_SPREAD,    // largest over mean of the source's devices
-    EXPRESSION_TOTAL,     // sum over the source's devices
-    EXPRESSION_MEMBERS,   // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
-    EXPRESSION_BEST,      // best(fact, formula): largest over the source's other devices with the same fact
-    EXPRESSION_FAR        // at the other end of this device's link, on another node, where that is known
+    EXPRESSION_COUNT,   // how many exist
+    EXPRESSION_FIRST,   // the first that exists, whether or not its value is known
+    EXPRESSION_KNOWN,   // 1 when the value is known, else 0
+    EXPRESSION_RATE,    // per second
+    EXPRESSION_BEFORE,  // a gauge's or counter's own value at the beginning ...
+    EXPRESSION_AFTER,   // ... and at the end
+    EXPRESSION_CHANGED, // how many of these gauges or states have another value at the end
+    EXPRESSION_FACT,    // the number at the start of a fact of the device
+    EXPRESSION_IS,      // is(fact, word): 1 when the fact is this word
+    EXPRESSION_FLAGGED, // flagged(reset): how many of the device's counters have this flag; or flagged(saturated)
+    EXPRESSION_PEERS,   // mean over the other devices of the source
+    EXPRESSION_SPREAD,  // largest over mean of the source's devices
+    EXPRESSION_TOTAL,   // sum over the source's devices
+    EXPRESSION_MEMBERS, // sum over the members of this bond or bridge (the interfaces whose fact "master" names it)
+    EXPRESSION_BEST,    // best(fact, formula): largest over the source's other devices with the same fact
+    EXPRESSION_FAR      // at the other end of this device's link, on another node, where that is known
 } expression_op;
 
 typedef enum expression_variable {
@@ -89,7 +89,7 @@ typedef struct expression {
 } expression;
 
 typedef struct expression_error {
-    size_t column; // 1 for the first character
+    size_t column;  // 1 for the first character
     bool no_memory; // the text is not to blame
     char text[96];
 } expression_error;

@@ -73,8 +73,7 @@ static bool crosses(const rule_threshold *t, double value)
 static severity judge(evaluation *e, const rule *x, double value)
 {
     for (int s = SEVERITY_CRITICAL; s > SEVERITY_OK; s--)
-        if (crosses(&x->thresholds[s], value) && evaluate_condition(e, &x->thresholds[s].condition))
-            return (severity)s;
+        if (crosses(&x->thresholds[s], value) && evaluate_condition(e, &x->thresholds[s].condition)) return (severity)s;
     return SEVERITY_OK;
 }
 
@@ -305,8 +304,8 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
 {
     findings *f = m->f;
     const netprof_schema *schema = f->d->delta->schema;
-    finding made = {.rule = x, .severity = s, .device = device, .value = m->e.value.number,
-                    .threshold = &x->thresholds[s]};
+    finding made = {
+        .rule = x, .severity = s, .device = device, .value = m->e.value.number, .threshold = &x->thresholds[s]};
     for (size_t i = 0; i < count; i++) {
         if (i == device || !all[i].applies || strcmp(schema->devices[i].source, schema->devices[device].source) != 0)
             continue;
@@ -483,7 +482,10 @@ static void look_behind(maker *m, size_t counter)
     const netprof_schema *schema = f->d->delta->schema;
     const char *name = schema->counters[counter].name,
                *source = schema->devices[schema->counters[counter].device].source;
-    finding_background b = {.source = source, .counter = name, .unit = f->d->rows[counter].unit, .min = UINT64_MAX,
+    finding_background b = {.source = source,
+                            .counter = name,
+                            .unit = f->d->rows[counter].unit,
+                            .min = UINT64_MAX,
                             .rate_per_s = f->d->rows[counter].rate_per_s};
     for (size_t i = 0; i < schema->device_count; i++) {
         if (strcmp(schema->devices[i].source, source) != 0 || !(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL))

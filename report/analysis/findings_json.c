@@ -12,12 +12,13 @@ static json_object *evidence_json(const findings *f, const finding_evidence *e)
     json_object *o = json_object_new_object();
     bool counter = e->counter != DIFFERENCE_NONE;
     json_put_text(o, "counter", e->name);
-    if (!counter || e->number < 0) json_put_number(o, "value", e->number);
-    else json_put_exact(o, "value", e->value);
+    if (!counter || e->number < 0)
+        json_put_number(o, "value", e->number);
+    else
+        json_put_exact(o, "value", e->value);
     json_put_text(o, "unit", e->unit);
     if (counter && !e->gauge) json_put_number(o, "rate_per_s", f->d->rows[e->counter].rate_per_s);
-    if (counter)
-        json_put_text(o, "device", device_name(f, f->d->delta->schema->counters[e->counter].device));
+    if (counter) json_put_text(o, "device", device_name(f, f->d->delta->schema->counters[e->counter].device));
     return o;
 }
 

@@ -98,8 +98,10 @@ static bool is_of_job(const job_node *node, job_meter meter)
 
 static void add_basis(job_efficiency *e, job_basis basis)
 {
-    if (!e->basis) e->basis = basis;
-    else if (e->basis != basis) e->basis = JOB_BASIS_MIXED;
+    if (!e->basis)
+        e->basis = basis;
+    else if (e->basis != basis)
+        e->basis = JOB_BASIS_MIXED;
 }
 
 // In which it was, or should have been, recorded.
@@ -190,7 +192,8 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
         most = fmax(most, r->nodes[i].cpus_allocated);
     }
     if (!(most > 0)) return text;
-    if (most > least) snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
+    if (most > least)
+        snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
     else
         snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "",
                  job_basis_text(e->basis));

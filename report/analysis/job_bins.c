@@ -71,7 +71,8 @@ static void halve(job_bins *b)
 
 void job_bins_coarsen(job_bins *b, unsigned shift)
 {
-    while (b->shift < shift && b->shift < COARSEST) halve(b);
+    while (b->shift < shift && b->shift < COARSEST)
+        halve(b);
 }
 
 // So that bins from..to are there, whatever their width by then.
@@ -113,7 +114,8 @@ bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, dou
 {
     if (to_ns <= from_ns) return true;
     // The first step tells how fine bins are worth their room.
-    while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4) b->shift++;
+    while (!b->count && b->shift < COARSEST && (to_ns - from_ns) >> b->shift > 4)
+        b->shift++;
     if (!covers(b, from_ns, to_ns) && !reach(b, from_ns, to_ns)) return false;
     b->integral += value * ((double)(to_ns - from_ns) * 1e-9);
     for (int64_t i = from_ns >> b->shift; i <= (to_ns - 1) >> b->shift; i++) {
@@ -203,13 +205,18 @@ bool job_bins_join(job_bins *b, const job_bins *from)
         }
         float known = first ? x->known_s : fminf(to->known_s, x->known_s);
         float mean = x->integral / x->known_s + (first ? 0 : to->integral / to->known_s);
-        *to = (job_bin){known, mean * known, (first ? 0 : to->low) + x->low, (first ? 0 : to->high) + x->high,
-                        first ? x->from_s : fmaxf(to->from_s, x->from_s), first ? x->to_s : fminf(to->to_s, x->to_s)};
+        *to = (job_bin){known,
+                        mean * known,
+                        (first ? 0 : to->low) + x->low,
+                        (first ? 0 : to->high) + x->high,
+                        first ? x->from_s : fmaxf(to->from_s, x->from_s),
+                        first ? x->to_s : fminf(to->to_s, x->to_s)};
     }
     for (size_t i = 0; i < copy.skipped_count && good; i++)
         good = job_bins_skip(b, copy.skipped[i].from_ns, copy.skipped[i].to_ns, copy.skipped[i].amount);
     b->integral = 0;
-    for (size_t i = 0; i < b->count; i++) b->integral += b->items[i].integral;
+    for (size_t i = 0; i < b->count; i++)
+        b->integral += b->items[i].integral;
     free(copy.items);
     return good;
 }

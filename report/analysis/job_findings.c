@@ -16,24 +16,36 @@ const char *job_share_text(char *text, size_t size, double share)
 
 const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
 {
-    if (count <= 1) snprintf(text, size, "%s", first);
-    else if (count == 2) snprintf(text, size, "%s and another node", first);
-    else snprintf(text, size, "%s and %zu other nodes", first, count - 1);
+    if (count <= 1)
+        snprintf(text, size, "%s", first);
+    else if (count == 2)
+        snprintf(text, size, "%s and another node", first);
+    else
+        snprintf(text, size, "%s and %zu other nodes", first, count - 1);
     return text;
 }
 
 // ---- findings ----
 
-const job_finding job_finding_blank = {.class_rank = 99, .node = JOB_NONE, .device = JOB_NONE, .meter = JOB_METERS,
-                                       .value = NAN, .threshold = NAN, .sent_ratio = NAN, .cpu_ratio = NAN,
-                                       .gpu_ratio = NAN, .power_ratio = NAN, .lost_s = NAN};
+const job_finding job_finding_blank = {.class_rank = 99,
+                                       .node = JOB_NONE,
+                                       .device = JOB_NONE,
+                                       .meter = JOB_METERS,
+                                       .value = NAN,
+                                       .threshold = NAN,
+                                       .sent_ratio = NAN,
+                                       .cpu_ratio = NAN,
+                                       .gpu_ratio = NAN,
+                                       .power_ratio = NAN,
+                                       .lost_s = NAN};
 
 job_finding *job_add_finding(job_report *r, job_finding x)
 {
     const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
     char *texts[4] = {0};
     bool good = x.claim && x.title;
-    for (size_t i = 0; i < 4; i++) good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
+    for (size_t i = 0; i < 4; i++)
+        good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
     if (good && list_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
         x.rule = texts[0];
         x.advice = texts[1];
@@ -43,7 +55,8 @@ job_finding *job_add_finding(job_report *r, job_finding x)
         if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
         return &r->findings[r->finding_count++];
     }
-    for (size_t i = 0; i < 4; i++) free(texts[i]);
+    for (size_t i = 0; i < 4; i++)
+        free(texts[i]);
     free(x.claim);
     free(x.title);
     return NULL;
@@ -54,7 +67,8 @@ job_finding *job_add_finding(job_report *r, job_finding x)
 void job_node_finding_free(job_node_finding *x)
 {
     char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) free(texts[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
 }
 
 // What is told otherwise; its place stays.
@@ -113,8 +127,10 @@ bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_erro
     bool good = true;
     netprof_err err = difference_of_dataset(&d, set, true, &own);
     if (!err) err = findings_make(&f, &d, r->reader->options->rules, &own);
-    if (err == NETPROF_ERR_NOMEM) good = false;
-    else if (err) job_warn(r, set->runs[0].path, "%s", own.text);
+    if (err == NETPROF_ERR_NOMEM)
+        good = false;
+    else if (err)
+        job_warn(r, set->runs[0].path, "%s", own.text);
     for (size_t i = 0; i < f.count && good; i++)
         if (f.items[i].severity >= SEVERITY_WATCH) good = keep_finding(r, node, &f, &f.items[i]);
     r->reader->judged += f.judged;
@@ -246,7 +262,8 @@ static bool fold_all(job_report *r)
         job_node_finding *x = &r->reader->found[i];
         if (told_by_incident(r, x)) drop(x);
     }
-    for (size_t i = 0; i < r->reader->found_count && good; i++) good = fold(r, i);
+    for (size_t i = 0; i < r->reader->found_count && good; i++)
+        good = fold(r, i);
     return good;
 }
 
@@ -296,7 +313,8 @@ static double ratio_of(const job_report *r, job_meter meter, size_t node, const 
 static size_t nodes_slowed(const job_report *r, const around *a, double from_s, double to_s)
 {
     size_t count = 0;
-    for (size_t i = 0; i < r->node_count; i++) count += ratio_of(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
+    for (size_t i = 0; i < r->node_count; i++)
+        count += ratio_of(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
     return count;
 }
 
@@ -327,8 +345,8 @@ static char *paused_claim(const job_report *r, const job_episode *e, const bool 
     }
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     if (count && !isnan(most))
-        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count,
-                 count == 1 ? "" : "s", job_share_text(rest, sizeof rest, most));
+        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count, count == 1 ? "" : "s",
+                 job_share_text(rest, sizeof rest, most));
     return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s",
                      job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
                      r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
@@ -480,7 +498,8 @@ static void finish_events(job_report *r)
         e->devices++;
         if (t->sum > e->worst_sum) e->worst_sum = t->sum, e->worst = t->device;
     }
-    for (size_t i = 0; i < r->event_count; i++) r->events[i].background = is_background(r, i);
+    for (size_t i = 0; i < r->event_count; i++)
+        r->events[i].background = is_background(r, i);
     if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, by_event);
     r->reader->trouble_count = 0; // its indexes are no more
 }

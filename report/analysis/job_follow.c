@@ -191,8 +191,10 @@ struct job_known *job_known_make(void)
 
 void job_known_free(struct job_known *known)
 {
-    for (size_t i = 0; known && i < known->count; i++) free(known->items[i].name);
-    for (size_t i = 0; known && i < known->source_count; i++) free(known->sources[i]);
+    for (size_t i = 0; known && i < known->count; i++)
+        free(known->items[i].name);
+    for (size_t i = 0; known && i < known->source_count; i++)
+        free(known->sources[i]);
     if (!known) return;
     free(known->items);
     free(known->sources);
@@ -226,9 +228,12 @@ static void tell_state(job_report *r, const job_source_row *row, uint8_t status)
 {
     job_state *state = &r->reader->nodes[r->reader->run->node].state[row->meter][row->scope];
     job_state now = JOB_UNREADABLE;
-    if (status == NETPROF_STATUS_OK) now = JOB_KNOWN;
-    else if (status == NETPROF_STATUS_DENIED) now = JOB_DENIED;
-    else if (status == NETPROF_STATUS_SKIPPED || status == NETPROF_STATUS_ABSENT) now = JOB_ABSENT;
+    if (status == NETPROF_STATUS_OK)
+        now = JOB_KNOWN;
+    else if (status == NETPROF_STATUS_DENIED)
+        now = JOB_DENIED;
+    else if (status == NETPROF_STATUS_SKIPPED || status == NETPROF_STATUS_ABSENT)
+        now = JOB_ABSENT;
     if (now > *state) *state = now;
 }
 
@@ -299,7 +304,7 @@ static bool follow_counter(following *f, size_t i)
     new.other = other_of(d, c, &new.other_factor);
     if (!new.other && k->trouble) new.other = OTHER_TROUBLE;
     if (!new.row && !new.other) return true;
-    bool of_device = (new.row && new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY;
+    bool of_device = (new.row &&new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY;
     if (of_device && !need_local(f, c->device)) return false;
     if (of_device) new.local = f->local;
     if (new.other == OTHER_TROUBLE && k->event == JOB_NONE && (k->event = new_event(f->r, d, c)) == JOB_NONE)

@@ -67,14 +67,17 @@ static bool sort_nodes(job_report *r)
 {
     key *keys = calloc(r->node_count + 1, sizeof *keys);
     size_t *places = calloc(r->node_count + 1, sizeof *places);
-    for (size_t i = 0; keys && i < r->node_count; i++) keys[i] = (key){.name = r->nodes[i].name, .index = i};
+    for (size_t i = 0; keys && i < r->node_count; i++)
+        keys[i] = (key){.name = r->nodes[i].name, .index = i};
     if (keys) qsort(keys, r->node_count, sizeof *keys, compare_keys);
     bool good = keys && places && reorder(r->nodes, sizeof *r->nodes, keys, r->node_count, places) &&
                 reorder(r->reader->nodes, sizeof *r->reader->nodes, keys, r->node_count, places);
-    for (size_t i = 0; good && i < r->device_count; i++) r->devices[i].node = places[r->devices[i].node];
+    for (size_t i = 0; good && i < r->device_count; i++)
+        r->devices[i].node = places[r->devices[i].node];
     for (size_t i = 0; good && i < r->reader->found_count; i++)
         r->reader->found[i].node = places[r->reader->found[i].node];
-    for (size_t i = 0; good && i < r->reader->run_count; i++) r->reader->runs[i].node = places[r->reader->runs[i].node];
+    for (size_t i = 0; good && i < r->reader->run_count; i++)
+        r->reader->runs[i].node = places[r->reader->runs[i].node];
     for (size_t i = 0; good && i < r->event_count; i++)
         for (size_t k = 0; k < r->events[i].lane_count; k++)
             r->events[i].lanes[k].node = places[r->events[i].lanes[k].node];
@@ -228,7 +231,8 @@ static bool align(job_report *r)
     good = good && take_shifts(r, shift, uncertainty);
     r->clocks_aligned = good && known > 0;
     if (r->clocks_aligned && c.text) good = (r->clock_note = strdup(c.text)) != NULL;
-    for (size_t i = 0; i < events && keys; i++) free(keys[i]);
+    for (size_t i = 0; i < events && keys; i++)
+        free(keys[i]);
     free(inputs);
     free(event);
     free(keys);
@@ -364,7 +368,8 @@ static void scale(job_lane *lane, double by)
         b->items[i].low *= (float)by;
         b->items[i].high *= (float)by;
     }
-    for (size_t i = 0; i < b->skipped_count; i++) b->skipped[i].amount *= by;
+    for (size_t i = 0; i < b->skipped_count; i++)
+        b->skipped[i].amount *= by;
     b->integral *= by;
     lane->low *= by;
     lane->high *= by;
@@ -403,8 +408,10 @@ static void choose(job_report *r, size_t index, job_meter meter)
     }
     if (meter == JOB_POWER && node->lanes[meter])
         node->scope[meter] = JOB_SCOPE_NODE; // its own meter, or the platform's
-    if (node->lanes[meter]) node->state[meter] = JOB_KNOWN;
-    else if (node->state[meter] == JOB_KNOWN) node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
+    if (node->lanes[meter])
+        node->state[meter] = JOB_KNOWN;
+    else if (node->state[meter] == JOB_KNOWN)
+        node->state[meter] = tried ? JOB_UNREADABLE : JOB_ABSENT;
 }
 
 // Without a meter of the whole node: what the parts draw together.
@@ -491,7 +498,8 @@ static void close_devices(job_report *r)
             }
             if (!lane) continue;
             close_lane(lane);
-            if (m == JOB_SENT || m == JOB_RECEIVED) lane->capacity = d->line_rate;
+            if (m == JOB_SENT || m == JOB_RECEIVED)
+                lane->capacity = d->line_rate;
             else if (isnan(lane->capacity) && job_meter_of((job_meter)m)->sum == JOB_AVERAGES && m != JOB_GPU_CLOCK)
                 lane->capacity = 1;
         }
@@ -527,7 +535,8 @@ static bool finish_node(job_report *r, size_t index)
     if (!share(r, index, JOB_CPU, more->lanes[JOB_NODE_CPU][JOB_SCOPE_NODE]) ||
         !share(r, index, JOB_MEMORY, more->lanes[JOB_NODE_MEMORY][JOB_SCOPE_NODE]))
         return false;
-    for (int m = 0; m < JOB_METERS; m++) choose(r, index, (job_meter)m);
+    for (int m = 0; m < JOB_METERS; m++)
+        choose(r, index, (job_meter)m);
     bound_virtual(r, index);
     job_allocate(r, index);
     if (!add_power(r, index)) return false;
@@ -549,8 +558,10 @@ static void align_bins(job_report *r)
         for (size_t i = 0; i < r->node_count; i++)
             for (int m = 0; m < JOB_METERS; m++) {
                 job_lane *lane = r->nodes[i].lanes[m];
-                if (lane && pass) job_bins_coarsen(lane->bins, shift);
-                else if (lane && lane->bins->count && lane->bins->shift > shift) shift = lane->bins->shift;
+                if (lane && pass)
+                    job_bins_coarsen(lane->bins, shift);
+                else if (lane && lane->bins->count && lane->bins->shift > shift)
+                    shift = lane->bins->shift;
             }
         for (size_t i = 0; i < r->device_count && pass; i++)
             for (int m = 0; m < JOB_METERS; m++)
@@ -572,7 +583,8 @@ bool job_finish_lanes(job_report *r)
     }
     if (good) align_bins(r);
     r->uncertainty_s = NAN;
-    for (size_t i = 0; i < r->node_count; i++) r->uncertainty_s = fmax(r->uncertainty_s, r->nodes[i].uncertainty_s);
+    for (size_t i = 0; i < r->node_count; i++)
+        r->uncertainty_s = fmax(r->uncertainty_s, r->nodes[i].uncertainty_s);
     for (size_t i = 0; i < r->node_count; i++)
         if (isnan(r->nodes[i].uncertainty_s)) r->uncertainty_s = NAN; // one unknown is enough
     return good && name_devices(r);
@@ -639,7 +651,8 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
 {
     double width = (to_s - from_s) / (double)count;
     size_t known = 0;
-    for (size_t i = 0; i < r->node_count; i++) known += r->nodes[i].lanes[meter] != NULL;
+    for (size_t i = 0; i < r->node_count; i++)
+        known += r->nodes[i].lanes[meter] != NULL;
     if (node != JOB_ALL_NODES) {
         job_lane_columns(r, r->nodes[node].lanes[meter], from_s, to_s, columns, count);
         return known > 0;
@@ -653,8 +666,10 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
             join_column(all, &one, i);
         }
         if (all->nodes) all->mean = all->total / (double)all->nodes;
-        if (job_meter_of(meter)->sum == JOB_AVERAGES) all->total = all->mean;
-        else if (all->nodes < known) all->total = NAN;
+        if (job_meter_of(meter)->sum == JOB_AVERAGES)
+            all->total = all->mean;
+        else if (all->nodes < known)
+            all->total = NAN;
     }
     return known > 0;
 }
@@ -756,7 +771,8 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order)
     rank_key *keys = calloc(r->node_count + 1, sizeof *keys);
     double *means = calloc(r->node_count + 1, sizeof *means);
     size_t n = 0;
-    for (size_t i = 0; i < r->node_count; i++) order[i] = i;
+    for (size_t i = 0; i < r->node_count; i++)
+        order[i] = i;
     if (keys && means) {
         for (size_t i = 0; i < r->node_count; i++)
             if (r->nodes[i].lanes[meter] && !isnan(r->nodes[i].lanes[meter]->mean))
@@ -768,7 +784,8 @@ void job_report_rank_nodes(const job_report *r, job_meter meter, size_t *order)
             keys[i] = (rank_key){i, r->nodes[i].severity, isnan(distance) ? 0 : distance};
         }
         qsort(keys, r->node_count, sizeof *keys, by_rank);
-        for (size_t i = 0; i < r->node_count; i++) order[i] = keys[i].node;
+        for (size_t i = 0; i < r->node_count; i++)
+            order[i] = keys[i].node;
     }
     free(keys);
     free(means);
@@ -783,22 +800,33 @@ const char *job_time_text(char *text, size_t size, double at_s, double of_s)
         return text;
     }
     long long whole = llround(at_s);
-    if (of_s >= 3660) snprintf(text, size, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
-    else snprintf(text, size, "%lld:%02lld", whole / 60, whole % 60);
+    if (of_s >= 3660)
+        snprintf(text, size, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        snprintf(text, size, "%lld:%02lld", whole / 60, whole % 60);
     return text;
 }
 
 const char *job_length_text(char *text, size_t size, double length_s)
 {
     long long whole = llround(length_s);
-    if (isnan(length_s)) snprintf(text, size, "unknown");
-    else if (length_s < 0.0995) snprintf(text, size, "%.3g ms", length_s * 1e3);
-    else if (length_s < 9.95) snprintf(text, size, "%.1f s", length_s);
-    else if (whole < 120) snprintf(text, size, "%lld s", whole);
-    else if (whole < 3600 && whole % 60) snprintf(text, size, "%lld min %lld s", whole / 60, whole % 60);
-    else if (whole < 3600) snprintf(text, size, "%lld min", whole / 60);
-    else if (whole < 172800 && whole / 60 % 60) snprintf(text, size, "%lld h %lld min", whole / 3600, whole / 60 % 60);
-    else if (whole < 172800) snprintf(text, size, "%lld h", whole / 3600);
-    else snprintf(text, size, "%lld days %lld h", whole / 86400, whole / 3600 % 24);
+    if (isnan(length_s))
+        snprintf(text, size, "unknown");
+    else if (length_s < 0.0995)
+        snprintf(text, size, "%.3g ms", length_s * 1e3);
+    else if (length_s < 9.95)
+        snprintf(text, size, "%.1f s", length_s);
+    else if (whole < 120)
+        snprintf(text, size, "%lld s", whole);
+    else if (whole < 3600 && whole % 60)
+        snprintf(text, size, "%lld min %lld s", whole / 60, whole % 60);
+    else if (whole < 3600)
+        snprintf(text, size, "%lld min", whole / 60);
+    else if (whole < 172800 && whole / 60 % 60)
+        snprintf(text, size, "%lld h %lld min", whole / 3600, whole / 60 % 60);
+    else if (whole < 172800)
+        snprintf(text, size, "%lld h", whole / 3600);
+    else
+        snprintf(text, size, "%lld days %lld h", whole / 86400, whole / 3600 % 24);
     return text;
 }

@@ -11,7 +11,8 @@ static const char *memory_text(char *text, size_t size, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     size_t unit = 0;
-    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1024, unit++;
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units)
+        bytes /= 1024, unit++;
     int digits = !unit ? 0 : fabs(bytes) < 9.995 ? 2 : fabs(bytes) < 99.95 ? 1 : 0;
     snprintf(text, size, "%.*f %s", digits, bytes, units[unit]);
     return text;
@@ -98,7 +99,7 @@ static bool find_cpu_low(job_report *r)
     job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
     bool given = basis > JOB_BASIS_NODE;
     x.claim = text_make("the job used %.3g of %.3g%s CPUs a node in the mean (%s%s%s)", use->mean, use->capacity,
-                       given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
+                        given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
     x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
     return job_add_finding(r, x) != NULL;
 }
@@ -256,7 +257,7 @@ static bool find_imbalance(job_report *r, job_meter meter)
     x.nodes = 1;
     job_share_text(share, sizeof share, least / middle);
     x.claim = text_make("%s: %s is %s of %s node's", r->nodes[low].name, job_meter_of(meter)->title, share,
-                       n == 2 ? "the other" : "the median");
+                        n == 2 ? "the other" : "the median");
     x.title = text_make("%s did less than the other nodes", r->nodes[low].name);
     return job_add_finding(r, x) != NULL;
 }
@@ -295,10 +296,11 @@ static bool find_missing(job_report *r)
     }
     if (most <= all / 2) x.node = JOB_NONE; // no single node's
     job_share_text(share, sizeof share, value);
-    char *where = x.node == JOB_NONE ? text_make("on %zu nodes", x.nodes)
-                                     : text_make("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
+    char *where = x.node == JOB_NONE
+                      ? text_make("on %zu nodes", x.nodes)
+                      : text_make("%s of %s", most == all ? "all" : "most of them", r->nodes[x.node].name);
     x.claim = text_make("%llu of %llu samples are missing (%s), %s", (unsigned long long)all,
-                       (unsigned long long)r->expected, share, where);
+                        (unsigned long long)r->expected, share, where);
     free(where);
     x.title = text_make("%s of the samples are missing", share);
     return job_add_finding(r, x) != NULL;

@@ -160,7 +160,8 @@ static const job_watch_row watches[] = {
     {JOB_PAUSED, "nic-paused", 0.05, 30, SEVERITY_HIGH, "congestion", "own: more than 5 % of the time for 30 s",
      "Find who is slow behind this NIC: its host (ingress-paused), its cable, its place in the fabric"},
     {JOB_GPU_THROTTLED, "gpu-throttled", 0.01, 60, SEVERITY_WATCH, "back-pressure",
-     "own: slowed for a minute; NVIDIA DCGM counts any such time", "Look at cooling and power supply; compare with its siblings"},
+     "own: slowed for a minute; NVIDIA DCGM counts any such time",
+     "Look at cooling and power supply; compare with its siblings"},
 };
 
 const job_watch_row *job_watch_of(job_meter meter)

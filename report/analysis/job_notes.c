@@ -80,7 +80,8 @@ static const char *si_text(char *text, size_t size, double value, const char *un
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
     size_t i = 0;
-    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes) value /= 1000, i++;
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes)
+        value /= 1000, i++;
     snprintf(text, size, "%.*f %s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
     return text;
 }
@@ -137,9 +138,12 @@ static bool note_gaps(job_report *r)
             all++;
             if (shown >= 3) continue;
             shown++;
-            if (alike == r->node_count && alike > 1) snprintf(who, sizeof who, "all nodes");
-            else if (alike > 1) snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[i].name, alike - 1);
-            else snprintf(who, sizeof who, "%.60s", r->nodes[i].name);
+            if (alike == r->node_count && alike > 1)
+                snprintf(who, sizeof who, "all nodes");
+            else if (alike > 1)
+                snprintf(who, sizeof who, "%.60s and %zu more", r->nodes[i].name, alike - 1);
+            else
+                snprintf(who, sizeof who, "%.60s", r->nodes[i].name);
             job_time_text(from, sizeof from, gap->from_s, r->end_s);
             job_time_text(to, sizeof to, gap->to_s, r->end_s);
             bool brief = strcmp(from, to) == 0; // then how long it was says more
@@ -207,9 +211,9 @@ static bool note_virtual(job_report *r)
     if (count > 1) snprintf(more, sizeof more, "; and %zu more such device%s", count - 1, count == 2 ? "" : "s");
     return add_note(r, SEVERITY_INFO,
                     text_make("Not in the network figures, virtual: %.60s%s%.60s sent %s, received %s%s",
-                             r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
-                             amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
-                             amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
+                              r->node_count > 1 ? r->nodes[d->node].name : "", r->node_count > 1 ? " " : "", d->name,
+                              amount_text(sent, sizeof sent, d->lanes[JOB_VIRTUAL_SENT]),
+                              amount_text(received, sizeof received, d->lanes[JOB_VIRTUAL_RECEIVED]), more),
                     JOB_NONE);
 }
 
@@ -250,7 +254,8 @@ static char *summary(const job_report *r)
     if (cpu && cpu->capacity > 0)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
                               rules_format(number, sizeof number, "%", cpu->mean / cpu->capacity));
-    else if (cpu) n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g CPUs busy", n ? ", " : "", cpu->mean);
+    else if (cpu)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g CPUs busy", n ? ", " : "", cpu->mean);
     if (sent)
         snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "",
                  rules_format(number, sizeof number, "B", sent->mean), ports ? " through ports" : "",

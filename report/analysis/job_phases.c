@@ -72,15 +72,18 @@ bool job_parse_phases(job_report *r, const char *path, const char *text, size_t 
         int64_t ns;
         at += length + 1;
         line++;
-        while (length && is_blank(begin[length - 1])) length--;
-        while (length && is_blank(*begin)) begin++, length--;
+        while (length && is_blank(begin[length - 1]))
+            length--;
+        while (length && is_blank(*begin))
+            begin++, length--;
         if (!length || *begin == '#') continue;
         bool good = parse_time(begin, length, &ns, &used) && used < length && is_blank(begin[used]);
         if (!good) {
             if (!bad++) job_warn(r, path, "line %zu: expected TIME NAME, TIME in seconds since 1970", line);
             continue;
         }
-        while (is_blank(begin[used])) used++;
+        while (is_blank(begin[used]))
+            used++;
         if (!add_mark(r, ns, begin + used, length - used)) return false;
     }
     if (bad > 1) job_warn(r, path, "%zu lines are no phases", bad);

@@ -57,7 +57,7 @@ typedef struct path_state {
     char *path;
     size_t name;
     uint64_t own, calls, bytes; // so far
-    bool placed; // its lane knows all of the process's time
+    bool placed;                // its lane knows all of the process's time
 } path_state;
 
 typedef struct job_region_reader {
@@ -76,7 +76,8 @@ void job_region_series_free(job_report *r)
 {
     sampled *x = r->reader->series;
     if (!x) return;
-    for (size_t i = 0; i < x->path_count; i++) free(x->paths[i].path);
+    for (size_t i = 0; i < x->path_count; i++)
+        free(x->paths[i].path);
     lookup_free(&x->index);
     free(x->paths);
     free(x->path_of);
@@ -271,7 +272,8 @@ static int by_own_time(const void *a, const void *b)
 
 static void free_time(job_region_time *x)
 {
-    for (size_t i = 0; i < x->lane_count; i++) job_bins_free(x->lanes[i].bins);
+    for (size_t i = 0; i < x->lane_count; i++)
+        job_bins_free(x->lanes[i].bins);
     free(x->lanes);
     free(x->name);
 }
@@ -282,12 +284,16 @@ static void sort_names(job_report *r)
     size_t n = 0;
     job_region_time other = r->region_times[OTHER];
     for (size_t i = 1; i < r->region_time_count; i++)
-        if (r->region_times[i].own_s > 0 || r->region_times[i].calls) r->region_times[n++] = r->region_times[i];
-        else free_time(&r->region_times[i]);
+        if (r->region_times[i].own_s > 0 || r->region_times[i].calls)
+            r->region_times[n++] = r->region_times[i];
+        else
+            free_time(&r->region_times[i]);
     qsort(r->region_times, n, sizeof other, by_own_time);
     other.others = true;
-    if (other.own_s > 0 || other.calls) r->region_times[n++] = other;
-    else free_time(&other);
+    if (other.own_s > 0 || other.calls)
+        r->region_times[n++] = other;
+    else
+        free_time(&other);
     r->region_time_count = n;
 }
 
@@ -354,7 +360,8 @@ void job_place_regions(job_report *r)
 
 void job_regions_free(job_report *r)
 {
-    for (size_t i = 0; i < r->region_time_count; i++) free_time(&r->region_times[i]);
+    for (size_t i = 0; i < r->region_time_count; i++)
+        free_time(&r->region_times[i]);
     job_places_free(r->region_places, r->region_place_count);
     free(r->region_times);
 }
@@ -383,14 +390,16 @@ static size_t next_place(const job_report *r, size_t node, size_t place)
 size_t job_region_ranks(const job_report *r, size_t node)
 {
     size_t sum = 0;
-    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;) sum += r->region_places[i].ranks;
+    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;)
+        sum += r->region_places[i].ranks;
     return sum;
 }
 
 double job_region_threads(const job_report *r)
 {
     double sum = 0;
-    for (size_t i = JOB_NONE; (i = next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;) sum += r->region_places[i].threads_s;
+    for (size_t i = JOB_NONE; (i = next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;)
+        sum += r->region_places[i].threads_s;
     return sum;
 }
 

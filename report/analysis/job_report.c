@@ -40,8 +40,10 @@ static netprof_err list_files(job_report *r, listing *files, const char *const *
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < count && err != NETPROF_ERR_NOMEM; i++) {
         bool directory = listing_is_directory(paths[i]);
-        if (directory) err = listing_add_directory(files, paths[i], endings);
-        else err = listing_add(files, paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+        if (directory)
+            err = listing_add_directory(files, paths[i], endings);
+        else
+            err = listing_add(files, paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
         if (err != NETPROF_ERR_IO) continue;
         job_warn(r, paths[i], "%s", strerror(errno));
         r->damaged = true;
@@ -62,8 +64,10 @@ static void take_warnings(job_report *r, const dataset *set)
 {
     for (size_t i = 0; i < set->warning_count; i++) {
         const dataset_warning *w = &set->warnings[i];
-        if (w->line) job_warn(r, w->path, "line %llu: %s", (unsigned long long)w->line, w->text);
-        else job_warn(r, w->path, "byte %llu: %s", (unsigned long long)w->offset, w->text);
+        if (w->line)
+            job_warn(r, w->path, "line %llu: %s", (unsigned long long)w->line, w->text);
+        else
+            job_warn(r, w->path, "byte %llu: %s", (unsigned long long)w->offset, w->text);
     }
 }
 
@@ -127,8 +131,10 @@ static netprof_err use_runs(job_report *r, dataset *set, netprof_error *error)
     for (size_t i = 0; i < set->run_count && !err; i++) {
         dataset_run *run = &set->runs[i];
         if (run->snapshot_count && regions_series(run->snapshots[0].schema)) continue;
-        if (!run->snapshot_count) refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
-        else if (at < r->reader->run_count) err = use_run(r, run, &r->reader->runs[at++], error);
+        if (!run->snapshot_count)
+            refuse(r, run->path, NETPROF_ERR_FORMAT, "holds differences; a recording is needed");
+        else if (at < r->reader->run_count)
+            err = use_run(r, run, &r->reader->runs[at++], error);
     }
     return err;
 }
@@ -174,11 +180,14 @@ static void free_reader(job_report *r)
     for (size_t i = 0; i < r->node_count && reader->nodes; i++) {
         job_node_reader *node = &reader->nodes[i];
         for (int m = 0; m < JOB_METERS; m++)
-            for (int s = 0; s < JOB_SCOPES; s++) job_lane_free(node->lanes[m][s]);
+            for (int s = 0; s < JOB_SCOPES; s++)
+                job_lane_free(node->lanes[m][s]);
         free(node->runs);
     }
-    for (size_t i = 0; i < reader->found_count; i++) job_node_finding_free(&reader->found[i]);
-    for (size_t i = 0; i < reader->mark_count; i++) free(reader->marks[i].name);
+    for (size_t i = 0; i < reader->found_count; i++)
+        job_node_finding_free(&reader->found[i]);
+    for (size_t i = 0; i < reader->mark_count; i++)
+        free(reader->marks[i].name);
     for (size_t i = 0; i < reader->run_count; i++) {
         for (size_t k = 0; k < reader->runs[i].fact_count; k++) {
             free((char *)(uintptr_t)reader->runs[i].facts[k].key);
@@ -189,7 +198,8 @@ static void free_reader(job_report *r)
         free(reader->runs[i].boot_id);
     }
     free(reader->runs);
-    for (size_t i = 0; i < reader->region_count; i++) free(reader->region_paths[i]);
+    for (size_t i = 0; i < reader->region_count; i++)
+        free(reader->region_paths[i]);
     free(reader->nodes);
     free(reader->episodes);
     free(reader->found);
@@ -211,7 +221,8 @@ static void free_nodes(job_report *r)
         free(r->nodes[i].gaps);
     }
     for (size_t i = 0; i < r->device_count; i++) {
-        for (int m = 0; m < JOB_METERS; m++) job_lane_free(r->devices[i].lanes[m]);
+        for (int m = 0; m < JOB_METERS; m++)
+            job_lane_free(r->devices[i].lanes[m]);
         free(r->devices[i].source);
         free(r->devices[i].name);
         free(r->devices[i].label);
@@ -225,9 +236,11 @@ static void free_findings(job_report *r)
     for (size_t i = 0; i < r->finding_count; i++) {
         job_finding *x = &r->findings[i];
         char *texts[] = {x->rule, x->claim, x->title, x->advice, x->origin, x->unit};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            free(texts[k]);
     }
-    for (size_t i = 0; i < r->note_count; i++) free(r->notes[i].text);
+    for (size_t i = 0; i < r->note_count; i++)
+        free(r->notes[i].text);
     free(r->findings);
     free(r->notes);
 }
@@ -239,13 +252,16 @@ void job_report_free(job_report *r)
     free_nodes(r);
     free_findings(r);
     job_regions_free(r);
-    for (size_t i = 0; i < r->fact_count; i++) free(r->facts[i].text);
-    for (size_t i = 0; i < r->phase_count; i++) free(r->phases[i].name);
+    for (size_t i = 0; i < r->fact_count; i++)
+        free(r->facts[i].text);
+    for (size_t i = 0; i < r->phase_count; i++)
+        free(r->phases[i].name);
     for (size_t i = 0; i < r->event_count; i++) {
         free(r->events[i].source);
         free(r->events[i].counter);
         free(r->events[i].unit);
-        for (size_t k = 0; k < r->events[i].lane_count; k++) job_bins_free(r->events[i].lanes[k].bins);
+        for (size_t k = 0; k < r->events[i].lane_count; k++)
+            job_bins_free(r->events[i].lanes[k].bins);
         free(r->events[i].lanes);
     }
     for (size_t i = 0; i < r->warning_count; i++) {
@@ -282,8 +298,10 @@ static netprof_err read_all(job_report *r, const listing *files, netprof_error *
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < files->count && !err; i++) {
         if (options->progress) options->progress(options->progress_user, i, files->count);
-        if (is_of_phases(files->paths[i])) err = job_read_phases(r, files->paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-        else err = read_recording(r, files->paths[i], error);
+        if (is_of_phases(files->paths[i]))
+            err = job_read_phases(r, files->paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+        else
+            err = read_recording(r, files->paths[i], error);
     }
     if (options->phases && !err) err = job_read_phases(r, options->phases) ? NETPROF_OK : NETPROF_ERR_NOMEM;
     if (options->progress && !err) options->progress(options->progress_user, files->count, files->count);

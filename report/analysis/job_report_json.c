@@ -320,7 +320,8 @@ static json_object *region_times_json(const job_report *r)
     json_put_exact(o, "processes", job_region_ranks(r, JOB_ALL_NODES));
     json_put_number(o, "threads_s", job_region_threads(r));
     json_put_number(o, "column_s", r->end_s / (double)columns);
-    for (size_t i = 0; i < r->region_time_count; i++) json_object_array_add(list, region_time_json(r, i, columns));
+    for (size_t i = 0; i < r->region_time_count; i++)
+        json_object_array_add(list, region_time_json(r, i, columns));
     json_put(o, "regions", list);
     return o;
 }
@@ -341,11 +342,14 @@ static void put_lists(const job_report *r, json_object *o)
 {
     json_object *nodes = json_object_new_array(), *phases = json_object_new_array(), *found = json_object_new_array();
     json_object *events = json_object_new_array(), *warnings = json_object_new_array();
-    for (size_t i = 0; i < r->finding_count; i++) json_object_array_add(found, finding_json(r, &r->findings[i]));
-    for (size_t i = 0; i < r->phase_count; i++) json_object_array_add(phases, phase_json(r, i));
+    for (size_t i = 0; i < r->finding_count; i++)
+        json_object_array_add(found, finding_json(r, &r->findings[i]));
+    for (size_t i = 0; i < r->phase_count; i++)
+        json_object_array_add(phases, phase_json(r, i));
     for (size_t i = 0; i < r->event_count; i++)
         if (r->events[i].sum > 0) json_object_array_add(events, event_json(r, &r->events[i]));
-    for (size_t i = 0; i < r->node_count; i++) json_object_array_add(nodes, node_json(r, &r->nodes[i]));
+    for (size_t i = 0; i < r->node_count; i++)
+        json_object_array_add(nodes, node_json(r, &r->nodes[i]));
     for (size_t i = 0; i < r->warning_count; i++) {
         json_object *w = json_object_new_object();
         json_put_text(w, "path", r->warnings[i].path);
@@ -371,7 +375,8 @@ json_object *job_report_json(const job_report *r)
     json_put_text(verdict, "text", r->title);
     json_put(verdict, "notes", notes_json(r));
     json_put(o, "verdict", verdict);
-    for (size_t i = 0; i < r->fact_count; i++) json_put_text(facts, r->facts[i].key, r->facts[i].text);
+    for (size_t i = 0; i < r->fact_count; i++)
+        json_put_text(facts, r->facts[i].key, r->facts[i].text);
     json_put(o, "facts", facts);
     json_put(o, "begin_ns", json_object_new_int64(r->begin_ns));
     json_put_number(o, "elapsed_s", r->end_s);

@@ -50,7 +50,7 @@ typedef struct job_bins {
     size_t skipped_count;
     double integral;   // of all that was added, more exact than the items'
     int64_t offset_ns; // of the clock: what was added at t is at t + offset_ns on the axis
-    unsigned owners; // lanes
+    unsigned owners;   // lanes
 } job_bins;
 
 job_bins *job_bins_make(void);
@@ -88,9 +88,9 @@ typedef struct job_source_row {
     job_meter meter;
     job_scope scope;
     job_kind kind;
-    job_join join;     // with other counters of the same node or device
-    double factor;     // from the counter's unit; 0: by the unit's name (time to seconds)
-    bool of_device;    // a lane of the device, of which the node's is made
+    job_join join;  // with other counters of the same node or device
+    double factor;  // from the counter's unit; 0: by the unit's name (time to seconds)
+    bool of_device; // a lane of the device, of which the node's is made
 } job_source_row;
 
 // NULL when it means nothing here. Bytes of network devices are the catalog's business: job_bytes_row().
@@ -112,8 +112,8 @@ typedef struct job_episode {
 typedef struct job_watch_row {
     job_meter meter;
     const char *rule;
-    double limit;     // the value, of its unit
-    double least_s;   // so long at least
+    double limit;   // the value, of its unit
+    double least_s; // so long at least
     severity severity;
     const char *class_name, *origin, *advice;
 } job_watch_row;
@@ -168,10 +168,10 @@ typedef struct job_node_reader {
     job_state state[JOB_METERS][JOB_SCOPES];
     double memory_limit, memory_total, cpus;
     double cpuset, quota, period, affinity, scheduler_cpus, scheduler_memory; // NAN unknown
-    double power_limit; // W of all packages together; NAN unknown
+    double power_limit;                                                       // W of all packages together; NAN unknown
     double waited_s;    // that the job's threads waited for a CPU; NAN unknown
     double others_wait; // share of the time that threads of others than the job waited for one; 0: no finding
-    job_stretch *runs; // of each run of it
+    job_stretch *runs;  // of each run of it
     size_t run_count, run_room;
     uint64_t recorder_ns;
     double recorder_s;
@@ -195,13 +195,13 @@ typedef struct job_reader {
     size_t mark_count, mark_room;
     char **region_paths;
     size_t region_count, region_room;
-    struct job_known *known;    // counters by name
-    struct job_run_reader *run; // the file at hand
+    struct job_known *known;          // counters by name
+    struct job_run_reader *run;       // the file at hand
     struct job_region_reader *series; // or this, of a process's regions
     job_region_place *places;
     size_t place_count;
-    netprof_error first;        // of the first file that could not be used
-    bool unknown_judged;        // a rule could be judged somewhere
+    netprof_error first; // of the first file that could not be used
+    bool unknown_judged; // a rule could be judged somewhere
     size_t judged, unknown;
     double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;

@@ -16,8 +16,17 @@ job_lane *job_lane_make(job_meter meter, size_t node, size_t device)
         free(lane);
         return NULL;
     }
-    *lane = (job_lane){.meter = meter, .node = node, .device = device, .capacity = NAN, .mean = NAN, .low = NAN,
-                       .high = NAN, .total = NAN, .first = NAN, .last = NAN, .bins = lane->bins};
+    *lane = (job_lane){.meter = meter,
+                       .node = node,
+                       .device = device,
+                       .capacity = NAN,
+                       .mean = NAN,
+                       .low = NAN,
+                       .high = NAN,
+                       .total = NAN,
+                       .first = NAN,
+                       .last = NAN,
+                       .bins = lane->bins};
     return lane;
 }
 
@@ -384,8 +393,10 @@ static bool trouble_since(const job_report *r, followed *f, const netprof_delta 
         since->from_ns = f->known_ns;
         flag = netprof_difference(&delta->schema->counters[k], f->known, delta->after[k], amount);
     }
-    if (after) f->known = delta->after[k], f->known_ns = at->to_ns;
-    else if (before) f->known = delta->before[k], f->known_ns = at->from_ns;
+    if (after)
+        f->known = delta->after[k], f->known_ns = at->to_ns;
+    else if (before)
+        f->known = delta->before[k], f->known_ns = at->from_ns;
     return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
 }
 
@@ -428,7 +439,8 @@ static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
         run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
         run->wait_known = true;
     }
-    if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK) run->wait_last_s = (double)delta->after[k] * 1e-9;
+    if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK)
+        run->wait_last_s = (double)delta->after[k] * 1e-9;
 }
 
 static bool add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
@@ -508,10 +520,14 @@ bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, con
         size_t k = place_of(t, delta, i);
         add_power_limit(&power, f, delta, k);
         if (f->off || k == NETPROF_NONE) continue;
-        if (f->other >= OTHER_GPU_MEMORY) good = add_capacity(r, f, delta, k);
-        else if (f->other) good = add_other(r, f, delta, k, at);
-        if (f->row && f->row->kind == JOB_RATE) add_counter(run, f, delta, k);
-        else if (f->row) add_gauge(run, f, delta, k);
+        if (f->other >= OTHER_GPU_MEMORY)
+            good = add_capacity(r, f, delta, k);
+        else if (f->other)
+            good = add_other(r, f, delta, k, at);
+        if (f->row && f->row->kind == JOB_RATE)
+            add_counter(run, f, delta, k);
+        else if (f->row)
+            add_gauge(run, f, delta, k);
     }
     // Of all packages, or it tells nothing.
     if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;

@@ -11,11 +11,11 @@ enum { RECENT = 9, TRACKS_MOST = 8 };
 typedef enum other {
     OTHER_NONE = 0,
     OTHER_TROUBLE,
-    OTHER_MISSED,   // of the recorder: ticks
-    OTHER_LATE,     // ns
-    OTHER_RECORDER, // CPU time of it, ns
-    OTHER_LIMIT, // of the control group's memory
-    OTHER_TOTAL, // memory of the node
+    OTHER_MISSED,      // of the recorder: ticks
+    OTHER_LATE,        // ns
+    OTHER_RECORDER,    // CPU time of it, ns
+    OTHER_LIMIT,       // of the control group's memory
+    OTHER_TOTAL,       // memory of the node
     OTHER_CPUSET,      // CPUs of the job
     OTHER_QUOTA,       // CPU time that it may use in each ...
     OTHER_PERIOD,      // ... of these
@@ -28,14 +28,14 @@ typedef enum other {
 } other;
 
 typedef struct followed {
-    size_t from; // index in the file's schema; first, for cut_snapshot()
+    size_t from;               // index in the file's schema; first, for cut_snapshot()
     const job_source_row *row; // NULL: no meter is made of it
     other other;
     size_t local; // device, or JOB_NONE
     size_t event;
     double factor, other_factor;
-    bool off; // another track follows it more closely
-    uint64_t known; // of OTHER_TROUBLE: the last value
+    bool off;         // another track follows it more closely
+    uint64_t known;   // of OTHER_TROUBLE: the last value
     int64_t known_ns; // when; 0: none yet
 } followed;
 

@@ -47,7 +47,8 @@ static const char *fact(const job_report *r, const char *key)
 static size_t place_of(const char *key)
 {
     size_t i = 0;
-    while (i < sizeof told / sizeof *told && strcmp(told[i].key, key) != 0) i++;
+    while (i < sizeof told / sizeof *told && strcmp(told[i].key, key) != 0)
+        i++;
     return i;
 }
 
@@ -88,8 +89,15 @@ bool job_make_facts(job_report *r, const dataset_run *run)
 
 static job_use use_of(const job_report *r, job_meter meter)
 {
-    job_use use = {.meter = meter, .mean = NAN, .low = NAN, .high = NAN, .low_node = JOB_NONE, .high_node = JOB_NONE,
-                   .capacity = NAN, .total = NAN, .peak = NAN};
+    job_use use = {.meter = meter,
+                   .mean = NAN,
+                   .low = NAN,
+                   .high = NAN,
+                   .low_node = JOB_NONE,
+                   .high_node = JOB_NONE,
+                   .capacity = NAN,
+                   .total = NAN,
+                   .peak = NAN};
     double sum = 0, weight = 0, capacity = 0;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_lane *lane = r->nodes[i].lanes[meter];
@@ -184,9 +192,11 @@ bool job_make_energy(job_report *r)
     job_energy *e = &r->energy;
     double time = 0, measured = 0;
     size_t whole = 0, metered = 0;
-    for (size_t i = 0; i < r->node_count; i++) whole += is_whole(&r->nodes[i]);
+    for (size_t i = 0; i < r->node_count; i++)
+        whole += is_whole(&r->nodes[i]);
     e->whole = whole == r->node_count && whole > 0;
-    for (int p = 0; p < JOB_PART_REST; p++) add_part(r, (job_part)p);
+    for (int p = 0; p < JOB_PART_REST; p++)
+        add_part(r, (job_part)p);
     e->total_j = e->part_j[JOB_PART_REST] = e->node_w = NAN;
     for (size_t i = 0; i < r->node_count; i++) {
         const job_lane *lane = r->nodes[i].lanes[JOB_POWER];
@@ -208,7 +218,8 @@ bool job_make_energy(job_report *r)
         if (rest >= 0) e->part_j[JOB_PART_REST] = rest;
     }
     e->how = how(e);
-    for (size_t i = 0; i < r->phase_count; i++) r->phases[i].energy_j = NAN;
+    for (size_t i = 0; i < r->phase_count; i++)
+        r->phases[i].energy_j = NAN;
     for (size_t i = 0; i < r->span_count; i++) {
         job_phase *p = &r->phases[r->spans[i].phase];
         double one = energy_of(r, r->spans[i].from_s, r->spans[i].to_s);

@@ -12,8 +12,10 @@
 static bool take(listing *l, char *path)
 {
     bool good = path && list_grow(&l->paths, l->count, &l->room, sizeof *l->paths);
-    if (good) l->paths[l->count++] = path;
-    else free(path);
+    if (good)
+        l->paths[l->count++] = path;
+    else
+        free(path);
     return good;
 }
 
@@ -56,15 +58,18 @@ void listing_sort(listing *l)
     size_t kept = 0;
     if (l->count) qsort(l->paths, l->count, sizeof *l->paths, by_text);
     for (size_t i = 0; i < l->count; i++) {
-        if (kept && strcmp(l->paths[kept - 1], l->paths[i]) == 0) free(l->paths[i]);
-        else l->paths[kept++] = l->paths[i];
+        if (kept && strcmp(l->paths[kept - 1], l->paths[i]) == 0)
+            free(l->paths[i]);
+        else
+            l->paths[kept++] = l->paths[i];
     }
     l->count = kept;
 }
 
 void listing_free(listing *l)
 {
-    for (size_t i = 0; i < l->count; i++) free(l->paths[i]);
+    for (size_t i = 0; i < l->count; i++)
+        free(l->paths[i]);
     free(l->paths);
     *l = (listing){0};
 }

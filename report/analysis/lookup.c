@@ -9,8 +9,7 @@ static lookup_slot *slot_of(const lookup *table, size_t number, const char *name
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 1099511628211u;
     size_t i = (size_t)(h ^ h >> 32) & table->mask;
-    while (table->slots[i].name &&
-           (table->slots[i].number != number || strcmp(table->slots[i].name, name) != 0))
+    while (table->slots[i].name && (table->slots[i].number != number || strcmp(table->slots[i].name, name) != 0))
         i = (i + 1) & table->mask;
     return &table->slots[i];
 }
@@ -21,8 +20,7 @@ static int grow(lookup *table)
     lookup larger = {calloc(size, sizeof *larger.slots), table->count, size - 1};
     if (!larger.slots) return 0;
     for (size_t i = 0; table->slots && i <= table->mask; i++)
-        if (table->slots[i].name)
-            *slot_of(&larger, table->slots[i].number, table->slots[i].name) = table->slots[i];
+        if (table->slots[i].name) *slot_of(&larger, table->slots[i].number, table->slots[i].name) = table->slots[i];
     free(table->slots);
     *table = larger;
     return 1;

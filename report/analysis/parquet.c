@@ -103,8 +103,8 @@ static char *column_list(const parquet_column *columns, size_t count)
     return NULL;
 }
 
-int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file,
-                    const parquet_column *columns, size_t count, char *text, size_t size)
+int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
+                    size_t count, char *text, size_t size)
 {
     duck_result result = {{NULL}};
     char *from = quoted(csv), *to = quoted(file), *list = column_list(columns, count), *query = NULL;

@@ -18,8 +18,8 @@ parquet_writer *parquet_open(char *text, size_t size);
 // 0, or -1 after writing why into `text`. The CSV file (RFC 4180) begins with a line of names, when head; names and
 // types are those of the columns, of which there are as many. An empty cell is NULL and a quoted empty one an empty
 // text.
-int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file,
-                    const parquet_column *columns, size_t count, char *text, size_t size);
+int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
+                    size_t count, char *text, size_t size);
 void parquet_close(parquet_writer *p);
 
 #endif

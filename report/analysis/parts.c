@@ -48,7 +48,8 @@ size_t parts_next(const void *data, size_t size, size_t from)
 size_t parts_count(const void *data, size_t size)
 {
     size_t count = 0;
-    for (size_t at = 0; at < size; at = parts_next(data, size, at + 1)) count++;
+    for (size_t at = 0; at < size; at = parts_next(data, size, at + 1))
+        count++;
     return count;
 }
 

@@ -20,7 +20,7 @@ typedef struct parts {
     uint64_t size; // of the whole file
 } parts;
 
-enum { // what a file holds
+enum {                   // what a file holds
     PARTS_SNAPSHOTS = 1, // or differences
     PARTS_REGIONS = 2
 };
@@ -45,8 +45,8 @@ typedef struct parts_stream {
 parts_stream parts_begin(const parts *p, size_t part);
 int parts_read(void *user, void *to, size_t size, size_t *got);
 // netprof_reader_open_fn() of it; the stream must live as long as the reader.
-netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits, netprof_reader **reader,
-                         netprof_error *error);
+netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits,
+                         netprof_reader **reader, netprof_error *error);
 void parts_close(parts *p);
 
 // PARTS_... of a file, by the names of its chunks; 0 when it is no .netprof file. Decodes nothing, and reads no more than

@@ -186,8 +186,7 @@ static netprof_err take_regions(regions_file *f, const netprof_regions *from, ne
 static netprof_err take_item(regions_file *f, const netprof_item *item, netprof_error *error)
 {
     switch (item->type) {
-    case NETPROF_ITEM_FACT:
-        return remember_fact(&f->origin, item->fact) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    case NETPROF_ITEM_FACT: return remember_fact(&f->origin, item->fact) ? NETPROF_OK : NETPROF_ERR_NOMEM;
     case NETPROF_ITEM_REGIONS: return take_regions(f, item->regions, error);
     case NETPROF_ITEM_DAMAGE: return add_damage(f, item->offset, item->text);
     default: return NETPROF_OK;
@@ -367,8 +366,10 @@ static netprof_err read_files(regions *r, const regions_paths *paths, const regi
     pthread_cond_destroy(&job.turned);
     pthread_mutex_destroy(&job.lock);
     if (!job.failed) return NETPROF_OK;
-    if (error && job.error.code) *error = job.error;
-    else regions_fail(error, job.failed, NULL, "%s", netprof_strerror(job.failed));
+    if (error && job.error.code)
+        *error = job.error;
+    else
+        regions_fail(error, job.failed, NULL, "%s", netprof_strerror(job.failed));
     return job.failed;
 }
 
@@ -378,7 +379,9 @@ static netprof_err nothing_found(const regions *r, netprof_error *error)
 {
     const regions_warning *w = r->warning_count ? &r->warnings[0] : NULL;
     regions_fail(error, NETPROF_ERR_FORMAT, w ? w->path : NULL, "%s",
-                 w ? w->text : r->files ? "no file holds regions" : "no file *.netprof there");
+                 w          ? w->text
+                 : r->files ? "no file holds regions"
+                            : "no file *.netprof there");
     if (error && w) error->offset = w->offset;
     return NETPROF_ERR_FORMAT;
 }

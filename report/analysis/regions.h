@@ -47,7 +47,7 @@
 #define REGIONS_NONE ((size_t)-1)
 
 enum {
-    REGIONS_ODD_RANKS = 4,     // fewer have no median to be far from
+    REGIONS_ODD_RANKS = 4,      // fewer have no median to be far from
     REGIONS_TOO_SHORT_FOLD = 10 // a region is too short below so many times the counters' granularity
 };
 
@@ -67,12 +67,12 @@ typedef struct regions_rank {
     long number;       // -1: not known
     long pid;          // -1: not known
     size_t host;
-    const char *path;    // of its file
-    const char *command; // "" unknown
-    const char *version; // of netprof.h; "" unknown
-    const char *clock;   // "tsc", "clock_gettime"
-    const char *warning; // what netprof.h had to say; ""
-    netprof_mode mode;   // TIME: no counters
+    const char *path;            // of its file
+    const char *command;         // "" unknown
+    const char *version;         // of netprof.h; "" unknown
+    const char *clock;           // "tsc", "clock_gettime"
+    const char *warning;         // what netprof.h had to say; ""
+    netprof_mode mode;           // TIME: no counters
     int64_t wall_ns, elapsed_ns; // when its first region began, and from then to the writing of the file
     int64_t sweep_ns;            // how long a reading of the counters took; 0 without
     int64_t interval_ns;         // sampler: between readings; else 0
@@ -119,25 +119,25 @@ typedef enum regions_state {
 typedef struct regions_reading {
     size_t host, rank; // whose reading it is
     uint32_t thread;
-    uint32_t readers;  // threads of the host that read these devices here: of them one is taken
+    uint32_t readers; // threads of the host that read these devices here: of them one is taken
     regions_state state;
-    uint64_t calls;    // whose counters are in it
-    uint64_t unread;   // calls of this thread without counters: no sample between their edges, or it failed
-    uint64_t time_ns;  // inside during these calls; when some are without counters, in proportion
-    double open;       // regions with counters that were open in the process at the ends, itself and those around it
-                       // included; more than depth + 1: other threads' as well
+    uint64_t calls;   // whose counters are in it
+    uint64_t unread;  // calls of this thread without counters: no sample between their edges, or it failed
+    uint64_t time_ns; // inside during these calls; when some are without counters, in proportion
+    double open;      // regions with counters that were open in the process at the ends, itself and those around it
+                      // included; more than depth + 1: other threads' as well
     // Of the physical devices of the host, each byte once; by TRAFFIC_RECEIVED, TRAFFIC_SENT.
     bool bytes_known[2];
     uint64_t bytes[2];
-    double bytes_per_s[2];    // NAN unknown
-    double line_bytes_per_s;  // of all these devices together, one way; 0 when one is unknown
-    double share;             // of the line rate, of the busiest device and way; NAN unknown
-    size_t busiest;           // that device, in host.schema, or REGIONS_NONE
-    double paused;            // share of the time that the most paused device had to stop sending; NAN unknown
-    size_t most_paused;       // that device, or REGIONS_NONE
+    double bytes_per_s[2];   // NAN unknown
+    double line_bytes_per_s; // of all these devices together, one way; 0 when one is unknown
+    double share;            // of the line rate, of the busiest device and way; NAN unknown
+    size_t busiest;          // that device, in host.schema, or REGIONS_NONE
+    double paused;           // share of the time that the most paused device had to stop sending; NAN unknown
+    size_t most_paused;      // that device, or REGIONS_NONE
     bool retries_known;
-    uint64_t retries;         // repeated transmissions, of all devices
-    uint32_t view, room;      // private
+    uint64_t retries;    // repeated transmissions, of all devices
+    uint32_t view, room; // private
     unsigned char *values;
 } regions_reading;
 
@@ -147,12 +147,12 @@ typedef struct regions_nic {
     size_t hosts;        // whose readings are in it
     uint64_t limit_ns;   // shorter calls (in the mean) are too short; 0 without counters
     bool bytes_known[2];
-    uint64_t bytes[2];           // sum over hosts
-    double bytes_per_s[2];       // of one host, in the mean; NAN unknown
-    double line_bytes_per_s;     // of one host, in the mean; 0 unknown
-    double share;                // the largest of the readings' ...
-    size_t busiest;              // ... and which reading that was, or REGIONS_NONE
-    double paused;               // likewise
+    uint64_t bytes[2];       // sum over hosts
+    double bytes_per_s[2];   // of one host, in the mean; NAN unknown
+    double line_bytes_per_s; // of one host, in the mean; 0 unknown
+    double share;            // the largest of the readings' ...
+    size_t busiest;          // ... and which reading that was, or REGIONS_NONE
+    double paused;           // likewise
     size_t most_paused;
     bool retries_known;
     uint64_t retries;
@@ -165,10 +165,10 @@ typedef struct regions_nic {
 typedef struct regions_finding {
     const rule *rule;
     severity severity;
-    double value;        // in rule->unit
+    double value; // in rule->unit
     char *claim;
     size_t node;
-    size_t host, device; // device: in host.schema, or DIFFERENCE_NONE: the host as a whole
+    size_t host, device;  // device: in host.schema, or DIFFERENCE_NONE: the host as a whole
     size_t places, hosts; // (host, device) with this rule in this node, as bad or less; and on how many hosts
     // A region within this one where the same rule finds the same device much worse: the trouble is there. Or NONE.
     size_t part;
@@ -177,10 +177,10 @@ typedef struct regions_finding {
 // A path of names. Nodes stand in the order of the code: a parent before its children, children in the order of first
 // use by the lowest rank that has them.
 typedef struct regions_node {
-    const char *name;   // of the region
-    size_t parent;      // < its own index, or REGIONS_NONE
-    size_t end;         // the index behind its last descendant
-    uint32_t depth;     // 0 at the top
+    const char *name; // of the region
+    size_t parent;    // < its own index, or REGIONS_NONE
+    size_t end;       // the index behind its last descendant
+    uint32_t depth;   // 0 at the top
     uint32_t child_count;
     regions_cell *cells; // [cell_count], ranks rising
     size_t cell_count;
@@ -193,13 +193,13 @@ typedef struct regions_node {
     // Over the ranks that have it (cells), of their inclusive times:
     double mean_ns, median_ns, deviation_ns; // deviation: of the ranks, not of the calls
     uint64_t fastest_ns, slowest_ns;
-    size_t fastest, slowest; // indexes of cells
-    double max_over_mean;    // 1 = even; NAN without time
-    double imbalance_ns;     // slowest - mean: what the ranks wait in the mean, if they meet behind the region
-    size_t odd;              // index of the cell farthest from the median, or REGIONS_NONE
-    double odd_over_median;  // NAN without, or when the median is 0
-    double odd_distance_ns;  // odd - median, with its sign; 0 without
-    bool odd_notable;        // by more than 10 %, far from the other ranks' scatter, and 0.1 % of the run or more
+    size_t fastest, slowest;   // indexes of cells
+    double max_over_mean;      // 1 = even; NAN without time
+    double imbalance_ns;       // slowest - mean: what the ranks wait in the mean, if they meet behind the region
+    size_t odd;                // index of the cell farthest from the median, or REGIONS_NONE
+    double odd_over_median;    // NAN without, or when the median is 0
+    double odd_distance_ns;    // odd - median, with its sign; 0 without
+    bool odd_notable;          // by more than 10 %, far from the other ranks' scatter, and 0.1 % of the run or more
     regions_reading *readings; // [reading_count], hosts rising; a host whose ranks read different devices has several
     size_t reading_count;
     regions_nic nic;
@@ -238,9 +238,9 @@ typedef struct regions {
     int64_t wall_ns, elapsed_ns; // from the first begin of a region to the last writing of a file; 0 unknown
     uint64_t time_ns;            // of the top-level regions of all ranks and threads: share 1
     uint64_t calls, mismatched, dropped;
-    double overhead_share;       // of that time that measuring itself took, estimated: calls times the empty pair
-    char *title;                 // one sentence: the main thing
-    regions_note *notes;         // the verdict, worst first
+    double overhead_share; // of that time that measuring itself took, estimated: calls times the empty pair
+    char *title;           // one sentence: the main thing
+    regions_note *notes;   // the verdict, worst first
     size_t note_count;
     severity severity;           // of the worst note
     regions_warning *warnings;   // what is wrong with files
@@ -253,9 +253,9 @@ typedef struct regions {
 
 // All zero = defaults.
 typedef struct regions_options {
-    const rules *rules;   // for the findings, which need it as long as they live; NULL: no findings
-    int threads;          // that read; 0: as many as there are processors, 8 at most
-    uint64_t max_bytes;   // that reading one file may take: schemas, one summary of regions; 0: 1 GiB
+    const rules *rules; // for the findings, which need it as long as they live; NULL: no findings
+    int threads;        // that read; 0: as many as there are processors, 8 at most
+    uint64_t max_bytes; // that reading one file may take: schemas, one summary of regions; 0: 1 GiB
     // Called now and then with how many of the files are read; may be NULL. By the calling thread.
     void (*progress)(void *user, size_t done, size_t all);
     void *user;

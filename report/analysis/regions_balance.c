@@ -15,8 +15,10 @@ const regions_cell *regions_cell_of(const regions_node *node, size_t rank)
     size_t low = 0, high = node->cell_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (node->cells[middle].rank < rank) low = middle + 1;
-        else high = middle;
+        if (node->cells[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < node->cell_count && node->cells[low].rank == rank ? &node->cells[low] : NULL;
 }
@@ -121,8 +123,7 @@ static void find_odd(regions_node *node, double *times, double run_ns)
         node->odd_distance_ns = apart;
     }
     if (node->odd == REGIONS_NONE) return;
-    if (node->median_ns > 0)
-        node->odd_over_median = (double)node->cells[node->odd].sums.inclusive_ns / node->median_ns;
+    if (node->median_ns > 0) node->odd_over_median = (double)node->cells[node->odd].sums.inclusive_ns / node->median_ns;
     double scatter = 1.4826 * median_of(times, node->cell_count); // the deviation, were the others Gaussian
     node->odd_notable = farthest > 0.1 * node->median_ns && farthest > 4 * scatter && farthest >= 1e-3 * run_ns;
 }
@@ -390,8 +391,7 @@ static bool add_values(flattener *f, regions_reading *to, const regions_reading 
     regions_unpack_add(to->values, f->values, count);
     regions_unpack_add(more->values, f->values, count);
     regions_pack(&packed, f->values, count);
-    unsigned char *kept =
-        packed.failed ? NULL : regions_keep(&f->flat->store->arena, packed.data, packed.size);
+    unsigned char *kept = packed.failed ? NULL : regions_keep(&f->flat->store->arena, packed.data, packed.size);
     free(packed.data);
     if (kept) to->values = kept;
     return kept != NULL;
@@ -429,8 +429,7 @@ static bool join_readings(flattener *f, size_t first, regions_node *to)
                 done = add_reading(f, &to->readings[*place], &node->readings[k]);
                 continue;
             }
-            regions_reading *list =
-                place ? regions_grow(to->readings, to->reading_count, &room, sizeof *list) : NULL;
+            regions_reading *list = place ? regions_grow(to->readings, to->reading_count, &room, sizeof *list) : NULL;
             done = list != NULL;
             if (!done) break;
             to->readings = list;
@@ -458,8 +457,7 @@ static netprof_err flatten_name(flattener *f, size_t first, netprof_error *error
     regions_node *to = &flat->nodes[flat->node_count++];
     *to = (regions_node){.name = f->r->nodes[first].name, .parent = REGIONS_NONE, .end = flat->node_count};
     if (!join_ranks(f, first, to) || !join_readings(f, first, to)) return no_memory(error);
-    netprof_err failed =
-        regions_node_balance(&flat->store->arena, to, f->r->time_ns, f->r->rank_count, error);
+    netprof_err failed = regions_node_balance(&flat->store->arena, to, f->r->time_ns, f->r->rank_count, error);
     to->bytes = declared(f, first);
     return failed ? failed : regions_node_nic(f->r, to, error);
 }

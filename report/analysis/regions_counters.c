@@ -368,8 +368,10 @@ static bool is_covered(const regions *r, const regions_node *node)
         size_t host = r->ranks[node->cells[i].rank].host, low = 0, high = node->reading_count;
         while (low < high) {
             size_t middle = low + (high - low) / 2;
-            if (node->readings[middle].host < host) low = middle + 1;
-            else high = middle;
+            if (node->readings[middle].host < host)
+                low = middle + 1;
+            else
+                high = middle;
         }
         if (low == node->reading_count || node->readings[low].host != host ||
             node->readings[low].state != REGIONS_KNOWN || node->readings[low].unread)
@@ -383,8 +385,12 @@ static void sum_readings(const regions *r, regions_node *node)
     regions_nic *nic = &node->nic;
     double rates[2] = {0, 0};
     bool lines_known = true;
-    *nic = (regions_nic){.bytes_per_s = {NAN, NAN}, .share = NAN, .paused = NAN, .busiest = REGIONS_NONE,
-                         .most_paused = REGIONS_NONE, .sent_over_declared = NAN};
+    *nic = (regions_nic){.bytes_per_s = {NAN, NAN},
+                         .share = NAN,
+                         .paused = NAN,
+                         .busiest = REGIONS_NONE,
+                         .most_paused = REGIONS_NONE,
+                         .sent_over_declared = NAN};
     size_t last = REGIONS_NONE;
     for (size_t i = 0; i < node->reading_count; i++) {
         const regions_reading *seen = &node->readings[i];

@@ -78,7 +78,7 @@ uint64_t regions_get(const unsigned char **at)
     unsigned shift = 0;
     for (; **at & 128; shift += 7)
         value |= (uint64_t)(*(*at)++ & 127) << shift;
-    return value | (uint64_t)*(*at)++ << shift;
+    return value | (uint64_t) * (*at)++ << shift;
 }
 
 void regions_pack(regions_bytes *to, const uint64_t *values, size_t count)

@@ -25,8 +25,10 @@ static void note(writer *w, severity s, size_t node, size_t rank, const char *fo
     va_end(arguments);
     char *copy = list ? strdup(text) : NULL;
     if (list) r->notes = list;
-    if (copy) list[r->note_count++] = (regions_note){s, copy, node, rank};
-    else w->no_memory = true;
+    if (copy)
+        list[r->note_count++] = (regions_note){s, copy, node, rank};
+    else
+        w->no_memory = true;
 }
 
 // ---- numbers ----
@@ -52,16 +54,21 @@ static const char *share_text(number_text text, double share)
 {
     double percent = share * 100;
     int digits = percent >= 9.995 ? 0 : percent >= 0.995 ? 1 : 2;
-    if (percent > 0 && percent < 0.01) snprintf(text, sizeof(number_text), "less than 0.01 %%");
-    else snprintf(text, sizeof(number_text), "%.*f %%", digits, percent);
+    if (percent > 0 && percent < 0.01)
+        snprintf(text, sizeof(number_text), "less than 0.01 %%");
+    else
+        snprintf(text, sizeof(number_text), "%.*f %%", digits, percent);
     return text;
 }
 
 static const char *count_text(number_text text, double count)
 {
-    if (count >= 99999.5e3) snprintf(text, sizeof(number_text), "%.0f million", count / 1e6);
-    else if (count >= 999.5e3) snprintf(text, sizeof(number_text), "%.1f million", count / 1e6);
-    else snprintf(text, sizeof(number_text), "%.0f", count);
+    if (count >= 99999.5e3)
+        snprintf(text, sizeof(number_text), "%.0f million", count / 1e6);
+    else if (count >= 999.5e3)
+        snprintf(text, sizeof(number_text), "%.1f million", count / 1e6);
+    else
+        snprintf(text, sizeof(number_text), "%.0f", count);
     return text;
 }
 
@@ -324,7 +331,8 @@ static void say_moved(writer *w)
         double k = n->nic.sent_over_declared;
         note(w, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
              "%s: the NICs sent %.2f bytes for each byte that the program moved there: small messages, repetition, or "
-             "traffic of others", n->name, k);
+             "traffic of others",
+             n->name, k);
     }
     if (least != REGIONS_NONE)
         note(w, SEVERITY_WATCH, least, REGIONS_NONE,
@@ -381,8 +389,7 @@ static void say_wrong(writer *w)
     if (r->dropped)
         note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
              "%s begins could not be counted: too deep, or too many regions", count_text(count, (double)r->dropped));
-    if (r->store->jobs_differ)
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
+    if (r->store->jobs_differ) note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
     if (r->store->versions_differ)
         note(w, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, "The files are of several versions of netprof.h");
 }
@@ -424,9 +431,8 @@ static char *busiest_title(const regions *r)
     for (size_t i = 0; i < r->node_count; i++)
         if (!best || r->nodes[i].own_share > best->own_share) best = &r->nodes[i];
     if (!best || !r->time_ns) return text_make("No time was measured");
-    return text_make("%s: most time in %s (%s)",
-                        r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions", best->name,
-                        share_text(share, best->own_share));
+    return text_make("%s: most time in %s (%s)", r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions",
+                     best->name, share_text(share, best->own_share));
 }
 
 static char *make_title(const regions *r, size_t slow, const regions_finding *const *worst, size_t count)
@@ -441,13 +447,13 @@ static char *make_title(const regions *r, size_t slow, const regions_finding *co
         rank_text(r, rank, who, sizeof who);
         if (x)
             return text_make("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
-                                x->claim);
+                             x->claim);
         return text_make("%s is slowest in %s, %s above the median", who, n->name,
-                            n->median_ns > 0 ? share_text(above, n->odd_over_median - 1) : "far");
+                         n->median_ns > 0 ? share_text(above, n->odd_over_median - 1) : "far");
     }
     if (count && worst[0]->severity >= SEVERITY_WARN)
         return text_make("%s %s in %s: %s", r->hosts[worst[0]->host].name, device_name(r, worst[0]),
-                            r->nodes[worst[0]->node].name, worst[0]->claim);
+                         r->nodes[worst[0]->node].name, worst[0]->claim);
     return busiest_title(r);
 }
 

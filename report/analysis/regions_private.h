@@ -155,7 +155,7 @@ void regions_warn(regions *r, const char *path, uint64_t offset, const char *for
 netprof_err regions_sort(regions *r, netprof_error *error);    // ranks, hosts, nodes, cells in their order
 netprof_err regions_balance(regions *r, netprof_error *error); // sums, shares, odd ranks
 netprof_err regions_judge(regions *r, const regions_options *options, netprof_error *error); // NICs, findings
-netprof_err regions_conclude(regions *r, netprof_error *error); // notes and title
+netprof_err regions_conclude(regions *r, netprof_error *error);                              // notes and title
 
 // Statistics of one node whose cells are there and sorted; `time_ns` is share 1, `ranks` how many there are in all.
 netprof_err regions_node_balance(regions_arena *arena, regions_node *node, uint64_t time_ns, size_t ranks,

@@ -52,7 +52,7 @@ static netprof_err find_host(regions *r, const char *name, size_t *host)
 static netprof_err find_process(regions *r, const regions_origin *origin, const netprof_regions *from, size_t *other)
 {
     char *key = text_make("%s\n%s\n%s\n%s", fact_of(origin, "host"), fact_of(origin, "pid"), fact_of(origin, "rank"),
-                             fact_of(origin, "job"));
+                          fact_of(origin, "job"));
     const char *kept = key ? keep_text(r, key) : NULL;
     free(key);
     size_t *place = kept ? lookup_put(&r->store->processes, (size_t)from->wall_ns, kept) : NULL;
@@ -65,8 +65,10 @@ static netprof_err find_process(regions *r, const regions_origin *origin, const 
 // What all files should agree upon.
 static void compare_text(const char **first, bool *differ, const char *text)
 {
-    if (!*first) *first = text;
-    else if (strcmp(*first, text) != 0) *differ = true;
+    if (!*first)
+        *first = text;
+    else if (strcmp(*first, text) != 0)
+        *differ = true;
 }
 
 static netprof_err add_rank(regions *r, const regions_part *part, const regions_origin *origin, size_t host)

@@ -120,8 +120,7 @@ bool regions_view_same(const regions_view *view, const netprof_regions *from)
             strcmp(kept->source, dev->source) != 0 || strcmp(kept->name, dev->name) != 0 || !same_facts(kept, dev))
             return false;
         for (size_t i = 0; i < count; i++)
-            if (!same_counter(&schema->counters[kept->first + i],
-                              &from->schema->counters[from->counters[first + i]]))
+            if (!same_counter(&schema->counters[kept->first + i], &from->schema->counters[from->counters[first + i]]))
                 return false;
     }
     return d == schema->device_count;

@@ -20,12 +20,9 @@
 static const struct {
     const char *name;
     const char *const *lines;
-} tables[] = {{"rules_cxi.csv", rules_cxi_lines},
-              {"rules_ethernet.csv", rules_ethernet_lines},
-              {"rules_rdma.csv", rules_rdma_lines},
-              {"rules_ip.csv", rules_ip_lines},
-              {"rules_node.csv", rules_node_lines},
-              {"rules_data.csv", rules_data_lines}};
+} tables[] = {{"rules_cxi.csv", rules_cxi_lines},   {"rules_ethernet.csv", rules_ethernet_lines},
+              {"rules_rdma.csv", rules_rdma_lines}, {"rules_ip.csv", rules_ip_lines},
+              {"rules_node.csv", rules_node_lines}, {"rules_data.csv", rules_data_lines}};
 
 static const char *const severities[SEVERITIES] = {"ok", "info", "watch", "warn", "high", "critical"};
 static const char *const classes[] = {"link-down",  "link-errors", "host-loss",   "back-pressure",
@@ -40,13 +37,30 @@ int rules_class_rank(const char *class_name)
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 enum column {
-    NAME, CLASS, SOURCE, PER, DEFINE, VALUE, UNIT, NEEDS, INFO, WATCH, WARN, HIGH, CRITICAL,
-    CLAIM, ADVICE, EXPLAINED_BY, BACKGROUND, EVIDENCE, MARKS, COLUMNS
+    NAME,
+    CLASS,
+    SOURCE,
+    PER,
+    DEFINE,
+    VALUE,
+    UNIT,
+    NEEDS,
+    INFO,
+    WATCH,
+    WARN,
+    HIGH,
+    CRITICAL,
+    CLAIM,
+    ADVICE,
+    EXPLAINED_BY,
+    BACKGROUND,
+    EVIDENCE,
+    MARKS,
+    COLUMNS
 };
 static const char *const column_names[COLUMNS] = {
-    "name", "class", "source", "per",      "define", "value",  "unit",         "needs",      "info",
-    "watch", "warn", "high",   "critical", "claim",  "advice", "explained_by", "background", "evidence",
-    "marks"};
+    "name", "class", "source",   "per",   "define", "value",        "unit",       "needs",    "info", "watch",
+    "warn", "high",  "critical", "claim", "advice", "explained_by", "background", "evidence", "marks"};
 
 enum { MAX_FIELDS = 32, MAX_LINE = 16384, MAX_FILE = 4 << 20, MAX_RULES = 4096, MAX_PROBLEMS = 1000 };
 
@@ -115,7 +129,8 @@ static bool split(reader *r, char *line, char *fields[MAX_FIELDS], size_t *count
         line += quoted;
         fields[(*count)++] = to;
         for (; *line && (open || *line != ','); line++) {
-            if (open && *line == '"' && line[1] == '"') line++;
+            if (open && *line == '"' && line[1] == '"')
+                line++;
             else if (open && *line == '"') {
                 open = false;
                 continue;
@@ -391,8 +406,7 @@ static bool read_header(reader *r, char *line)
         seen[c] = true;
         r->place[i] = c;
     }
-    if (!seen[NAME] || !seen[SOURCE] || !seen[VALUE])
-        return refuse(r, "the columns name, source and value are needed");
+    if (!seen[NAME] || !seen[SOURCE] || !seen[VALUE]) return refuse(r, "the columns name, source and value are needed");
     return true;
 }
 
@@ -431,17 +445,22 @@ static void read_line(reader *r, const char *line, size_t size)
     while (blanks < size && (line[blanks] == ' ' || line[blanks] == '\t'))
         blanks++;
     if (blanks == size || line[blanks] == '#') return;
-    if (size >= MAX_LINE) ok = refuse(r, "the line is longer than %d characters", MAX_LINE - 1);
-    else if (memchr(line, 0, size)) ok = refuse(r, "a zero byte");
-    else if (r->field_count) ok = read_rule(r, line, size);
+    if (size >= MAX_LINE)
+        ok = refuse(r, "the line is longer than %d characters", MAX_LINE - 1);
+    else if (memchr(line, 0, size))
+        ok = refuse(r, "a zero byte");
+    else if (r->field_count)
+        ok = read_rule(r, line, size);
     else {
         memcpy(copy, line, size);
         copy[size] = 0;
         ok = read_header(r, copy);
         if (!ok) r->field_count = 0;
     }
-    if (!ok) add_problem(r);
-    else r->accepted++;
+    if (!ok)
+        add_problem(r);
+    else
+        r->accepted++;
 }
 
 static netprof_err fail(netprof_error *error, netprof_err code, const char *path, const char *text, int number)
@@ -490,7 +509,7 @@ netprof_err rules_read(rules *set, const char *path, netprof_error *error)
     }
     int number = ferror(file) ? errno : 0;
     fclose(file);
-    netprof_err err = number             ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
+    netprof_err err = number            ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
                       : size > MAX_FILE ? fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
                       : n               ? fail(error, NETPROF_ERR_NOMEM, path, "no memory", 0)
                                         : rules_read_text(set, path, text, size, error);
@@ -564,9 +583,12 @@ const char *rules_format(char *text, size_t size, const char *format, double num
     case 'b': format_si(text, size, number, "bit"); break;
     case 'x': format_plain(text, size, number, ""); break;
     default:
-        if (magnitude < 1e5 && number == floor(number)) snprintf(text, size, "%.0f", number);
-        else if (magnitude < 1) format_plain(text, size, number, "");
-        else format_si(text, size, number, "");
+        if (magnitude < 1e5 && number == floor(number))
+            snprintf(text, size, "%.0f", number);
+        else if (magnitude < 1)
+            format_plain(text, size, number, "");
+        else
+            format_si(text, size, number, "");
     }
     return text;
 }

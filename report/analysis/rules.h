@@ -95,7 +95,7 @@ void rules_free(rules *set);
 
 const rule *rules_find(const rules *set, const char *name);
 int rules_class_rank(const char *class_name); // of equally bad findings the lower comes first; -1: no such class
-const char *severity_name(severity s); // "ok", "info", ...
+const char *severity_name(severity s);        // "ok", "info", ...
 bool severity_parse(const char *text, severity *s);
 
 // A number as a claim shows it, in a format: "" three digits, SI prefix for the large; "x" three digits;

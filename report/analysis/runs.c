@@ -31,8 +31,10 @@ static char *label_of(const dataset_run *first, const dataset_run *last)
     size_t size = strlen(first->path) + strlen(last->path) + 3;
     char *label = malloc(size);
     if (!label) return NULL;
-    if (first == last) snprintf(label, size, "%s", first->path);
-    else snprintf(label, size, "%s, %s", first->path, last->path);
+    if (first == last)
+        snprintf(label, size, "%s", first->path);
+    else
+        snprintf(label, size, "%s, %s", first->path, last->path);
     return label;
 }
 
@@ -115,7 +117,8 @@ netprof_err runs_of_dataset(run_list *list, const dataset *set, bool force, netp
 
 void runs_free(run_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) free_run(list->items[i]);
+    for (size_t i = 0; i < list->count; i++)
+        free_run(list->items[i]);
     free(list->items);
     *list = (run_list){0};
 }

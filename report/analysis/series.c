@@ -64,8 +64,7 @@ static int meaning_of(const char *source, const netprof_counter *c)
     if (c->kind != NETPROF_KIND_COUNTER) return MEANS_NOTHING;
     if (marks & CATALOG_RX_BYTES) return SERIES_IN;
     if (marks & CATALOG_TX_BYTES) return SERIES_OUT;
-    if (marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY))
-        return MEANS_NOTHING;
+    if (marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY)) return MEANS_NOTHING;
     return catalog_is_trouble(source, c->name, c->unit) || tells_of_waiting(source, c->name) ? MEANS_EVENT
                                                                                              : MEANS_NOTHING;
 }
@@ -139,11 +138,10 @@ static bool find_device(series *s, const netprof_schema *schema, size_t device, 
             *found = (uint32_t)i;
             return true;
         }
-    if (s->device_count == UINT32_MAX || !list_grow_one(&s->devices, s->device_count, sizeof *s->devices))
-        return false;
+    if (s->device_count == UINT32_MAX || !list_grow_one(&s->devices, s->device_count, sizeof *s->devices)) return false;
     series_device *to = &s->devices[s->device_count];
-    *to = (series_device){
-        .run = run, .source = strdup(d->source), .name = strdup(d->name), .line_rate = line_rate_of(d)};
+    *to =
+        (series_device){.run = run, .source = strdup(d->source), .name = strdup(d->name), .line_rate = line_rate_of(d)};
     to->physical = d->flags & NETPROF_DEVICE_PHYSICAL;
     to->chosen = !series_repeats(schema, d);
     *found = (uint32_t)s->device_count++;
@@ -230,8 +228,7 @@ static bool has_value(uint8_t flag)
 
 static bool was_asked_for(const netprof_delta *delta, size_t i)
 {
-    return delta->before_status[i] != NETPROF_STATUS_SKIPPED &&
-           delta->after_status[i] != NETPROF_STATUS_SKIPPED;
+    return delta->before_status[i] != NETPROF_STATUS_SKIPPED && delta->after_status[i] != NETPROF_STATUS_SKIPPED;
 }
 
 // When it was read: by its own stamp, unless the device's clock is another.
@@ -241,8 +238,8 @@ static double end_of(const netprof_snapshot *x, size_t i, double to_s)
     return x->stamps_ns[i] > 0 && fabs(stamp - to_s) < 10 ? stamp : to_s;
 }
 
-static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, size_t own,
-                      double from_s, double to_s)
+static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const followed *f, size_t own, double from_s,
+                      double to_s)
 {
     series_device *d = &s->devices[f->device];
     size_t snapshot = s->runs[s->run_count - 1].snapshots;
@@ -261,8 +258,7 @@ static bool add_bytes(series *s, const netprof_delta *delta, size_t i, const fol
     return true;
 }
 
-static bool add_event(series *s, const netprof_delta *delta, size_t i, const followed *f, double from_s,
-                      double to_s)
+static bool add_event(series *s, const netprof_delta *delta, size_t i, const followed *f, double from_s, double to_s)
 {
     uint8_t flag = delta->flags[i];
     double amount = (double)delta->values[i];
@@ -293,8 +289,7 @@ static netprof_err add_difference(series *s, const netprof_delta *delta, double 
         size_t k = place_of(r, delta, i);
         if (k == NETPROF_NONE) continue;
         reset |= delta->flags[k] == NETPROF_FLAG_RESET;
-        good = f->way >= 0 ? add_bytes(s, delta, k, f, i, from_s, to_s)
-                           : add_event(s, delta, k, f, from_s, to_s);
+        good = f->way >= 0 ? add_bytes(s, delta, k, f, i, from_s, to_s) : add_event(s, delta, k, f, from_s, to_s);
     }
     s->runs[s->run_count - 1].resets += reset;
     return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
@@ -310,8 +305,7 @@ static netprof_err begin_run(series *s, const dataset_run *run)
     r->has_last = false;
     if (!list_grow_one(&s->runs, s->run_count, sizeof *s->runs)) return NETPROF_ERR_NOMEM;
     series_run *to = &s->runs[s->run_count++];
-    *to = (series_run){
-        .path = strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
+    *to = (series_run){.path = strdup(run->path ? run->path : ""), .interval_s = NAN, .first_device = s->device_count};
     return to->path ? NETPROF_OK : NETPROF_ERR_NOMEM;
 }
 
@@ -319,8 +313,7 @@ static netprof_err begin_run(series *s, const dataset_run *run)
 static int64_t wall_of(const struct series_reader *r, const netprof_snapshot *x)
 {
     int64_t on = x->begin_ns - r->last_mono_ns;
-    return r->has_last && on > 0 && x->begin_ns > 0 && r->last_mono_ns > 0 ? r->last_wall_ns + on
-                                                                           : x->wall_ns;
+    return r->has_last && on > 0 && x->begin_ns > 0 && r->last_mono_ns > 0 ? r->last_wall_ns + on : x->wall_ns;
 }
 
 static int by_number(const void *a, const void *b)
@@ -474,7 +467,8 @@ static void align(series *s)
 {
     for (size_t i = 0; i < s->run_count; i++) {
         series_run *run = &s->runs[i];
-        for (size_t k = 0; k < run->time_count; k++) run->times[k] = moved(run, run->times[k]);
+        for (size_t k = 0; k < run->time_count; k++)
+            run->times[k] = moved(run, run->times[k]);
     }
     for (size_t i = 0; i < s->device_count; i++) {
         series_device *d = &s->devices[i];
@@ -593,8 +587,7 @@ static double column_mean(const series_device *d, int way, double left, double r
     return covered >= (right - left) * 0.499 ? sum / covered : NAN;
 }
 
-void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,
-                    size_t count)
+void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns, size_t count)
 {
     double width = (end_s - begin_s) / (double)count;
     size_t next = 0;

@@ -87,8 +87,7 @@ bool series_repeats(const netprof_schema *schema, const netprof_device *device);
 
 // Mean rates in columns of the same length from begin to end, weighted by time. A column of which less than half is
 // known is NAN.
-void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns,
-                    size_t count);
+void series_columns(const series_device *d, int way, double begin_s, double end_s, double *columns, size_t count);
 // Quantiles of the rates of a device's steps, each step once, gaps left out; returns of how many steps, or
 // SERIES_FAILED without memory.
 #define SERIES_FAILED ((size_t)-1)

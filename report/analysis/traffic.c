@@ -37,12 +37,10 @@ static const struct {
     uint32_t mark;
     int way;
     bool bytes, part;
-} roles[] = {{CATALOG_RX_BYTES, TRAFFIC_RECEIVED, true, false},
-             {CATALOG_TX_BYTES, TRAFFIC_SENT, true, false},
-             {CATALOG_RX_PACKETS, TRAFFIC_RECEIVED, false, false},
-             {CATALOG_TX_PACKETS, TRAFFIC_SENT, false, false},
-             {CATALOG_RX_PACKETS_PART, TRAFFIC_RECEIVED, false, true},
-             {CATALOG_TX_PACKETS_PART, TRAFFIC_SENT, false, true}};
+} roles[] = {
+    {CATALOG_RX_BYTES, TRAFFIC_RECEIVED, true, false},        {CATALOG_TX_BYTES, TRAFFIC_SENT, true, false},
+    {CATALOG_RX_PACKETS, TRAFFIC_RECEIVED, false, false},     {CATALOG_TX_PACKETS, TRAFFIC_SENT, false, false},
+    {CATALOG_RX_PACKETS_PART, TRAFFIC_RECEIVED, false, true}, {CATALOG_TX_PACKETS_PART, TRAFFIC_SENT, false, true}};
 enum { ROLES = sizeof roles / sizeof *roles };
 
 typedef struct amount {
@@ -119,12 +117,10 @@ static traffic traffic_of(const difference *d, size_t device)
         add_role(&t, &a, role);
     }
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
-        if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && traffic_is_trouble(d, i))
-            t.troubles++;
+        if (d->rows[i].changed && d->rows[i].flag != NETPROF_FLAG_GAUGE && traffic_is_trouble(d, i)) t.troubles++;
     // What a virtual device says of its speed is made up, and its traffic goes through no line.
     t.line_rate = dev->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(dev) / 8 : 0;
-    if (t.line_rate > 0)
-        t.share = fmax(t.byte_rate[TRAFFIC_RECEIVED], t.byte_rate[TRAFFIC_SENT]) / t.line_rate;
+    if (t.line_rate > 0) t.share = fmax(t.byte_rate[TRAFFIC_RECEIVED], t.byte_rate[TRAFFIC_SENT]) / t.line_rate;
     return t;
 }
 

@@ -14,7 +14,7 @@ typedef struct traffic {
     bool known;    // there is any such counter with a value
     bool bytes_known[2], packets_known[2];
     bool bytes_bound[2], packets_bound[2]; // the true figure, and its rate, may be larger
-    bool repeated; // another device counts the same bytes: listed, never added
+    bool repeated;                         // another device counts the same bytes: listed, never added
     uint64_t bytes[2], packets[2];
     double byte_rate[2], packet_rate[2]; // per second; NAN when unknown
     double line_rate;                    // bytes per second, each way; 0 when unknown, and for virtual devices

@@ -38,12 +38,10 @@ size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_tex
 {
     size_t count = s->format == AXES_TIME ? time_tics(s->axis, most, tics) : plot_tics(s->axis, most, tics);
     if (!count) return 0;
-    double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])),
-           step = count > 1 ? tics[1] - tics[0] : largest;
+    double largest = fmax(fabs(tics[0]), fabs(tics[count - 1])), step = count > 1 ? tics[1] - tics[0] : largest;
     const char *unit = s->unit ? s->unit : "";
     number_scale scale = number_scale_for(largest, step);
-    if (s->format == AXES_TIME)
-        scale = number_time_scale(fmax(fabs(s->axis.min), fabs(s->axis.max)), step, &unit);
+    if (s->format == AXES_TIME) scale = number_time_scale(fmax(fabs(s->axis.min), fabs(s->axis.max)), step, &unit);
     for (size_t i = 0; i < count; i++) {
         bool last = i + 1 == count;
         switch (s->format) {
@@ -54,8 +52,8 @@ size_t axes_labels(const axes_scale *s, size_t most, double tics[10], number_tex
             if (s->axis.log)
                 labels[i] = number_prefixed(tics[i], unit);
             else
-                labels[i] = last ? with_unit(number_tic(tics[i], scale), scale.prefix, unit)
-                                 : number_tic(tics[i], scale);
+                labels[i] =
+                    last ? with_unit(number_tic(tics[i], scale), scale.prefix, unit) : number_tic(tics[i], scale);
         }
     }
     return count;
@@ -191,8 +189,7 @@ static void draw_swatch(canvas *c, const axes_key *k, double x, double y)
     }
 }
 
-double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width,
-                     bool draw)
+double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width, bool draw)
 {
     const double gap = 14, line = 11;
     double x = left, height = 0;

@@ -64,8 +64,7 @@ typedef struct axes_key {
     axes_swatch swatch;
     theme_ink ink, pale; // pale: behind a line
 } axes_key;
-double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width,
-                     bool draw);
+double axes_draw_key(canvas *c, const axes_key *items, size_t count, double left, double y, double width, bool draw);
 
 // The colour scale of a ramp, 90 pt wide and 16 high, with its two ends.
 void axes_draw_ramp(canvas *c, double right, double y, theme_ink ramp, const char *low, const char *high);

@@ -102,9 +102,9 @@ static void escape(buffer *b, const char *text)
 // Characters that show nothing, or make others show elsewhere; and those that XML does not allow.
 static bool deceives(uint32_t c)
 {
-    static const uint32_t ranges[][2] = {
-        {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},  {0x2028, 0x202e},
-        {0x2060, 0x206f}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
+    static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                                         {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfe00, 0xfe0f},
+                                         {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
     return false;
@@ -123,10 +123,14 @@ char *text_visible(const char *text)
         if (!*text) break;
         uint32_t code = 0;
         size_t length = utf8_character(text, &code);
-        if (!length) buffer_printf(&b, "\\x%02x", (unsigned)(unsigned char)*text);
-        else if (*text == '\n' || *text == '\t') buffer_text(&b, " ");
-        else if (deceives(code)) buffer_printf(&b, length == 1 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
-        else buffer_bytes(&b, text, length);
+        if (!length)
+            buffer_printf(&b, "\\x%02x", (unsigned)(unsigned char)*text);
+        else if (*text == '\n' || *text == '\t')
+            buffer_text(&b, " ");
+        else if (deceives(code))
+            buffer_printf(&b, length == 1 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
+        else
+            buffer_bytes(&b, text, length);
         text += length ? length : 1;
     }
     if (!b.failed) return b.data;
@@ -137,8 +141,10 @@ char *text_visible(const char *text)
 void buffer_escaped(buffer *b, const char *text)
 {
     char *visible = text_visible(text);
-    if (visible) escape(b, visible);
-    else b->failed = true;
+    if (visible)
+        escape(b, visible);
+    else
+        b->failed = true;
     free(visible);
 }
 

@@ -128,8 +128,10 @@ static canvas_op *add(canvas *c, canvas_kind kind)
 static void *copy(canvas *c, const void *data, size_t size)
 {
     void *mine = malloc(size ? size : 1);
-    if (!mine) c->failed = true;
-    else if (size) memcpy(mine, data, size);
+    if (!mine)
+        c->failed = true;
+    else if (size)
+        memcpy(mine, data, size);
     return mine;
 }
 
@@ -391,8 +393,8 @@ static double draw_text(canvas *c, double x, double y, char *text, theme_type ty
     return put_text(c, x, y, text, NULL, type, ink, align);
 }
 
-double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink,
-                   canvas_align align, double max_width)
+double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink, canvas_align align,
+                   double max_width)
 {
     char *visible = text_visible(text);
     if (!visible) {
@@ -498,8 +500,10 @@ static void paragraph_line(void *user, const char *from, size_t length, bool res
     text[length] = 0;
     canvas_shorten before = p->c->shorten;
     p->c->shorten = SHORTEN_END;
-    if (length) draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
-    else free(text);
+    if (length)
+        draw_text(p->c, p->x, p->y, text, p->type, p->ink, ALIGN_LEFT, rest ? p->width : 0);
+    else
+        free(text);
     p->c->shorten = before;
     p->y += leading(p->type);
 }
@@ -509,8 +513,10 @@ double canvas_paragraph(canvas *c, double x, double y, double width, const char 
 {
     char *visible = text_visible(text);
     paragraph p = {c, x, y, width, type, ink};
-    if (!visible) c->failed = true;
-    else if (*visible) break_lines(c, width, visible, type, lines_max, paragraph_line, &p);
+    if (!visible)
+        c->failed = true;
+    else if (*visible)
+        break_lines(c, width, visible, type, lines_max, paragraph_line, &p);
     free(visible);
     return p.y - y;
 }
@@ -519,8 +525,10 @@ double canvas_paragraph_height(canvas *c, double width, const char *text, theme_
 {
     char *visible = text_visible(text);
     size_t count = 0;
-    if (!visible) c->failed = true;
-    else if (*visible) count = break_lines(c, width, visible, type, lines_max, NULL, NULL);
+    if (!visible)
+        c->failed = true;
+    else if (*visible)
+        count = break_lines(c, width, visible, type, lines_max, NULL, NULL);
     free(visible);
     return (double)count * leading(type);
 }

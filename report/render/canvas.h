@@ -46,8 +46,8 @@ void canvas_dot(canvas *c, double x, double y, double radius, theme_ink fill, th
 void canvas_mark(canvas *c, double x, double y, severity s); // shape and colour, 6 pt around its middle
 
 // Text on the base line y, shortened to fit max_width (0: unlimited). Returns the width that it takes.
-double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink,
-                   canvas_align align, double max_width);
+double canvas_text(canvas *c, double x, double y, const char *text, theme_type type, theme_ink ink, canvas_align align,
+                   double max_width);
 void canvas_shorten_at(canvas *c, canvas_shorten where); // for the texts that follow; SHORTEN_MIDDLE at first
 // Text wrapped at words to the width; y is the first base line. Returns the height taken, in whole lines of leading
 // 1.35 x size. lines_max 0: all; else the last line ends in an ellipsis when there is more.

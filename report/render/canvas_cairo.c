@@ -42,8 +42,10 @@ static void stroke(cairo_t *cr, const canvas_op *op)
 
 static void draw_rect(cairo_t *cr, const canvas_op *op)
 {
-    if (op->radius > 0) rounded(cr, op->box, op->radius);
-    else cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
+    if (op->radius > 0)
+        rounded(cr, op->box, op->radius);
+    else
+        cairo_rectangle(cr, op->box.x, op->box.y, op->box.width, op->box.height);
     set_ink(cr, op->fill);
     cairo_fill(cr);
 }
@@ -52,8 +54,10 @@ static void draw_points(cairo_t *cr, const canvas_op *op)
 {
     for (size_t i = 0; i < op->count; i++) {
         bool first = i == 0 || (op->kind == CANVAS_LINES && i % 2 == 0);
-        if (first) cairo_move_to(cr, op->points[i].x, op->points[i].y);
-        else cairo_line_to(cr, op->points[i].x, op->points[i].y);
+        if (first)
+            cairo_move_to(cr, op->points[i].x, op->points[i].y);
+        else
+            cairo_line_to(cr, op->points[i].x, op->points[i].y);
     }
     if (op->kind != CANVAS_POLYGON) {
         stroke(cr, op);
@@ -72,8 +76,10 @@ static void draw_dot(cairo_t *cr, const canvas_op *op)
         set_ink(cr, op->fill);
         cairo_fill_preserve(cr);
     }
-    if (op->stroke != INK_NONE) stroke(cr, op);
-    else cairo_new_path(cr);
+    if (op->stroke != INK_NONE)
+        stroke(cr, op);
+    else
+        cairo_new_path(cr);
 }
 
 static void draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
@@ -86,8 +92,7 @@ static void draw_text(canvas *c, cairo_t *cr, const canvas_op *op)
 
 static bool draw_image(cairo_t *cr, const canvas_op *op)
 {
-    cairo_surface_t *image =
-        cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
+    cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)op->columns, (int)op->rows);
     unsigned char *data = cairo_image_surface_get_data(image);
     bool ok = data && cairo_surface_status(image) == CAIRO_STATUS_SUCCESS;
     int stride = cairo_image_surface_get_stride(image);

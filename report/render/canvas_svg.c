@@ -123,8 +123,7 @@ static void write_image(buffer *out, const canvas_op *op)
 {
     bool used[INK_COUNT] = {false};
     if (!op->columns || !op->rows) return;
-    buffer_text(out,
-                "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" transform=\"translate(");
+    buffer_text(out, "<g shape-rendering=\"crispEdges\" fill=\"none\" stroke-width=\"1\" transform=\"translate(");
     buffer_number(out, op->box.x);
     buffer_text(out, " ");
     buffer_number(out, op->box.y);
@@ -274,8 +273,8 @@ bool canvas_svg(const canvas *c, buffer *out, bool embedded)
     }
     theme_rgb ground = theme_color(INK_PAPER, true);
     if (c->dark && !embedded)
-        buffer_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#%02x%02x%02x\"/>\n", ground.red, ground.green,
-                      ground.blue);
+        buffer_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#%02x%02x%02x\"/>\n", ground.red,
+                      ground.green, ground.blue);
     bool hovers = false;
     for (size_t i = 0; i < c->count; i++) {
         if (hovers != (c->ops[i].kind == CANVAS_HOVER)) {

@@ -91,11 +91,10 @@ static void draw_hovers(canvas *c, const boxplot *b, const axes *a)
             canvas_hatch(c, (canvas_box){box.x + step * 0.2, box.y, step * 0.6, box.height});
             snprintf(text, sizeof text, "%.60s: not measured", r->label);
         } else {
-            snprintf(text, sizeof text,
-                     "%.60s: median %s, quartiles %s and %s, %.16s %s, %.16s %s, %zu samples", r->label,
-                     value_text(b, r->median).text, value_text(b, r->q1).text, value_text(b, r->q3).text,
-                     b->style.low_name, value_text(b, r->low).text, b->style.high_name,
-                     value_text(b, r->high).text, r->samples);
+            snprintf(text, sizeof text, "%.60s: median %s, quartiles %s and %s, %.16s %s, %.16s %s, %zu samples",
+                     r->label, value_text(b, r->median).text, value_text(b, r->q1).text, value_text(b, r->q3).text,
+                     b->style.low_name, value_text(b, r->low).text, b->style.high_name, value_text(b, r->high).text,
+                     r->samples);
         }
         canvas_hover(c, box, text);
     }

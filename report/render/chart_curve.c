@@ -15,11 +15,7 @@ typedef struct curve {
 
 static axes_key key_of(const curve_line *l)
 {
-    return (axes_key){l->label,
-                      l->low      ? SWATCH_BAND
-                      : l->dashed ? SWATCH_DASHED
-                                  : SWATCH_LINE,
-                      l->ink, l->pale};
+    return (axes_key){l->label, l->low ? SWATCH_BAND : l->dashed ? SWATCH_DASHED : SWATCH_LINE, l->ink, l->pale};
 }
 
 static double draw_keys(const curve *v, canvas *c, double left, double y, double width, bool draw)
@@ -37,8 +33,7 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     const curve *v = x->data;
     (void)from;
     (void)count;
-    return draw_keys(v, c, 0, 0, width, false) + 4 + (v->style.height > 0 ? v->style.height : 150) +
-           AXES_X_HEIGHT;
+    return draw_keys(v, c, 0, 0, width, false) + 4 + (v->style.height > 0 ? v->style.height : 150) + AXES_X_HEIGHT;
 }
 
 static void draw_data(canvas *c, const curve *v, const axes *a)
@@ -64,12 +59,8 @@ static void draw_data(canvas *c, const curve *v, const axes *a)
                                     .y = l->y,
                                     .count = points};
         if (!l->dashed)
-            series[n++] = (plot_series){.kind = PLOT_POINTS,
-                                        .ink = l->ink,
-                                        .line_width = 1.8,
-                                        .x = v->style.x,
-                                        .y = l->y,
-                                        .count = points};
+            series[n++] = (plot_series){
+                .kind = PLOT_POINTS, .ink = l->ink, .line_width = 1.8, .x = v->style.x, .y = l->y, .count = points};
     }
     plot p = {a->x.axis, a->y.axis, series, n};
     canvas_plot(c, a->box, &p);
@@ -109,13 +100,12 @@ static void draw_hovers(canvas *c, const curve *v, const axes *a)
     for (size_t i = 0; i < s->count; i++) {
         double x = axes_x(a, s->x[i]), before = i ? axes_x(a, s->x[i - 1]) : x,
                behind = i + 1 < s->count ? axes_x(a, s->x[i + 1]) : x;
-        double left = fmax((x + before) / 2, a->box.x),
-               right = fmin((x + behind) / 2, a->box.x + a->box.width);
+        double left = fmax((x + before) / 2, a->box.x), right = fmin((x + behind) / 2, a->box.x + a->box.width);
         char text[800];
         int used = snprintf(text, sizeof text, "%s:", x_text(&s->x_scale, s->x[i]).text);
         for (size_t k = 0; k < v->count && used > 0 && (size_t)used < sizeof text; k++)
-            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %s", k ? "," : "",
-                             v->lines[k].label, number_prefixed(v->lines[k].y[i], s->y_scale.unit).text);
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.60s %s", k ? "," : "", v->lines[k].label,
+                             number_prefixed(v->lines[k].y[i], s->y_scale.unit).text);
         if (right - left < 4) right = left + 4;
         canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
     }

@@ -18,7 +18,8 @@ static const double head_height = 15, pitch = 20.5, axis_height = 17, lane = 16,
 static size_t panel_end(const dumbbells *d, size_t first)
 {
     size_t end = first + 1;
-    while (end < d->count && d->rows[end].panel == d->rows[first].panel) end++;
+    while (end < d->count && d->rows[end].panel == d->rows[first].panel)
+        end++;
     return end;
 }
 
@@ -75,7 +76,8 @@ static plot_axis panel_axis(const dumbbells *d, size_t first, size_t end)
     double low = INFINITY, high = 0;
     for (size_t i = first; i < end; i++)
         for (int k = 0; k < 4; k++)
-            widen(((const double[]){d->rows[i].before, d->rows[i].after, d->rows[i].low, d->rows[i].high})[k], &low, &high);
+            widen(((const double[]){d->rows[i].before, d->rows[i].after, d->rows[i].low, d->rows[i].high})[k], &low,
+                  &high);
     if (!(high > 0)) return (plot_axis){.min = 1, .max = 10, .log = true};
     double from = floor(log10(low)), to = ceil(log10(high));
     if (to - from < 1) to = from + 1;
@@ -90,21 +92,25 @@ static double place(const places *p, plot_axis axis, double value)
 
 // ---- drawing ----
 
-static void draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, plot_axis axis, canvas_box box, double y)
+static void draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const places *p, plot_axis axis,
+                     canvas_box box, double y)
 {
     theme_ink ink = r->strong ? INK_WATCH : INK_TEXT, bar = r->strong ? INK_WATCH : INK_PEER;
     double middle = y + pitch / 2 - 1, base = middle + 2.6, a = place(p, axis, r->before), b = place(p, axis, r->after);
     canvas_text(c, box.x, y + 8, *r->gloss ? r->gloss : r->name, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, p->label - 4);
     if (*r->gloss) canvas_text(c, box.x, y + 16, r->name, TYPE_MONO, INK_SECONDARY, ALIGN_LEFT, p->label - 4);
-    canvas_text(c, p->device, base, r->device, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, p->device - box.x - p->label - 2);
+    canvas_text(c, p->device, base, r->device, TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT,
+                p->device - box.x - p->label - 2);
     if (is_positive(r->low) && is_positive(r->high) && r->high > r->low) {
         double from = place(p, axis, r->low), to = place(p, axis, r->high);
         canvas_rect(c, (canvas_box){from, middle - 4, fmax(to - from, 1), 8}, INK_HAIR, 2);
     }
     bool both = is_positive(r->before) && is_positive(r->after);
     if (isfinite(r->before) && isfinite(r->after)) {
-        if (both) canvas_line(c, a, middle, b, middle, bar, 2);
-        else canvas_dashed(c, a, middle, b, middle, bar, 1.4);
+        if (both)
+            canvas_line(c, a, middle, b, middle, bar, 2);
+        else
+            canvas_dashed(c, a, middle, b, middle, bar, 1.4);
     }
     if (r->tip) canvas_tip(c, r->tip);
     if (isfinite(r->before)) canvas_dot(c, a, middle, dot, INK_PAPER, INK_TEXT);
@@ -113,19 +119,24 @@ static void draw_row(canvas *c, const dumbbells *d, const dumbbell_row *r, const
         double right = p->right + 2 + p->column * (double)(k + 1);
         bool strong = r->strong && i >= 2;
         canvas_text(c, right, base, r->columns[i], i == 1 || strong ? TYPE_TABLE_STRONG : TYPE_TABLE,
-                    strong ? INK_WATCH : i == 1 ? INK_TEXT : INK_SECONDARY, ALIGN_RIGHT, p->column - 3);
+                    strong   ? INK_WATCH
+                    : i == 1 ? INK_TEXT
+                             : INK_SECONDARY,
+                    ALIGN_RIGHT, p->column - 3);
     }
     (void)d;
 }
 
-static void draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, const places *p, plot_axis axis, double top, double bottom)
+static void draw_axis(canvas *c, const dumbbells *d, size_t first, size_t end, const places *p, plot_axis axis,
+                      double top, double bottom)
 {
     double tics[10], last = -1e9;
     size_t count = plot_tics(axis, 6, tics);
     bool zero = false;
     for (size_t i = 0; i < count; i++)
         canvas_line(c, place(p, axis, tics[i]), top, place(p, axis, tics[i]), bottom, INK_HAIR, .5);
-    for (size_t i = first; i < end; i++) zero |= d->rows[i].before == 0 || d->rows[i].after == 0;
+    for (size_t i = first; i < end; i++)
+        zero |= d->rows[i].before == 0 || d->rows[i].after == 0;
     canvas_text(c, p->device, bottom + 9, d->rows[first].unit, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, p->device * .5);
     if (zero) canvas_text(c, place(p, axis, 0), bottom + 9, "0", TYPE_AXIS, INK_SECONDARY, ALIGN_CENTER, 0);
     if (zero) last = place(p, axis, 0) + 4;
@@ -153,7 +164,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         plot_axis axis = panel_axis(d, i, end);
         double bottom = y + pitch * (double)(end - i);
         draw_axis(c, d, i, end, &p, axis, y, bottom);
-        for (; i < end; i++, y += pitch) draw_row(c, d, &d->rows[i], &p, axis, box, y);
+        for (; i < end; i++, y += pitch)
+            draw_row(c, d, &d->rows[i], &p, axis, box, y);
         y = bottom + axis_height;
     }
 }
@@ -166,13 +178,15 @@ static void fill_twin(chart *x, const dumbbells *d)
     document_cell(&x->twin, "meaning");
     document_cell(&x->twin, "device");
     document_cell(&x->twin, "unit");
-    for (size_t i = 0; i < DUMBBELL_COLUMNS; i++) document_cell(&x->twin, d->heads[i]);
+    for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
+        document_cell(&x->twin, d->heads[i]);
     for (size_t r = 0; r < d->count; r++) {
         document_cell(&x->twin, d->rows[r].name);
         document_cell(&x->twin, d->rows[r].gloss);
         document_cell(&x->twin, d->rows[r].device);
         document_cell(&x->twin, d->rows[r].unit);
-        for (size_t i = 0; i < DUMBBELL_COLUMNS; i++) document_cell(&x->twin, d->rows[r].columns[i]);
+        for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
+            document_cell(&x->twin, d->rows[r].columns[i]);
     }
 }
 
@@ -181,7 +195,8 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
     chart x;
     dumbbells *d = chart_begin(&x, head, sizeof *d);
     if (!d) return x;
-    for (size_t i = 0; i < DUMBBELL_COLUMNS; i++) d->heads[i] = arena_text(d->memory, heads[i]);
+    for (size_t i = 0; i < DUMBBELL_COLUMNS; i++)
+        d->heads[i] = arena_text(d->memory, heads[i]);
     d->rows = arena_copy(d->memory, rows, count, sizeof *rows);
     d->count = d->rows ? count : 0;
     for (size_t i = 0; i < d->count; i++) {
@@ -191,7 +206,8 @@ chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS],
         r->device = arena_text(d->memory, r->device);
         r->unit = arena_text(d->memory, r->unit);
         r->tip = r->tip ? arena_text(d->memory, r->tip) : NULL;
-        for (size_t k = 0; k < DUMBBELL_COLUMNS; k++) r->columns[k] = arena_text(d->memory, r->columns[k]);
+        for (size_t k = 0; k < DUMBBELL_COLUMNS; k++)
+            r->columns[k] = arena_text(d->memory, r->columns[k]);
     }
     x.height = height;
     x.draw = draw;

@@ -67,7 +67,8 @@ static extent draw_ticks(canvas *c, const events_row *r, const axes *a, double l
     }
     for (size_t i = 0, end; i < PLACES; i = end) {
         double x = a->box.x + step * (double)i;
-        for (end = i + 1; end < PLACES && high[end] == high[i]; end++) {}
+        for (end = i + 1; end < PLACES && high[end] == high[i]; end++) {
+        }
         if (!(high[i] > 0)) continue;
         double width = step * (double)(end - i) + (end < PLACES && high[end] > 0 ? step / 4 : 0); // no seams
         canvas_rect(c, (canvas_box){x, a->box.y + a->box.height - high[i], fmax(width, 0.8), high[i]}, ink_of(r), 0);
@@ -131,8 +132,8 @@ static void draw_row(canvas *c, const events *e, const events_row *r, const axes
         return;
     }
     canvas_mark(c, right + 3, base - 2.3, r->severity);
-    canvas_text(c, right + 10, base, theme_severity_word(r->severity), TYPE_AXIS,
-                theme_severity_ink(r->severity), ALIGN_LEFT, 0);
+    canvas_text(c, right + 10, base, theme_severity_word(r->severity), TYPE_AXIS, theme_severity_ink(r->severity),
+                ALIGN_LEFT, 0);
 }
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -162,8 +163,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 
 static void make_table(document_table *t, const events *e)
 {
-    static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at",
-                                        "status"};
+    static const char *const heads[] = {"event", "samples with any", "sum", "most in a sample", "at", "status"};
     t->columns = sizeof heads / sizeof *heads;
     t->right = 0x1e;
     for (size_t i = 0; i < t->columns; i++)
@@ -183,14 +183,12 @@ static void make_table(document_table *t, const events *e)
         document_cell(t, r->unknown ? "not measured" : number_plain(sum).text);
         document_cell(t, r->unknown ? "" : number_plain(most).text);
         document_cell(t, number_duration(at).text);
-        document_cell(t, r->unknown  ? "not measured"
-                         : *r->right ? r->note
-                                     : theme_severity_word(r->severity));
+        document_cell(t, r->unknown ? "not measured" : *r->right ? r->note : theme_severity_word(r->severity));
     }
 }
 
-chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count,
-                   const axes_span *gaps, size_t gap_count)
+chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count, const axes_span *gaps,
+                   size_t gap_count)
 {
     const events_style style = {.axis = axis, .gaps = gaps, .gap_count = gap_count};
     return chart_events_over(head, &style, rows, count);

@@ -35,7 +35,8 @@ static double evidence(canvas *c, double x, double y, double width, const findin
         const findings_evidence *e = &r->evidence[i];
         double base = y + line * (double)i, right = x + width, middle = x + indent + (width - indent) * .68;
         if (!i) canvas_text(c, x, base, "evidence", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, indent - 4);
-        double room = middle - x - indent - 6 - canvas_text(c, middle, base, e->value, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, (width - indent) * .4);
+        double room = middle - x - indent - 6 -
+                      canvas_text(c, middle, base, e->value, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, (width - indent) * .4);
         canvas_text(c, x + indent, base, e->name, TYPE_MONO, INK_TEXT, ALIGN_LEFT, room);
         canvas_text(c, right, base, e->rate, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, right - middle - 8);
     }
@@ -52,7 +53,8 @@ static double block(canvas *c, double x, double y, double width, const findings_
         canvas_mark(c, left + 3, at - 3, r->severity);
         double word = canvas_text(c, left + 11, at, theme_severity_word(r->severity), TYPE_TABLE_STRONG,
                                   theme_severity_ink(r->severity), ALIGN_LEFT, 0);
-        canvas_text(c, left + 17 + word, at, head, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, width - text_left - 27 - word);
+        canvas_text(c, left + 17 + word, at, head, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT,
+                    width - text_left - 27 - word);
     }
     at += 13;
     at += shown ? canvas_paragraph(c, left, at, inner, r->claim, TYPE_BODY, INK_TEXT, 0)
@@ -124,8 +126,10 @@ static void draw_strip(canvas *c, const findings_row *r, canvas_box box)
     end_label(c, r, pow(10, low), left, y + 15, ALIGN_LEFT);
     end_label(c, r, pow(10, high), right, y + 15, ALIGN_RIGHT);
     if (!zero && !unknown) return;
-    if (unknown && zero) snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
-    else snprintf(text, sizeof text, unknown ? "%zu not known" : "%zu at zero", unknown ? unknown : zero);
+    if (unknown && zero)
+        snprintf(text, sizeof text, "%zu at zero, %zu not known", zero, unknown);
+    else
+        snprintf(text, sizeof text, unknown ? "%zu not known" : "%zu at zero", unknown ? unknown : zero);
     canvas_text(c, box.x, y + 24, text, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 

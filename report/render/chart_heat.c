@@ -60,7 +60,8 @@ static void band_range(const heat *h, size_t band, double *low, double *high)
 
 static theme_ink ink_of(const heat_row *r, double value, double low, double high)
 {
-    if (r->ramp == INK_DIVERGING) return theme_ramp(INK_DIVERGING, .5 + log(value) / log(r->span > 1 ? r->span : 8) / 2);
+    if (r->ramp == INK_DIVERGING)
+        return theme_ramp(INK_DIVERGING, .5 + log(value) / log(r->span > 1 ? r->span : 8) / 2);
     return theme_ramp(r->ramp, log(value / low) / log(high / low));
 }
 
@@ -90,7 +91,8 @@ static void draw_cell(canvas *c, const heat *h, const heat_row *r, size_t i, can
         canvas_rect(c, box, INK_EMPTY, 0);
         if (given && *given)
             canvas_text(c, middle, base, given, TYPE_CELL, INK_TEXT, ALIGN_CENTER, box.width - 2);
-        else if (box.width > 3) canvas_dot(c, middle, box.y + box.height / 2, 1, INK_PEER, INK_NONE);
+        else if (box.width > 3)
+            canvas_dot(c, middle, box.y + box.height / 2, 1, INK_PEER, INK_NONE);
     } else {
         theme_ink ink = ink_of(r, v, low, high);
         canvas_rect(c, box, ink, 0);
@@ -152,7 +154,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         }
         if (*line->note)
             canvas_text(c, box.x + box.width - right + 8, base, line->note, TYPE_AXIS, INK_TEXT, ALIGN_LEFT, right - 8);
-        else if (!numbers) draw_most(c, h, line, box.x + box.width - right + 8, right - 8, base);
+        else if (!numbers)
+            draw_most(c, h, line, box.x + box.width - right + 8, right - 8, base);
     }
     if (from + count >= h->count && *h->note)
         canvas_paragraph(c, box.x, y + 11, box.width, h->note, TYPE_FOOT, INK_SECONDARY, 0);
@@ -171,7 +174,8 @@ static void fill_twin(chart *x, const heat *h)
         document_cell(&x->twin, row->label);
         document_cell(&x->twin, row->unit);
         for (size_t i = 0; i < h->column_count; i++)
-            document_cell(&x->twin, row->texts && row->texts[i] ? row->texts[i] : cell_number(h, row, row->values[i]).text);
+            document_cell(&x->twin,
+                          row->texts && row->texts[i] ? row->texts[i] : cell_number(h, row, row->values[i]).text);
     }
 }
 

@@ -79,12 +79,8 @@ static size_t add_side(const histograms *h, const histogram_set *s, size_t way, 
     }
     to[n++] = (plot_series){.kind = PLOT_BARS, .ink = inks[way], .x = x, .y = y, .x2 = width, .count = bins};
     if (s->line[way])
-        to[n++] = (plot_series){.kind = PLOT_LINE,
-                                .ink = line_inks[way],
-                                .line_width = 0.9,
-                                .x = ends,
-                                .y = s->line[way],
-                                .count = bins};
+        to[n++] = (plot_series){
+            .kind = PLOT_LINE, .ink = line_inks[way], .line_width = 0.9, .x = ends, .y = s->line[way], .count = bins};
     return n;
 }
 
@@ -150,11 +146,10 @@ static void draw_set(canvas *c, const histograms *h, const histogram_set *s, can
         snprintf(none, sizeof none, "no %.60s", h->style.what);
         double text = fmin(canvas_text_width(c, none, TYPE_AXIS), a.box.width);
         canvas_rect(c,
-                    (canvas_box){a.box.x + (a.box.width - text) / 2 - 3, a.box.y + a.box.height / 2 - 6,
-                                 text + 6, 11},
+                    (canvas_box){a.box.x + (a.box.width - text) / 2 - 3, a.box.y + a.box.height / 2 - 6, text + 6, 11},
                     INK_PAPER, 0);
-        canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, none, TYPE_AXIS,
-                    INK_SECONDARY, ALIGN_CENTER, a.box.width);
+        canvas_text(c, a.box.x + a.box.width / 2, a.box.y + a.box.height / 2 + 2, none, TYPE_AXIS, INK_SECONDARY,
+                    ALIGN_CENTER, a.box.width);
     }
     label_bins(c, h, a.box);
     hover_bins(c, h, s, a.box);
@@ -170,8 +165,7 @@ static void histograms_draw(const chart *x, canvas *c, canvas_box box, size_t fr
     for (size_t i = from; i < from + count && i < h->count; i++) {
         size_t place = i - from;
         canvas_box cell = {box.x + (double)(place % line) * (width + between),
-                           box.y + key + (double)(place / line) * (cell_height + cell_gap + 12), width,
-                           cell_height};
+                           box.y + key + (double)(place / line) * (cell_height + cell_gap + 12), width, cell_height};
         draw_set(c, h, &h->sets[i], cell);
     }
 }
@@ -263,8 +257,8 @@ static void distribution_hovers(canvas *c, const distribution *d, const axes *a)
         double left, right;
         char text[480];
         if (!axes_clip(a, &span, &left, &right)) continue;
-        snprintf(text, sizeof text, "%.60s: %s %.40s, %s", d->bars.label,
-                 number_plain(d->bars.counts[i]).text, d->style.what, number_percent(d->shares[i]).text);
+        snprintf(text, sizeof text, "%.60s: %s %.40s, %s", d->bars.label, number_plain(d->bars.counts[i]).text,
+                 d->style.what, number_percent(d->shares[i]).text);
         canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
     }
 }
@@ -283,18 +277,14 @@ static void distribution_draw(const chart *x, canvas *c, canvas_box box, size_t 
     a.box.width = box.width - tics;
     axes_draw_key(c, keys, 2, a.box.x, box.y, a.box.width, true);
     axes_draw_y(c, &a);
-    const plot_series series[2] = {{.kind = PLOT_BARS,
-                                    .ink = d->bars.ink,
-                                    .x = d->middles,
-                                    .y = d->shares,
-                                    .x2 = d->widths,
-                                    .count = bins},
-                                   {.kind = PLOT_STEP,
-                                    .ink = d->outline.ink,
-                                    .line_width = 1.5,
-                                    .x = d->step_at,
-                                    .y = d->steps,
-                                    .count = bins + 3}};
+    const plot_series series[2] = {
+        {.kind = PLOT_BARS, .ink = d->bars.ink, .x = d->middles, .y = d->shares, .x2 = d->widths, .count = bins},
+        {.kind = PLOT_STEP,
+         .ink = d->outline.ink,
+         .line_width = 1.5,
+         .x = d->step_at,
+         .y = d->steps,
+         .count = bins + 3}};
     plot p = {a.x.axis, a.y.axis, series, d->outlined ? 2 : 1};
     canvas_plot(c, a.box, &p);
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);

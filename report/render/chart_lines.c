@@ -138,7 +138,8 @@ static double key_of(const lines_panel *p, canvas *c, double left, double y, dou
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const lines *l = x->data;
-    double sum = (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) + AXES_X_HEIGHT;
+    double sum =
+        (l->style.phase_count ? ribbon_height : 0) + (l->style.box_count ? boxes_height + 4 : 0) + AXES_X_HEIGHT;
     for (size_t i = from; i < from + count && i < l->count; i++)
         sum += panel_height(l, x) + panel_gap + key_of(&l->panels[i], c, 0, 0, width - label_width, false);
     return sum;
@@ -148,17 +149,22 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
 static void draw_incident_label(canvas *c, const axes *a, const char *label, double left, double right, bool full)
 {
     double text = canvas_text_width(c, label, TYPE_AXIS), x;
-    if (text + 4 <= right - left) x = (left + right - text) / 2;
-    else if (right + 3 + text <= a->box.x + a->box.width) x = right + 3;
-    else if (left - 3 - text >= a->box.x) x = left - 3 - text;
-    else return;
+    if (text + 4 <= right - left)
+        x = (left + right - text) / 2;
+    else if (right + 3 + text <= a->box.x + a->box.width)
+        x = right + 3;
+    else if (left - 3 - text >= a->box.x)
+        x = left - 3 - text;
+    else
+        return;
     if (full) canvas_rect(c, (canvas_box){x - 2, a->box.y + .5, text + 4, 9.5}, INK_PAPER, 1);
     canvas_text(c, x, a->box.y + 7, label, TYPE_AXIS, INK_BAD, ALIGN_LEFT, 0);
 }
 
 typedef enum incident_part { INCIDENT_WASH = 0, INCIDENT_EDGES, INCIDENT_LABELS } incident_part;
 
-static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, incident_part part, bool full)
+static void draw_incidents(canvas *c, const axes *a, const axes_span *spans, size_t count, incident_part part,
+                           bool full)
 {
     double left, right;
     for (size_t i = 0; i < count; i++) {
@@ -218,19 +224,17 @@ static void draw_hovers(canvas *c, const lines *l, const lines_panel *p, const a
     size_t count = l->style.count, stretches = count < MOST ? count : MOST;
     for (size_t s = 0; s < stretches; s++) {
         size_t from = s * count / stretches, end = (s + 1) * count / stretches, i = (from + end) / 2;
-        axes_span span = {l->style.x[from], end < count ? l->style.x[end] : l->style.axis.axis.max, NULL,
-                          INK_NONE};
+        axes_span span = {l->style.x[from], end < count ? l->style.x[end] : l->style.axis.axis.max, NULL, INK_NONE};
         double left, right;
         char text[800];
         if (!axes_clip(a, &span, &left, &right)) continue;
-        number_text at = value_text(
-            &(lines_panel){.format = l->style.axis.format, .unit = l->style.axis.unit}, l->style.x[i]);
+        number_text at =
+            value_text(&(lines_panel){.format = l->style.axis.format, .unit = l->style.axis.unit}, l->style.x[i]);
         int used = snprintf(text, sizeof text, "%s", at.text);
         for (size_t k = 0; k < p->curve_count && used > 0 && (size_t)used < sizeof text - 1; k++)
-            used +=
-                snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":",
-                         p->curves[k].label, *p->curves[k].label ? " " : "",
-                         isnan(p->curves[k].y[i]) ? "not measured" : value_text(p, p->curves[k].y[i]).text);
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s%s%s", k ? "," : ":", p->curves[k].label,
+                             *p->curves[k].label ? " " : "",
+                             isnan(p->curves[k].y[i]) ? "not measured" : value_text(p, p->curves[k].y[i]).text);
         canvas_hover(c, (canvas_box){left, a->box.y, right - left, a->box.height}, text);
     }
 }
@@ -241,7 +245,8 @@ static void hatch_unknown(canvas *c, const lines *l, const lines_curve *k, const
     const double *x = l->style.x;
     size_t count = l->style.count;
     for (size_t i = 0, end; i < count; i = end + 1) {
-        for (end = i; end < count && isnan(k->y[end]);) end++;
+        for (end = i; end < count && isnan(k->y[end]);)
+            end++;
         if (end == i) continue;
         double from = i ? (x[i - 1] + x[i]) / 2 : l->style.axis.axis.min;
         double to = end < count ? (x[end - 1] + x[end]) / 2 : l->style.axis.axis.max;
@@ -293,8 +298,10 @@ static void draw_panel(canvas *c, const lines *l, size_t i, const axes *a, doubl
     if (full) hatch_unknown(c, l, &p->curves[0], a);
     axes_draw_y(c, a);
     double label = canvas_paragraph(c, left, a->box.y + 7, room, p->label, TYPE_TABLE_STRONG, INK_TEXT, 2);
-    size_t room_lines = (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
-    canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY, room_lines < 3 ? room_lines : 3);
+    size_t room_lines =
+        (size_t)fmax(1, floor((a->box.height + panel_gap - 7 - label) / (1.35 * theme_size(TYPE_AXIS))));
+    canvas_paragraph(c, left, a->box.y + 7 + label, room, p->below, TYPE_AXIS, INK_SECONDARY,
+                     room_lines < 3 ? room_lines : 3);
     draw_curves(c, l, p, a);
     draw_limit(c, p, a);
     draw_incidents(c, a, s->incidents, s->incident_count, INCIDENT_EDGES, full);
@@ -320,7 +327,8 @@ static double draw_rows(canvas *c, const lines *l, const axes *over, double left
         a.box.height = boxes_height - 3;
         double used = canvas_text(c, left, a.box.y + 8, s->boxes_label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, room);
         if (room - used > 20)
-            canvas_text(c, left + used + 5, a.box.y + 8, s->boxes_below, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, room - used - 5);
+            canvas_text(c, left + used + 5, a.box.y + 8, s->boxes_below, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
+                        room - used - 5);
         axes_draw_spans(c, &a, s->boxes, s->box_count);
         taken += boxes_height + 4;
     }
@@ -342,9 +350,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = from; i < from + count && i < l->count; i++)
         labels = fmax(labels, axes_label_width(c, &l->scales[i], high));
     double start = box.x + label_width + labels + 4;
-    axes a = {{start, y, box.x + box.width - start, ribbon_height - 5},
-              l->style.axis,
-              {{0, 1, false, false}, AXES_SI, ""}};
+    axes a = {
+        {start, y, box.x + box.width - start, ribbon_height - 5}, l->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
     y += draw_rows(c, l, &a, box.x);
     for (size_t i = from; i < from + count && i < l->count; i++) {
         y += key_of(&l->panels[i], c, a.box.x, y - 2, a.box.width, true);

@@ -90,14 +90,13 @@ static void hover_row(canvas *c, const map *m, const map_row *r, canvas_box box)
                  number_duration(m->style.from + span * (double)end).text,
                  isnan(high) ? "not measured" : value_text(m, high).text,
                  end - from > 1 && !isnan(high) ? " at most" : "");
-        canvas_hover(
-            c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
-            text);
+        canvas_hover(c, (canvas_box){box.x + step * (double)from, box.y, step * (double)(end - from), box.height},
+                     text);
     }
 }
 
-static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y,
-                     double right, double high)
+static void draw_row(canvas *c, const map *m, const map_row *r, const axes *a, double left, double y, double right,
+                     double high)
 {
     double base = y + high / 2 + 2.2, marks = m->marks ? 44 : 0;
     canvas_box box = {axes_x(a, m->style.from), y, 0, high - row_gap};
@@ -134,9 +133,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     const map *m = x->data;
     double label, beside, end = box.x + box.width, y = box.y + head_height;
     measure(m, c, box.width, &label, &beside);
-    axes a = {{box.x + label, y, box.width - label - beside, 0},
-              m->style.axis,
-              {{0, 1, false, false}, AXES_SI, ""}};
+    axes a = {{box.x + label, y, box.width - label - beside, 0}, m->style.axis, {{0, 1, false, false}, AXES_SI, ""}};
     axes_draw_ramp(c, a.box.x + a.box.width, box.y, m->style.ramp, "> 0", value_text(m, m->max).text);
     canvas_text(c, box.x, y - 4, m->style.label_head, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, label - 8);
     canvas_text(c, end, y - 4, m->style.right_head, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT, beside);

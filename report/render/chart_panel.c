@@ -62,7 +62,8 @@ static void draw_bar(canvas *c, const panel *p, const panel_row *r, double left,
     }
     if (!*r->note) return;
     double width = canvas_text_width(c, r->note, TYPE_FOOT);
-    if (furthest + 8 + width < right) canvas_text(c, furthest + 8, y + 9.6, r->note, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, 0);
+    if (furthest + 8 + width < right)
+        canvas_text(c, furthest + 8, y + 9.6, r->note, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, 0);
 }
 
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -79,7 +80,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         canvas_shorten_at(c, SHORTEN_MIDDLE);
         draw_bar(c, p, r, left, right, y);
         number_text value = number_volume_rate(r->value, strcmp(p->style.unit, "bytes") == 0 ? "bytes" : "");
-        canvas_text(c, box.x + box.width, y + 10, value.text, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT, value_width - 22);
+        canvas_text(c, box.x + box.width, y + 10, value.text, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT,
+                    value_width - 22);
     }
 }
 

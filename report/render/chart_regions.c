@@ -21,12 +21,14 @@ static const double head_height = 15, pitch = 13.2, step = 9;
 static double table_height(const chart *x, canvas *c, double width, size_t from, size_t count)
 {
     const tree *t = x->data;
-    double note = *t->note && from + count >= t->count ? canvas_paragraph_height(c, width, t->note, TYPE_FOOT, 0) + 5 : 0;
+    double note =
+        *t->note && from + count >= t->count ? canvas_paragraph_height(c, width, t->note, TYPE_FOOT, 0) + 5 : 0;
     return head_height + (double)count * pitch + note;
 }
 
 typedef struct places {
-    double name, calls, bar, bar_width, time, own, odd, sent, sent_width, sent_text, paused, retries; // right edges but name, bar, sent
+    double name, calls, bar, bar_width, time, own, odd, sent, sent_width, sent_text, paused,
+        retries; // right edges but name, bar, sent
     bool narrow;
 } places;
 
@@ -80,13 +82,16 @@ static void draw_nic(canvas *c, const region_row *r, const places *p, double y, 
     if (isfinite(r->sent_share)) {
         double share = fmin(fmax(r->sent_share, 0), 1);
         canvas_rect(c, (canvas_box){p->sent, y + 2, p->sent_width, pitch - 5.6}, INK_EMPTY, 0);
-        canvas_rect(c, (canvas_box){p->sent, y + 2, fmax(share * p->sent_width, share > 0 ? .8 : 0), pitch - 5.6}, INK_SENT, 0);
+        canvas_rect(c, (canvas_box){p->sent, y + 2, fmax(share * p->sent_width, share > 0 ? .8 : 0), pitch - 5.6},
+                    INK_SENT, 0);
     }
-    canvas_text(c, p->sent_text, base, r->sent, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->sent_text - p->sent - p->sent_width - 2);
+    canvas_text(c, p->sent_text, base, r->sent, TYPE_CELL, INK_TEXT, ALIGN_RIGHT,
+                p->sent_text - p->sent - p->sent_width - 2);
     if (r->severity > SEVERITY_INFO)
-        canvas_rect(c, (canvas_box){p->sent_text + 4, y, p->paused - p->sent_text - 2, pitch - 1.6}, theme_severity_field(r->severity), 0);
-    canvas_text(c, p->paused, base, r->paused, r->severity > SEVERITY_INFO ? TYPE_CELL_STRONG : TYPE_CELL, INK_TEXT, ALIGN_RIGHT,
-                p->paused - p->sent_text - 4);
+        canvas_rect(c, (canvas_box){p->sent_text + 4, y, p->paused - p->sent_text - 2, pitch - 1.6},
+                    theme_severity_field(r->severity), 0);
+    canvas_text(c, p->paused, base, r->paused, r->severity > SEVERITY_INFO ? TYPE_CELL_STRONG : TYPE_CELL, INK_TEXT,
+                ALIGN_RIGHT, p->paused - p->sent_text - 4);
     canvas_text(c, p->retries, base, r->retries, TYPE_CELL, INK_TEXT, ALIGN_RIGHT, p->retries - p->paused - 4);
 }
 
@@ -104,7 +109,8 @@ static void draw_row(canvas *c, const region_row *r, const places *p, double y)
     canvas_rect(c, (canvas_box){p->bar, y + 2, p->bar_width, pitch - 5.6}, INK_EMPTY, 0);
     canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->share, 1) * p->bar_width, pitch - 5.6}, INK_PEER, 0);
     canvas_rect(c, (canvas_box){p->bar, y + 2, fmin(r->own_share, 1) * p->bar_width, pitch - 5.6}, INK_TEXT, 0);
-    canvas_text(c, p->time, base, r->time, TYPE_CELL_STRONG, INK_TEXT, ALIGN_RIGHT, p->time - p->bar - p->bar_width - 2);
+    canvas_text(c, p->time, base, r->time, TYPE_CELL_STRONG, INK_TEXT, ALIGN_RIGHT,
+                p->time - p->bar - p->bar_width - 2);
     canvas_text(c, p->odd, base, r->odd, TYPE_CELL, r->odd_strong ? INK_WATCH : INK_SECONDARY, ALIGN_RIGHT, 52);
     if (p->narrow) return;
     canvas_text(c, p->calls, base, r->calls, TYPE_CELL, INK_SECONDARY, ALIGN_RIGHT, 34);
@@ -118,16 +124,20 @@ static void table_draw(const chart *x, canvas *c, canvas_box box, size_t from, s
     places p = place_columns(box);
     double y = box.y + head_height;
     draw_heads(c, &p, box.y + 8);
-    for (size_t i = from; i < from + count && i < t->count; i++, y += pitch) draw_row(c, &t->rows[i], &p, y);
-    if (*t->note && from + count >= t->count) canvas_paragraph(c, box.x, y + 9, box.width, t->note, TYPE_FOOT, INK_SECONDARY, 0);
+    for (size_t i = from; i < from + count && i < t->count; i++, y += pitch)
+        draw_row(c, &t->rows[i], &p, y);
+    if (*t->note && from + count >= t->count)
+        canvas_paragraph(c, box.x, y + 9, box.width, t->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 static void fill_twin(chart *x, const tree *t)
 {
-    static const char *const heads[] = {"region", "depth", "calls", "mean of ranks", "own", "share of time", "odd rank", "NICs sent", "paused", "retries"};
+    static const char *const heads[] = {"region",        "depth",    "calls",     "mean of ranks", "own",
+                                        "share of time", "odd rank", "NICs sent", "paused",        "retries"};
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = UINT64_C(0x3be);
-    for (size_t i = 0; i < x->twin.columns; i++) document_cell(&x->twin, heads[i]);
+    for (size_t i = 0; i < x->twin.columns; i++)
+        document_cell(&x->twin, heads[i]);
     for (size_t i = 0; i < t->count; i++) {
         const region_row *r = &t->rows[i];
         document_cell(&x->twin, r->name);
@@ -154,7 +164,8 @@ static tree *make_tree(chart *x, chart_head head, const region_row *rows, size_t
     for (size_t i = 0; i < t->count; i++) {
         region_row *r = &t->rows[i];
         const char **texts[] = {&r->name, &r->calls, &r->time, &r->own, &r->odd, &r->sent, &r->paused, &r->retries};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) *texts[k] = arena_text(t->memory, *texts[k]);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            *texts[k] = arena_text(t->memory, *texts[k]);
         r->note = r->note ? arena_text(t->memory, r->note) : NULL;
         r->tip = r->tip ? arena_text(t->memory, r->tip) : NULL;
         if (r->depth + 1 > t->depth) t->depth = r->depth + 1;
@@ -205,15 +216,17 @@ static void draw_piece(canvas *c, const tree *t, const region_row *r, canvas_box
     theme_ink ink = color_of(t, r->bytes_per_s);
     char text[200];
     if (r->tip) canvas_tip(c, r->tip);
-    if (isnan(r->bytes_per_s)) canvas_hatch(c, box);
-    else canvas_rect(c, box, ink, 0);
+    if (isnan(r->bytes_per_s))
+        canvas_hatch(c, box);
+    else
+        canvas_rect(c, box, ink, 0);
     if (isnan(r->bytes_per_s)) return; // text on a hatching is not legible
     snprintf(text, sizeof text, "%.100s  %s", r->name, number_percent(r->share).text);
     bool fits = canvas_text_width(c, text, TYPE_CELL) < box.width - 6;
     if (!fits) snprintf(text, sizeof text, "%.100s", r->name);
     if (fits || canvas_text_width(c, text, TYPE_CELL) < box.width - 4)
-        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink), ALIGN_CENTER,
-                    box.width - 2);
+        canvas_text(c, box.x + box.width / 2, box.y + box.height / 2 + 2.6, text, TYPE_CELL, (theme_ink)(INK_ON + ink),
+                    ALIGN_CENTER, box.width - 2);
 }
 
 static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
@@ -222,19 +235,21 @@ static void icicle_draw(const chart *x, canvas *c, canvas_box box, size_t from, 
     double next[LEVELS + 1]; // where the next piece of a level begins
     (void)from;
     (void)count;
-    for (size_t i = 0; i <= LEVELS; i++) next[i] = box.x;
+    for (size_t i = 0; i <= LEVELS; i++)
+        next[i] = box.x;
     for (size_t i = 0; i < t->count; i++) {
         const region_row *r = &t->rows[i];
         if (r->depth >= LEVELS) continue;
         double width = fmin(r->share, 1) * box.width, left = next[r->depth];
         next[r->depth] += width;
-        for (size_t k = r->depth + 1; k <= LEVELS; k++) next[k] = left; // its children begin where it does
+        for (size_t k = r->depth + 1; k <= LEVELS; k++)
+            next[k] = left; // its children begin where it does
         if (width < .7) continue;
         draw_piece(c, t, r, (canvas_box){left, box.y + level * (double)r->depth, width - .6, level - 1});
     }
     if (*t->note)
-        canvas_text(c, box.x, box.y + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + 9, t->note, TYPE_FOOT, INK_SECONDARY,
-                    ALIGN_LEFT, box.width);
+        canvas_text(c, box.x, box.y + level * (double)(t->depth < LEVELS ? t->depth : LEVELS) + 9, t->note, TYPE_FOOT,
+                    INK_SECONDARY, ALIGN_LEFT, box.width);
 }
 
 chart chart_icicle(chart_head head, const region_row *rows, size_t count, const char *note)

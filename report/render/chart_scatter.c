@@ -28,8 +28,7 @@ static double draw_keys(const scatter *s, canvas *c, double left, double y, doub
         keys[n++] = (axes_key){"median", SWATCH_LINE, INK_TEXT, INK_NONE};
         keys[n++] = (axes_key){"5 % and 95 %", SWATCH_DASHED, INK_TEXT, INK_NONE};
     }
-    return fmax(axes_draw_key(c, keys, n, left, y, width - (s->density ? 100 : 0), draw),
-                s->density ? 15 : 0);
+    return fmax(axes_draw_key(c, keys, n, left, y, width - (s->density ? 100 : 0), draw), s->density ? 15 : 0);
 }
 
 static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
@@ -37,8 +36,7 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
     const scatter *s = x->data;
     (void)from;
     (void)count;
-    return draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) +
-           AXES_X_HEIGHT;
+    return draw_keys(s, c, 0, 0, width, false) + 4 + (s->style.height > 0 ? s->style.height : 170) + AXES_X_HEIGHT;
 }
 
 static void draw_points(canvas *c, const scatter *s, const axes *a)
@@ -58,26 +56,22 @@ static void draw_points(canvas *c, const scatter *s, const axes *a)
 
 static void draw_density(canvas *c, const scatter *s, const axes *a)
 {
-    const plot_series series[3] = {{.kind = PLOT_LINE,
-                                    .ink = INK_TEXT,
-                                    .line_width = 1.2,
-                                    .x = s->xs,
-                                    .y = s->medians,
-                                    .count = s->columns},
-                                   {.kind = PLOT_LINE,
-                                    .ink = INK_TEXT,
-                                    .line_width = 0.7,
-                                    .dashed = true,
-                                    .x = s->xs,
-                                    .y = s->lows,
-                                    .count = s->columns},
-                                   {.kind = PLOT_LINE,
-                                    .ink = INK_TEXT,
-                                    .line_width = 0.7,
-                                    .dashed = true,
-                                    .x = s->xs,
-                                    .y = s->highs,
-                                    .count = s->columns}};
+    const plot_series series[3] = {
+        {.kind = PLOT_LINE, .ink = INK_TEXT, .line_width = 1.2, .x = s->xs, .y = s->medians, .count = s->columns},
+        {.kind = PLOT_LINE,
+         .ink = INK_TEXT,
+         .line_width = 0.7,
+         .dashed = true,
+         .x = s->xs,
+         .y = s->lows,
+         .count = s->columns},
+        {.kind = PLOT_LINE,
+         .ink = INK_TEXT,
+         .line_width = 0.7,
+         .dashed = true,
+         .x = s->xs,
+         .y = s->highs,
+         .count = s->columns}};
     plot p = {a->x.axis, a->y.axis, series, 3};
     canvas_plot(c, a->box, &p);
 }
@@ -131,8 +125,7 @@ static void make_quantiles(scatter *s, const place *points, size_t count)
 {
     enum { COLUMNS = 60, LEAST = 8 };
     size_t *starts = arena_make(s->memory, COLUMNS + 1, sizeof *starts);
-    double *sorted = malloc((count + 1) * sizeof *sorted),
-           *all = arena_make(s->memory, 4 * COLUMNS, sizeof *all);
+    double *sorted = malloc((count + 1) * sizeof *sorted), *all = arena_make(s->memory, 4 * COLUMNS, sizeof *all);
     if (sorted && starts && all) {
         plot_axis axis = s->style.x_scale.axis;
         s->xs = all, s->medians = all + COLUMNS, s->lows = all + 2 * COLUMNS, s->highs = all + 3 * COLUMNS;
@@ -157,8 +150,7 @@ static void make_quantiles(scatter *s, const place *points, size_t count)
             size_t n = starts[k + 1] - starts[k];
             double at = ((double)k + 0.5) / COLUMNS, *of = sorted + starts[k];
             qsort(of, n, sizeof *of, by_value);
-            s->xs[k] =
-                axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
+            s->xs[k] = axis.log ? axis.min * pow(axis.max / axis.min, at) : axis.min + at * (axis.max - axis.min);
             s->medians[k] = n >= LEAST ? quantile(of, n, 0.5) : NAN;
             s->lows[k] = n >= LEAST ? quantile(of, n, 0.05) : NAN;
             s->highs[k] = n >= LEAST ? quantile(of, n, 0.95) : NAN;
@@ -172,8 +164,7 @@ static size_t most_of(const scatter *s, const place *points, size_t count)
 {
     size_t most = 0, *cells = calloc((size_t)ACROSS * UP, sizeof *cells);
     for (size_t i = 0; cells && i < count; i++) {
-        double x = plot_at(s->style.x_scale.axis, points[i].x),
-               y = plot_at(s->style.y_scale.axis, points[i].y);
+        double x = plot_at(s->style.x_scale.axis, points[i].x), y = plot_at(s->style.y_scale.axis, points[i].y);
         if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1)) continue;
         size_t column = x < 1 ? (size_t)(x * ACROSS) : ACROSS - 1, row = y < 1 ? (size_t)(y * UP) : UP - 1;
         if (++cells[row * ACROSS + column] > most) most = cells[row * ACROSS + column];
@@ -194,8 +185,7 @@ static void make_density(scatter *s, const scatter_set *sets)
             ys[n] = all[n].y = sets[i].y[k];
         }
     if (s->density && n) {
-        plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP,
-                     s->density);
+        plot_density(s->style.x_scale.axis, s->style.y_scale.axis, xs, ys, n, INK_BLUE, ACROSS, UP, s->density);
         // No transparent pixels: where a viewer smooths the picture, they would show as dark edges.
         for (size_t i = 0; i < (size_t)ACROSS * UP; i++)
             if (s->density[i] == INK_NONE) s->density[i] = INK_PAPER;
@@ -263,10 +253,8 @@ static plot_axis axis_of(plot_axis wanted, const scatter_set *sets, size_t count
 static void copy_points(scatter *s)
 {
     for (size_t i = 0; i < s->count; i++) {
-        s->sets[i].x =
-            s->density ? NULL : arena_copy(s->memory, s->sets[i].x, s->sets[i].count, sizeof(double));
-        s->sets[i].y =
-            s->density ? NULL : arena_copy(s->memory, s->sets[i].y, s->sets[i].count, sizeof(double));
+        s->sets[i].x = s->density ? NULL : arena_copy(s->memory, s->sets[i].x, s->sets[i].count, sizeof(double));
+        s->sets[i].y = s->density ? NULL : arena_copy(s->memory, s->sets[i].y, s->sets[i].count, sizeof(double));
     }
 }
 

@@ -57,7 +57,8 @@ static void draw_word(canvas *c, const strip *s, const strip_row *r, double x, d
     const strip_cell *worst = worst_of(s, r);
     bool unknown = any_unknown(s, r);
     if (!worst || (unknown && worst->severity == SEVERITY_OK)) {
-        canvas_text(c, x, y, unknown ? "not read" : NUMBER_UNKNOWN, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT, word_width - 4);
+        canvas_text(c, x, y, unknown ? "not read" : NUMBER_UNKNOWN, TYPE_AXIS, INK_SECONDARY, ALIGN_LEFT,
+                    word_width - 4);
         return;
     }
     canvas_text(c, x, y, theme_severity_word(worst->severity), TYPE_AXIS, theme_severity_ink(worst->severity),
@@ -108,15 +109,18 @@ static void draw_folded(canvas *c, const strip *s, const strip_row *r, canvas_bo
         canvas_text(c, cell.x + cell.width - 4, base, text, TYPE_CELL, n ? INK_TEXT : INK_SECONDARY, ALIGN_RIGHT, 0);
     }
     canvas_box left_out = {box.x + 4 * width + gap, box.y, width - gap, box.height};
-    if (unknown) canvas_hatch(c, left_out);
-    else canvas_rect(c, left_out, INK_EMPTY, 0);
+    if (unknown)
+        canvas_hatch(c, left_out);
+    else
+        canvas_rect(c, left_out, INK_EMPTY, 0);
     snprintf(text, sizeof text, "%zu", unknown);
     canvas_text(c, left_out.x + left_out.width - 4, base, text, TYPE_CELL, unknown ? INK_TEXT : INK_SECONDARY,
                 ALIGN_RIGHT, 0);
     if (!worst || worst->severity == SEVERITY_OK) return;
     snprintf(text, sizeof text, "%.20s", worst->text);
     double x = box.x + 5 * width + 8, right = box.x + box.width;
-    x += canvas_text(c, x, base, s->columns[worst - r->cells], TYPE_CELL_STRONG, INK_TEXT, ALIGN_LEFT, right - x - 40) + 6;
+    x += canvas_text(c, x, base, s->columns[worst - r->cells], TYPE_CELL_STRONG, INK_TEXT, ALIGN_LEFT, right - x - 40) +
+         6;
     canvas_text(c, x, base, text, TYPE_CELL, INK_TEXT, ALIGN_LEFT, right - x);
 }
 
@@ -125,7 +129,8 @@ static void folded_heads(canvas *c, canvas_box box)
     static const char *const heads[] = {"OK", "INFO", "WATCH", "WARN +", "not read"};
     double width = box.width / 8;
     for (size_t i = 0; i < 5; i++)
-        canvas_text(c, box.x + width * (double)(i + 1) - 4, box.y + 8, heads[i], TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT, width - 4);
+        canvas_text(c, box.x + width * (double)(i + 1) - 4, box.y + 8, heads[i], TYPE_TABLE, INK_SECONDARY, ALIGN_RIGHT,
+                    width - 4);
     canvas_text(c, box.x + 5 * width + 8, box.y + 8, "worst", TYPE_TABLE, INK_SECONDARY, ALIGN_LEFT, 0);
 }
 
@@ -157,9 +162,12 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 
 static void twin_cell(document_table *t, const strip_cell *cell)
 {
-    if (cell->state == STRIP_UNKNOWN) document_cell(t, "not read");
-    else if (cell->state == STRIP_ABSENT) document_cell(t, NUMBER_UNKNOWN);
-    else document_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
+    if (cell->state == STRIP_UNKNOWN)
+        document_cell(t, "not read");
+    else if (cell->state == STRIP_ABSENT)
+        document_cell(t, NUMBER_UNKNOWN);
+    else
+        document_cellf(t, "%s %s", theme_severity_word(cell->severity), cell->text);
 }
 
 static void fill_twin(chart *x, const strip *s)

@@ -52,7 +52,8 @@ static void measure(const grid *g, canvas *c, double width, double *widths)
         widths[k] = canvas_text_width(c, g->columns[k].head, TYPE_TABLE);
         for (size_t r = 0; r < g->count; r++) {
             const char *text = g->cells[r * g->column_count + k];
-            bool counts = *text && !is_heading(g, r) && (double)strlen(text) * 9 > widths[k]; // no glyph is wider than 9 pt
+            bool counts =
+                *text && !is_heading(g, r) && (double)strlen(text) * 9 > widths[k]; // no glyph is wider than 9 pt
             if (counts) widths[k] = fmax(widths[k], canvas_text_width(c, text, type_of(g->columns[k].look)));
         }
         widths[k] = ceil(widths[k] + .5);

@@ -54,7 +54,8 @@ static void draw_row(canvas *c, const use_row *r, canvas_box field, double left,
     if (!r->no_capacity) {
         canvas_rect(c, field, INK_EMPTY, 0);
         canvas_frame(c, field, INK_HAIR, .4);
-        if (r->share > 0) canvas_rect(c, (canvas_box){field.x, field.y, clamped(r->share) * field.width, field.height}, r->ink, 0);
+        if (r->share > 0)
+            canvas_rect(c, (canvas_box){field.x, field.y, clamped(r->share) * field.width, field.height}, r->ink, 0);
         draw_range(c, r, field.x, field.width, field.y);
     }
     x += canvas_text(c, x, base, r->value, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, end - x) + 3;
@@ -68,7 +69,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t i = 0; i < u->count; i++) {
         const use_row *r = &u->rows[i];
         label = fmax(label, canvas_text_width(c, r->label, TYPE_TABLE));
-        text = fmax(text, canvas_text_width(c, r->value, TYPE_TABLE_STRONG) + 3 + canvas_text_width(c, r->of, TYPE_CELL));
+        text =
+            fmax(text, canvas_text_width(c, r->value, TYPE_TABLE_STRONG) + 3 + canvas_text_width(c, r->of, TYPE_CELL));
     }
     label = fmin(label, .3 * box.width) + 10;
     text = fmin(text + 8, .42 * box.width);

@@ -15,9 +15,9 @@ typedef struct chart_head {
 
 typedef struct bars_row {
     const char *label;
-    double value[2]; // to the left, to the right
-    double pale[2];  // behind, in the pale shade: another run; NAN: none
-    double share[2]; // in columns at the right; NAN: unknown
+    double value[2];    // to the left, to the right
+    double pale[2];     // behind, in the pale shade: another run; NAN: none
+    double share[2];    // in columns at the right; NAN: unknown
     const char *tip[2]; // or NULL
 } bars_row;
 
@@ -41,8 +41,8 @@ typedef enum strip_state {
 typedef struct strip_cell {
     strip_state state;
     severity severity;
-    const char *text; // the number; NULL: ""
-    double weight;    // of equally bad cells the heaviest is the worst
+    const char *text;   // the number; NULL: ""
+    double weight;      // of equally bad cells the heaviest is the worst
     const char *before; // another run's, narrow before it, with its severity; NULL: none
     severity before_severity;
     const char *tip;
@@ -62,12 +62,12 @@ chart chart_strip(chart_head head, const char *const *columns, size_t column_cou
 
 typedef struct heat_row {
     const char *label, *unit;
-    size_t band;          // rows of one band stand together and share a scale
-    theme_ink ramp;       // INK_BLUE, INK_ORANGE; INK_DIVERGING: ratios, 1 is the middle
-    double span;          // INK_DIVERGING: the ratio at the ends of the ramp; 0: 8
-    const double *values; // [columns]
+    size_t band;              // rows of one band stand together and share a scale
+    theme_ink ramp;           // INK_BLUE, INK_ORANGE; INK_DIVERGING: ratios, 1 is the middle
+    double span;              // INK_DIVERGING: the ratio at the ends of the ramp; 0: 8
+    const double *values;     // [columns]
     const char *const *texts; // [columns]: in the cells instead of the numbers; NULL: numbers
-    const char *note;     // at the right, in place of the most; NULL: none
+    const char *note;         // at the right, in place of the most; NULL: none
 } heat_row;
 
 // Over more than HEAT_COLUMNS columns the cells have no numbers, but a column names the largest.
@@ -102,31 +102,32 @@ enum { DUMBBELL_COLUMNS = 4 };
 
 typedef struct dumbbell_row {
     const char *name, *gloss, *device, *unit; // gloss "": none
-    size_t panel;         // rows of one panel stand together and share an axis and a unit
-    double before, after; // 0: in a lane of its own; NAN: not known, no dot
-    double low, high;     // range of before; NAN: none
-    bool strong;          // worth a colour
-    const char *columns[DUMBBELL_COLUMNS]; // before, after, and two ratios
-    const char *tip;      // or NULL
+    size_t panel;                             // rows of one panel stand together and share an axis and a unit
+    double before, after;                     // 0: in a lane of its own; NAN: not known, no dot
+    double low, high;                         // range of before; NAN: none
+    bool strong;                              // worth a colour
+    const char *columns[DUMBBELL_COLUMNS];    // before, after, and two ratios
+    const char *tip;                          // or NULL
 } dumbbell_row;
 
-chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows, size_t count);
+chart chart_dumbbell(chart_head head, const char *const heads[DUMBBELL_COLUMNS], const dumbbell_row *rows,
+                     size_t count);
 
 // ---- chart_regions.c: the tree of regions, as a table and as an icicle ----
 
 typedef struct region_row {
     const char *name;
     size_t depth;
-    double share, own_share; // of the time of all, 0 to 1
+    double share, own_share;        // of the time of all, 0 to 1
     const char *calls, *time, *own; // texts
-    const char *odd;         // "17 x1.25"; "": none
+    const char *odd;                // "17 x1.25"; "": none
     bool odd_strong;
-    double sent_share;       // of the line rate; NAN: not known
-    double bytes_per_s;      // of the icicle's colour; NAN: not measured
+    double sent_share;  // of the line rate; NAN: not known
+    double bytes_per_s; // of the icicle's colour; NAN: not measured
     const char *sent, *paused, *retries;
-    severity severity;       // of its findings
-    const char *note;        // in place of the NICs' figures; NULL: none
-    const char *tip;         // or NULL
+    severity severity; // of its findings
+    const char *note;  // in place of the NICs' figures; NULL: none
+    const char *tip;   // or NULL
 } region_row;
 
 // Rows in the order of the code, a parent before its children.
@@ -181,8 +182,8 @@ typedef struct histogram_set {
 } histogram_set;
 
 typedef struct histogram_style {
-    const char *way[2];        // "received", "sent"; the second may be NULL
-    const char *const *bins;   // labels
+    const char *way[2];      // "received", "sent"; the second may be NULL
+    const char *const *bins; // labels
     size_t bin_count;
     const char *what; // of what the shares are: "packets"
 } histogram_style;

@@ -47,16 +47,16 @@ typedef struct lines_style {
     const char *x_head; // of x in the table: "seconds"
     const axes_span *phases, *gaps, *incidents;
     size_t phase_count, gap_count, incident_count;
-    double panel_height; // 0: 62
+    double panel_height;      // 0: 62
     const char *phases_label; // left of the phases; NULL: none
     const axes_span *boxes;   // what ran meanwhile, as boxes below the phases
     size_t box_count;
     const char *boxes_label, *boxes_below; // left of them; NULL: none
-    const double *tops;       // [panels] where the y axis ends, from 0; NAN: chosen from the data; NULL: all chosen
-    const lines_mark *marks;  // words at places
+    const double *tops;      // [panels] where the y axis ends, from 0; NAN: chosen from the data; NULL: all chosen
+    const lines_mark *marks; // words at places
     size_t mark_count;
-    bool wash;                // phases run pale through all panels
-    bool squeeze;             // panels may be lower for a page that is full
+    bool wash;    // phases run pale through all panels
+    bool squeeze; // panels may be lower for a page that is full
 } lines_style;
 
 chart chart_lines(chart_head head, const lines_style *style, const lines_panel *panels, size_t count);
@@ -82,8 +82,8 @@ typedef struct map_style {
     const axes_span *phases, *incidents; // incidents: their begin as a dashed line
     size_t phase_count, incident_count;
     double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
-    bool no_axis; // another chart below has it
-    bool squeeze; // rows may be pressed together a little for a page that is full
+    bool no_axis;                    // another chart below has it
+    bool squeeze;                    // rows may be pressed together a little for a page that is full
 } map_style;
 
 enum { MAP_COLUMNS = 400 };
@@ -95,23 +95,23 @@ typedef struct events_row {
     const char *label;
     const double *at, *amount; // [count]; a tick as high as its share of the largest amount
     size_t count;
-    const char *note; // whose most of it is, beside the ticks, where there is room, else below the label; NULL: none
+    const char *note;  // whose most of it is, beside the ticks, where there is room, else below the label; NULL: none
     const char *right; // behind the strip, in place of the status; NULL: the status
-    bool background;  // grey
+    bool background;   // grey
     severity severity;
     bool unknown; // not measured: hatched
 } events_row;
 
-chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count,
-                   const axes_span *gaps, size_t gap_count);
+chart chart_events(chart_head head, axes_scale axis, const events_row *rows, size_t count, const axes_span *gaps,
+                   size_t gap_count);
 
 typedef struct events_style {
     axes_scale axis;
     const axes_span *gaps, *incidents; // incidents: their begin as a dashed line
     size_t gap_count, incident_count;
-    double width; // that each amount takes on the axis, around `at`; 0: it is a tick
+    double width;                    // that each amount takes on the axis, around `at`; 0: it is a tick
     double label_width, right_width; // of what stands beside, in pt, to line up with other charts; 0: as the texts
-    bool compact; // lower rows: a note that finds no place on its strip is left out
+    bool compact;                    // lower rows: a note that finds no place on its strip is left out
 } events_style;
 
 chart chart_events_over(chart_head head, const events_style *style, const events_row *rows, size_t count);

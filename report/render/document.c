@@ -94,8 +94,10 @@ void document_subline(document *d, const char *text)
         add_text(d, ITEM_SUBLINE, text);
         return;
     }
-    if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines)) d->failed = true;
-    else if ((d->sublines[d->subline_count] = copy(d, text))) d->subline_count++;
+    if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines))
+        d->failed = true;
+    else if ((d->sublines[d->subline_count] = copy(d, text)))
+        d->subline_count++;
 }
 
 void document_verdict(document *d, severity s, const char *text)
@@ -132,8 +134,10 @@ void document_add(document *d, chart x)
 {
     document_item *item = x.failed ? NULL : add_item(d, ITEM_CHART);
     d->failed = d->failed || x.failed;
-    if (item) item->chart = x;
-    else free_chart(&x);
+    if (item)
+        item->chart = x;
+    else
+        free_chart(&x);
 }
 
 void document_beside(document *d, chart left, chart right, double left_share)

@@ -10,8 +10,8 @@
 // A table of text; cells are copied. Start from {0}.
 typedef struct document_table {
     size_t columns;
-    char **cells; // row after row, the first is the heading
-    size_t count; // cells
+    char **cells;   // row after row, the first is the heading
+    size_t count;   // cells
     uint64_t right; // bit i: column i is aligned right (numbers)
 } document_table;
 
@@ -22,7 +22,7 @@ struct chart {
     const char *question; // what it answers, or what it shows
     size_t rows;          // into which it can be divided over pages; 1: it stays whole
     bool is_table;        // its twin says all that it shows: HTML shows the twin in its place
-    double squeeze; // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
+    double squeeze;       // smallest share of its height at which it is still legible; 0: 1. draw() gets the box it has
     // Height in pt of rows from, from + 1, ... (count of them), with its own column heads, for this width.
     double (*height)(const chart *x, canvas *c, double width, size_t from, size_t count);
     void (*draw)(const chart *x, canvas *c, canvas_box box, size_t from, size_t count);
@@ -48,8 +48,8 @@ typedef struct document_options {
     document_format format;
     document_paper paper;
     document_theme theme;
-    double scale;       // PNG: pixels for each point; 0: 2
-    const char *chart;  // only this chart, without page; SVG and PNG
+    double scale;      // PNG: pixels for each point; 0: 2
+    const char *chart; // only this chart, without page; SVG and PNG
     bool no_gnuplot;
     void (*progress)(void *user, const char *what, size_t done, size_t of); // may be NULL
     void *user;
@@ -59,7 +59,7 @@ document *document_open(const char *kind); // "Node counter report": beside the 
 void document_close(document *d);
 // The end of making one: the document, or, where it is not good, NULL after closing it; the error then says no memory.
 document *document_made(document *d, bool good, netprof_error *error);
-void document_title(document *d, const char *title); // the verdict in one sentence
+void document_title(document *d, const char *title);  // the verdict in one sentence
 void document_subline(document *d, const char *text); // below it, or below a part's heading; may be called again
 void document_verdict(document *d, severity s, const char *text);
 void document_foot(document *d, const char *text);

@@ -110,8 +110,8 @@ static size_t layout_count(const writer *w)
     return w->d->item_count * 2 * LAYOUTS;
 }
 
-static bool make_plots(writer *w, plots *p, const document_options *o,
-                       void (*warn)(void *user, const char *text), void *user)
+static bool make_plots(writer *w, plots *p, const document_options *o, void (*warn)(void *user, const char *text),
+                       void *user)
 {
     canvas **canvases = malloc((layout_count(w) + 1) * sizeof(canvas *));
     size_t count = 0;
@@ -136,8 +136,7 @@ static void write_variables(writer *w, bool dark)
 static void write_classes(writer *w)
 {
     for (int ink = INK_NONE + 1; ink < INK_COUNT; ink++)
-        if (w->used[ink])
-            buffer_printf(w->out, ".f%d{fill:var(--i%d)}.s%d{stroke:var(--i%d)}", ink, ink, ink, ink);
+        if (w->used[ink]) buffer_printf(w->out, ".f%d{fill:var(--i%d)}.s%d{stroke:var(--i%d)}", ink, ink, ink, ink);
     buffer_text(w->out, "\n");
     for (int type = 0; type < TYPES; type++) {
         buffer_printf(w->out, ".t%d{font:%d ", type, theme_weight((theme_type)type));
@@ -217,7 +216,8 @@ static void write_page_variables(writer *w, bool dark)
     }
 }
 
-static const char *const schemes[] = {[DOCUMENT_AUTO] = "light dark", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
+static const char *const schemes[] = {
+    [DOCUMENT_AUTO] = "light dark", [DOCUMENT_LIGHT] = "light", [DOCUMENT_DARK] = "dark"};
 
 // Printed pages are light, whatever the theme.
 static void write_style(writer *w)
@@ -455,8 +455,8 @@ static void write_head(writer *w)
     buffer_text(w->out, "</header>\n<main>\n");
 }
 
-bool document_html(document *d, const document_options *o, buffer *out,
-                   void (*warn)(void *user, const char *text), void *user)
+bool document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
+                   void *user)
 {
     writer w = {.d = d, .out = out, .theme = o->theme};
     plots made = {0};

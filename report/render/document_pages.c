@@ -12,7 +12,7 @@ static const double head_base = 30, head_rule = 36, foot_height = 35, section_ga
 typedef struct flow {
     page_set *set;
     const document *d;
-    double width, height; // of the sheet
+    double width, height;            // of the sheet
     double top, bottom, left, inner; // of the text
     canvas *c;                       // the page at hand
     double y;                        // where the next thing goes
@@ -64,7 +64,8 @@ static void head_and_foot(const flow *f, canvas *c, size_t page)
 {
     char number[48];
     double right = f->left + f->inner;
-    double x = f->left + canvas_text(c, f->left, head_base, "netprof", TYPE_STRONG, INK_RECEIVED_TEXT, ALIGN_LEFT, 0) + 8;
+    double x =
+        f->left + canvas_text(c, f->left, head_base, "netprof", TYPE_STRONG, INK_RECEIVED_TEXT, ALIGN_LEFT, 0) + 8;
     canvas_text(c, x, head_base, f->d->kind, TYPE_BODY, INK_SECONDARY, ALIGN_LEFT, right - x - 60);
     snprintf(number, sizeof number, "%zu / %zu", page, f->set->count);
     canvas_text(c, right, head_base, number, TYPE_BODY, INK_SECONDARY, ALIGN_RIGHT, 0);
@@ -96,7 +97,9 @@ static void verdict(flow *f)
     const double mark_x = 16, word_x = 24, pad = 9;
     double text_x = 58, height = pad + 16;
     for (size_t i = 0; i < d->verdict_count; i++)
-        text_x = fmax(text_x, word_x + 8 + canvas_text_width(f->c, theme_severity_word(d->verdict[i].severity), TYPE_TABLE_STRONG));
+        text_x =
+            fmax(text_x,
+                 word_x + 8 + canvas_text_width(f->c, theme_severity_word(d->verdict[i].severity), TYPE_TABLE_STRONG));
     double text_width = f->inner - text_x - 4;
     if (!d->verdict_count) return;
     for (size_t i = 0; i < d->verdict_count; i++)
@@ -158,8 +161,10 @@ static size_t rows_that_fit(const chart *x, canvas *c, double width, size_t from
     size_t low = 0, high = x->rows - from + 1;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (x->height(x, c, width, from, middle) <= height) low = middle;
-        else high = middle;
+        if (x->height(x, c, width, from, middle) <= height)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -273,8 +278,10 @@ static extent measure(const flow *f, size_t from)
         } else {
             double height = x->height(x, f->c, f->inner, 0, x->rows ? x->rows : 1);
             e.fixed += section_gap + heading(f->c, f->left, 0, f->inner, x, false, false);
-            if (x->squeeze > 0) e.flexible += height;
-            else e.fixed += height;
+            if (x->squeeze > 0)
+                e.flexible += height;
+            else
+                e.fixed += height;
             e.least = fmax(e.least, x->squeeze);
         }
     }

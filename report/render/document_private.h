@@ -10,8 +10,8 @@ typedef enum item_kind { ITEM_CHART = 0, ITEM_BESIDE, ITEM_PART, ITEM_SUBLINE, I
 
 typedef struct document_item {
     item_kind kind;
-    char *text;   // part, subline, note
-    chart chart;  // chart; beside: the left one
+    char *text;  // part, subline, note
+    chart chart; // chart; beside: the left one
     chart right;
     double left_share;
 } document_item;
@@ -55,8 +55,8 @@ const chart *document_find(const document *d, const char *name);
 severity document_severity(const document *d); // the worst of the verdict's lines
 
 // The whole HTML file, without gnuplot's jobs yet made: see plots_make().
-bool document_html(document *d, const document_options *o, buffer *out,
-                   void (*warn)(void *user, const char *text), void *user);
+bool document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
+                   void *user);
 
 // Draws all plots of some canvases in one run of gnuplot; where that fails they say so in place of the data, and
 // warn() is told. Free with plots_free() after the canvases were written.

@@ -33,7 +33,6 @@ static void progress(const job *j, const char *what, size_t done, size_t of)
 
 // ---- plots ----
 
-
 static void count_plot(void *user, canvas_plot_copy *p, canvas_box box)
 {
     size_t *count = user;
@@ -203,8 +202,10 @@ static netprof_err write_sheets(job *j, const char *path)
         bool ok = j->o->format == DOCUMENT_SVG ? canvas_svg(c, &out, false)
                                                : write_png(c, j->o->scale > 0 ? j->o->scale : 2, &out);
         char *name = one ? NULL : numbered(path, i + 1);
-        if (!ok || (!one && !name)) err = fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
-        else err = file_write(one ? path : name, out.data, out.size, j->error);
+        if (!ok || (!one && !name))
+            err = fail(j->error, NETPROF_ERR_NOMEM, "could not draw a page");
+        else
+            err = file_write(one ? path : name, out.data, out.size, j->error);
         free(name);
         buffer_free(&out);
     }
@@ -216,8 +217,10 @@ static netprof_err write_sheets(job *j, const char *path)
 static netprof_err write_pages(job *j, const char *path)
 {
     const chart *only = j->o->chart ? document_find(j->d, j->o->chart) : NULL;
-    if (only) pages_chart(&j->pages, only, j->o->paper);
-    else pages_make(&j->pages, j->d, j->o->paper);
+    if (only)
+        pages_chart(&j->pages, only, j->o->paper);
+    else
+        pages_make(&j->pages, j->d, j->o->paper);
     if (j->pages.failed || !plots_make(&j->plots, j->pages.pages, j->pages.count, j->o->no_gnuplot, j->warn, j->user))
         return fail(j->error, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < j->pages.count; i++)
@@ -260,10 +263,13 @@ static netprof_err write_batch(const job *like, const document_file *files, size
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < count; i++) {
         const chart *x = document_find(j.d, files[i].chart);
-        if (x) pages_chart(&j.pages, x, j.o->paper);
-        else err = fail(j.error, NETPROF_ERR_ARG, "no such chart");
+        if (x)
+            pages_chart(&j.pages, x, j.o->paper);
+        else
+            err = fail(j.error, NETPROF_ERR_ARG, "no such chart");
     }
-    if (!err && (j.pages.failed || !plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user)))
+    if (!err &&
+        (j.pages.failed || !plots_make(&j.plots, j.pages.pages, j.pages.count, j.o->no_gnuplot, j.warn, j.user)))
         err = fail(j.error, NETPROF_ERR_NOMEM, "no memory");
     for (size_t i = 0; i < count && !err; i++) {
         job one = j;
@@ -280,8 +286,8 @@ netprof_err document_write_charts(document *d, const document_file *files, size_
 {
     enum { BATCH = 32 };
     document_options each = *o;
-    each.chart = "";          // no page around it
-    each.progress = NULL;     // of single sheets
+    each.chart = "";      // no page around it
+    each.progress = NULL; // of single sheets
     const job like = {.d = d, .o = &each, .warn = warn, .user = o->user, .error = error};
     netprof_err err = NETPROF_OK;
     for (size_t i = 0; i < count && !err; i += BATCH) {

@@ -24,9 +24,12 @@ static const char *limit_of(const job_view *v, const job_finding *f)
 {
     if (isnan(f->threshold)) return "";
     bool share = strncmp(f->unit, "of ", 3) == 0 || (!*f->unit && f->threshold <= 1), time = strcmp(f->unit, "s") == 0;
-    number_text limit = share ? number_percent(f->threshold) : time ? number_duration(f->threshold) : number_plain(f->threshold);
+    number_text limit = share  ? number_percent(f->threshold)
+                        : time ? number_duration(f->threshold)
+                               : number_plain(f->threshold);
     const char *unit = time ? "" : f->unit, *origin = strcmp(f->origin, "own") == 0 ? "our own judgement" : f->origin;
-    return arena_format(v->memory, "%s%s%s%s%s%s", limit.text, *unit ? " " : "", unit, *origin ? " (" : "", origin, *origin ? ")" : "");
+    return arena_format(v->memory, "%s%s%s%s%s%s", limit.text, *unit ? " " : "", unit, *origin ? " (" : "", origin,
+                        *origin ? ")" : "");
 }
 
 void job_findings_page(job_view *v, document *doc)
@@ -37,8 +40,15 @@ void job_findings_page(job_view *v, document *doc)
     if (!count || !rows) return;
     for (size_t i = 0; i < count; i++) {
         const job_finding *f = &job->findings[i];
-        rows[i] = (findings_row){.severity = f->severity, .rule = f->rule, .devices = where_of(v, f), .claim = f->claim,
-                                 .threshold = limit_of(v, f), .advice = f->advice, .explained_by = "", .limit = NAN, .unit = f->unit};
+        rows[i] = (findings_row){.severity = f->severity,
+                                 .rule = f->rule,
+                                 .devices = where_of(v, f),
+                                 .claim = f->claim,
+                                 .threshold = limit_of(v, f),
+                                 .advice = f->advice,
+                                 .explained_by = "",
+                                 .limit = NAN,
+                                 .unit = f->unit};
     }
     if (job->node_count > 1 || count > FEW_FINDINGS) document_part(doc, "Findings"); // else below what they are about
     document_add(doc, chart_findings((chart_head){"findings", "What was found", "worst first"}, rows, count));
@@ -50,8 +60,9 @@ void job_findings_page(job_view *v, document *doc)
 
 static void add_events(const job_view *v, document *doc)
 {
-    static const table_column columns[] = {{"counter", TABLE_NAME, 0}, {"what it counts", TABLE_TEXT, 1}, {"sum", TABLE_NUMBER, 0},
-                                           {"on devices", TABLE_NUMBER, 0}, {"most on", TABLE_TEXT, 0}, {"there", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {{"counter", TABLE_NAME, 0}, {"what it counts", TABLE_TEXT, 1},
+                                           {"sum", TABLE_NUMBER, 0},   {"on devices", TABLE_NUMBER, 0},
+                                           {"most on", TABLE_TEXT, 0}, {"there", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const job_report *job = v->job;
     const char **cells = arena_make(v->memory, EVENT_ROWS * COLUMNS, sizeof *cells);
@@ -74,10 +85,13 @@ static void add_events(const job_view *v, document *doc)
         rows++;
     }
     if (rows)
-        document_add(doc, chart_table((chart_head){"event-table", "Errors, drops, retries and waiting", "what moved, over all nodes and the whole time"},
+        document_add(doc, chart_table((chart_head){"event-table", "Errors, drops, retries and waiting",
+                                                   "what moved, over all nodes and the whole time"},
                                       columns, COLUMNS, cells, rows));
     if (left) document_note(doc, arena_format(v->memory, "%zu more kinds moved.", left));
-    if (still) document_note(doc, arena_format(v->memory, "%zu other kinds of such counters were watched and stood still.", still));
+    if (still)
+        document_note(doc,
+                      arena_format(v->memory, "%zu other kinds of such counters were watched and stood still.", still));
 }
 
 // ---- every node ----
@@ -89,8 +103,15 @@ typedef struct node_column {
 
 static void add_nodes(const job_view *v, document *doc)
 {
-    static const node_column of[] = {{JOB_CPU, "CPUs"}, {JOB_NODE_CPU, "node's CPUs"}, {JOB_MEMORY, "memory"}, {JOB_SENT, "sent"}, {JOB_RECEIVED, "received"},
-                                     {JOB_DISK_READ, "disk read"}, {JOB_DISK_WRITTEN, "disk written"}, {JOB_GPU_BUSY, "GPU"}, {JOB_POWER, "power"}};
+    static const node_column of[] = {{JOB_CPU, "CPUs"},
+                                     {JOB_NODE_CPU, "node's CPUs"},
+                                     {JOB_MEMORY, "memory"},
+                                     {JOB_SENT, "sent"},
+                                     {JOB_RECEIVED, "received"},
+                                     {JOB_DISK_READ, "disk read"},
+                                     {JOB_DISK_WRITTEN, "disk written"},
+                                     {JOB_GPU_BUSY, "GPU"},
+                                     {JOB_POWER, "power"}};
     enum { OF = sizeof of / sizeof *of };
     const job_report *job = v->job;
     table_column columns[OF + 3];
@@ -108,25 +129,32 @@ static void add_nodes(const job_view *v, document *doc)
         for (size_t k = 0; k < OF; k++) {
             const job_lane *lane = node->lanes[of[k].meter];
             if (!view_has(job, of[k].meter)) continue;
-            cells[n++] = arena_text(v->memory, lane                                          ? view_text(of[k].meter, lane->mean).text
+            cells[n++] = arena_text(v->memory, lane ? view_text(of[k].meter, lane->mean).text
                                                : node->state[of[k].meter] == JOB_DENIED ? "no rights"
-                                                                                             : NUMBER_UNKNOWN);
+                                                                                        : NUMBER_UNKNOWN);
         }
         const job_lane *memory = node->lanes[JOB_MEMORY] ? node->lanes[JOB_MEMORY] : node->lanes[JOB_NODE_MEMORY];
         cells[n++] = arena_text(v->memory, number_binary(memory ? memory->high : NAN).text);
     }
-    if (cells) document_add(doc, chart_table((chart_head){"nodes", "Every node", "means over the time that each is known; most memory: of any sample"}, columns, width, cells, rows));
-    if (rows < job->node_count) document_note(doc, arena_format(v->memory, "%zu more nodes are in the JSON.", job->node_count - rows));
+    if (cells)
+        document_add(doc,
+                     chart_table((chart_head){"nodes", "Every node",
+                                              "means over the time that each is known; most memory: of any sample"},
+                                 columns, width, cells, rows));
+    if (rows < job->node_count)
+        document_note(doc, arena_format(v->memory, "%zu more nodes are in the JSON.", job->node_count - rows));
 }
 
 // ---- what was read ----
 
 static void add_samples(const job_view *v, document *doc)
 {
-    static const table_column columns[] = {{"node", TABLE_TEXT, 0}, {"machine", TABLE_TEXT, 1}, {"from", TABLE_NUMBER, 0}, {"to", TABLE_NUMBER, 0},
-                                           {"every", TABLE_NUMBER, 0}, {"samples", TABLE_NUMBER, 0}, {"of", TABLE_NUMBER, 0}, {"gaps", TABLE_NUMBER, 0},
-                                           {"missed", TABLE_NUMBER, 0}, {"latest", TABLE_NUMBER, 0}, {"longest read", TABLE_NUMBER, 0},
-                                           {"clock", TABLE_NUMBER, 0}, {"recorder", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {
+        {"node", TABLE_TEXT, 0},      {"machine", TABLE_TEXT, 1},        {"from", TABLE_NUMBER, 0},
+        {"to", TABLE_NUMBER, 0},      {"every", TABLE_NUMBER, 0},        {"samples", TABLE_NUMBER, 0},
+        {"of", TABLE_NUMBER, 0},      {"gaps", TABLE_NUMBER, 0},         {"missed", TABLE_NUMBER, 0},
+        {"latest", TABLE_NUMBER, 0},  {"longest read", TABLE_NUMBER, 0}, {"clock", TABLE_NUMBER, 0},
+        {"recorder", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const job_report *job = v->job;
     size_t n = 0, rows = job->node_count < NODE_ROWS ? job->node_count : NODE_ROWS;
@@ -141,18 +169,23 @@ static void add_samples(const job_view *v, document *doc)
         cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->samples);
         cells[n++] = x->expected ? arena_format(v->memory, "%llu", (unsigned long long)x->expected) : "";
         size_t gaps = 0;
-        for (size_t k = 0; k < x->gap_count; k++) gaps += !x->gaps[k].idle;
+        for (size_t k = 0; k < x->gap_count; k++)
+            gaps += !x->gaps[k].idle;
         cells[n++] = arena_format(v->memory, "%zu", gaps);
         cells[n++] = arena_format(v->memory, "%llu", (unsigned long long)x->missed);
         cells[n++] = arena_text(v->memory, number_duration(x->late_s).text);
         cells[n++] = arena_text(v->memory, number_duration(x->sweep_s).text);
-        cells[n++] = isnan(x->uncertainty_s) ? arena_text(v->memory, x->shift_s != 0 ? number_duration(x->shift_s).text : "as it is")
-                                             : arena_format(v->memory, "%s \xc2\xb1 %s", number_duration(x->shift_s).text, number_duration(x->uncertainty_s).text);
-        cells[n++] = isnan(x->recorder_cpu) ? NUMBER_UNKNOWN : arena_format(v->memory, "%s CPU", number_percent(x->recorder_cpu).text);
+        cells[n++] = isnan(x->uncertainty_s)
+                         ? arena_text(v->memory, x->shift_s != 0 ? number_duration(x->shift_s).text : "as it is")
+                         : arena_format(v->memory, "%s \xc2\xb1 %s", number_duration(x->shift_s).text,
+                                        number_duration(x->uncertainty_s).text);
+        cells[n++] = isnan(x->recorder_cpu) ? NUMBER_UNKNOWN
+                                            : arena_format(v->memory, "%s CPU", number_percent(x->recorder_cpu).text);
     }
     if (cells)
         document_add(doc, chart_table((chart_head){"samples", "What was read",
-                                                   "a step longer than 2.5 of the usual ones is a gap: left out of pictures and means, not of volumes and energy"},
+                                                   "a step longer than 2.5 of the usual ones is a gap: left out of "
+                                                   "pictures and means, not of volumes and energy"},
                                       columns, COLUMNS, cells, rows));
 }
 
@@ -161,7 +194,8 @@ static void add_missing(const job_view *v, document *doc)
     const char *text = "";
     for (int m = 0; m < JOB_METERS; m++)
         if (!view_has(v->job, (job_meter)m))
-            text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of((job_meter)m)->title, view_why_not(v->job, (job_meter)m));
+            text = arena_format(v->memory, "%s%s%s (%s)", text, *text ? ", " : "", job_meter_of((job_meter)m)->title,
+                                view_why_not(v->job, (job_meter)m));
     if (*text) document_note(doc, arena_format(v->memory, "Not in this report: %s.", text));
 }
 
@@ -175,7 +209,9 @@ static void add_warnings(const job_view *v, document *doc)
         cells[n++] = job->warnings[i].path;
         cells[n++] = job->warnings[i].text;
     }
-    if (cells && rows) document_add(doc, chart_table((chart_head){"warnings", "Files that are not whole", ""}, columns, 2, cells, rows));
+    if (cells && rows)
+        document_add(doc,
+                     chart_table((chart_head){"warnings", "Files that are not whole", ""}, columns, 2, cells, rows));
     if (rows < job->warning_count) document_note(doc, arena_format(v->memory, "%zu more.", job->warning_count - rows));
 }
 
@@ -183,8 +219,9 @@ void job_appendix(job_view *v, document *doc)
 {
     const job_report *job = v->job;
     document_part(doc, "Appendix: nodes, events, samples");
-    document_subline(doc, arena_format(v->memory, "%zu file%s of %zu node%s; %s.", job->files, job->files == 1 ? "" : "s", job->node_count,
-                                       job->node_count == 1 ? "" : "s", job->clock_text ? job->clock_text : ""));
+    document_subline(doc, arena_format(v->memory, "%zu file%s of %zu node%s; %s.", job->files,
+                                       job->files == 1 ? "" : "s", job->node_count, job->node_count == 1 ? "" : "s",
+                                       job->clock_text ? job->clock_text : ""));
     add_nodes(v, doc);
     add_events(v, doc);
     add_samples(v, doc);

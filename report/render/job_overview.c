@@ -47,7 +47,8 @@ static void add_head(const job_view *v, document *doc)
     static const char dot[] = "  \xc2\xb7  ";
     const job_report *job = v->job;
     buffer b = {0};
-    number_text begin = number_utc(job->begin_ns, 0), end = number_utc(job->begin_ns + (int64_t)llround(job->end_s * 1e9), 0);
+    number_text begin = number_utc(job->begin_ns, 0),
+                end = number_utc(job->begin_ns + (int64_t)llround(job->end_s * 1e9), 0);
     bool same_day = strncmp(begin.text, end.text, 10) == 0 && strlen(end.text) > 11;
     document_title(doc, job->title);
     if (*job->job_id || *job->job_name)
@@ -82,9 +83,12 @@ static void split_value(const job_view *v, const job_use *u, use_row *row)
                                                                         : view_text(u->meter, u->mean).text);
     const char *unit = strstr(whole, space);
     const char *of = "";
-    if (of_all && u->capacity > 0) of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
+    if (of_all && u->capacity > 0)
+        of = arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text);
     else if (*job_meter_of(u->meter)->unit)
-        of = is_virtual(u->meter) ? ", in no network figure" : u->capacity > 0 ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text) : ", no limit known";
+        of = is_virtual(u->meter) ? ", in no network figure"
+             : u->capacity > 0    ? arena_format(v->memory, " of %s", view_text(u->meter, u->capacity).text)
+                                  : ", no limit known";
     row->value = unit ? arena_format(v->memory, "%.*s", (int)(unit - whole), whole) : whole;
     row->of = arena_format(v->memory, "%s%s", unit ? unit + strlen(space) : "", of);
 }
@@ -111,10 +115,13 @@ static size_t add_given(const job_view *v, use_row *rows)
         bool memory = i == JOB_EFFICIENCY_MEMORY;
         if (!(e->used >= 0 && e->of > 0) || !isfinite(e->of) || e->basis == JOB_BASIS_NODE_MEMORY) continue;
         const char *used = arena_text(v->memory, memory ? number_binary(e->used).text : number_duration(e->used).text);
-        const char *of = arena_text(v->memory, memory ? number_binary(e->of).text : number_duration(e->of).text), *unit = strstr(used, space);
-        rows[n] = (use_row){.label = titles[i], .ink = (theme_ink)(INK_PART + 1), .share = e->used / e->of, .low = NAN, .high = NAN};
+        const char *of = arena_text(v->memory, memory ? number_binary(e->of).text : number_duration(e->of).text),
+                   *unit = strstr(used, space);
+        rows[n] = (use_row){
+            .label = titles[i], .ink = (theme_ink)(INK_PART + 1), .share = e->used / e->of, .low = NAN, .high = NAN};
         rows[n].value = unit ? arena_format(v->memory, "%.*s", (int)(unit - used), used) : used;
-        rows[n++].of = arena_format(v->memory, "%s of %s%s", unit ? unit + strlen(space) : "", of, memory ? " at the peak" : "");
+        rows[n++].of =
+            arena_format(v->memory, "%s of %s%s", unit ? unit + strlen(space) : "", of, memory ? " at the peak" : "");
     }
     return n;
 }
@@ -126,17 +133,26 @@ static size_t add_efficiency(const job_view *v, fact_row *facts)
     char against[400];
     if (!(e->used >= 0 && e->of > 0)) return 0;
     const char *of = arena_text(v->memory, number_duration(e->of).text);
-    facts[0] = (fact_row){"CPU time", arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "", number_duration(e->used).text, of,
-                                                   number_percent(e->used / e->of).text), true};
-    facts[1] = (fact_row){"CPUs given", arena_text(v->memory, job_efficiency_text(against, sizeof against, v->job, JOB_EFFICIENCY_CPU)), false};
+    facts[0] = (fact_row){"CPU time",
+                          arena_format(v->memory, "%s%s of %s (%s)", e->lower_bound ? "\xe2\x89\xa5 " : "",
+                                       number_duration(e->used).text, of, number_percent(e->used / e->of).text),
+                          true};
+    facts[1] = (fact_row){
+        "CPUs given", arena_text(v->memory, job_efficiency_text(against, sizeof against, v->job, JOB_EFFICIENCY_CPU)),
+        false};
     return 2;
 }
 
 static void add_use(const job_view *v, document *doc)
 {
-    static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY}, {JOB_GPU_MEMORY, JOB_GPU_MEMORY}, {JOB_CPU, JOB_NODE_CPU},
-                                          {JOB_MEMORY, JOB_NODE_MEMORY}, {JOB_SENT, JOB_SENT}, {JOB_RECEIVED, JOB_RECEIVED},
-                                          {JOB_VIRTUAL_SENT, JOB_VIRTUAL_SENT}, {JOB_VIRTUAL_RECEIVED, JOB_VIRTUAL_RECEIVED},
+    static const job_meter meters[][2] = {{JOB_GPU_BUSY, JOB_GPU_BUSY},
+                                          {JOB_GPU_MEMORY, JOB_GPU_MEMORY},
+                                          {JOB_CPU, JOB_NODE_CPU},
+                                          {JOB_MEMORY, JOB_NODE_MEMORY},
+                                          {JOB_SENT, JOB_SENT},
+                                          {JOB_RECEIVED, JOB_RECEIVED},
+                                          {JOB_VIRTUAL_SENT, JOB_VIRTUAL_SENT},
+                                          {JOB_VIRTUAL_RECEIVED, JOB_VIRTUAL_RECEIVED},
                                           {JOB_POWER, JOB_POWER}};
     enum { METERS = sizeof meters / sizeof *meters, FACTS = 9 };
     enum { GIVEN = 2 };
@@ -149,7 +165,8 @@ static void add_use(const job_view *v, document *doc)
         const char *why = view_why_not(job, meters[i][0]);
         if (!u) u = view_use_of(job, meters[i][1]);
         if (u && is_virtual(u->meter) && !(u->mean > 0)) continue;
-        if (u) rows[count++] = make_use(v, u);
+        if (u)
+            rows[count++] = make_use(v, u);
         else if (strcmp(why, "not recorded") != 0)
             rows[count++] = (use_row){.label = job_meter_of(meters[i][0])->title, .of = why, .unknown = true};
     }
@@ -170,9 +187,12 @@ static void add_use(const job_view *v, document *doc)
         if (fact_count) document_add(doc, chart_facts(about_job, facts, fact_count));
         return;
     }
-    chart use = chart_use((chart_head){"use", job->node_count > 1 ? "Use of the nodes" : "Use of the node", about}, rows, count);
-    if (!fact_count) document_add(doc, use);
-    else document_beside(doc, use, chart_facts(about_job, facts, fact_count), .62);
+    chart use = chart_use((chart_head){"use", job->node_count > 1 ? "Use of the nodes" : "Use of the node", about},
+                          rows, count);
+    if (!fact_count)
+        document_add(doc, use);
+    else
+        document_beside(doc, use, chart_facts(about_job, facts, fact_count), .62);
 }
 
 // ---- time x node ----
@@ -185,11 +205,12 @@ typedef struct map_of {
 // The network where it did anything to speak of; else what the nodes did.
 static map_of choose_map(const job_report *job)
 {
-    static const map_of maps[] = {{JOB_SENT, "time-sent", "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"},
-                                  {JOB_RECEIVED, "time-received", "Bytes received, time \xc3\x97 node", "when did the nodes receive less?"},
-                                  {JOB_GPU_BUSY, "time-gpu", "GPU busy, time \xc3\x97 node", "when did GPUs wait?"},
-                                  {JOB_CPU, "time-cpu", "CPU, time \xc3\x97 node", "when did the job compute?"},
-                                  {JOB_NODE_CPU, "time-cpu", "CPU of the nodes, time \xc3\x97 node", "when did the nodes compute?"}};
+    static const map_of maps[] = {
+        {JOB_SENT, "time-sent", "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"},
+        {JOB_RECEIVED, "time-received", "Bytes received, time \xc3\x97 node", "when did the nodes receive less?"},
+        {JOB_GPU_BUSY, "time-gpu", "GPU busy, time \xc3\x97 node", "when did GPUs wait?"},
+        {JOB_CPU, "time-cpu", "CPU, time \xc3\x97 node", "when did the job compute?"},
+        {JOB_NODE_CPU, "time-cpu", "CPU of the nodes, time \xc3\x97 node", "when did the nodes compute?"}};
     enum { MAPS = sizeof maps / sizeof *maps };
     for (size_t i = 0; i < MAPS; i++) {
         const job_use *u = view_use_of(job, maps[i].meter);
@@ -260,17 +281,18 @@ static bool add_nic_map(const job_view *v, document *doc)
                 left++;
                 continue;
             }
-            rows[count] = (map_row){
-                .label = arena_format(v->memory, "%s%s %s", job->devices[i].label, way > 1 ? ", virtual," : "", way % 2 ? "in" : "out"),
-                .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
-                .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
+            rows[count] = (map_row){.label = arena_format(v->memory, "%s%s %s", job->devices[i].label,
+                                                          way > 1 ? ", virtual," : "", way % 2 ? "in" : "out"),
+                                    .values = view_values(v, view_columns_of_lane(v, lane), JOB_MEAN, 1),
+                                    .right = arena_text(v->memory, view_text(ways[way], lane->mean).text)};
             if (!rows[count++].values) return true;
         }
     if (!count) return false;
     map_style style = style_of(v, JOB_SENT);
     style.label_head = "NIC, way";
-    const char *question = left ? arena_format(v->memory, "when did they carry data? %zu more rows on the page about NICs", left)
-                                : arena_format(v->memory, "when did they carry data? %s", view_column_words(v));
+    const char *question =
+        left ? arena_format(v->memory, "when did they carry data? %zu more rows on the page about NICs", left)
+             : arena_format(v->memory, "when did they carry data? %s", view_column_words(v));
     document_add(doc, chart_map((chart_head){"time-nic", "Bytes by NIC over time", question}, &style, rows, count));
     return true;
 }
@@ -306,19 +328,23 @@ static void add_pauses(const job_view *v, document *doc)
         if (!(worst[i].value > 0) || !d->lanes[JOB_PAUSED]) continue;
         severity of = SEVERITY_OK;
         for (size_t k = 0; k < job->finding_count; k++)
-            if (job->findings[k].device == worst[i].device && job->findings[k].meter == JOB_PAUSED && job->findings[k].severity > of)
+            if (job->findings[k].device == worst[i].device && job->findings[k].meter == JOB_PAUSED &&
+                job->findings[k].severity > of)
                 of = job->findings[k].severity;
-        rows[count] = (map_row){
-            .label = job->node_count > 1 ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, view_short_label(v, d)) : d->label,
-            .values = view_values(v, view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
-            .right = arena_text(v->memory, view_percent(worst[i].value).text),
-            .severity = of,
-            .marked = of >= SEVERITY_WATCH};
+        rows[count] =
+            (map_row){.label = job->node_count > 1
+                                   ? arena_format(v->memory, "%s %s", job->nodes[d->node].name, view_short_label(v, d))
+                                   : d->label,
+                      .values = view_values(v, view_columns_of_lane(v, d->lanes[JOB_PAUSED]), JOB_MEAN, 1),
+                      .right = arena_text(v->memory, view_percent(worst[i].value).text),
+                      .severity = of,
+                      .marked = of >= SEVERITY_WATCH};
         if (rows[count++].values == NULL) return;
     }
     if (!all) return; // nothing here counts pauses: said in the appendix
     if (!count) {
-        document_note(doc, arena_format(v->memory, "Time paused: the network stopped none of the %zu NICs that count it.", all));
+        document_note(
+            doc, arena_format(v->memory, "Time paused: the network stopped none of the %zu NICs that count it.", all));
         return;
     }
     map_style style = style_of(v, JOB_PAUSED);
@@ -327,8 +353,11 @@ static void add_pauses(const job_view *v, document *doc)
     style.no_axis = job->event_count > 0; // that of the events serves both
     style.label_head = "NIC";
     style.right_head = job->end_s > WINDOW_S ? "worst 5 min" : "mean";
-    const char *title = all > count ? arena_format(v->memory, "Time paused, %zu worst of %zu NICs", count, all) : "Time paused";
-    document_add(doc, chart_map((chart_head){"time-paused", title, arena_format(v->memory, "which NIC made them wait? share of time, %s", view_column_words(v))},
+    const char *title =
+        all > count ? arena_format(v->memory, "Time paused, %zu worst of %zu NICs", count, all) : "Time paused";
+    document_add(doc, chart_map((chart_head){"time-paused", title,
+                                             arena_format(v->memory, "which NIC made them wait? share of time, %s",
+                                                          view_column_words(v))},
                                 &style, rows, count));
 }
 
@@ -349,8 +378,12 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
     bool placed = false;
     for (size_t i = 0; i < v->columns; i++)
         placed |= amounts[i] > 0;
-    *r = (events_row){.label = strlen(e->title) <= LABEL ? e->title : e->counter, .at = at, .amount = amounts, .count = e->sum > 0 ? v->columns : 0,
-                      .background = e->background, .severity = e->severity};
+    *r = (events_row){.label = strlen(e->title) <= LABEL ? e->title : e->counter,
+                      .at = at,
+                      .amount = amounts,
+                      .count = e->sum > 0 ? v->columns : 0,
+                      .background = e->background,
+                      .severity = e->severity};
     if (e->sum > 0 && !placed) {
         r->note = arena_format(v->memory, "%s in all; when is not known", number_volume(e->sum, e->unit).text);
     } else if (e->background) {
@@ -359,7 +392,8 @@ static void add_event_row(const job_view *v, strip *s, const double *at, const j
         const job_device *d = &job->devices[e->worst];
         const char *more = e->devices > 1 ? arena_format(v->memory, " + %zu more", e->devices - 1) : "";
         r->note = arena_format(v->memory, "%s%s%s: %s%s", job->node_count > 1 ? job->nodes[d->node].name : "",
-                               job->node_count > 1 ? " " : "", view_short_label(v, d), number_prefixed(e->worst_sum, "").text, more);
+                               job->node_count > 1 ? " " : "", view_short_label(v, d),
+                               number_prefixed(e->worst_sum, "").text, more);
     }
     s->count++;
 }
@@ -373,10 +407,14 @@ static void add_incident_row(const job_view *v, strip *s, const double *at, cons
     if (!amounts) return;
     char length[64];
     const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
-    s->rows[s->count++] = (events_row){.label = arena_format(v->memory, "%s", f->rule), .at = at, .amount = amounts, .count = v->columns,
-                                       .severity = f->severity,
-                                       .note = arena_format(v->memory, "%s%s%s", node, *node ? ": " : "",
-                                                            job_length_text(length, sizeof length, f->to_s - f->from_s))};
+    s->rows[s->count++] =
+        (events_row){.label = arena_format(v->memory, "%s", f->rule),
+                     .at = at,
+                     .amount = amounts,
+                     .count = v->columns,
+                     .severity = f->severity,
+                     .note = arena_format(v->memory, "%s%s%s", node, *node ? ": " : "",
+                                          job_length_text(length, sizeof length, f->to_s - f->from_s))};
 }
 
 static bool is_of_network(job_meter m)
@@ -393,28 +431,44 @@ static void add_events(const job_view *v, document *doc)
     for (size_t i = 0; at && i < v->columns; i++)
         at[i] = v->column_s * ((double)i + .5);
     for (size_t i = 0; at && i < job->finding_count && s.count < INCIDENT_ROWS; i++)
-        if (job->findings[i].incident && !is_of_network(job->findings[i].meter)) add_incident_row(v, &s, at, &job->findings[i]);
+        if (job->findings[i].incident && !is_of_network(job->findings[i].meter))
+            add_incident_row(v, &s, at, &job->findings[i]);
     for (size_t i = 0; at && i < job->event_count; i++) {
         const job_event *e = &job->events[i];
         moved += e->sum > 0;
         still += e->known && !(e->sum > 0);
-        if (s.count < EVENTS && (e->sum > 0 || (e->known && still <= STILL))) add_event_row(v, &s, at, e);
-        else left += e->sum > 0;
+        if (s.count < EVENTS && (e->sum > 0 || (e->known && still <= STILL)))
+            add_event_row(v, &s, at, e);
+        else
+            left += e->sum > 0;
     }
     if (!s.count) {
         document_note(doc, "Events: the recordings have no counters of errors, drops, retries or waiting.");
         return;
     }
     if (!moved && s.count <= STILL) {
-        document_note(doc, arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
+        document_note(
+            doc,
+            arena_format(v->memory, "Events: none of %zu kinds of errors, drops, retries or waiting was seen.", still));
         return;
     }
-    events_style style = {.axis = view_time_axis(v), .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
-                          .incident_count = v->incident_count, .width = v->column_s, .label_width = beside_left,
-                          .right_width = beside_right, .compact = true};
-    const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node" : "on the same time axis; height = how much";
-    if (still > STILL) question = arena_format(v->memory, "height = how much%s; %zu kinds were watched and stood still", job->node_count > 1 ? "; name = which node" : "", still);
-    if (left) question = arena_format(v->memory, "height = how much; name = which node; + %zu more kinds that moved, in the tables", left);
+    events_style style = {.axis = view_time_axis(v),
+                          .gaps = v->gaps,
+                          .gap_count = v->gap_count,
+                          .incidents = v->incidents,
+                          .incident_count = v->incident_count,
+                          .width = v->column_s,
+                          .label_width = beside_left,
+                          .right_width = beside_right,
+                          .compact = true};
+    const char *question = job->node_count > 1 ? "on the same time axis; height = how much; name = which node"
+                                               : "on the same time axis; height = how much";
+    if (still > STILL)
+        question = arena_format(v->memory, "height = how much%s; %zu kinds were watched and stood still",
+                                job->node_count > 1 ? "; name = which node" : "", still);
+    if (left)
+        question = arena_format(
+            v->memory, "height = how much; name = which node; + %zu more kinds that moved, in the tables", left);
     document_add(doc, chart_events_over((chart_head){"time-events", "Events", question}, &style, s.rows, s.count));
 }
 

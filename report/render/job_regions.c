@@ -19,16 +19,18 @@ static size_t layers_of(const job_view *v, layer *layers)
 {
     const job_report *job = v->job;
     size_t n = 0, named = job->region_time_count;
-    while (named && job->region_times[named - 1].others) named--;
+    while (named && job->region_times[named - 1].others)
+        named--;
     double least = LEAST_SHARE * job_region_threads(job);
-    while (named && job->region_times[named - 1].own_s < least) named--; // too thin to be seen
+    while (named && job->region_times[named - 1].own_s < least)
+        named--;                                                      // too thin to be seen
     bool all = named <= NAMED + 1 && named == job->region_time_count; // one more costs no more than "others"
     if (!all && named > NAMED) named = NAMED;
     for (; n < named; n++)
         layers[n] = (layer){job->region_times[n].name, (theme_ink)(INK_CATEGORY + n), n, n + 1};
     if (named < job->region_time_count)
-        layers[n++] = (layer){arena_format(v->memory, "%s more", number_grouped(job->region_time_count - named).text), INK_PEER,
-                              named, job->region_time_count};
+        layers[n++] = (layer){arena_format(v->memory, "%s more", number_grouped(job->region_time_count - named).text),
+                              INK_PEER, named, job->region_time_count};
     layers[n++] = (layer){"in no region", INK_EMPTY, 0, 0};
     return n;
 }
@@ -43,7 +45,8 @@ static double *points_of(const job_view *v, const layer *l, size_t node, const d
         for (size_t k = l->from; k < l->end; k++)
             share += job_region_share(v->job, k, node, from, from + v->column_s);
         if (share < 0) share = 0; // rounding
-        for (size_t k = 0; k < twice; k++) points[i * twice + k] = share;
+        for (size_t k = 0; k < twice; k++)
+            points[i * twice + k] = share;
     }
     return points;
 }
@@ -54,13 +57,21 @@ size_t region_curves(const job_view *v, size_t node, lines_curve *curves)
     size_t count = view_point_count(v), n = layers_of(v, layers);
     const double *below = arena_make(v->memory, count, sizeof *below);
     for (size_t i = 0; i < n; i++) {
-        double *y = below ? points_of(v, &layers[i], node, below) : NULL, *top = arena_make(v->memory, count, sizeof *top);
+        double *y = below ? points_of(v, &layers[i], node, below) : NULL,
+               *top = arena_make(v->memory, count, sizeof *top);
         if (!y || !top) return 0;
-        for (size_t k = 0; k < count; k++) top[k] = fmin(below[k] + y[k], isnan(y[k]) ? NAN : 1);
+        for (size_t k = 0; k < count; k++)
+            top[k] = fmin(below[k] + y[k], isnan(y[k]) ? NAN : 1);
         for (size_t k = 0; k < count; k++)
             if (isnan(y[k])) top[k] = NAN;
-        curves[i] = (lines_curve){.label = layers[i].label, .ink = layers[i].ink, .pale = layers[i].ink, .y = y, .low = below,
-                                  .high = top, .area = true, .no_key = layers[i].from == layers[i].end};
+        curves[i] = (lines_curve){.label = layers[i].label,
+                                  .ink = layers[i].ink,
+                                  .pale = layers[i].ink,
+                                  .y = y,
+                                  .low = below,
+                                  .high = top,
+                                  .area = true,
+                                  .no_key = layers[i].from == layers[i].end};
         below = top;
     }
     return n;
@@ -152,29 +163,54 @@ static void add_stacks(const job_view *v, document *doc)
         size_t node = i ? nodes[i - 1].node : JOB_ALL_NODES;
         lines_curve *own = &curves[i * REGION_CURVES];
         size_t count = region_curves(v, node, own);
-        for (size_t k = 0; i && k < count; k++) own[k].no_key = true;
-        panels[i] = (lines_panel){.label = i ? job->nodes[node].name : job->node_count > 1 ? "All nodes" : "Regions", .below = ranks_text(v, node),
-                                  .format = AXES_PERCENT, .unit = "", .curves = own, .curve_count = count, .limit = NAN};
+        for (size_t k = 0; i && k < count; k++)
+            own[k].no_key = true;
+        panels[i] = (lines_panel){.label = i                     ? job->nodes[node].name
+                                           : job->node_count > 1 ? "All nodes"
+                                                                 : "Regions",
+                                  .below = ranks_text(v, node),
+                                  .format = AXES_PERCENT,
+                                  .unit = "",
+                                  .curves = own,
+                                  .curve_count = count,
+                                  .limit = NAN};
         tops[i] = 1;
     }
-    lines_style style = {.x = x, .count = view_point_count(v), .axis = view_time_axis(v), .x_head = "seconds", .phases = v->phases,
-                         .phase_count = v->phase_count, .gaps = v->gaps, .gap_count = v->gap_count, .incidents = v->incidents,
-                         .incident_count = v->incident_count, .panel_height = n > 8 ? 34 : 46, .phases_label = "Phases", .tops = tops,
+    lines_style style = {.x = x,
+                         .count = view_point_count(v),
+                         .axis = view_time_axis(v),
+                         .x_head = "seconds",
+                         .phases = v->phases,
+                         .phase_count = v->phase_count,
+                         .gaps = v->gaps,
+                         .gap_count = v->gap_count,
+                         .incidents = v->incidents,
+                         .incident_count = v->incident_count,
+                         .panel_height = n > 8 ? 34 : 46,
+                         .phases_label = "Phases",
+                         .tops = tops,
                          .squeeze = true};
-    document_add(doc, chart_lines((chart_head){"regions-over-time", "Own time of regions",
-                                               "share of the threads' time, without regions within; empty: in no region"},
-                                  &style, panels, n));
+    document_add(doc,
+                 chart_lines((chart_head){"regions-over-time", "Own time of regions",
+                                          "share of the threads' time, without regions within; empty: in no region"},
+                             &style, panels, n));
     if (shown < all)
-        document_note(doc, arena_format(v->memory, "The %zu nodes that differ most from the sum; %zu more are in it and not drawn.",
-                                        shown, all - shown));
+        document_note(doc,
+                      arena_format(v->memory,
+                                   "The %zu nodes that differ most from the sum; %zu more are in it and not drawn.",
+                                   shown, all - shown));
 }
 
 static void add_table(const job_view *v, document *doc)
 {
-    static const table_column columns[] = {{"region", TABLE_TEXT, 1}, {"own time, all threads", TABLE_NUMBER, 0}, {"share", TABLE_NUMBER, 0},
-                                           {"calls", TABLE_NUMBER, 0}, {"declared bytes", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {{"region", TABLE_TEXT, 1},
+                                           {"own time, all threads", TABLE_NUMBER, 0},
+                                           {"share", TABLE_NUMBER, 0},
+                                           {"calls", TABLE_NUMBER, 0},
+                                           {"declared bytes", TABLE_NUMBER, 0}};
     const job_report *job = v->job;
-    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS, rows = shown, at = 0;
+    size_t shown = job->region_time_count < SHOWN_REGIONS ? job->region_time_count : SHOWN_REGIONS, rows = shown,
+           at = 0;
     size_t width = sizeof columns / sizeof *columns - 1; // without bytes
     double threads = job_region_threads(job), outside = threads;
     for (size_t i = 0; i < job->region_time_count; i++) {
@@ -189,24 +225,29 @@ static void add_table(const job_view *v, document *doc)
                              arena_text(v->memory, view_percent(threads > 0 ? x->own_s / threads : NAN).text),
                              arena_text(v->memory, number_grouped(x->calls).text),
                              x->bytes ? arena_text(v->memory, number_prefixed((double)x->bytes, "B").text) : "none"};
-        for (size_t k = 0; k < width; k++) cells[at++] = row[k];
+        for (size_t k = 0; k < width; k++)
+            cells[at++] = row[k];
     }
     if (shown == job->region_time_count && outside > LEAST_SHARE * threads) {
         const char *row[] = {"in no region", arena_text(v->memory, number_duration(outside).text),
                              arena_text(v->memory, view_percent(outside / threads).text), "", ""};
-        for (size_t k = 0; k < width; k++) cells[at++] = row[k];
+        for (size_t k = 0; k < width; k++)
+            cells[at++] = row[k];
         rows++;
     }
-    const char *question = shown < job->region_time_count ? arena_format(v->memory, "the first %zu of %zu, by name", shown, job->region_time_count)
-                                                          : "by name, wherever they are";
-    document_add(doc, chart_table((chart_head){"region-times", "Regions in all", question}, columns, width, cells, rows));
+    const char *question = shown < job->region_time_count
+                               ? arena_format(v->memory, "the first %zu of %zu, by name", shown, job->region_time_count)
+                               : "by name, wherever they are";
+    document_add(doc,
+                 chart_table((chart_head){"region-times", "Regions in all", question}, columns, width, cells, rows));
 }
 
 void job_regions_page(job_view *v, document *doc)
 {
     if (!job_region_ranks(v->job, JOB_ALL_NODES) || !v->job->region_time_count) return;
     document_part(doc, "Where the processes' time went");
-    document_subline(doc, arena_format(v->memory, "Own time of %s, as they sampled themselves; %s.", ranks_text(v, JOB_ALL_NODES), view_column_words(v)));
+    document_subline(doc, arena_format(v->memory, "Own time of %s, as they sampled themselves; %s.",
+                                       ranks_text(v, JOB_ALL_NODES), view_column_words(v)));
     add_stacks(v, doc);
     add_table(v, doc);
 }

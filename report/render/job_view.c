@@ -91,8 +91,10 @@ static void make_gaps(job_view *v)
     for (size_t k = 0; k < v->columns; k++) {
         if (without[k] < v->job->node_count) continue;
         double from = (double)k * v->column_s;
-        if (k && without[k - 1] >= v->job->node_count) gaps[v->gap_count - 1].to = from + v->column_s;
-        else gaps[v->gap_count++] = (axes_span){from, from + v->column_s, "no samples", INK_NONE};
+        if (k && without[k - 1] >= v->job->node_count)
+            gaps[v->gap_count - 1].to = from + v->column_s;
+        else
+            gaps[v->gap_count++] = (axes_span){from, from + v->column_s, "no samples", INK_NONE};
     }
     v->gaps = gaps;
 }
@@ -129,7 +131,8 @@ job_selection view_nodes(const job_view *v, size_t most)
 {
     const job_report *job = v->job;
     size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
-    job_selection s = {.nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
+    job_selection s = {
+        .nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
     if (!order || !s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
     for (size_t i = 0; i < n; i++)
         s.nodes[i] = i;
@@ -195,7 +198,11 @@ double *view_values(const job_view *v, const job_column *columns, job_figure fig
     double *values = arena_make(v->memory, v->columns, sizeof *values);
     for (size_t i = 0; values && i < v->columns; i++) {
         const job_column *c = columns ? &columns[i] : NULL;
-        double x = !c ? NAN : figure == JOB_LOW ? c->low : figure == JOB_HIGH ? c->high : figure == JOB_TOTAL ? c->total : c->mean;
+        double x = !c                    ? NAN
+                   : figure == JOB_LOW   ? c->low
+                   : figure == JOB_HIGH  ? c->high
+                   : figure == JOB_TOTAL ? c->total
+                                         : c->mean;
         values[i] = x * factor;
     }
     return values;
@@ -240,7 +247,8 @@ void view_say_zero(const job_view *v, document *doc, const job_meter *meters, si
 {
     const char *text = "";
     for (size_t i = 0; i < count; i++)
-        if (view_is_zero(v->job, meters[i])) text = arena_format(v->memory, "%s%s%s", text, *text ? ", " : "", job_meter_of(meters[i])->title);
+        if (view_is_zero(v->job, meters[i]))
+            text = arena_format(v->memory, "%s%s%s", text, *text ? ", " : "", job_meter_of(meters[i])->title);
     if (*text) document_note(doc, arena_format(v->memory, "Zero all the time: %s.", text));
 }
 
@@ -337,7 +345,8 @@ theme_ink view_ink(job_meter meter, bool pale)
 
 const char *view_scope_of(const job_use *u)
 {
-    static const job_meter scoped[] = {JOB_CPU, JOB_MEMORY, JOB_FILES_READ, JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
+    static const job_meter scoped[] = {JOB_CPU,           JOB_MEMORY,    JOB_FILES_READ,
+                                       JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
     for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
         if (scoped[i] == u->meter) return view_scope_words(u->scope);
     return "";
@@ -345,15 +354,19 @@ const char *view_scope_of(const job_use *u)
 
 const char *view_scope_words(job_scope scope)
 {
-    static const char *const words[] = {[JOB_SCOPE_NONE] = "", [JOB_SCOPE_JOB] = "of the job's processes",
-                                        [JOB_SCOPE_GROUP] = "of its control group", [JOB_SCOPE_NODE] = "of the whole node"};
+    static const char *const words[] = {[JOB_SCOPE_NONE] = "",
+                                        [JOB_SCOPE_JOB] = "of the job's processes",
+                                        [JOB_SCOPE_GROUP] = "of its control group",
+                                        [JOB_SCOPE_NODE] = "of the whole node"};
     return words[scope];
 }
 
 const char *view_why_not(const job_report *job, job_meter meter)
 {
-    static const char *const words[] = {[JOB_ABSENT] = "not recorded", [JOB_DENIED] = "may not be read (rights)",
-                                        [JOB_UNREADABLE] = "could not be read", [JOB_KNOWN] = "known"};
+    static const char *const words[] = {[JOB_ABSENT] = "not recorded",
+                                        [JOB_DENIED] = "may not be read (rights)",
+                                        [JOB_UNREADABLE] = "could not be read",
+                                        [JOB_KNOWN] = "known"};
     job_state most = JOB_ABSENT;
     for (size_t i = 0; i < job->node_count; i++)
         if (job->nodes[i].state[meter] > most) most = job->nodes[i].state[meter];

@@ -40,8 +40,7 @@ static void print_three(char *text, double value, const char *prefix, const char
     else if (value >= 1e7) // beyond all prefixes
         snprintf(text, SIZE, "%s%.2e%s%s%s", sign, value, space, prefix, unit);
     else
-        snprintf(text, SIZE, "%s%.*f%s%s%s", sign, whole ? 0 : decimals_of(value), value, space, prefix,
-                 unit);
+        snprintf(text, SIZE, "%s%.*f%s%s%s", sign, whole ? 0 : decimals_of(value), value, space, prefix, unit);
 }
 
 static int is_whole(double value)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DOT "  \xc2\xb7  "
+#define DOT   "  \xc2\xb7  "
 #define TIMES "\xc3\x97"
 #define ARROW " \xe2\x86\x92 "
 
@@ -20,7 +20,7 @@ typedef struct page {
     const comparison *c;
     document *doc;
     arena *memory;
-    const char *source; // whose devices stand in the columns: that of the worst line or check
+    const char *source;  // whose devices stand in the columns: that of the worst line or check
     size_t first, count; // its devices that have a place there
     size_t *devices;
     const char **labels;
@@ -62,8 +62,10 @@ static void choose_devices(page *p)
 {
     const comparison *c = p->c;
     size_t lead = c->device_count ? 0 : DIFFERENCE_NONE;
-    if (c->ranked_count) lead = c->lines[0].first_device;
-    else if (c->check_count && !c->checks[0].of_node) lead = c->checks[0].first_device;
+    if (c->ranked_count)
+        lead = c->lines[0].first_device;
+    else if (c->check_count && !c->checks[0].of_node)
+        lead = c->checks[0].first_device;
     if (lead == DIFFERENCE_NONE) return;
     p->source = c->devices[lead].source;
     p->devices = arena_make(p->memory, c->device_count + 1, sizeof *p->devices);
@@ -89,8 +91,9 @@ static const char *ratio_text(page *p, double ratio, comparison_state state)
     if (state == COMPARISON_NEW) return "new";
     if (state == COMPARISON_GONE) return "gone";
     if (!isfinite(ratio)) return NUMBER_UNKNOWN;
-    return arena_text(p->memory, ratio >= 100 ? number_prefixed(ratio, "").text
-                                              : ratio >= .01 ? number_fixed(ratio, 2).text : number_plain(ratio).text);
+    return arena_text(p->memory, ratio >= 100   ? number_prefixed(ratio, "").text
+                                 : ratio >= .01 ? number_fixed(ratio, 2).text
+                                                : number_plain(ratio).text);
 }
 
 static const char *where_text(page *p, const comparison_line *l)
@@ -104,8 +107,12 @@ static dumbbell_row row_of(page *p, const comparison_line *l)
 {
     const comparison_cell *x = &l->cells[l->worst];
     const comparison_range *h = &x->side[COMPARISON_HEALTHY].per_s;
-    dumbbell_row r = {.name = l->name, .gloss = l->gloss, .device = where_text(p, l), .before = h->median,
-                      .after = x->worst_per_s, .low = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->min : NAN,
+    dumbbell_row r = {.name = l->name,
+                      .gloss = l->gloss,
+                      .device = where_text(p, l),
+                      .before = h->median,
+                      .after = x->worst_per_s,
+                      .low = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->min : NAN,
                       .high = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->max : NAN};
     bool large = x->state == COMPARISON_NEW || (isfinite(x->ratio_per_s) && x->ratio_per_s > 2);
     r.strong = large && l->kind <= COMPARISON_STALLS;
@@ -115,7 +122,8 @@ static dumbbell_row row_of(page *p, const comparison_line *l)
     r.columns[2] = ratio_text(p, x->ratio_per_s, x->state);
     r.columns[3] = l->time_driven ? NUMBER_UNKNOWN
                    : x->state == COMPARISON_NEW || x->state == COMPARISON_GONE || isfinite(x->ratio_per_byte)
-                       ? ratio_text(p, x->ratio_per_byte, x->state) : NUMBER_UNKNOWN;
+                       ? ratio_text(p, x->ratio_per_byte, x->state)
+                       : NUMBER_UNKNOWN;
     r.tip = arena_format(p->memory, "%s on %s: healthy %s, faulty %s a second", l->name,
                          p->c->devices[l->first_device + l->worst].name, number_plain(r.before).text,
                          number_plain(r.after).text);
@@ -162,7 +170,8 @@ static void add_ranking(page *p)
         document_note(p->doc, "No counter differs by more than chance, the healthy runs' own range and the floor.");
         return;
     }
-    chart_head head = {"changes", "What changed most", "worst device of each counter; hollow is healthy, filled faulty; log axis, worst class first"};
+    chart_head head = {"changes", "What changed most",
+                       "worst device of each counter; hollow is healthy, filled faulty; log axis, worst class first"};
     document_add(p->doc, chart_dumbbell(head, heads, rows, count));
 }
 
@@ -182,8 +191,10 @@ static const char *value_text(page *p, const comparison_verdict *v, const rule *
     if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
     if (value == 0) return "0";
     if (size < .05) return value < 0 ? ">" NUMBER_MINUS ".1" : "<.1";
-    for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) size /= 1000;
-    return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size, prefixes[prefix]);
+    for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
+        size /= 1000;
+    return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size,
+                        prefixes[prefix]);
 }
 
 static strip_cell strip_of(page *p, const comparison_check *k, const comparison_verdict *v)
@@ -216,11 +227,13 @@ static void add_health(page *p)
         strip_cell *cells = arena_make(p->memory, p->count + 1, sizeof *cells);
         for (size_t d = 0; cells && d < p->count; d++) {
             bool inside = p->devices[d] >= k->first_device && p->devices[d] < k->first_device + k->cell_count;
-            cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device]) : (strip_cell){.state = STRIP_ABSENT, .text = ""};
+            cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
+                              : (strip_cell){.state = STRIP_ABSENT, .text = ""};
         }
         if (!cells) return;
         rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
-                                                 is_share(k->rule) ? "% " : "", k->rule->unit), cells};
+                                                 is_share(k->rule) ? "% " : "", k->rule->unit),
+                                    cells};
     }
     if (!count) return;
     chart_head head = {"health", "Checks", "left mark healthy, right mark and number faulty"};
@@ -230,7 +243,9 @@ static void add_health(page *p)
 // Rules over the whole node: one line each.
 static void add_node_checks(page *p)
 {
-    static const table_column columns[] = {{"check of the node", TABLE_TEXT, 0}, {"healthy", TABLE_TEXT, 0}, {"faulty", TABLE_TEXT, 0},
+    static const table_column columns[] = {{"check of the node", TABLE_TEXT, 0},
+                                           {"healthy", TABLE_TEXT, 0},
+                                           {"faulty", TABLE_TEXT, 0},
                                            {"faulty run", TABLE_TEXT, 1}};
     const comparison *c = p->c;
     const char **cells = arena_make(p->memory, 4 * CHECKS, sizeof *cells);
@@ -242,11 +257,15 @@ static void add_node_checks(page *p)
         const char **row = cells + 4 * count++;
         row[0] = k->rule->name;
         for (int side = 0; side < COMPARISON_SIDES; side++)
-            row[1 + side] = v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN;
-        row[3] = v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim ? v->finding[COMPARISON_FAULTY]->claim : "";
+            row[1 + side] =
+                v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN;
+        row[3] = v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
+                     ? v->finding[COMPARISON_FAULTY]->claim
+                     : "";
     }
     if (count)
-        document_add(p->doc, chart_table((chart_head){"node-checks", "Checks of the node", "what its layers above the ports say"},
+        document_add(p->doc, chart_table((chart_head){"node-checks", "Checks of the node",
+                                                      "what its layers above the ports say"},
                                          columns, 4, cells, count));
 }
 
@@ -262,7 +281,8 @@ static bool add_traffic_row(page *p, const comparison_device *d, bars_row *row)
         row->pale[i] = way[i][COMPARISON_HEALTHY].median;
         row->share[i] = d->speed_bits_per_s > 0 ? 8 * row->value[i] / d->speed_bits_per_s : NAN;
         any = any || row->value[i] > 0 || row->pale[i] > 0;
-        row->tip[i] = arena_format(p->memory, "%s: healthy %s, faulty %s", d->name, number_volume_rate(row->pale[i], "bytes").text,
+        row->tip[i] = arena_format(p->memory, "%s: healthy %s, faulty %s", d->name,
+                                   number_volume_rate(row->pale[i], "bytes").text,
                                    number_volume_rate(row->value[i], "bytes").text);
     }
     return any;
@@ -280,7 +300,8 @@ static bool make_traffic(page *p, chart *x)
     for (size_t i = 0; i < c->device_count && count < BARS && (!p->count || !count); i++)
         if (c->devices[i].physical && add_traffic_row(p, &c->devices[i], &rows[count])) count++;
     if (!count) return false;
-    *x = chart_bars((chart_head){"traffic", "Traffic", "pale healthy, solid faulty: did all slow alike?"}, &style, rows, count);
+    *x = chart_bars((chart_head){"traffic", "Traffic", "pale healthy, solid faulty: did all slow alike?"}, &style, rows,
+                    count);
     return true;
 }
 
@@ -305,7 +326,8 @@ static size_t list_state(page *p, comparison_state state, const char **cells, si
 
 static bool make_new_and_gone(page *p, chart *x)
 {
-    static const table_column columns[] = {{"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"count", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {
+        {"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"count", TABLE_NUMBER, 0}};
     const char **cells = arena_make(p->memory, 3 * (2 * LISTED + 2), sizeof *cells);
     size_t count = 0;
     for (int i = 0; cells && i < 2; i++) {
@@ -317,7 +339,8 @@ static bool make_new_and_gone(page *p, chart *x)
         count += n + 1;
     }
     if (!count) return false;
-    *x = chart_table((chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns, 3, cells, count);
+    *x = chart_table((chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns, 3, cells,
+                     count);
     return true;
 }
 
@@ -325,9 +348,12 @@ static void add_traffic_and_new(page *p)
 {
     chart traffic, fresh;
     bool has_traffic = make_traffic(p, &traffic), has_fresh = make_new_and_gone(p, &fresh);
-    if (has_traffic && has_fresh) document_beside(p->doc, traffic, fresh, .58);
-    else if (has_traffic) document_add(p->doc, traffic);
-    else if (has_fresh) document_add(p->doc, fresh);
+    if (has_traffic && has_fresh)
+        document_beside(p->doc, traffic, fresh, .58);
+    else if (has_traffic)
+        document_add(p->doc, traffic);
+    else if (has_fresh)
+        document_add(p->doc, fresh);
 }
 
 // ---- change by device ----
@@ -346,17 +372,28 @@ static void add_heat(page *p)
         for (size_t d = 0; d < p->count; d++) {
             const comparison_cell *x = cell_of(l, p->devices[d]);
             bool ratio = x && (x->state == COMPARISON_CHANGED || x->state == COMPARISON_SAME) && x->ratio_per_s > 0;
-            values[d] = ratio ? x->ratio_per_s : x && x->state == COMPARISON_NEW ? 1e3 : x && x->state == COMPARISON_GONE ? 1e-3 : NAN;
+            values[d] = ratio                              ? x->ratio_per_s
+                        : x && x->state == COMPARISON_NEW  ? 1e3
+                        : x && x->state == COMPARISON_GONE ? 1e-3
+                                                           : NAN;
             texts[d] = x && (ratio || x->state == COMPARISON_NEW || x->state == COMPARISON_GONE)
-                           ? ratio_text(p, x->ratio_per_s, x->state) : x && x->state == COMPARISON_ZERO ? "0" : "";
+                           ? ratio_text(p, x->ratio_per_s, x->state)
+                       : x && x->state == COMPARISON_ZERO ? "0"
+                                                          : "";
         }
-        rows[count++] = (heat_row){.label = *l->gloss ? l->gloss : l->name, .unit = "", .band = 0, .ramp = INK_DIVERGING,
-                                   .values = values, .texts = texts, .note = l->pattern_text};
+        rows[count++] = (heat_row){.label = *l->gloss ? l->gloss : l->name,
+                                   .unit = "",
+                                   .band = 0,
+                                   .ramp = INK_DIVERGING,
+                                   .values = values,
+                                   .texts = texts,
+                                   .note = l->pattern_text};
     }
     if (!count) return;
-    chart_head head = {"by-device", "Change by device", "faulty \xc3\xb7 healthy, per second; hatched: 0 in both, or not known"};
+    chart_head head = {"by-device", "Change by device",
+                       "faulty \xc3\xb7 healthy, per second; hatched: 0 in both, or not known"};
     document_add(p->doc, chart_heat(head, p->labels, p->count, rows, count,
-                                      "Blue: less than in the healthy runs, orange: more. The ratio is in the cell."));
+                                    "Blue: less than in the healthy runs, orange: more. The ratio is in the cell."));
 }
 
 // ---- the pages behind ----
@@ -370,8 +407,9 @@ static void add_all_lines(page *p)
 {
     enum { COLUMNS = 8, MOST = 200 };
     static const table_column columns[COLUMNS] = {
-        {"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"class", TABLE_TEXT, 0}, {"healthy per s", TABLE_NUMBER, 0},
-        {"faulty per s", TABLE_NUMBER, 0}, {TIMES " per s", TABLE_NUMBER, 0}, {TIMES " per byte", TABLE_NUMBER, 0}, {"where", TABLE_TEXT, 0}};
+        {"counter", TABLE_NAME, 1},           {"device", TABLE_TEXT, 0},         {"class", TABLE_TEXT, 0},
+        {"healthy per s", TABLE_NUMBER, 0},   {"faulty per s", TABLE_NUMBER, 0}, {TIMES " per s", TABLE_NUMBER, 0},
+        {TIMES " per byte", TABLE_NUMBER, 0}, {"where", TABLE_TEXT, 0}};
     const comparison *c = p->c;
     size_t most = c->ranked_count < MOST ? c->ranked_count : MOST;
     const char **cells = arena_make(p->memory, COLUMNS * (most + 1), sizeof *cells);
@@ -389,19 +427,24 @@ static void add_all_lines(page *p)
         row[7] = l->pattern_text ? l->pattern_text : "";
     }
     if (!most || !cells) return;
-    document_add(p->doc, chart_table((chart_head){"all-changes", "All that changed", "by score; the worst device of each counter"},
+    document_add(p->doc, chart_table((chart_head){"all-changes", "All that changed",
+                                                  "by score; the worst device of each counter"},
                                      columns, COLUMNS, cells, most));
     if (most < c->ranked_count) {
         char text[96];
-        snprintf(text, sizeof text, "%zu more counters changed; netprof compare --all lists them.", c->ranked_count - most);
+        snprintf(text, sizeof text, "%zu more counters changed; netprof compare --all lists them.",
+                 c->ranked_count - most);
         document_note(p->doc, text);
     }
 }
 
 static void add_shapes(page *p)
 {
-    static const table_column columns[] = {{"histogram", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"samples moved", TABLE_NUMBER, 0},
-                                           {"middle, healthy", TABLE_NAME, 0}, {"middle, faulty", TABLE_NAME, 0}};
+    static const table_column columns[] = {{"histogram", TABLE_NAME, 1},
+                                           {"device", TABLE_TEXT, 0},
+                                           {"samples moved", TABLE_NUMBER, 0},
+                                           {"middle, healthy", TABLE_NAME, 0},
+                                           {"middle, faulty", TABLE_NAME, 0}};
     const comparison *c = p->c;
     const char **cells = arena_make(p->memory, 5 * (c->shape_count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < c->shape_count; i++) {
@@ -410,17 +453,22 @@ static void add_shapes(page *p)
         row[0] = s->name;
         row[1] = c->devices[s->device].name;
         row[2] = arena_text(p->memory, number_percent(s->moved).text);
-        for (int side = 0; side < COMPARISON_SIDES; side++) row[3 + side] = s->middle[side] ? s->middle[side] : NUMBER_UNKNOWN;
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[3 + side] = s->middle[side] ? s->middle[side] : NUMBER_UNKNOWN;
     }
     if (cells && c->shape_count)
-        document_add(p->doc, chart_table((chart_head){"shapes", "Histograms that moved", "share of the samples that lie in other bins"},
+        document_add(p->doc, chart_table((chart_head){"shapes", "Histograms that moved",
+                                                      "share of the samples that lie in other bins"},
                                          columns, 5, cells, c->shape_count));
 }
 
 static void add_gauges(page *p)
 {
-    static const table_column columns[] = {{"device", TABLE_TEXT, 0}, {"gauge", TABLE_NAME, 1}, {"healthy", TABLE_NUMBER, 0},
-                                           {"faulty", TABLE_NUMBER, 0}, {"unit", TABLE_TEXT, 0}};
+    static const table_column columns[] = {{"device", TABLE_TEXT, 0},
+                                           {"gauge", TABLE_NAME, 1},
+                                           {"healthy", TABLE_NUMBER, 0},
+                                           {"faulty", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0}};
     enum { MOST = 40 };
     const comparison *c = p->c;
     size_t count = c->gauge_count < MOST ? c->gauge_count : MOST;
@@ -430,17 +478,20 @@ static void add_gauges(page *p)
         const char **row = cells + 5 * i;
         row[0] = c->devices[g->device].name;
         row[1] = g->name;
-        for (int side = 0; side < COMPARISON_SIDES; side++) row[2 + side] = count_text(p, g->side[side].median);
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[2 + side] = count_text(p, g->side[side].median);
         row[4] = g->unit;
     }
     if (cells && count)
-        document_add(p->doc, chart_table((chart_head){"gauges", "Gauges that differ", "at the end of the runs; those whose ranges do not meet"},
+        document_add(p->doc, chart_table((chart_head){"gauges", "Gauges that differ",
+                                                      "at the end of the runs; those whose ranges do not meet"},
                                          columns, 5, cells, count));
 }
 
 static void add_facts(page *p)
 {
-    static const table_column columns[] = {{"device", TABLE_TEXT, 0}, {"fact", TABLE_NAME, 0}, {"healthy", TABLE_TEXT, 1}, {"faulty", TABLE_TEXT, 1}};
+    static const table_column columns[] = {
+        {"device", TABLE_TEXT, 0}, {"fact", TABLE_NAME, 0}, {"healthy", TABLE_TEXT, 1}, {"faulty", TABLE_TEXT, 1}};
     enum { MOST = 40 };
     const comparison *c = p->c;
     size_t count = c->fact_count < MOST ? c->fact_count : MOST;
@@ -450,16 +501,19 @@ static void add_facts(page *p)
         const char **row = cells + 4 * i;
         row[0] = f->device == DIFFERENCE_NONE ? "node" : c->devices[f->device].name;
         row[1] = f->key;
-        for (int side = 0; side < COMPARISON_SIDES; side++) row[2 + side] = f->side[side] ? f->side[side] : NUMBER_UNKNOWN;
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[2 + side] = f->side[side] ? f->side[side] : NUMBER_UNKNOWN;
     }
     if (cells && count)
-        document_add(p->doc, chart_table((chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns, 4, cells, count));
+        document_add(p->doc, chart_table((chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns, 4,
+                                         cells, count));
 }
 
 static void add_runs(page *p)
 {
-    static const table_column columns[] = {{"side", TABLE_TEXT, 0}, {"run", TABLE_TEXT, 1}, {"node", TABLE_TEXT, 0},
-                                           {"began, UTC", TABLE_TEXT, 0}, {"length", TABLE_NUMBER, 0}, {"moved", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {{"side", TABLE_TEXT, 0},     {"run", TABLE_TEXT, 1},
+                                           {"node", TABLE_TEXT, 0},     {"began, UTC", TABLE_TEXT, 0},
+                                           {"length", TABLE_NUMBER, 0}, {"moved", TABLE_NUMBER, 0}};
     const comparison *c = p->c;
     const char **cells = arena_make(p->memory, 6 * (c->run_count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < c->run_count; i++) {
@@ -469,28 +523,36 @@ static void add_runs(page *p)
         row[1] = r->damaged ? arena_format(p->memory, "%s (damaged)", r->label) : r->label;
         row[2] = *r->host ? r->host : NUMBER_UNKNOWN;
         row[3] = arena_text(p->memory, r->wall_ns ? number_utc(r->wall_ns, 0).text : NUMBER_UNKNOWN);
-        row[4] = arena_text(p->memory, r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN);
+        row[4] =
+            arena_text(p->memory, r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN);
         row[5] = arena_text(p->memory, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
     }
     if (cells)
-        document_add(p->doc, chart_table((chart_head){"runs", "Runs", "what was compared"}, columns, 6, cells, c->run_count));
+        document_add(p->doc,
+                     chart_table((chart_head){"runs", "Runs", "what was compared"}, columns, 6, cells, c->run_count));
 }
 
 static void add_method(page *p)
 {
     const comparison *c = p->c;
     char text[512];
-    for (size_t i = 0; i < c->note_count; i++) document_note(p->doc, c->notes[i]);
+    for (size_t i = 0; i < c->note_count; i++)
+        document_note(p->doc, c->notes[i]);
     snprintf(text, sizeof text,
-             "%zu counters changed in both, %zu are new, %zu gone, %zu the same, %zu zero in all runs, %zu could not be compared. "
+             "%zu counters changed in both, %zu are new, %zu gone, %zu the same, %zu zero in all runs, %zu could not "
+             "be compared. "
              "Left out: %zu that only tell time, %zu that errata spoil.",
              c->counts.states[COMPARISON_CHANGED], c->counts.states[COMPARISON_NEW], c->counts.states[COMPARISON_GONE],
              c->counts.states[COMPARISON_SAME], c->counts.states[COMPARISON_ZERO], c->counts.states[COMPARISON_UNKNOWN],
              c->counts.clocks, c->counts.bad);
     document_note(p->doc, text);
-    document_note(p->doc, "Ranked by |log2((faulty + e) / (healthy + e))| times the weight of the class (errors, stalls, packets, bytes), "
-                          "where e is one event in the interval, per second and per byte, the milder of the two. What lies within chance, "
-                          "within the healthy runs' range or below a floor is no difference. Differences are shown, causes are not.");
+    document_note(
+        p->doc,
+        "Ranked by |log2((faulty + e) / (healthy + e))| times the weight of the class (errors, stalls, packets, "
+        "bytes), "
+        "where e is one event in the interval, per second and per byte, the milder of the two. What lies within "
+        "chance, "
+        "within the healthy runs' range or below a floor is no difference. Differences are shown, causes are not.");
 }
 
 static void add_pages(page *p, bool brief)
@@ -519,7 +581,9 @@ document *pages_compare(const comparison *c, bool brief, netprof_error *error)
     if (!failed) {
         choose_devices(&p);
         add_pages(&p, brief);
-        snprintf(foot, sizeof foot, "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT "rates use each counter's own pair of time stamps",
+        snprintf(foot, sizeof foot,
+                 "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT
+                 "rates use each counter's own pair of time stamps",
                  netprof_version());
         document_foot(p.doc, foot);
         document_metadata(p.doc, "comparison of network counters", "netprof, network, counters, comparison",

@@ -9,12 +9,15 @@ static void add_foot(const job_view *v, document *doc)
     static const char dot[] = "  \xc2\xb7  ";
     const job_report *job = v->job;
     bool drawn = v->column_s > 1.5 * job->interval_s;
-    document_foot(doc, arena_format(v->memory, "%s%s%s%zu file%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "", job->job_id,
-                                    *job->job_id ? dot : "", job->files, job->files == 1 ? "" : "s", dot, netprof_version(), dot,
-                                    number_duration(job->interval_s).text,
-                                    drawn ? arena_format(v->memory, ", drawn as %s columns", number_duration(v->column_s).text) : "", job->clock_text ? dot : "",
-                                    job->clock_text ? job->clock_text : ""));
-    document_metadata(doc, "what the nodes of a job did", "netprof, job", job->begin_ns + (int64_t)llround(job->end_s * 1e9));
+    document_foot(
+        doc,
+        arena_format(v->memory, "%s%s%s%zu file%s%snetprof %s%s%s samples%s%s%s", *job->job_id ? "job " : "",
+                     job->job_id, *job->job_id ? dot : "", job->files, job->files == 1 ? "" : "s", dot,
+                     netprof_version(), dot, number_duration(job->interval_s).text,
+                     drawn ? arena_format(v->memory, ", drawn as %s columns", number_duration(v->column_s).text) : "",
+                     job->clock_text ? dot : "", job->clock_text ? job->clock_text : ""));
+    document_metadata(doc, "what the nodes of a job did", "netprof, job",
+                      job->begin_ns + (int64_t)llround(job->end_s * 1e9));
 }
 
 document *pages_job(const job_report *job, bool brief, netprof_error *error)

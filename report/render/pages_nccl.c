@@ -94,10 +94,9 @@ static void add_table(page *p)
     if (!shown) return;
     document_add(
         p->doc,
-        nccl_chart_table(
-            (chart_head){"collectives", "Collectives",
-                         "which kinds cost the most, and is it the wire or the waiting? sorted by time"},
-            v->rows.items, shown, v->rows.count - shown));
+        nccl_chart_table((chart_head){"collectives", "Collectives",
+                                      "which kinds cost the most, and is it the wire or the waiting? sorted by time"},
+                         v->rows.items, shown, v->rows.count - shown));
 }
 
 // From three sizes on a curve tells something.
@@ -107,8 +106,7 @@ static bool make_curve(page *p, chart *x)
     size_t n = 0, most = v->sizes.count;
     double *all = arena_make(p->memory, 5 * most + 1, sizeof *all);
     if (!all) return false;
-    double *sizes = all, *y = all + most, *low = all + 2 * most, *high = all + 3 * most,
-           *mean = all + 4 * most;
+    double *sizes = all, *y = all + most, *low = all + 2 * most, *high = all + 3 * most, *mean = all + 4 * most;
     for (size_t i = 0; i < most; i++) {
         const nccl_view_size *s = &v->sizes.items[i];
         if (!s->bus_gbs.count || !s->size) continue;
@@ -137,17 +135,16 @@ static bool make_curve(page *p, chart *x)
          .pale = INK_NONE,
          .y = mean,
          .dashed = true,
-         .end_label =
-             isfinite(mean[n - 1]) ? arena_text(p->memory, number_plain(mean[n - 1] / 1e9).text) : ""}};
-    const curve_style style = {.x = sizes,
-                               .count = n,
-                               .x_scale = {.format = AXES_BINARY},
-                               .y_scale = {.format = AXES_SI, .unit = "B/s"},
-                               .peak = peak ? v->main_peak_gbs * 1e9 : NAN,
-                               .height = 128,
-                               .peak_label = peak ? arena_format(p->memory, "peak %s" NUMBER_SPACE "GB/s",
-                                                                 number_plain(v->main_peak_gbs).text)
-                                                  : ""};
+         .end_label = isfinite(mean[n - 1]) ? arena_text(p->memory, number_plain(mean[n - 1] / 1e9).text) : ""}};
+    const curve_style style = {
+        .x = sizes,
+        .count = n,
+        .x_scale = {.format = AXES_BINARY},
+        .y_scale = {.format = AXES_SI, .unit = "B/s"},
+        .peak = peak ? v->main_peak_gbs * 1e9 : NAN,
+        .height = 128,
+        .peak_label =
+            peak ? arena_format(p->memory, "peak %s" NUMBER_SPACE "GB/s", number_plain(v->main_peak_gbs).text) : ""};
     const char *question = arena_format(p->memory, "%s on %s", v->main_coll, v->main_label);
     *x = chart_curve((chart_head){"bandwidth", "Bandwidth by size", question}, &style, lines, 2);
     return true;
@@ -156,8 +153,7 @@ static bool make_curve(page *p, chart *x)
 static void add_curve_and_completeness(page *p)
 {
     chart curve,
-        complete =
-            nccl_chart_complete((chart_head){"completeness", "Completeness", "how much was seen?"}, p->v);
+        complete = nccl_chart_complete((chart_head){"completeness", "Completeness", "how much was seen?"}, p->v);
     if (make_curve(p, &curve))
         document_beside(p->doc, curve, complete, .57);
     else
@@ -188,11 +184,10 @@ static void add_run(page *p)
     if (v->run.count < 2) return;
     document_add(
         p->doc,
-        nccl_chart_run(
-            (chart_head){"run", v->run_ranks > 1 ? "Wire time and skew over the run" : "Time over the run",
-                         arena_format(p->memory, "%s of %s on %s, one scale", v->main_coll,
-                                      size_text(v->run_size), v->run_label)},
-            v));
+        nccl_chart_run((chart_head){"run", v->run_ranks > 1 ? "Wire time and skew over the run" : "Time over the run",
+                                    arena_format(p->memory, "%s of %s on %s, one scale", v->main_coll,
+                                                 size_text(v->run_size), v->run_label)},
+                       v));
 }
 
 // ---- findings ----
@@ -211,8 +206,7 @@ static findings_row finding_row(page *p, const nccl_view_finding *f)
     r.threshold = arena_format(p->memory, "%s %s (%s)", number_plain(f->limit).text, f->unit, f->origin);
     for (size_t i = 0; e && i < f->evidence.count; i++) {
         const nccl_view_evidence *x = &f->evidence.items[i];
-        e[i] = (findings_evidence){
-            x->name, arena_format(p->memory, "%s %s", number_plain(x->value).text, x->unit), ""};
+        e[i] = (findings_evidence){x->name, arena_format(p->memory, "%s %s", number_plain(x->value).text, x->unit), ""};
     }
     r.evidence_count = e ? f->evidence.count : 0;
     return r;
@@ -246,18 +240,16 @@ static void add_findings(page *p)
         const nccl_view_finding *f = &v->findings.items[i];
         size_t alike = 0;
         for (size_t k = 0; k < i; k++)
-            alike += strcmp(v->findings.items[k].rule, f->rule) == 0 &&
-                     v->findings.items[k].severity == f->severity;
+            alike += strcmp(v->findings.items[k].rule, f->rule) == 0 && v->findings.items[k].severity == f->severity;
         if (alike > ALIKE) continue;
         rows[count] = finding_row(p, f);
         if (alike == ALIKE) rows[count] = more_of(p, f, &rows[count]);
         count++;
     }
     if (rows && count)
-        document_add(p->doc,
-                     chart_findings((chart_head){"findings", "Findings",
-                                                 "what was judged, on what evidence, with which threshold"},
-                                    rows, count));
+        document_add(p->doc, chart_findings((chart_head){"findings", "Findings",
+                                                         "what was judged, on what evidence, with which threshold"},
+                                            rows, count));
     if (v->findings_left)
         document_note(p->doc, arena_format(p->memory, "%llu more findings are in nccl.json.",
                                            (unsigned long long)v->findings_left));
@@ -332,10 +324,9 @@ static size_t choose_sizes(page *p, const family *f, size_t most, const nccl_vie
 static size_t make_panels(page *p, const nccl_view_kind **kinds, size_t count, nccl_panel *panels)
 {
     for (size_t i = 0; i < count; i++)
-        panels[i] =
-            (nccl_panel){arena_format(p->memory, "%s, %s call%s", size_text(kinds[i]->size),
-                                      number_grouped(kinds[i]->calls).text, kinds[i]->calls == 1 ? "" : "s"),
-                         kinds[i]};
+        panels[i] = (nccl_panel){arena_format(p->memory, "%s, %s call%s", size_text(kinds[i]->size),
+                                              number_grouped(kinds[i]->calls).text, kinds[i]->calls == 1 ? "" : "s"),
+                                 kinds[i]};
     return count;
 }
 
@@ -359,12 +350,11 @@ static chart box_chart(page *p, chart_head head, const nccl_view_kind **kinds, s
     bool bus = count && kinds[0]->has_bus;
     for (size_t i = 0; rows && i < count; i++)
         rows[i] = box_of(p, kinds[i]);
-    const boxplot_style style = {.y_scale = {.axis = {0, 0, false, false},
-                                             .format = bus ? AXES_SI : AXES_DURATION,
-                                             .unit = bus ? "B/s" : ""},
-                                 .low_name = "p5",
-                                 .high_name = "p95",
-                                 .height = height};
+    const boxplot_style style = {
+        .y_scale = {.axis = {0, 0, false, false}, .format = bus ? AXES_SI : AXES_DURATION, .unit = bus ? "B/s" : ""},
+        .low_name = "p5",
+        .high_name = "p95",
+        .height = height};
     return chart_boxplot(head, &style, rows, rows ? count : 0);
 }
 
@@ -374,8 +364,7 @@ static bool make_histogram(page *p, chart_head head, const nccl_view_kind *k, do
     double factor = k->has_bus ? 1e9 : 1e-6, low = k->low * factor, high = k->high * factor, sum = 0;
     double *edges = arena_make(p->memory, bins + 2, sizeof *edges),
            *counts = arena_make(p->memory, bins + 1, sizeof *counts);
-    if (!edges || !counts || !bins || !isfinite(low) || !isfinite(high) || !isfinite(high - low))
-        return false;
+    if (!edges || !counts || !bins || !isfinite(low) || !isfinite(high) || !isfinite(high - low)) return false;
     if (!(high > low)) low *= .95, high = low > 0 ? low / .95 * 1.05 : 1; // all calls alike: one bin
     for (size_t i = 0; i <= bins; i++)
         edges[i] = low + (high - low) * (double)i / (double)bins;
@@ -400,10 +389,9 @@ static bool make_histogram(page *p, chart_head head, const nccl_view_kind *k, do
 static void add_spread(page *p, const family *f, size_t number, const nccl_view_kind **kinds, size_t count)
 {
     enum { COLUMNS = 7 };
-    static const table_column columns[COLUMNS] = {{"size", TABLE_NUMBER, 1},    {"calls", TABLE_NUMBER, 0},
-                                                  {"wire p5", TABLE_NUMBER, 0}, {"p50", TABLE_NUMBER, 0},
-                                                  {"p95", TABLE_NUMBER, 0},     {"p99", TABLE_NUMBER, 0},
-                                                  {"skew p50", TABLE_NUMBER, 0}};
+    static const table_column columns[COLUMNS] = {
+        {"size", TABLE_NUMBER, 1}, {"calls", TABLE_NUMBER, 0}, {"wire p5", TABLE_NUMBER, 0}, {"p50", TABLE_NUMBER, 0},
+        {"p95", TABLE_NUMBER, 0},  {"p99", TABLE_NUMBER, 0},   {"skew p50", TABLE_NUMBER, 0}};
     const char **cells = arena_make(p->memory, COLUMNS * (count + 1), sizeof *cells);
     bool one_rank = strcmp(f->type, nccl_class_name(NCCL_SINGLE_RANK)) == 0;
     for (size_t i = 0; cells && i < count; i++) {
@@ -421,10 +409,9 @@ static void add_spread(page *p, const family *f, size_t number, const nccl_view_
     chart_head box = {arena_format(p->memory, "box-%zu", number), "Spread",
                       count && kinds[0]->has_bus ? "bus bandwidth: p5, quartiles, p95"
                                                  : "wire time: p5, quartiles, p95"};
-    chart_head table = {arena_format(p->memory, "percentiles-%zu", number), "Percentiles",
-                        "of the time on the wire"};
-    document_beside(p->doc, box_chart(p, box, kinds, count, 72),
-                    chart_table(table, columns, COLUMNS, cells, count), .48);
+    chart_head table = {arena_format(p->memory, "percentiles-%zu", number), "Percentiles", "of the time on the wire"};
+    document_beside(p->doc, box_chart(p, box, kinds, count, 72), chart_table(table, columns, COLUMNS, cells, count),
+                    .48);
 }
 
 static void add_family(page *p, const family *f, size_t number)
@@ -432,23 +419,20 @@ static void add_family(page *p, const family *f, size_t number)
     const nccl_view_kind **kinds;
     nccl_panel panels[SIZES];
     size_t count = choose_sizes(p, f, SIZES, &kinds);
-    const char *left = f->count > count ? arena_format(p->memory, ", the %zu of %zu sizes with the most time",
-                                                       count, f->count)
-                                        : "";
+    const char *left =
+        f->count > count ? arena_format(p->memory, ", the %zu of %zu sizes with the most time", count, f->count) : "";
     make_panels(p, kinds, count, panels);
-    document_add(
-        p->doc,
-        nccl_chart_panels((chart_head){arena_format(p->memory, "calls-%zu", number),
-                                       arena_format(p->memory, "%s, %s", f->coll, f->type),
-                                       arena_format(p->memory, "every call over the sequence number (%s)%s",
-                                                    f->meaning, left)},
-                          panels, count));
     document_add(p->doc,
-                 nccl_chart_histograms(
-                     (chart_head){arena_format(p->memory, "histograms-%zu", number), "",
-                                  arena_format(p->memory, "share of calls by %s",
-                                               count && kinds[0]->has_bus ? "bus bandwidth" : "wire time")},
-                     panels, count));
+                 nccl_chart_panels((chart_head){arena_format(p->memory, "calls-%zu", number),
+                                                arena_format(p->memory, "%s, %s", f->coll, f->type),
+                                                arena_format(p->memory, "every call over the sequence number (%s)%s",
+                                                             f->meaning, left)},
+                                   panels, count));
+    document_add(p->doc, nccl_chart_histograms(
+                             (chart_head){arena_format(p->memory, "histograms-%zu", number), "",
+                                          arena_format(p->memory, "share of calls by %s",
+                                                       count && kinds[0]->has_bus ? "bus bandwidth" : "wire time")},
+                             panels, count));
     add_spread(p, f, number, kinds, count);
 }
 
@@ -462,25 +446,23 @@ static void add_families(page *p)
     for (size_t i = 0; i < shown; i++)
         add_family(p, &all[i], i + 1);
     if (count > shown || p->v->kinds_left)
-        document_note(
-            p->doc,
-            arena_format(p->memory,
-                         "%zu of %zu pairs of class and collective are drawn, those with the most time; "
-                         "--charts DIR draws all of "
-                         "them%s.",
-                         shown, count,
-                         p->v->kinds_left
-                             ? arena_format(p->memory, ", but for %llu kinds that are in types.csv only",
-                                            (unsigned long long)p->v->kinds_left)
-                             : ""));
+        document_note(p->doc,
+                      arena_format(p->memory,
+                                   "%zu of %zu pairs of class and collective are drawn, those with the most time; "
+                                   "--charts DIR draws all of "
+                                   "them%s.",
+                                   shown, count,
+                                   p->v->kinds_left
+                                       ? arena_format(p->memory, ", but for %llu kinds that are in types.csv only",
+                                                      (unsigned long long)p->v->kinds_left)
+                                       : ""));
 }
 
 // ---- two jobs ----
 
 static const char *ratio_text(page *p, double ratio)
 {
-    return isfinite(ratio) ? arena_format(p->memory, TIMES "%s", number_fixed(ratio, 2).text)
-                           : NUMBER_UNKNOWN;
+    return isfinite(ratio) ? arena_format(p->memory, TIMES "%s", number_fixed(ratio, 2).text) : NUMBER_UNKNOWN;
 }
 
 static double change_of(const nccl_view_compared *c)
@@ -491,8 +473,7 @@ static double change_of(const nccl_view_compared *c)
 
 static int by_change(const void *a, const void *b)
 {
-    const nccl_view_compared *x = *(const nccl_view_compared *const *)a,
-                             *y = *(const nccl_view_compared *const *)b;
+    const nccl_view_compared *x = *(const nccl_view_compared *const *)a, *y = *(const nccl_view_compared *const *)b;
     double p = change_of(x), q = change_of(y);
     bool same[2] = {strcmp(x->verdict, "alike") == 0, strcmp(y->verdict, "alike") == 0};
     if (same[0] != same[1]) return same[0] ? 1 : -1;
@@ -521,12 +502,11 @@ static void add_dumbbells(page *p, const nccl_view_compared **order, size_t coun
                                                ratio_text(p, c->wire_ratio), ratio_text(p, c->skew_ratio)}};
     }
     if (n)
-        document_add(
-            p->doc, chart_dumbbell(
-                        (chart_head){
-                            "comparison", "Two jobs: median wire time",
-                            "hollow is before, filled after; orange: slower; what changed most stands first"},
-                        heads, rows, n));
+        document_add(p->doc,
+                     chart_dumbbell(
+                         (chart_head){"comparison", "Two jobs: median wire time",
+                                      "hollow is before, filled after; orange: slower; what changed most stands first"},
+                         heads, rows, n));
 }
 
 static void add_comparison(page *p)
@@ -549,13 +529,12 @@ static void add_comparison(page *p)
         order[i] = &v->compared.items[i];
     if (order && count) qsort(order, count, sizeof *order, by_change);
     if (order) add_dumbbells(p, order, count);
-    document_note(p->doc,
-                  arena_format(p->memory,
-                               "%llu kinds slower, %llu faster, %llu alike. Slower or faster: the medians of "
-                               "the wire time differ by more than %.0f %%, and by more than "
-                               "chance allows (rank sum, |z| above %.0f).",
-                               (unsigned long long)v->slower, (unsigned long long)v->faster,
-                               (unsigned long long)v->alike, 100 * NCCL_COMPARE_CHANGE, NCCL_COMPARE_Z));
+    document_note(p->doc, arena_format(p->memory,
+                                       "%llu kinds slower, %llu faster, %llu alike. Slower or faster: the medians of "
+                                       "the wire time differ by more than %.0f %%, and by more than "
+                                       "chance allows (rank sum, |z| above %.0f).",
+                                       (unsigned long long)v->slower, (unsigned long long)v->faster,
+                                       (unsigned long long)v->alike, 100 * NCCL_COMPARE_CHANGE, NCCL_COMPARE_Z));
     for (size_t i = 0; order && cells && i < count; i++) {
         const nccl_view_compared *c = order[i];
         const char **row = cells + COLUMNS * i;
@@ -569,8 +548,8 @@ static void add_comparison(page *p)
         row[7] = c->verdict;
     }
     if (order && cells && count)
-        document_add(p->doc, chart_table((chart_head){"compared", "All kinds compared", "median wire time"},
-                                         columns, COLUMNS, cells, count));
+        document_add(p->doc, chart_table((chart_head){"compared", "All kinds compared", "median wire time"}, columns,
+                                         COLUMNS, cells, count));
 }
 
 // ---- NIC counters ----
@@ -601,12 +580,7 @@ static void add_lines(page *p)
     const lines_curve times[] = {{.label = "wire time", .ink = INK_RECEIVED, .y = of[1]},
                                  {.label = "skew", .ink = INK_SENT, .y = of[2]}};
     const lines_curve rates[] = {
-        {.label = "received",
-         .ink = INK_RECEIVED,
-         .pale = INK_RECEIVED_PALE,
-         .y = of[3],
-         .low = of[3],
-         .high = of[4]},
+        {.label = "received", .ink = INK_RECEIVED, .pale = INK_RECEIVED_PALE, .y = of[3], .low = of[3], .high = of[4]},
         {.label = "sent", .ink = INK_SENT, .pale = INK_SENT_PALE, .y = of[5], .low = of[5], .high = of[6]}};
     const lines_curve events[] = {{.label = "trouble", .ink = INK_BAD, .y = of[7], .step = true},
                                   {.label = "waiting", .ink = INK_WATCH, .y = of[8], .step = true}};
@@ -631,27 +605,24 @@ static void add_lines(page *p)
                                    .curves = events,
                                    .curve_count = 2,
                                    .limit = NAN}};
-    const lines_style style = {.x = of[0],
-                               .count = n,
-                               .axis = {.axis = {v->columns_from_s, v->columns_to_s, false, false},
-                                        .format = AXES_TIME,
-                                        .unit = "s"},
-                               .x_head = "seconds since the first line of the logs",
-                               .panel_height = 70};
+    const lines_style style = {
+        .x = of[0],
+        .count = n,
+        .axis = {.axis = {v->columns_from_s, v->columns_to_s, false, false}, .format = AXES_TIME, .unit = "s"},
+        .x_head = "seconds since the first line of the logs",
+        .panel_height = 70};
     document_add(
         p->doc,
         chart_lines(
             (chart_head){"counters", "NCCL and NIC counters",
-                         arena_format(p->memory,
-                                      "%s of %s on %s above what its hosts' NICs counted; one time axis",
+                         arena_format(p->memory, "%s of %s on %s above what its hosts' NICs counted; one time axis",
                                       v->main_coll, size_text(v->run_size), v->run_label)},
             &style, panels, 3));
 }
 
 static const char *moved_text(page *p, const char *counter, double amount, const char *unit)
 {
-    return *counter ? arena_format(p->memory, "%s (%s)", counter,
-                                   number_volume(amount, *unit ? unit : "events").text)
+    return *counter ? arena_format(p->memory, "%s (%s)", counter, number_volume(amount, *unit ? unit : "events").text)
                     : "none";
 }
 
@@ -695,8 +666,8 @@ static void add_counters(page *p)
 static void say_left(page *p, uint64_t left, const char *what, const char *where)
 {
     if (left)
-        document_note(p->doc, arena_format(p->memory, "%llu more %s are in %s.", (unsigned long long)left,
-                                           what, where));
+        document_note(p->doc,
+                      arena_format(p->memory, "%llu more %s are in %s.", (unsigned long long)left, what, where));
 }
 
 static void add_series(page *p)
@@ -728,20 +699,19 @@ static void add_series(page *p)
     if (!cells || !v->series.count) return;
     document_add(
         p->doc,
-        chart_table(
-            (chart_head){"communicators", "Communicators",
-                         "percentiles by communicator, collective and size; those with the most time first"},
-            columns, COLUMNS, cells, v->series.count));
+        chart_table((chart_head){"communicators", "Communicators",
+                                 "percentiles by communicator, collective and size; those with the most time first"},
+                    columns, COLUMNS, cells, v->series.count));
     say_left(p, v->series_left, "rows", "communicators.csv");
 }
 
 static void add_paths(page *p)
 {
     enum { COLUMNS = 8 };
-    static const table_column columns[COLUMNS] = {
-        {"class", TABLE_TEXT, 0},      {"collective", TABLE_TEXT, 1},    {"algorithm", TABLE_TEXT, 0},
-        {"protocol", TABLE_TEXT, 0},   {"size", TABLE_NUMBER, 0},        {"calls", TABLE_NUMBER, 0},
-        {"wire p50", TABLE_NUMBER, 0}, {"bus GB/s p50", TABLE_NUMBER, 0}};
+    static const table_column columns[COLUMNS] = {{"class", TABLE_TEXT, 0},      {"collective", TABLE_TEXT, 1},
+                                                  {"algorithm", TABLE_TEXT, 0},  {"protocol", TABLE_TEXT, 0},
+                                                  {"size", TABLE_NUMBER, 0},     {"calls", TABLE_NUMBER, 0},
+                                                  {"wire p50", TABLE_NUMBER, 0}, {"bus GB/s p50", TABLE_NUMBER, 0}};
     const nccl_view *v = p->v;
     const char **cells = arena_make(p->memory, COLUMNS * (v->paths.count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < v->paths.count; i++) {
@@ -757,9 +727,9 @@ static void add_paths(page *p)
         memcpy(cells + COLUMNS * i, row, sizeof row);
     }
     if (cells && v->paths.count)
-        document_add(p->doc, chart_table((chart_head){"algorithms", "Algorithms and protocols",
-                                                      "which way did NCCL choose?"},
-                                         columns, COLUMNS, cells, v->paths.count));
+        document_add(p->doc,
+                     chart_table((chart_head){"algorithms", "Algorithms and protocols", "which way did NCCL choose?"},
+                                 columns, COLUMNS, cells, v->paths.count));
 }
 
 static void add_ranks(page *p)
@@ -788,23 +758,21 @@ static void add_ranks(page *p)
         memcpy(cells + COLUMNS * i, row, sizeof row);
     }
     if (!cells || !v->slowest.count) return;
-    document_add(
-        p->doc, chart_table((chart_head){"ranks", "Ranks",
-                                         "one process each, in all its communicators; last: had the shortest "
-                                         "time; cost: what it alone added to its calls; waited: for others"},
-                            columns, COLUMNS, cells, v->slowest.count));
+    document_add(p->doc, chart_table((chart_head){"ranks", "Ranks",
+                                                  "one process each, in all its communicators; last: had the shortest "
+                                                  "time; cost: what it alone added to its calls; waited: for others"},
+                                     columns, COLUMNS, cells, v->slowest.count));
     say_left(p, v->slowest_left, "processes", "ranks.csv");
 }
 
 static void add_pairs(page *p)
 {
     enum { COLUMNS = 9 };
-    static const table_column columns[COLUMNS] = {
-        {"communicator", TABLE_TEXT, 1}, {"rank", TABLE_NUMBER, 0},
-        {"host", TABLE_TEXT, 1},         {"", TABLE_TEXT, 0},
-        {"peer", TABLE_NUMBER, 0},       {"size", TABLE_NUMBER, 0},
-        {"records", TABLE_NUMBER, 0},    {"time p50", TABLE_NUMBER, 0},
-        {"GB/s p50", TABLE_NUMBER, 0}};
+    static const table_column columns[COLUMNS] = {{"communicator", TABLE_TEXT, 1}, {"rank", TABLE_NUMBER, 0},
+                                                  {"host", TABLE_TEXT, 1},         {"", TABLE_TEXT, 0},
+                                                  {"peer", TABLE_NUMBER, 0},       {"size", TABLE_NUMBER, 0},
+                                                  {"records", TABLE_NUMBER, 0},    {"time p50", TABLE_NUMBER, 0},
+                                                  {"GB/s p50", TABLE_NUMBER, 0}};
     const nccl_view *v = p->v;
     const char **cells = arena_make(p->memory, COLUMNS * (v->pairs.count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < v->pairs.count; i++) {
@@ -813,8 +781,7 @@ static void add_pairs(page *p)
                                     arena_format(p->memory, "%llu", (unsigned long long)x->rank),
                                     x->host,
                                     x->operation,
-                                    isfinite(x->peer) ? arena_format(p->memory, "%.0f", x->peer)
-                                                      : NUMBER_UNKNOWN,
+                                    isfinite(x->peer) ? arena_format(p->memory, "%.0f", x->peer) : NUMBER_UNKNOWN,
                                     arena_text(p->memory, size_text(x->size)),
                                     grouped(p, x->records),
                                     us_text(p, &x->time_us, x->time_us.p50),
@@ -857,8 +824,8 @@ static void add_gone(page *p)
     const char **cells = arena_make(p->memory, 4 * (v->gone.count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < v->gone.count; i++) {
         const nccl_view_gone *g = &v->gone.items[i];
-        const char *row[4] = {g->host, arena_format(p->memory, "%llu", (unsigned long long)g->pid),
-                              grouped(p, g->tail), grouped(p, g->between)};
+        const char *row[4] = {g->host, arena_format(p->memory, "%llu", (unsigned long long)g->pid), grouped(p, g->tail),
+                              grouped(p, g->between)};
         memcpy(cells + 4 * i, row, sizeof row);
     }
     if (!cells || !v->gone.count) return;
@@ -872,22 +839,20 @@ static void add_gone(page *p)
 static void add_files(page *p)
 {
     enum { COLUMNS = 6 };
-    static const table_column columns[COLUMNS] = {
-        {"file", TABLE_TEXT, 1},       {"lines", TABLE_NUMBER, 0},
-        {"unusable", TABLE_NUMBER, 0}, {"first at line", TABLE_NUMBER, 0},
-        {"why", TABLE_TEXT, 1},        {"the file", TABLE_TEXT, 1}};
+    static const table_column columns[COLUMNS] = {{"file", TABLE_TEXT, 1},       {"lines", TABLE_NUMBER, 0},
+                                                  {"unusable", TABLE_NUMBER, 0}, {"first at line", TABLE_NUMBER, 0},
+                                                  {"why", TABLE_TEXT, 1},        {"the file", TABLE_TEXT, 1}};
     const nccl_view *v = p->v;
     const char **cells = arena_make(p->memory, COLUMNS * (v->damaged.count + 1), sizeof *cells);
     for (size_t i = 0; cells && i < v->damaged.count; i++) {
         const nccl_view_file *f = &v->damaged.items[i];
-        const char *twice = f->duplicates
-                                ? arena_format(p->memory, "%s%llu duplicates", *f->reasons ? ", " : "",
-                                               (unsigned long long)f->duplicates)
+        const char *twice = f->duplicates ? arena_format(p->memory, "%s%llu duplicates", *f->reasons ? ", " : "",
+                                                         (unsigned long long)f->duplicates)
+                                          : "";
+        const char *other = f->conflicts
+                                ? arena_format(p->memory, "%s%llu conflicts", *f->reasons || *twice ? ", " : "",
+                                               (unsigned long long)f->conflicts)
                                 : "";
-        const char *other =
-            f->conflicts ? arena_format(p->memory, "%s%llu conflicts", *f->reasons || *twice ? ", " : "",
-                                        (unsigned long long)f->conflicts)
-                         : "";
         const char *row[COLUMNS] = {*f->name ? f->name : NUMBER_UNKNOWN,
                                     grouped(p, f->lines),
                                     grouped(p, f->bad),
@@ -910,8 +875,8 @@ static void add_unknown(page *p)
     for (size_t i = 0; i < v->unknown.count && i < MOST; i++)
         document_note(p->doc, arena_format(p->memory, "Not judged: %s.", v->unknown.items[i].text));
     if (v->unknown.count > MOST)
-        document_note(p->doc, arena_format(p->memory, "and %zu more that could not be judged.",
-                                           v->unknown.count - MOST));
+        document_note(p->doc,
+                      arena_format(p->memory, "and %zu more that could not be judged.", v->unknown.count - MOST));
 }
 
 static void add_method(page *p)
@@ -919,17 +884,16 @@ static void add_method(page *p)
     const nccl_view *v = p->v;
     document_note(
         p->doc,
-        arena_format(
-            p->memory,
-            "Read: %s files, %s of lines in %s, formats %s; %s lines could not be used. A rank's time is "
-            "waiting for the last rank, then the wire: of each call the shortest time "
-            "of all ranks is the wire, longest \xe2\x88\x92 shortest the skew, and the rank with the "
-            "shortest time came last. Sequence numbers are counted for each collective of a communicator. "
-            "Bus bandwidth is that of nccl-tests, recomputed from size and wire time. Quantiles are "
-            "interpolated linearly.",
-            number_grouped(v->files).text, number_grouped(v->lines).text,
-            number_volume((double)v->unpacked_bytes, "bytes").text, *v->versions ? v->versions : "not told",
-            number_grouped(v->unusable).text));
+        arena_format(p->memory,
+                     "Read: %s files, %s of lines in %s, formats %s; %s lines could not be used. A rank's time is "
+                     "waiting for the last rank, then the wire: of each call the shortest time "
+                     "of all ranks is the wire, longest \xe2\x88\x92 shortest the skew, and the rank with the "
+                     "shortest time came last. Sequence numbers are counted for each collective of a communicator. "
+                     "Bus bandwidth is that of nccl-tests, recomputed from size and wire time. Quantiles are "
+                     "interpolated linearly.",
+                     number_grouped(v->files).text, number_grouped(v->lines).text,
+                     number_volume((double)v->unpacked_bytes, "bytes").text, *v->versions ? v->versions : "not told",
+                     number_grouped(v->unusable).text));
 }
 
 static void add_details(page *p)
@@ -938,9 +902,8 @@ static void add_details(page *p)
     document_part(p->doc, "Details");
     add_findings(p);
     if (v->rows.count > FIRST_ROWS + 1)
-        document_add(p->doc,
-                     nccl_chart_table((chart_head){"all-collectives", "All collectives", "sorted by time"},
-                                      v->rows.items, v->rows.count, 0));
+        document_add(p->doc, nccl_chart_table((chart_head){"all-collectives", "All collectives", "sorted by time"},
+                                              v->rows.items, v->rows.count, 0));
     add_comparison(p);
     add_counters(p);
     add_families(p);
@@ -968,15 +931,13 @@ document *pages_nccl(const nccl_view *v, bool brief, netprof_error *error)
         add_late(&p);
         add_run(&p);
         if (!v->calls)
-            document_note(p.doc, v->metrics.count
-                                     ? "The logs hold no single calls, only averages of Prometheus files."
-                                     : "The logs hold no collective: there is nothing to draw.");
+            document_note(p.doc, v->metrics.count ? "The logs hold no single calls, only averages of Prometheus files."
+                                                  : "The logs hold no collective: there is nothing to draw.");
         if (!brief) add_details(&p);
         snprintf(foot, sizeof foot,
                  "%s Inspector log files (%.60s)" DOT "netprof %s" DOT
                  "wire time = shortest time of all ranks; skew = longest \xe2\x88\x92 shortest",
-                 number_grouped(v->files).text, *v->versions ? v->versions : "version not told",
-                 netprof_version());
+                 number_grouped(v->files).text, *v->versions ? v->versions : "version not told", netprof_version());
         document_foot(p.doc, foot);
         document_metadata(p.doc, "NCCL collectives", "netprof, NCCL, collectives, bandwidth, skew",
                           wall_ns(v->last_dump_us));
@@ -1000,9 +961,7 @@ static void safe_name(const char *text, char *to, size_t size)
 {
     size_t n = 0;
     for (; *text && n + 1 < size; text++)
-        to[n++] = isalnum((unsigned char)*text) && !((unsigned char)*text & 0x80) ? *text
-                  : *text == '-'                                                  ? '-'
-                                                                                  : '_';
+        to[n++] = isalnum((unsigned char)*text) && !((unsigned char)*text & 0x80) ? *text : *text == '-' ? '-' : '_';
     to[n] = 0;
 }
 
@@ -1045,8 +1004,7 @@ static void add_kind_charts(single *s, const family *f, const char *file, const 
     snprintf(directory, sizeof directory, "summary/msg_size_%llu_%s", (unsigned long long)k->size, human);
     const char *title = arena_format(s->p.memory, "%s of %s, %s", f->coll, size_text(k->size), f->type);
     const char *question = arena_format(s->p.memory, "%s calls", number_grouped(k->calls).text);
-    snprintf(path, sizeof path, "%s/histograms/histogram_%s_%llu", directory, file,
-             (unsigned long long)k->size);
+    snprintf(path, sizeof path, "%s/histograms/histogram_%s_%llu", directory, file, (unsigned long long)k->size);
     size_t before = s->count;
     if (make_histogram(&s->p, head_of(s, path, title, question), k, 180, &x))
         document_add(s->p.doc, x);
@@ -1069,13 +1027,12 @@ static void add_family_charts(single *s, const family *f)
     snprintf(path, sizeof path, "summary/scatter_plot_%s", file);
     document_add(
         s->p.doc,
-        nccl_chart_scatter(
-            head_of(s, path, title,
-                    "bus bandwidth over the sequence number; of sizes with very many calls a selection"),
-            panels, f->count));
+        nccl_chart_scatter(head_of(s, path, title,
+                                   "bus bandwidth over the sequence number; of sizes with very many calls a selection"),
+                           panels, f->count));
     snprintf(path, sizeof path, "summary/combined_scatter_plot_%s", file);
-    document_add(s->p.doc, nccl_chart_panels(head_of(s, path, title, "every call over the sequence number"),
-                                             panels, f->count));
+    document_add(s->p.doc,
+                 nccl_chart_panels(head_of(s, path, title, "every call over the sequence number"), panels, f->count));
     for (size_t i = 0; i < f->count; i++)
         add_kind_charts(s, f, file, f->kinds[i]);
 }
@@ -1085,13 +1042,11 @@ static void add_first_charts(single *s)
     const nccl_view *v = s->p.v;
     chart x;
     if (v->rows.count)
-        document_add(s->p.doc,
-                     nccl_chart_table(head_of(s, "charts/collectives", "Collectives", "sorted by time"),
-                                      v->rows.items, v->rows.count, 0));
+        document_add(s->p.doc, nccl_chart_table(head_of(s, "charts/collectives", "Collectives", "sorted by time"),
+                                                v->rows.items, v->rows.count, 0));
     if (v->calls)
-        document_add(
-            s->p.doc,
-            nccl_chart_complete(head_of(s, "charts/completeness", "Completeness", "how much was seen?"), v));
+        document_add(s->p.doc,
+                     nccl_chart_complete(head_of(s, "charts/completeness", "Completeness", "how much was seen?"), v));
     if (make_curve(&s->p, &x)) {
         x.name = arena_text(((chart_memory *)x.data)->memory, add_file(s, "charts/bandwidth"));
         document_add(s->p.doc, x);
@@ -1099,9 +1054,8 @@ static void add_first_charts(single *s)
     if (v->late.count)
         document_add(s->p.doc, nccl_chart_late(head_of(s, "charts/late", "Who is late?", v->main_coll), v));
     if (v->run.count > 1)
-        document_add(
-            s->p.doc,
-            nccl_chart_run(head_of(s, "charts/run", "Wire time and skew over the run", v->main_coll), v));
+        document_add(s->p.doc,
+                     nccl_chart_run(head_of(s, "charts/run", "Wire time and skew over the run", v->main_coll), v));
 }
 
 document *pages_nccl_charts(const nccl_view *v, pages_nccl_file **files, size_t *count, netprof_error *error)

@@ -94,9 +94,8 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
 // Below 95 % of calls much is not judged; of ranks and records the same limit.
 static share share_of(complete *k, const char *label, uint64_t seen, uint64_t all, bool known)
 {
-    share s = {.label = arena_text(k->memory, label),
-               .share = known && all ? (double)seen / (double)all : NAN,
-               .percent = ""};
+    share s = {
+        .label = arena_text(k->memory, label), .share = known && all ? (double)seen / (double)all : NAN, .percent = ""};
     s.severity = s.share < .95 ? SEVERITY_WATCH : SEVERITY_OK;
     if (isnan(s.share)) {
         s.figures = arena_format(k->memory, "%s seen", number_grouped(seen).text);
@@ -105,8 +104,7 @@ static share share_of(complete *k, const char *label, uint64_t seen, uint64_t al
     }
     // Never rounded up to all of it.
     double percent = seen < all ? fmin(100 * s.share, 99.99) : 100;
-    s.percent =
-        arena_format(k->memory, seen < all ? "%.4g" NUMBER_SPACE "%%" : "%.0f" NUMBER_SPACE "%%", percent);
+    s.percent = arena_format(k->memory, seen < all ? "%.4g" NUMBER_SPACE "%%" : "%.0f" NUMBER_SPACE "%%", percent);
     s.brief = arena_format(k->memory, "%s of %s", number_prefixed((double)seen, "").text,
                            number_prefixed((double)all, "").text);
     s.figures = arena_format(k->memory, "%s of %s", number_grouped(seen).text, number_grouped(all).text);
@@ -138,16 +136,13 @@ chart nccl_chart_complete(chart_head head, const nccl_view *v)
     complete *k = chart_begin(&x, head, sizeof *k);
     if (!k) return x;
     bool known = v->completeness_known;
-    k->shares[0] =
-        share_of(k, "Ranks with logs", known ? v->ranks_seen : v->processes, v->ranks_expected, known);
+    k->shares[0] = share_of(k, "Ranks with logs", known ? v->ranks_seen : v->processes, v->ranks_expected, known);
     k->shares[1] = share_of(k, "Records", known ? v->records_seen : v->records, v->records_expected, known);
-    k->shares[2] =
-        share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
+    k->shares[2] = share_of(k, "Complete calls", known ? v->calls_complete : v->calls, v->calls_judgeable, known);
     k->reasons = arena_make(k->memory, v->reasons.count + 1, sizeof *k->reasons);
     for (size_t i = 0; k->reasons && i < v->reasons.count; i++)
-        k->reasons[k->reason_count++] =
-            (reason){arena_text(k->memory, v->reasons.items[i].what),
-                     arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
+        k->reasons[k->reason_count++] = (reason){arena_text(k->memory, v->reasons.items[i].what),
+                                                 arena_text(k->memory, number_grouped(v->reasons.items[i].count).text)};
     k->sum = "records";
     x.height = height;
     x.draw = draw;

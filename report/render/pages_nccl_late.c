@@ -7,12 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum cell_state {
-    CELL_NONE = 0,
-    CELL_ABSENT,
-    CELL_UNKNOWN,
-    CELL_KNOWN
-} cell_state; // none: no such process
+typedef enum cell_state { CELL_NONE = 0, CELL_ABSENT, CELL_UNKNOWN, CELL_KNOWN } cell_state; // none: no such process
 
 typedef struct cell {
     cell_state state;
@@ -46,8 +41,7 @@ static double height(const chart *x, canvas *c, double width, size_t from, size_
 {
     const map *m = x->data;
     (void)from, (void)count;
-    return head_height + row_height(m) * (double)m->rows +
-           canvas_paragraph_height(c, width, m->note, TYPE_FOOT, 0) + 5;
+    return head_height + row_height(m) * (double)m->rows + canvas_paragraph_height(c, width, m->note, TYPE_FOOT, 0) + 5;
 }
 
 static void draw_cell(canvas *c, const map *m, size_t i, canvas_box box)
@@ -84,16 +78,15 @@ static size_t common_start(const map *m)
             same++;
         length = same;
     }
-    while (length && ((m->hosts[0][length - 1] >= '0' && m->hosts[0][length - 1] <= '9') ||
-                      (m->hosts[0][length - 1] & 0x80)))
+    while (length &&
+           ((m->hosts[0][length - 1] >= '0' && m->hosts[0][length - 1] <= '9') || (m->hosts[0][length - 1] & 0x80)))
         length--;
     return length > 3 ? length : 0;
 }
 
 static void draw_names(canvas *c, const map *m, double left, double y, double step)
 {
-    size_t start = common_start(m),
-           worst = m->worst < m->columns * m->rows ? m->worst % m->columns : m->columns;
+    size_t start = common_start(m), worst = m->worst < m->columns * m->rows ? m->worst % m->columns : m->columns;
     double widest = 0, taken = -INFINITY;
     for (size_t i = 0; i < m->columns; i++)
         widest = fmax(widest, canvas_text_width(c, m->hosts[i] + start, TYPE_AXIS));
@@ -104,12 +97,11 @@ static void draw_names(canvas *c, const map *m, double left, double y, double st
                    width = fmin(canvas_text_width(c, m->hosts[i] + start, TYPE_AXIS), widest);
             double near = left + step * ((double)worst + .5);
             if ((pass == 0) != (i == worst)) continue;
-            if (pass &&
-                (middle - width / 2 < taken + 2 || (worst < m->columns && fabs(middle - near) < width + 2)))
+            if (pass && (middle - width / 2 < taken + 2 || (worst < m->columns && fabs(middle - near) < width + 2)))
                 continue;
             double from = fmax(middle - width / 2, left - 4);
-            canvas_text(c, from, y, m->hosts[i] + start, TYPE_AXIS, i == worst ? INK_BAD : INK_SECONDARY,
-                        ALIGN_LEFT, widest);
+            canvas_text(c, from, y, m->hosts[i] + start, TYPE_AXIS, i == worst ? INK_BAD : INK_SECONDARY, ALIGN_LEFT,
+                        widest);
             if (m->incomplete[i]) canvas_line(c, from, y + 1.8, from + width, y + 1.8, INK_WATCH, .8);
             if (pass) taken = from + width;
         }
@@ -118,8 +110,8 @@ static void draw_names(canvas *c, const map *m, double left, double y, double st
 static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
 {
     const map *m = x->data;
-    double left = box.x + label_width,
-           step = (box.width - label_width) / (double)(m->columns ? m->columns : 1), y = box.y + head_height;
+    double left = box.x + label_width, step = (box.width - label_width) / (double)(m->columns ? m->columns : 1),
+           y = box.y + head_height;
     double high = row_height(m), gap = step > 6 ? 1 : 0;
     size_t start = m->columns ? common_start(m) : 0;
     char prefix[80];
@@ -134,14 +126,13 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
     for (size_t r = 0; r < m->rows; r++) {
         char label[40];
         snprintf(label, sizeof label, r ? "%zu" : "local rank %zu", r);
-        canvas_text(c, left - 5, y + high * ((double)r + .5) + 2.2, label, TYPE_AXIS, INK_SECONDARY,
-                    ALIGN_RIGHT, label_width - 6);
+        canvas_text(c, left - 5, y + high * ((double)r + .5) + 2.2, label, TYPE_AXIS, INK_SECONDARY, ALIGN_RIGHT,
+                    label_width - 6);
         for (size_t i = 0; i < m->columns; i++)
             draw_cell(c, m, r * m->columns + i,
                       (canvas_box){left + step * (double)i, y + high * (double)r, step - gap, high - 1});
     }
-    canvas_paragraph(c, box.x, y + high * (double)m->rows + 8, box.width, m->note, TYPE_FOOT, INK_SECONDARY,
-                     0);
+    canvas_paragraph(c, box.x, y + high * (double)m->rows + 8, box.width, m->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 // ---- making it ----
@@ -159,13 +150,10 @@ static void fill_cell(map *m, const nccl_view_process *p, size_t column, double 
 {
     size_t i = p->local * m->columns + column;
     cell *k = &m->cells[i];
-    k->state = p->rank == UINT64_MAX                 ? CELL_ABSENT
-               : p->judged && isfinite(p->behind_us) ? CELL_KNOWN
-                                                     : CELL_UNKNOWN;
+    k->state = p->rank == UINT64_MAX ? CELL_ABSENT : p->judged && isfinite(p->behind_us) ? CELL_KNOWN : CELL_UNKNOWN;
     k->behind_us = p->behind_us;
     k->tip = arena_format(
-        m->memory, "%s, pid %llu, local %llu: %s", p->host, (unsigned long long)p->pid,
-        (unsigned long long)p->local,
+        m->memory, "%s, pid %llu, local %llu: %s", p->host, (unsigned long long)p->pid, (unsigned long long)p->local,
         k->state == CELL_ABSENT ? "not in it"
         : k->state == CELL_UNKNOWN
             ? "no complete call"
@@ -227,26 +215,24 @@ static const char *note_of(map *m, const nccl_view *v)
     }
     if (!named) text = "No rank was last alone in a complete call";
     if (others > named && named)
-        text = arena_format(m->memory, "%s; the %llu others in %s", text,
-                            (unsigned long long)(others - named), number_grouped(sum - named_sum).text);
+        text = arena_format(m->memory, "%s; the %llu others in %s", text, (unsigned long long)(others - named),
+                            number_grouped(sum - named_sum).text);
     bool incomplete = false;
     for (size_t i = 0; i < m->columns; i++)
         incomplete = incomplete || m->incomplete[i];
     return arena_format(
-        m->memory,
-        "%s. Grey: not behind, or by less than 2 %% of the scale. Hatched: no complete call.%s%s%s", text,
+        m->memory, "%s. Grey: not behind, or by less than 2 %% of the scale. Hatched: no complete call.%s%s%s", text,
         m->cut ? " Local ranks from 64 on are in the list of ranks only." : "",
         incomplete ? " Underlined hosts: records are missing." : "",
-        v->late_hosts_left
-            ? arena_format(m->memory, " %llu of %llu hosts, all less late than these, are left out.",
-                           (unsigned long long)v->late_hosts_left, (unsigned long long)v->late_hosts)
-            : "");
+        v->late_hosts_left ? arena_format(m->memory, " %llu of %llu hosts, all less late than these, are left out.",
+                                          (unsigned long long)v->late_hosts_left, (unsigned long long)v->late_hosts)
+                           : "");
 }
 
 static void fill_twin(chart *x, const nccl_view *v)
 {
-    static const char *const heads[] = {
-        "host", "local", "pid", "rank", "behind the median (\xc2\xb5s)", "last alone", "complete calls"};
+    static const char *const heads[] = {"host",       "local",         "pid", "rank", "behind the median (\xc2\xb5s)",
+                                        "last alone", "complete calls"};
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = 0x7e;
     for (size_t i = 0; i < x->twin.columns; i++)

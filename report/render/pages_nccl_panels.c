@@ -162,8 +162,7 @@ static void make_medians(panels *p, panel *to, const nccl_view_kind *k)
     for (size_t i = 0; i < k->points.count; i++) {
         size_t at = place(sorted[i].x, k->x_max, LINE);
         seen[at] += (double)sorted[i].calls;
-        if (isnan(to->median[at]) && sums[at] >= LEAST && 2 * seen[at] >= sums[at])
-            to->median[at] = sorted[i].y;
+        if (isnan(to->median[at]) && sums[at] >= LEAST && 2 * seen[at] >= sums[at]) to->median[at] = sorted[i].y;
     }
 }
 
@@ -211,8 +210,7 @@ static void add_panel(panels *p, const nccl_panel *from)
                            k.has_bus ? number_volume_rate(k.bus_gbs.p50 * 1e9, "bytes").text
                                      : number_duration(k.wire_us.p50 / 1e6).text);
     to->x = (axes_scale){{0, k.x_max, false, false}, AXES_SI, ""};
-    to->y =
-        (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : ""};
+    to->y = (axes_scale){{0, k.y_max, false, false}, k.has_bus ? AXES_SI : AXES_DURATION, k.has_bus ? "B/s" : ""};
     to->peak = k.has_bus ? k.peak_gbs : NAN;
     if (is_dense(&k)) {
         make_density(p, to, &k);
@@ -262,8 +260,7 @@ chart nccl_chart_panels(chart_head head, const nccl_panel *items, size_t count)
         p->memory,
         "x: sequence number, of all communicators of the class. A point is a call%s%s. Every panel has its "
         "own scale.",
-        dense ? "; where there are more than 800 of a size, blue is how many (log), the line their median"
-              : "",
+        dense ? "; where there are more than 800 of a size, blue is how many (log), the line their median" : "",
         peak ? "; the black line is the peak" : "");
     x.rows = p->count ? (p->count + COLUMNS - 1) / COLUMNS : 1;
     x.height = height;
@@ -310,8 +307,7 @@ static void add_histogram(panels *p, const nccl_panel *from)
     to->count = bins;
     to->label = arena_text(p->memory, from->label);
     to->tip = to->label;
-    to->x = (axes_scale){
-        {low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : ""};
+    to->x = (axes_scale){{low, high, false, false}, k->has_bus ? AXES_SI : AXES_DURATION, k->has_bus ? "B/s" : ""};
     to->y = axes_complete((axes_scale){.format = AXES_PERCENT}, &most, 1);
     to->peak = NAN;
     p->count++;
@@ -375,15 +371,13 @@ chart nccl_chart_scatter(chart_head head, const nccl_panel *items, size_t count)
             ys[n] = k->points.items[j].y * factor_of(k);
         }
         bus = k->has_bus;
-        sets[used] =
-            (scatter_set){items[i].label, (theme_ink)(INK_CATEGORY + used), xs, ys, xs && ys ? n : 0};
+        sets[used] = (scatter_set){items[i].label, (theme_ink)(INK_CATEGORY + used), xs, ys, xs && ys ? n : 0};
         used++;
     }
-    const scatter_style style = {
-        .x_scale = {.format = AXES_SI, .unit = ""},
-        .x_head = "sequence number",
-        .y_scale = {.format = bus ? AXES_SI : AXES_DURATION, .unit = bus ? "B/s" : ""},
-        .y_head = bus ? "bus bandwidth" : "wire time"};
+    const scatter_style style = {.x_scale = {.format = AXES_SI, .unit = ""},
+                                 .x_head = "sequence number",
+                                 .y_scale = {.format = bus ? AXES_SI : AXES_DURATION, .unit = bus ? "B/s" : ""},
+                                 .y_head = bus ? "bus bandwidth" : "wire time"};
     chart x = chart_scatter(head, &style, sets, used);
     x.failed = x.failed || !memory || arena_failed(memory);
     arena_close(memory);

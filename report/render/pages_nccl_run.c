@@ -77,8 +77,7 @@ static void draw_gap_labels(canvas *c, const run *r, const axes *a)
 {
     for (size_t i = 0; i < r->gap_count; i++) {
         double left, right, text = r->gaps[i].label ? canvas_text_width(c, r->gaps[i].label, TYPE_AXIS) : 0;
-        if (!(text > 0) || !axes_clip(a, &r->gaps[i], &left, &right) || right - left < text + 12 ||
-            a->box.height < 14)
+        if (!(text > 0) || !axes_clip(a, &r->gaps[i], &left, &right) || right - left < text + 12 || a->box.height < 14)
             continue;
         double middle = (left + right) / 2, base = a->box.y + a->box.height / 2 + 2.3;
         canvas_rect(c, (canvas_box){middle - text / 2 - 4, base - 7.5, text + 8, 10.5}, INK_PAPER, 1.5);
@@ -121,8 +120,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         y += head_height + a.box.height + panel_gap;
     }
     axes_draw_x(c, &a, a.box.x - 8, box.x + box.width);
-    canvas_paragraph(c, box.x, y - panel_gap + AXES_X_HEIGHT + 9, box.width, r->note, TYPE_FOOT,
-                     INK_SECONDARY, 0);
+    canvas_paragraph(c, box.x, y - panel_gap + AXES_X_HEIGHT + 9, box.width, r->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 // ---- making it ----
@@ -141,8 +139,7 @@ static void find_gaps(run *r, const nccl_view *v)
             r->gaps[r->gap_count++] = (axes_span){(double)b->first_sn, end, NULL, INK_NONE};
     }
     for (size_t i = 0; i < r->gap_count; i++)
-        if (r->gaps[i].to - r->gaps[i].from > .08 * (r->axis.max - r->axis.min))
-            r->gaps[i].label = "incomplete";
+        if (r->gaps[i].to - r->gaps[i].from > .08 * (r->axis.max - r->axis.min)) r->gaps[i].label = "incomplete";
 }
 
 static void find_tops(run *r)
@@ -170,8 +167,7 @@ static void fill_curves(run *r, const nccl_view *v)
     }
     for (size_t k = 0; r->x && k < n; k++) {
         const nccl_view_bin *b = &v->run.items[k];
-        const double us[PANELS][3] = {{b->wire_p50, b->wire_p5, b->wire_p95},
-                                      {b->skew_p50, b->skew_p5, b->skew_p95}};
+        const double us[PANELS][3] = {{b->wire_p50, b->wire_p5, b->wire_p95}, {b->skew_p50, b->skew_p5, b->skew_p95}};
         r->x[k] = (double)b->first_sn;
         for (int i = 0; i < PANELS; i++) {
             r->curves[i].y[k] = b->complete ? us[i][0] / 1e6 : NAN;
@@ -243,10 +239,9 @@ chart nccl_chart_run(chart_head head, const nccl_view *v)
         "band: p5 to p95. Hatched: no complete call.%s%s",
         each > 1 ? "up to " : "", (unsigned long long)each, each == 1 ? "" : "s",
         v->run_changed ? " Dashed: where the skew changes." : "",
-        v->run_others
-            ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
-                           (unsigned long long)v->run_others)
-            : "");
+        v->run_others ? arena_format(r->memory, " %llu other runs of this communicator (restarts) are not in it.",
+                                     (unsigned long long)v->run_others)
+                      : "");
     x.squeeze = .64;
     x.height = height;
     x.draw = draw;

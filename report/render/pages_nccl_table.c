@@ -80,19 +80,18 @@ static void draw_heads(canvas *c, const places *p, canvas_box box)
 static void number(canvas *c, double right, double base, const char *text, bool strong, double room)
 {
     bool none = strcmp(text, NUMBER_UNKNOWN) == 0;
-    canvas_text(c, right, base, text, strong && !none ? TYPE_CELL_STRONG : TYPE_CELL,
-                none ? INK_PEER : INK_TEXT, ALIGN_RIGHT, room);
+    canvas_text(c, right, base, text, strong && !none ? TYPE_CELL_STRONG : TYPE_CELL, none ? INK_PEER : INK_TEXT,
+                ALIGN_RIGHT, room);
 }
 
 static void draw_skew(canvas *c, const row *r, const places *p, double y, double base)
 {
     if (r->r.severity >= SEVERITY_WATCH) {
         severity s = (severity)r->r.severity;
-        canvas_rect(c, (canvas_box){p->skew, y, p->skew_text[1] + 2 - p->skew, pitch - 1.2},
-                    theme_severity_field(s), 0);
+        canvas_rect(c, (canvas_box){p->skew, y, p->skew_text[1] + 2 - p->skew, pitch - 1.2}, theme_severity_field(s),
+                    0);
         canvas_mark(c, p->skew + 5, base - 2.5, s);
-        canvas_text(c, p->skew + 11, base, theme_severity_word(s), TYPE_AXIS, theme_severity_ink(s),
-                    ALIGN_LEFT, 0);
+        canvas_text(c, p->skew + 11, base, theme_severity_word(s), TYPE_AXIS, theme_severity_ink(s), ALIGN_LEFT, 0);
     }
     number(c, p->skew_text[0], base, r->skew[0], r->r.severity >= SEVERITY_WATCH, p->skew_text[0] - p->skew);
     number(c, p->skew_text[1], base, r->skew[1], false, p->skew_text[1] - p->skew_text[0] - 3);
@@ -108,9 +107,8 @@ static void draw_bar(canvas *c, const grid *g, const row *r, const places *p, do
     }
     if (peak) {
         canvas_rect(c, (canvas_box){p->bar, y + 2, width, pitch - 5.4}, INK_EMPTY, 0);
-        canvas_rect(
-            c, (canvas_box){p->bar, y + 2, fmax(fmin(value / r->r.peak_gbs, 1) * width, .8), pitch - 5.4},
-            INK_RECEIVED, 0);
+        canvas_rect(c, (canvas_box){p->bar, y + 2, fmax(fmin(value / r->r.peak_gbs, 1) * width, .8), pitch - 5.4},
+                    INK_RECEIVED, 0);
         canvas_line(c, p->bar_end, y + .6, p->bar_end, y + pitch - 2, INK_TEXT, .9);
     } else if (g->most_gbs > 0) { // without a peak there is no field to fill
         canvas_rect(c, (canvas_box){p->bar, y + 2, fmax(value / g->most_gbs * width, .8), pitch - 5.4},
@@ -123,8 +121,7 @@ static void draw_bar(canvas *c, const grid *g, const row *r, const places *p, do
 static void draw_row(canvas *c, const grid *g, const row *r, const places *p, double y)
 {
     double base = y + pitch / 2 + 1.8;
-    canvas_text(c, p->label, base, r->r.label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT,
-                p->coll - p->label - 4);
+    canvas_text(c, p->label, base, r->r.label, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_LEFT, p->coll - p->label - 4);
     canvas_text(c, p->coll, base, r->r.coll, TYPE_CELL, INK_TEXT, ALIGN_LEFT, .125 * (p->share - p->label));
     number(c, p->size, base, r->size, false, .09 * (p->share - p->label));
     number(c, p->calls, base, r->calls, false, p->calls - p->size - 3);
@@ -146,8 +143,7 @@ static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t 
         if (i > from) canvas_line(c, box.x, y - .7, box.x + box.width, y - .7, INK_HAIR, .3);
         draw_row(c, g, &g->rows[i], &p, y);
     }
-    if (from + count >= g->count)
-        canvas_paragraph(c, box.x, y + 8, box.width, g->note, TYPE_FOOT, INK_SECONDARY, 0);
+    if (from + count >= g->count) canvas_paragraph(c, box.x, y + 8, box.width, g->note, TYPE_FOOT, INK_SECONDARY, 0);
 }
 
 // ---- texts ----
@@ -182,8 +178,8 @@ static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals
     to->r.label = arena_text(a, r->label);
     to->r.coll = arena_text(a, r->coll);
     to->size = size_text(g, r);
-    to->calls = arena_text(a, r->calls < 1000000 ? number_grouped(r->calls).text
-                                                 : number_prefixed((double)r->calls, "").text);
+    to->calls =
+        arena_text(a, r->calls < 1000000 ? number_grouped(r->calls).text : number_prefixed((double)r->calls, "").text);
     to->bytes = arena_text(a, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
     to->time = arena_text(a, number_fixed(r->time_us / 1e6, time_decimals).text);
     to->wire[0] = ms_text(g, &r->wire_us, r->wire_us.p50, decimals);
@@ -191,11 +187,10 @@ static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals
     to->skew[0] = ms_text(g, skew, skew->p50, decimals);
     to->skew[1] = ms_text(g, skew, skew->p95, decimals);
     to->bus = arena_text(a, number_plain(r->bus_gbs.count ? r->bus_gbs.p50 : NAN).text);
-    to->share = arena_text(a, r->peak_gbs > 0 && r->bus_gbs.count
-                                  ? number_fixed(100 * r->bus_gbs.p50 / r->peak_gbs, 0).text
-                                  : NUMBER_UNKNOWN);
-    if (strcmp(to->share, NUMBER_UNKNOWN) != 0)
-        to->share = arena_format(a, "%s" NUMBER_SPACE "%%", to->share);
+    to->share =
+        arena_text(a, r->peak_gbs > 0 && r->bus_gbs.count ? number_fixed(100 * r->bus_gbs.p50 / r->peak_gbs, 0).text
+                                                          : NUMBER_UNKNOWN);
+    if (strcmp(to->share, NUMBER_UNKNOWN) != 0) to->share = arena_format(a, "%s" NUMBER_SPACE "%%", to->share);
     to->folded = r->sizes > 1   ? arena_format(a, "%llu sizes together", (unsigned long long)r->sizes)
                  : r->ranks > 1 ? "no bus bandwidth defined"
                                 : "one rank";
@@ -203,10 +198,9 @@ static void fill_row(grid *g, row *to, const nccl_view_row *r, unsigned decimals
 
 static void fill_twin(chart *x, const grid *g)
 {
-    static const char *const heads[] = {"communicators", "collective",    "size",
-                                        "calls",         "incomplete",    "bytes",
-                                        "time (s)",      "wire p50 (ms)", "wire p95 (ms)",
-                                        "skew p50 (ms)", "skew p95 (ms)", "bus bandwidth p50 (GB/s)",
+    static const char *const heads[] = {"communicators", "collective",    "size",          "calls",
+                                        "incomplete",    "bytes",         "time (s)",      "wire p50 (ms)",
+                                        "wire p95 (ms)", "skew p50 (ms)", "skew p95 (ms)", "bus bandwidth p50 (GB/s)",
                                         "of peak",       "waiting"};
     x->twin.columns = sizeof heads / sizeof *heads;
     x->twin.right = UINT64_C(0x1ffc);
@@ -227,8 +221,7 @@ static void fill_twin(chart *x, const grid *g)
                                r->skew[1],
                                r->bus,
                                r->share,
-                               r->r.severity >= SEVERITY_WATCH ? theme_severity_word((severity)r->r.severity)
-                                                               : ""};
+                               r->r.severity >= SEVERITY_WATCH ? theme_severity_word((severity)r->r.severity) : ""};
         for (size_t k = 0; k < x->twin.columns; k++)
             document_cell(&x->twin, cells[k]);
     }
@@ -244,8 +237,7 @@ static const char *note_of(grid *g, size_t left)
         "Wire (shortest time of all ranks) and skew (longest \xe2\x88\x92 shortest) in ms; time = wire + "
         "skew, of several "
         "communicators the mean. Bus bandwidth in GB/s, from the median wire time; %s%s",
-        peak ? "the line is the peak that was given."
-             : "no peak was given (--peak), so bars compare the rows only.",
+        peak ? "the line is the peak that was given." : "no peak was given (--peak), so bars compare the rows only.",
         left ? arena_format(g->memory, " %zu more rows stand behind, under All collectives.", left) : "");
 }
 

@@ -77,8 +77,7 @@ static const char *lane_label(page *p, size_t file, const nsys_gpu *gpu)
             whose = arena_format(p->memory, "%s, ", name ? name + 1 : n->path);
     }
     if (gpu->pid >= 0)
-        return arena_format(p->memory, "%sGPU %lld of %lld", whose, (long long)gpu->device,
-                            (long long)gpu->pid);
+        return arena_format(p->memory, "%sGPU %lld of %lld", whose, (long long)gpu->device, (long long)gpu->pid);
     return arena_format(p->memory, "%sGPU %lld", whose, (long long)gpu->device);
 }
 
@@ -185,8 +184,7 @@ static const char *busy_sentence(page *p)
                                                   : "The GPU";
     return arena_format(p->memory, "%s ran kernels %s of %s%s", of, number_percent(kernels).text,
                         p->over ? "the profiled time" : "the time",
-                        nccl > 0 ? arena_format(p->memory, ", those of NCCL %s", number_percent(nccl).text)
-                                 : "");
+                        nccl > 0 ? arena_format(p->memory, ", those of NCCL %s", number_percent(nccl).text) : "");
 }
 
 // Which host, how many GPUs, how long, from when on.
@@ -212,11 +210,11 @@ static void add_balance(page *p)
         const nsys_balance *b = &p->job->balance[what];
         if (b->count < 2 || !(b->ratio >= 1.2)) continue;
         uint64_t high = p->job->spent[b->high].process->spent_ns[what];
-        document_verdict(
-            p->doc, SEVERITY_INFO,
-            arena_format(p->memory, "Most time in %s: %s, %s, %s times the mean of %zu processes.",
-                         nsys_spent_name(what), process_name(p, b->high),
-                         number_duration((double)high / 1e9).text, number_fixed(b->ratio, 2).text, b->count));
+        document_verdict(p->doc, SEVERITY_INFO,
+                         arena_format(p->memory, "Most time in %s: %s, %s, %s times the mean of %zu processes.",
+                                      nsys_spent_name(what), process_name(p, b->high),
+                                      number_duration((double)high / 1e9).text, number_fixed(b->ratio, 2).text,
+                                      b->count));
     }
 }
 
@@ -265,14 +263,13 @@ static void add_map(page *p)
         style.phase_count = p->over->phase_count;
     }
     if (rows && p->columns <= MAP_COLUMNS)
-        document_add(p->doc, chart_map((chart_head){"gpu-busy", "Busy GPUs", map_question(p, shown)}, &style,
-                                       rows, shown));
+        document_add(p->doc,
+                     chart_map((chart_head){"gpu-busy", "Busy GPUs", map_question(p, shown)}, &style, rows, shown));
 }
 
 static bool band_of(page *p, int what, lines_curve *curve)
 {
-    double *all = arena_make(p->memory, 3 * p->columns, sizeof *all), *low = all + p->columns,
-           *high = low + p->columns;
+    double *all = arena_make(p->memory, 3 * p->columns, sizeof *all), *low = all + p->columns, *high = low + p->columns;
     for (size_t k = 0; all && k < p->columns; k++) {
         size_t known = 0;
         double sum = 0;
@@ -328,11 +325,11 @@ static void add_lines(page *p)
         style.phases_label = "Phases";
     }
     if (count)
-        document_add(p->doc, chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
-                                                      p->lane_count > 1
-                                                          ? "line: mean of the GPUs; band: lowest to highest"
-                                                          : "share of each stretch of time"},
-                                         &style, panels, count));
+        document_add(p->doc,
+                     chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
+                                              p->lane_count > 1 ? "line: mean of the GPUs; band: lowest to highest"
+                                                                : "share of each stretch of time"},
+                                 &style, panels, count));
 }
 
 // ---- processes ----
@@ -346,16 +343,14 @@ static void process_cells(page *p, const nsys_spender *s, const bool shown[NSYS_
         if (!shown[what]) continue;
         double seconds = (double)s->process->spent_ns[what] / 1e9;
         const nsys_balance *b = &p->job->balance[what];
-        const char *text =
-            n->knows[what] ? arena_text(p->memory, number_duration(seconds).text) : NUMBER_UNKNOWN;
+        const char *text = n->knows[what] ? arena_text(p->memory, number_duration(seconds).text) : NUMBER_UNKNOWN;
         if (n->knows[what] && b->count > 1 && b->mean > 0)
-            text = arena_format(p->memory, "%s (%s\xc3\x97)", text,
-                                number_fixed(seconds * 1e9 / b->mean, 2).text);
+            text = arena_format(p->memory, "%s (%s\xc3\x97)", text, number_fixed(seconds * 1e9 / b->mean, 2).text);
         *(*to)++ = text;
     }
     *(*to)++ = s->process->pid >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->pid) : "";
-    *(*to)++ = arena_format(p->memory, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "",
-                            name ? name + 1 : n->path);
+    *(*to)++ =
+        arena_format(p->memory, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
 }
 
 static void add_processes(page *p)
@@ -375,15 +370,15 @@ static void add_processes(page *p)
         process_cells(p, &p->job->spent[i], shown, &at);
     const char *question = "time spent, added up over streams and threads (times the mean)";
     if (rows < p->job->spent_count)
-        question = arena_format(p->memory, "the first %zu of %zu; time spent, added up (times the mean)",
-                                rows, p->job->spent_count);
+        question = arena_format(p->memory, "the first %zu of %zu; time spent, added up (times the mean)", rows,
+                                p->job->spent_count);
     if (cells)
-        document_add(p->doc, chart_table((chart_head){"processes", "Processes side by side", question},
-                                         columns, width, cells, rows));
+        document_add(p->doc, chart_table((chart_head){"processes", "Processes side by side", question}, columns, width,
+                                         cells, rows));
     if (p->job->repeated_rank >= 0)
-        document_note(p->doc, arena_format(p->memory,
-                                           "Rank %lld is in several files: what these have in common counts twice.",
-                                           (long long)p->job->repeated_rank));
+        document_note(p->doc,
+                      arena_format(p->memory, "Rank %lld is in several files: what these have in common counts twice.",
+                                   (long long)p->job->repeated_rank));
 }
 
 // ---- tables ----
@@ -403,8 +398,7 @@ static const char *quantity(page *p, const nsys_table *t, double value)
     bool bytes = strcmp(t->unit, "bytes") == 0;
     if (!isfinite(value)) return NUMBER_UNKNOWN;
     if (value <= 0) return "0";
-    return arena_text(p->memory,
-                      bytes ? number_prefixed(value, "B").text : number_duration(value / 1e9).text);
+    return arena_text(p->memory, bytes ? number_prefixed(value, "B").text : number_duration(value / 1e9).text);
 }
 
 static size_t fill_row(page *p, const nsys_table *t, const nsys_row *row, const char **cells)
@@ -425,13 +419,12 @@ static size_t fill_row(page *p, const nsys_table *t, const nsys_row *row, const 
 static void add_notes(page *p, const nsys_table *t)
 {
     if (t->left_out)
-        document_note(p->doc, arena_format(p->memory, "%s: %s events without a plausible %s were left out.",
-                                           t->title, number_grouped(t->left_out).text,
-                                           strcmp(t->unit, "bytes") == 0 ? "size" : "time"));
-    if (t->unended)
         document_note(p->doc,
-                      arena_format(p->memory, "%s: %s never ended; they count to the last event of NVTX.",
-                                   t->title, number_grouped(t->unended).text));
+                      arena_format(p->memory, "%s: %s events without a plausible %s were left out.", t->title,
+                                   number_grouped(t->left_out).text, strcmp(t->unit, "bytes") == 0 ? "size" : "time"));
+    if (t->unended)
+        document_note(p->doc, arena_format(p->memory, "%s: %s never ended; they count to the last event of NVTX.",
+                                           t->title, number_grouped(t->unended).text));
 }
 
 static void add_table(page *p, nsys_kind kind)
@@ -440,14 +433,10 @@ static void add_table(page *p, nsys_kind kind)
         "cuda-api", "kernels", "memory-by-time", "memory-by-size", "cuda-graphs",
         "nvtx",     "mpi",     "mpi-messages",   "os-runtime"};
     const nsys_table *t = &tables_of(p)->tables[kind];
-    table_column columns[COLUMNS] = {{"share", TABLE_NUMBER, 0},
-                                     {"total", TABLE_NUMBER, 0},
-                                     {"count", TABLE_NUMBER, 0},
-                                     {"mean", TABLE_NUMBER, 0},
-                                     {"median", TABLE_NUMBER, 0},
-                                     {"min", TABLE_NUMBER, 0},
-                                     {"max", TABLE_NUMBER, 0},
-                                     {"std. dev.", TABLE_NUMBER, 0}};
+    table_column columns[COLUMNS] = {{"share", TABLE_NUMBER, 0},  {"total", TABLE_NUMBER, 0},
+                                     {"count", TABLE_NUMBER, 0},  {"mean", TABLE_NUMBER, 0},
+                                     {"median", TABLE_NUMBER, 0}, {"min", TABLE_NUMBER, 0},
+                                     {"max", TABLE_NUMBER, 0},    {"std. dev.", TABLE_NUMBER, 0}};
     size_t width = 8, n = 0, shown = t->row_count < ROWS ? t->row_count : ROWS;
     if (t->of_title) columns[width++] = (table_column){t->of_title, TABLE_TEXT, 0};
     columns[width++] = (table_column){"name", TABLE_NAME, 1};
@@ -456,11 +445,9 @@ static void add_table(page *p, nsys_kind kind)
         n += fill_row(p, t, &t->rows[i], cells + n);
     if (shown < t->row_count)
         question = arena_format(p->memory, "%s: the first %zu of %zu", t->name, shown, t->row_count);
-    if (kind == NSYS_NVTX)
-        question = arena_format(p->memory, "%s; a range within another counts in both", question);
+    if (kind == NSYS_NVTX) question = arena_format(p->memory, "%s; a range within another counts in both", question);
     if (cells && shown)
-        document_add(
-            p->doc, chart_table((chart_head){names[kind], t->title, question}, columns, width, cells, shown));
+        document_add(p->doc, chart_table((chart_head){names[kind], t->title, question}, columns, width, cells, shown));
     add_notes(p, t);
 }
 
@@ -474,8 +461,7 @@ static void add_body(page *p, bool brief)
     for (int i = 0; i < (brief ? NSYS_MEMORY_TIME : NSYS_READ); i++)
         add_table(p, (nsys_kind)i);
     bool graphs = tables_of(p)->tables[NSYS_GRAPHS].row_count > 0;
-    if (graphs)
-        document_note(p->doc, "CUDA graphs were recorded whole: what NCCL ran in them is not told apart.");
+    if (graphs) document_note(p->doc, "CUDA graphs were recorded whole: what NCCL ran in them is not told apart.");
     if (p->job->file_count > 1 && !p->over) document_note(p->doc, p->job->clock_text);
 }
 
@@ -492,11 +478,11 @@ document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
         document_subline(p.doc, what_it_is(&p));
         add_balance(&p);
         add_body(&p, brief);
-        document_foot(p.doc, arena_format(p.memory,
-                                          "Nsight Systems export%s" DOT "netprof %s" DOT
-                                          "busy: at least one kernel ran, "
-                                          "whatever the number of streams; deviation of the sample",
-                                          job->file_count > 1 ? "s" : "", netprof_version()));
+        document_foot(p.doc,
+                      arena_format(p.memory,
+                                   "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "
+                                   "whatever the number of streams; deviation of the sample",
+                                   job->file_count > 1 ? "s" : "", netprof_version()));
         document_metadata(p.doc, "GPU program tables", "netprof, CUDA, Nsight Systems, NCCL",
                           first_file(&p)->session_ns);
         failed = arena_failed(p.memory);
@@ -524,13 +510,9 @@ static const char *where_it_lies(page *p)
         p->memory, "%s, on the job's time by when each profile began (UTC), by its host's clock%s%s%s%s.",
         busy_sentence(p),
         moved ? arena_format(p->memory, "; %zu of %zu are moved with their node", moved, p->job->file_count) : "",
-        undated ? arena_format(p->memory, "; %zu of %zu files do not tell when", undated, p->job->file_count)
-                : "",
-        outside
-            ? arena_format(p->memory, "; %zu of %zu lie outside the job's time", outside, p->job->file_count)
-            : "",
-        strange ? arena_format(p->memory, "; %zu of %zu are of hosts without a recording", strange,
-                               p->job->file_count)
+        undated ? arena_format(p->memory, "; %zu of %zu files do not tell when", undated, p->job->file_count) : "",
+        outside ? arena_format(p->memory, "; %zu of %zu lie outside the job's time", outside, p->job->file_count) : "",
+        strange ? arena_format(p->memory, "; %zu of %zu are of hosts without a recording", strange, p->job->file_count)
                 : "");
 }
 

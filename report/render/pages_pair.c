@@ -17,8 +17,8 @@ static void set_foot(const pair *p, document *doc)
     buffer b = {0};
     for (size_t i = 0; i < p->in->path_count; i++)
         buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", base_name(p->in->paths[i]));
-    buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps", b.size ? "  \xc2\xb7  " : "",
-                  netprof_version());
+    buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
+                  b.size ? "  \xc2\xb7  " : "", netprof_version());
     document_foot(doc, b.data ? b.data : "");
     buffer_free(&b);
 }

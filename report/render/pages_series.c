@@ -165,11 +165,10 @@ static void add_map(const view *v, document *doc, int way)
     snprintf(name, sizeof name, "time-%s", ways[way]);
     snprintf(title, sizeof title, "Bytes %s, time \xc3\x97 %s", ways[way], row);
     if (v->left_out)
-        snprintf(question, sizeof question, "the %d %ss most unlike the others of %zu; mean of each column",
-                 ROWS, row, v->count + v->left_out);
+        snprintf(question, sizeof question, "the %d %ss most unlike the others of %zu; mean of each column", ROWS, row,
+                 v->count + v->left_out);
     else
-        snprintf(question, sizeof question, "when, and is any %s unlike the others? mean of each column",
-                 row);
+        snprintf(question, sizeof question, "when, and is any %s unlike the others? mean of each column", row);
     map_style style = {.columns = v->columns,
                        .axis = time_axis(v),
                        .from = v->begin_s,
@@ -236,8 +235,7 @@ static double line_rate_of(const view *v)
 
 static void add_rates(const view *v, document *doc)
 {
-    static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT_TEXT},
-                           pales[2] = {INK_RECEIVED_PALE, INK_SENT_PALE};
+    static const theme_ink inks[2] = {INK_RECEIVED, INK_SENT_TEXT}, pales[2] = {INK_RECEIVED_PALE, INK_SENT_PALE};
     double *x = arena_make(v->memory, v->columns, sizeof *x), line = line_rate_of(v);
     axes_span gaps[64];
     lines_curve curves[2];
@@ -266,15 +264,11 @@ static void add_rates(const view *v, document *doc)
                                     .curve_count = 1,
                                     .limit = NAN};
     }
-    lines_style style = {
-        .x = x, .count = v->columns, .axis = time_axis(v), .x_head = "seconds", .gaps = gaps};
+    lines_style style = {.x = x, .count = v->columns, .axis = time_axis(v), .x_head = "seconds", .gaps = gaps};
     style.gap_count = find_gaps(v, gaps, sizeof gaps / sizeof *gaps);
     snprintf(question, sizeof question,
-             v->count > 1 ? "line: mean of %zu %ss; band: lowest to highest" : "one time axis for both",
-             v->count, row);
-    if (x)
-        document_add(doc,
-                     chart_lines((chart_head){"time-rates", "Rates over time", question}, &style, panels, 2));
+             v->count > 1 ? "line: mean of %zu %ss; band: lowest to highest" : "one time axis for both", v->count, row);
+    if (x) document_add(doc, chart_lines((chart_head){"time-rates", "Rates over time", question}, &style, panels, 2));
 }
 
 // ---- events ----
@@ -328,11 +322,10 @@ static void add_events(view *v, document *doc)
     for (size_t i = 0; order && i < s->counter_count; i++)
         if (s->counters[i].events) order[count++] = &s->counters[i];
     if (!count) {
-        document_note(doc,
-                      s->counter_count
-                          ? "No counter of errors, drops, pauses, waiting or repetition moved between any "
-                            "two snapshots."
-                          : "The files have no counters of errors, drops, pauses or repetition over time.");
+        document_note(doc, s->counter_count
+                               ? "No counter of errors, drops, pauses, waiting or repetition moved between any "
+                                 "two snapshots."
+                               : "The files have no counters of errors, drops, pauses or repetition over time.");
         return;
     }
     qsort(order, count, sizeof *order, by_sum);
@@ -349,13 +342,12 @@ static void add_events(view *v, document *doc)
     }
     if (count > shown)
         snprintf(question, sizeof question,
-                 "the first %zu of %zu counters of trouble or waiting that moved; height = how much", shown,
-                 count);
+                 "the first %zu of %zu counters of trouble or waiting that moved; height = how much", shown, count);
     else
         snprintf(question, sizeof question,
                  "counters of trouble or waiting that moved; height = how much, name = whose most");
-    document_add(doc, chart_events((chart_head){"time-events", "Events", question}, time_axis(v), rows, shown,
-                                   NULL, 0));
+    document_add(doc,
+                 chart_events((chart_head){"time-events", "Events", question}, time_axis(v), rows, shown, NULL, 0));
 }
 
 // ---- distributions and tables ----
@@ -410,23 +402,21 @@ static void add_quantiles(view *v, document *doc)
             cells[n++] = arena_text(v->memory, number_prefixed(r->mean[way], "B/s").text);
             for (int k = P50; k <= MOST; k += k == P50 ? P95 - P50 : 1)
                 cells[n++] = arena_text(v->memory, number_prefixed(q[k], "B/s").text);
-            cells[n++] =
-                arena_text(v->memory, number_percent(r->line_rate > 0 ? q[P95] / r->line_rate : NAN).text);
+            cells[n++] = arena_text(v->memory, number_percent(r->line_rate > 0 ? q[P95] / r->line_rate : NAN).text);
         }
     if (cells)
-        document_add(
-            doc, chart_table((chart_head){"time-quantiles", "Rates in numbers",
-                                          "quantiles over the steps between snapshots, gaps left out"},
-                             columns, COLUMNS, cells, 2 * v->count));
+        document_add(doc, chart_table((chart_head){"time-quantiles", "Rates in numbers",
+                                                   "quantiles over the steps between snapshots, gaps left out"},
+                                      columns, COLUMNS, cells, 2 * v->count));
 }
 
 static void add_samples(view *v, document *doc)
 {
-    static const table_column columns[] = {
-        {"host", TABLE_TEXT, 0},           {"file", TABLE_TEXT, 1},           {"snapshots", TABLE_NUMBER, 0},
-        {"every", TABLE_NUMBER, 0},        {"longest step", TABLE_NUMBER, 0}, {"gaps", TABLE_NUMBER, 0},
-        {"longest read", TABLE_NUMBER, 0}, {"resets", TABLE_NUMBER, 0},       {"clock back", TABLE_NUMBER, 0},
-        {"unknown rates", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {{"host", TABLE_TEXT, 0},           {"file", TABLE_TEXT, 1},
+                                           {"snapshots", TABLE_NUMBER, 0},    {"every", TABLE_NUMBER, 0},
+                                           {"longest step", TABLE_NUMBER, 0}, {"gaps", TABLE_NUMBER, 0},
+                                           {"longest read", TABLE_NUMBER, 0}, {"resets", TABLE_NUMBER, 0},
+                                           {"clock back", TABLE_NUMBER, 0},   {"unknown rates", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns, RUNS = 200 };
     size_t n = 0, runs = v->s->run_count < RUNS ? v->s->run_count : RUNS;
     const char **cells = arena_make(v->memory, runs * COLUMNS + 1, sizeof *cells);
@@ -456,8 +446,7 @@ static void add_samples(view *v, document *doc)
 static void add_first(view *v, document *doc)
 {
     if (!v->count || v->columns < 2) {
-        document_note(doc,
-                      "No device has bytes in more than two snapshots: there is nothing to show over time.");
+        document_note(doc, "No device has bytes in more than two snapshots: there is nothing to show over time.");
         return;
     }
     add_map(v, doc, SERIES_IN);
@@ -481,9 +470,8 @@ bool pages_series_part(document *doc, const series *s)
     bool good = view_begin(&v, s);
     if (good) {
         document_part(doc, "Over time");
-        document_subline(doc,
-                         arena_format(v.memory, "%zu snapshots, one every %s; times since the first of them",
-                                      s->runs[0].snapshots, number_duration(s->runs[0].interval_s).text));
+        document_subline(doc, arena_format(v.memory, "%zu snapshots, one every %s; times since the first of them",
+                                           s->runs[0].snapshots, number_duration(s->runs[0].interval_s).text));
         add_first(&v, doc);
         add_rest(&v, doc);
         good = !v.failed && !arena_failed(v.memory);

@@ -51,8 +51,8 @@ reading pair_value(pair *p, const char *formula, size_t device)
 
 static bool counts_bytes(const pair *p, size_t device)
 {
-    return !evaluation_counts_again(&p->e, device) && (!isnan(pair_role_rate(p, device, CATALOG_RX_BYTES)) ||
-                                                       !isnan(pair_role_rate(p, device, CATALOG_TX_BYTES)));
+    return !evaluation_counts_again(&p->e, device) &&
+           (!isnan(pair_role_rate(p, device, CATALOG_RX_BYTES)) || !isnan(pair_role_rate(p, device, CATALOG_TX_BYTES)));
 }
 
 static bool taken(const pair *p, size_t device, const char *source, bool physical)
@@ -133,7 +133,8 @@ static bool unknown_bytes(const pair *p, size_t device)
     const netprof_device *dev = device_at(p, device);
     for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++) {
         const catalog_entry *entry = p->d->rows[i].entry;
-        if (entry && entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES) && isnan(p->d->rows[i].rate_per_s)) return true;
+        if (entry && entry->marks & (CATALOG_RX_BYTES | CATALOG_TX_BYTES) && isnan(p->d->rows[i].rate_per_s))
+            return true;
     }
     return false;
 }
@@ -152,7 +153,7 @@ static void find_traffic(pair *p)
             p->traffic[ports++] = i;
             busy += moved(p, i);
         } else if (moved(p, i)) {
-            others[virtual++] = i;
+            others[virtual ++] = i;
         }
     }
     p->is_virtual = !busy && virtual;

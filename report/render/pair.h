@@ -27,7 +27,7 @@ typedef struct pair {
     size_t traffic_count;
     bool is_virtual;   // of the traffic: no physical port moved anything, and these are virtual devices
     size_t idle_ports; // then: physical ports that count bytes
-    bool failed; // no memory
+    bool failed;       // no memory
 } pair;
 
 bool pair_begin(pair *p, const pages_pair_input *in);
@@ -65,16 +65,16 @@ extern const size_t pair_rate_count;
 
 // ---- the pages' parts ----
 
-void pair_overview(pair *p, document *doc);                        // title, verdict, traffic, strip, heat map
+void pair_overview(pair *p, document *doc);                                // title, verdict, traffic, strip, heat map
 void pair_strip(pair *p, document *doc, const pair_source *s, bool first); // health strip
 void pair_heat(pair *p, document *doc, const pair_source *s, bool first);  // activity heat map
-void pair_findings(pair *p, document *doc);                        // findings, balance
-void pair_devices(pair *p, document *doc);                         // a page for each device that is different
+void pair_findings(pair *p, document *doc);                                // findings, balance
+void pair_devices(pair *p, document *doc);                                 // a page for each device that is different
 // The largest changes of each unit, of sources whose devices are parts of the kernel.
 void pair_sums(pair *p, document *doc, const pair_source *s);
 void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
-void pair_sizes(pair *p, document *doc);                           // histograms
-void pair_metrics(pair *p, document *doc);                         // important metrics
+void pair_sizes(pair *p, document *doc);                                             // histograms
+void pair_metrics(pair *p, document *doc);                                           // important metrics
 void pair_appendix(pair *p, document *doc);
 
 #endif

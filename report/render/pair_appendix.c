@@ -67,7 +67,8 @@ static void sheet_end(sheet *s, document *doc, chart_head head, const table_colu
 static number_text change_text(const difference_row *row)
 {
     number_text n = number_prefixed((double)row->magnitude, "");
-    if (!row->compared) snprintf(n.text, sizeof n.text, "not read");
+    if (!row->compared)
+        snprintf(n.text, sizeof n.text, "not read");
     else if (row->negative && row->magnitude) {
         number_text positive = n;
         snprintf(n.text, sizeof n.text, NUMBER_MINUS "%.60s", positive.text);
@@ -102,8 +103,10 @@ static void put_devices(sheet *t, const pair_source *s, const char *name)
     for (size_t i = 0; i < s->count; i++) {
         const difference_row *row = row_of(t->p, s->devices[i], name);
         if (s->count <= WIDE) {
-            if (row) put_number(t, change_text(row));
-            else put(t, NUMBER_UNKNOWN);
+            if (row)
+                put_number(t, change_text(row));
+            else
+                put(t, NUMBER_UNKNOWN);
             continue;
         }
         if (!row || !row->compared || row->negative) continue;
@@ -123,8 +126,11 @@ static void put_devices(sheet *t, const pair_source *s, const char *name)
 void pair_sums(pair *p, document *doc, const pair_source *s)
 {
     enum { EACH = 6 };
-    static const table_column columns[] = {{"unit", TABLE_TEXT, 0}, {"counter", TABLE_NAME, 0},
-                                           {"change", TABLE_NUMBER, 0}, {"rate", TABLE_NUMBER, 0}, {"meaning", TABLE_TEXT, 1}};
+    static const table_column columns[] = {{"unit", TABLE_TEXT, 0},
+                                           {"counter", TABLE_NAME, 0},
+                                           {"change", TABLE_NUMBER, 0},
+                                           {"rate", TABLE_NUMBER, 0},
+                                           {"meaning", TABLE_TEXT, 1}};
     size_t count = 0, in_unit = 0;
     difference_query query = {0};
     size_t *rows = difference_select(p->d, &query, &count);
@@ -212,8 +218,9 @@ static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part
             put_metric(&t, s, table.names[r], lifetimes, true);
         }
         snprintf(name, sizeof name, part ? "metrics-%zu" : "metrics", part + 1);
-        snprintf(question, sizeof question, isnan(lifetimes[0]) ? "rate in the interval"
-                 : "rate in the interval, and since the counters started %.0f h ago",
+        snprintf(question, sizeof question,
+                 isnan(lifetimes[0]) ? "rate in the interval"
+                                     : "rate in the interval, and since the counters started %.0f h ago",
                  isnan(lifetimes[0]) ? 0 : lifetimes[0] / 3600);
         sheet_end(&t, doc, (chart_head){name, "Important metrics", question}, columns);
     }
@@ -234,7 +241,8 @@ void pair_metrics(pair *p, document *doc)
         }
         if (s->count > WIDE && !p->in->all_nics) {
             char text[120];
-            snprintf(text, sizeof text, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count, pair_noun(s->name, true));
+            snprintf(text, sizeof text, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count,
+                     pair_noun(s->name, true));
             document_note(doc, text);
         }
     }
@@ -262,8 +270,7 @@ static void put_group(sheet *t, const pair_source *s, size_t group, const catalo
     }
     for (size_t r = 0; r < table.row_count; r++)
         changed += changed_anywhere(t->p, &table, r);
-    if (changed)
-        put_heading(t, arena_format(t->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
+    if (changed) put_heading(t, arena_format(t->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
     for (size_t r = 0; r < table.row_count && changed; r++) {
         const catalog_entry *entry = catalog_find(s->name, table.names[r]);
         if (!changed_anywhere(t->p, &table, r)) continue;
@@ -302,8 +309,9 @@ static const char *plain_value(sheet *t, const netprof_counter *c, uint64_t valu
 static void add_gauges(pair *p, document *doc)
 {
     enum { MOST = 60 };
-    static const table_column columns[] = {{"device", TABLE_TEXT, 0}, {"gauge", TABLE_NAME, 0}, {"before", TABLE_NUMBER, 0},
-                                           {"after", TABLE_NUMBER, 0}, {"unit", TABLE_TEXT, 0}, {"meaning", TABLE_TEXT, 1}};
+    static const table_column columns[] = {{"device", TABLE_TEXT, 0},   {"gauge", TABLE_NAME, 0},
+                                           {"before", TABLE_NUMBER, 0}, {"after", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0},     {"meaning", TABLE_TEXT, 1}};
     difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK};
     size_t count = 0, *rows = difference_select(p->d, &query, &count);
     sheet t;
@@ -344,7 +352,8 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(sums[i].source, s->name) != 0 || !(catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY)) continue;
+        if (strcmp(sums[i].source, s->name) != 0 || !(catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY))
+            continue;
         if (!sums[i].value) continue;
         put(&t, sums[i].name);
         put(&t, sums[i].unit);
@@ -352,7 +361,10 @@ static void add_clocks(pair *p, document *doc, const pair_source *s)
     }
     free(sums);
     snprintf(name, sizeof name, "clocks-%.50s", s->name);
-    sheet_end(&t, doc, (chart_head){name, "Counters that only tell time", "they grow without traffic and are left out of every ranking"}, columns);
+    sheet_end(&t, doc,
+              (chart_head){name, "Counters that only tell time",
+                           "they grow without traffic and are left out of every ranking"},
+              columns);
 }
 
 // ---- quality of the data ----
@@ -374,15 +386,21 @@ static void put_reading(sheet *t)
         if (delta->elapsed_ns[i] > most) most = delta->elapsed_ns[i];
     }
     if (delta->wall_begin_ns > 0)
-        put_fact(t, "Interval", arena_format(t->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
-                                             number_utc(delta->wall_end_ns, 3).text));
-    if (most) put_fact(t, "Between the two readings of a counter", arena_format(t->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
-    if (delta->sweep_ns > 0) put_fact(t, "A reading of everything took", arena_text(t->memory, number_duration((double)delta->sweep_ns / 1e9).text));
+        put_fact(t, "Interval",
+                 arena_format(t->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
+                              number_utc(delta->wall_end_ns, 3).text));
+    if (most)
+        put_fact(t, "Between the two readings of a counter",
+                 arena_format(t->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
+    if (delta->sweep_ns > 0)
+        put_fact(t, "A reading of everything took",
+                 arena_text(t->memory, number_duration((double)delta->sweep_ns / 1e9).text));
     if (delta->stamp_error_ns > 0)
         put_fact(t, "The files keep the counters' own times to within",
                  arena_text(t->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
-    put_fact(t, "Counters", arena_format(t->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
-                                         p->d->total.compared, p->d->total.changed));
+    put_fact(t, "Counters",
+             arena_format(t->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
+                          p->d->total.compared, p->d->total.changed));
 }
 
 static void put_flags(sheet *t)
@@ -405,7 +423,8 @@ static void put_warnings(sheet *t)
     enum { MOST = 8 };
     const dataset *set = t->p->in->set;
     for (size_t i = 0; set && i < set->warning_count && i < MOST; i++)
-        put_fact(t, i ? "" : "Warnings about the files", arena_format(t->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
+        put_fact(t, i ? "" : "Warnings about the files",
+                 arena_format(t->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
     if (set && set->warning_count > MOST)
         put_fact(t, "", arena_format(t->memory, "and %zu more", set->warning_count - MOST));
 }
@@ -424,9 +443,11 @@ static void put_derived(sheet *t, const pair_source *s)
         clocks[1] = fmax(clocks[1], clock);
     }
     if (lines[1] > 0)
-        put_fact(t, "Line rate, from codewords of 5440 bits", arena_format(t->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
+        put_fact(t, "Line rate, from codewords of 5440 bits",
+                 arena_format(t->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
     if (clocks[1] > 0)
-        put_fact(t, "Clock, from idle cycles", arena_format(t->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
+        put_fact(t, "Clock, from idle cycles",
+                 arena_format(t->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
 }
 
 static void add_quality(pair *p, document *doc)
@@ -441,7 +462,8 @@ static void add_quality(pair *p, document *doc)
         put_derived(&t, &p->sources[i]);
     put_flags(&t);
     put_warnings(&t);
-    put_fact(&t, "Checks", arena_format(t.memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
+    put_fact(&t, "Checks",
+             arena_format(t.memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
     sheet_end(&t, doc, (chart_head){"quality", "Quality of the data", "can these numbers be trusted?"}, columns);
 }
 
@@ -473,7 +495,9 @@ static bool applies(const pair *p, const rule *r)
 
 static void add_method(pair *p, document *doc)
 {
-    static const table_column columns[] = {{"check", TABLE_TEXT, 0}, {"source", TABLE_TEXT, 0}, {"value in", TABLE_TEXT, 0},
+    static const table_column columns[] = {{"check", TABLE_TEXT, 0},
+                                           {"source", TABLE_TEXT, 0},
+                                           {"value in", TABLE_TEXT, 0},
                                            {"thresholds; in brackets whose, else our own", TABLE_TEXT, 1}};
     sheet t;
     if (!sheet_begin(p, &t, 4)) return;
@@ -485,10 +509,14 @@ static void add_method(pair *p, document *doc)
         put(&t, r->unit);
         put(&t, thresholds_text(r, t.memory));
     }
-    sheet_end(&t, doc, (chart_head){"method", "Method", "what was checked, and from which values on it is a finding"}, columns);
-    document_note(doc, "Rates are differences over the counter's own two time stamps where the driver gives them, else over the "
-                  "device's times of reading. Byte rates use decimal prefixes (1 kB = 1000 B), line rates bits. A counter whose value "
-                  "could not be read is never taken for zero. Counters belong to the node: other programs' traffic is in them.");
+    sheet_end(&t, doc, (chart_head){"method", "Method", "what was checked, and from which values on it is a finding"},
+              columns);
+    document_note(
+        doc,
+        "Rates are differences over the counter's own two time stamps where the driver gives them, else over the "
+        "device's times of reading. Byte rates use decimal prefixes (1 kB = 1000 B), line rates bits. A counter whose "
+        "value "
+        "could not be read is never taken for zero. Counters belong to the node: other programs' traffic is in them.");
 }
 
 void pair_appendix(pair *p, document *doc)

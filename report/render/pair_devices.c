@@ -86,9 +86,9 @@ static bool is_background(const findings *f, const char *source, const char *cou
 // CLASSES: none of them.
 static device_class class_of(const pair *p, size_t counter)
 {
-    static const char *const plain[] = {"packets", "frames", "messages", "segments", "datagrams", "flits", "TLPs",
-                                        "commands", "requests", "responses", "work requests", "events", "count",
-                                        "lookups", "connections", "searches"};
+    static const char *const plain[] = {"packets", "frames",   "messages",    "segments",  "datagrams",     "flits",
+                                        "TLPs",    "commands", "requests",    "responses", "work requests", "events",
+                                        "count",   "lookups",  "connections", "searches"};
     const netprof_counter *c = &p->schema->counters[counter];
     const difference_row *row = &p->d->rows[counter];
     const char *source = p->schema->devices[c->device].source;
@@ -199,7 +199,8 @@ static size_t add_class(pair *p, document *doc, const pair_source *s, size_t dev
         panel_style style = {.harm = classes[class].harm, .unit = classes[class].unit};
         span_of(p, s, class, &style.low, &style.high);
         snprintf(name, sizeof name, "%s-%zu", classes[class].name, device);
-        document_add(doc, chart_panel((chart_head){name, classes[class].title, classes[class].question}, &style, panel, rows));
+        document_add(
+            doc, chart_panel((chart_head){name, classes[class].title, classes[class].question}, &style, panel, rows));
         p->failed = p->failed || arena_failed(a);
     }
     arena_close(a);
@@ -244,15 +245,18 @@ static void add_page(pair *p, document *doc, const pair_source *s, size_t device
     add_sublines(p, doc, device);
     snprintf(name, sizeof name, "key-%zu", device);
     if (s->count == 2) snprintf(peers, sizeof peers, "the other %s", pair_noun(s->name, false));
-    if (s->count > 2) snprintf(peers, sizeof peers, "the %zu other %s (zero is not drawn)", s->count - 1, pair_noun(s->name, true));
+    if (s->count > 2)
+        snprintf(peers, sizeof peers, "the %zu other %s (zero is not drawn)", s->count - 1, pair_noun(s->name, true));
     document_add(doc, chart_panel_key((chart_head){name, "", ""}, p->schema->devices[device].name, peers,
                                       "every axis is logarithmic; equal counters are folded"));
-    for (int class = 0; class < CLASSES; class++)
-        left += add_class(p, doc, s, device, (device_class)class, list);
+    for (int class = 0; class < CLASSES; class ++)
+        left += add_class(p, doc, s, device, (device_class) class, list);
     pair_device_sizes(p, doc, s, device);
     if (left) {
-        snprintf(title, sizeof title, "%zu more counters changed; the appendix and netprof diff --all have them. Counters that "
-                 "only measure time, histograms and gauges are left out here.", left);
+        snprintf(title, sizeof title,
+                 "%zu more counters changed; the appendix and netprof diff --all have them. Counters that "
+                 "only measure time, histograms and gauges are left out here.",
+                 left);
         document_note(doc, title);
     }
 }
@@ -280,9 +284,10 @@ void pair_devices(pair *p, document *doc)
     if (!pages && p->d->devices[example_of(p, s)].changed) add_page(p, doc, s, example_of(p, s), list), pages++;
     if (pages && pages < s->count && !p->in->all_nics) {
         char text[240];
-        snprintf(text, sizeof text, "%zu of %zu %s have a page of their own: those unlike the others by traffic or by a finding%s. "
-                 "--all-nics makes one for each.", pages, s->count, pair_noun(s->name, true),
-                 different > pages ? " (the first of them)" : "");
+        snprintf(text, sizeof text,
+                 "%zu of %zu %s have a page of their own: those unlike the others by traffic or by a finding%s. "
+                 "--all-nics makes one for each.",
+                 pages, s->count, pair_noun(s->name, true), different > pages ? " (the first of them)" : "");
         document_note(doc, text);
     }
     free(list);

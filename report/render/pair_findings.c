@@ -116,8 +116,10 @@ static void add_findings(pair *p, document *doc)
         fill_strip(p, x, r, a);
     }
     chart_head head = {"findings", "What was found", "worst first; the evidence is that of the first device named"};
-    if (count) document_add(doc, chart_findings(head, rows, count));
-    else document_note(doc, "No rule found anything, not even of minor interest.");
+    if (count)
+        document_add(doc, chart_findings(head, rows, count));
+    else
+        document_note(doc, "No rule found anything, not even of minor interest.");
     p->failed = p->failed || !a || arena_failed(a);
     arena_close(a);
 }
@@ -153,10 +155,11 @@ static void end_rows(pair *p, rows_of_text *t)
 
 static void add_balance(pair *p, document *doc)
 {
-    static const table_column columns[] = {{"source", TABLE_TEXT, 0}, {"way", TABLE_TEXT, 1}, {"devices", TABLE_NUMBER, 0},
-                                           {"total", TABLE_NUMBER, 1}, {"rate", TABLE_NUMBER, 1},
-                                           {"most", TABLE_NUMBER, 1}, {"on", TABLE_TEXT, 1}, {"least", TABLE_NUMBER, 1},
-                                           {"on", TABLE_TEXT, 1}, {"most / mean", TABLE_NUMBER, 0}};
+    static const table_column columns[] = {{"source", TABLE_TEXT, 0},    {"way", TABLE_TEXT, 1},
+                                           {"devices", TABLE_NUMBER, 0}, {"total", TABLE_NUMBER, 1},
+                                           {"rate", TABLE_NUMBER, 1},    {"most", TABLE_NUMBER, 1},
+                                           {"on", TABLE_TEXT, 1},        {"least", TABLE_NUMBER, 1},
+                                           {"on", TABLE_TEXT, 1},        {"most / mean", TABLE_NUMBER, 0}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     size_t count = 0;
     difference_balance *list = difference_balances(p->d, &count);
@@ -187,10 +190,14 @@ static void add_balance(pair *p, document *doc)
 
 static void add_background(pair *p, document *doc)
 {
-    static const table_column columns[] = {{"counter", TABLE_NAME, 0}, {"source", TABLE_TEXT, 0},
-                                           {"devices", TABLE_NUMBER, 0}, {"least", TABLE_NUMBER, 0},
-                                           {"most", TABLE_NUMBER, 0}, {"unit", TABLE_TEXT, 0},
-                                           {"per s and device", TABLE_NUMBER, 0}, {"meaning", TABLE_TEXT, 1}};
+    static const table_column columns[] = {{"counter", TABLE_NAME, 0},
+                                           {"source", TABLE_TEXT, 0},
+                                           {"devices", TABLE_NUMBER, 0},
+                                           {"least", TABLE_NUMBER, 0},
+                                           {"most", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0},
+                                           {"per s and device", TABLE_NUMBER, 0},
+                                           {"meaning", TABLE_TEXT, 1}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
     rows_of_text t = {0};
@@ -215,8 +222,8 @@ static void add_background(pair *p, document *doc)
 static void add_unknown(pair *p, document *doc)
 {
     enum { MOST = 40 };
-    static const table_column columns[] = {{"check", TABLE_TEXT, 0}, {"device", TABLE_TEXT, 0},
-                                           {"counter", TABLE_NAME, 1}, {"reason", TABLE_TEXT, 1}};
+    static const table_column columns[] = {
+        {"check", TABLE_TEXT, 0}, {"device", TABLE_TEXT, 0}, {"counter", TABLE_NAME, 1}, {"reason", TABLE_TEXT, 1}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const findings *f = p->f;
     rows_of_text t = {0};

@@ -64,17 +64,24 @@ static number_text short_number(double value, const char *format)
     if (share) value *= 100;
     for (; value >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes; i++)
         value /= 1000;
-    if (value > 0 && value < .0095) snprintf(n.text, sizeof n.text, "<.01%s", share ? "%" : "");
-    else snprintf(n.text, sizeof n.text, "%.*f%s%s", value >= 9.5 || value == 0 ? 0 : value >= .95 ? 1 : 2, value, prefixes[i],
-                  share ? "%" : "");
+    if (value > 0 && value < .0095)
+        snprintf(n.text, sizeof n.text, "<.01%s", share ? "%" : "");
+    else
+        snprintf(n.text, sizeof n.text, "%.*f%s%s",
+                 value >= 9.5 || value == 0 ? 0
+                 : value >= .95             ? 1
+                                            : 2,
+                 value, prefixes[i], share ? "%" : "");
     return n;
 }
 
 // One number of decimals for a row.
 static number_text row_number(double value, double most, const char *format, bool narrow)
 {
-    if (narrow && value > 0) return *format == '%' && value >= .99995 ? number_fixed(100, 0) : short_number(value, format);
-    if (*format == '%' && value > 0) return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
+    if (narrow && value > 0)
+        return *format == '%' && value >= .99995 ? number_fixed(100, 0) : short_number(value, format);
+    if (*format == '%' && value > 0)
+        return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
     if (most >= 1000 || (most < .1 && most > 0)) return number_prefixed(value, "");
     return number_fixed(value, most >= 100 ? 0 : most >= 10 ? 1 : 2);
 }
@@ -97,13 +104,15 @@ static void fill_check(building *b, const pair_check *check)
             cells[i].text = "!";
         }
         if (cells[i].state == STRIP_UNKNOWN)
-            cells[i].tip = arena_format(b->memory, "not read: %s %s", r.counter ? r.counter : "", r.reason ? r.reason : "");
+            cells[i].tip =
+                arena_format(b->memory, "not read: %s %s", r.counter ? r.counter : "", r.reason ? r.reason : "");
         any = any || cells[i].state != STRIP_ABSENT;
         if (values[i] > most) most = values[i];
         cells[i].weight = isnan(values[i]) ? 0 : values[i];
     }
     for (size_t i = 0; i < b->s->count; i++)
-        if (!isnan(values[i])) cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
+        if (!isnan(values[i]))
+            cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
     if (!any) drop_row(b);
 }
 
@@ -216,8 +225,10 @@ void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
     snprintf(title, sizeof title, first ? "Link and path health" : "Health: %.40s %.40s", s->name,
              pair_noun(s->name, true));
     chart_head head = {name, title, s->count > 1 ? "is any unlike its peers?" : "is anything wrong?"};
-    if (b.count) document_add(doc, chart_strip(head, s->labels, s->count, b.rows, b.count));
-    else document_note(doc, "Health: none of the counters that the rules look at is in these files.");
+    if (b.count)
+        document_add(doc, chart_strip(head, s->labels, s->count, b.rows, b.count));
+    else
+        document_note(doc, "Health: none of the counters that the rules look at is in these files.");
     p->failed = p->failed || arena_failed(b.memory);
     arena_close(b.memory);
 }
@@ -233,8 +244,8 @@ typedef struct heating {
 static void add_heat(heating *h, const char *label, const char *unit, size_t band, bool harm, const double *values)
 {
     if (h->count == h->room) return;
-    h->rows[h->count++] = (heat_row){.label = label, .unit = unit, .band = band,
-                                     .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
+    h->rows[h->count++] =
+        (heat_row){.label = label, .unit = unit, .band = band, .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
 }
 
 static void heat_by_table(pair *p, heating *h, const pair_source *s)
@@ -277,8 +288,7 @@ static void heat_by_size(pair *p, heating *h, const pair_source *s)
             values[k] = c == LOOKUP_NONE ? NAN : p->d->rows[c].rate_per_s;
         }
         if (values)
-            add_heat(h, arena_text(h->memory, sums[i].name),
-                     arena_format(h->memory, "%s/s", *unit ? unit : ""), band,
+            add_heat(h, arena_text(h->memory, sums[i].name), arena_format(h->memory, "%s/s", *unit ? unit : ""), band,
                      catalog_is_trouble(s->name, sums[i].name, unit), values);
     }
     free(sums);
@@ -303,8 +313,10 @@ void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
     snprintf(name, sizeof name, first ? "activity" : "activity-%.50s", s->name);
     snprintf(title, sizeof title, first ? "Activity" : "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
     chart_head head = {name, title, "change per second; colour is logarithmic, grey dot: unchanged, hatched: not read"};
-    if (any) document_add(doc, chart_heat(head, s->labels, s->count, h.rows, h.count, NULL));
-    else document_note(doc, "Activity: none of the counters of traffic changed in the interval.");
+    if (any)
+        document_add(doc, chart_heat(head, s->labels, s->count, h.rows, h.count, NULL));
+    else
+        document_note(doc, "Activity: none of the counters of traffic changed in the interval.");
     p->failed = p->failed || arena_failed(h.memory);
     arena_close(h.memory);
 }

@@ -52,7 +52,8 @@ static void append_virtual(const pair *p, buffer *b)
     size_t most = 0;
     double rates[2] = {-1, -1};
     for (size_t i = 0; i < p->traffic_count; i++) {
-        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
+               out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         double rate = (isnan(in) ? 0 : in) + (isnan(out) ? 0 : out);
         if (rate > rates[0]) most = i, rates[0] = rate;
     }
@@ -213,8 +214,8 @@ static bool links_line(pair *p, document *doc)
     double rate = pair_counter_rate(p, device, "hni_pcs_good_cw");
     char text[320];
     snprintf(text, sizeof text, "%s up all the time at %.1f Gb/s on the wire (%s codewords/s%s), none uncorrected.",
-             s->count == 1 ? "The link was" : "All links were", rate * 5440 / 1e9,
-             number_prefixed(rate, "").text, s->count == 1 ? "" : " each");
+             s->count == 1 ? "The link was" : "All links were", rate * 5440 / 1e9, number_prefixed(rate, "").text,
+             s->count == 1 ? "" : " each");
     document_verdict(doc, SEVERITY_OK, text);
     return true;
 }
@@ -249,11 +250,14 @@ static void concentration(const pair *p, uint32_t role, const char *what, buffer
 static void virtual_traffic_line(const pair *p, document *doc)
 {
     buffer b = {0};
-    if (p->idle_ports) buffer_printf(&b, "Nothing through %s; ", p->idle_ports == 1 ? "the physical port" : "physical ports");
-    else buffer_text(&b, "No physical port was read; ");
+    if (p->idle_ports)
+        buffer_printf(&b, "Nothing through %s; ", p->idle_ports == 1 ? "the physical port" : "physical ports");
+    else
+        buffer_text(&b, "No physical port was read; ");
     buffer_text(&b, "through virtual ones:");
     for (size_t i = 0; i < p->traffic_count && i < 3; i++) {
-        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
+               out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         buffer_printf(&b, "%s %s %s in, %s out", i ? ";" : "", device_name(p, p->traffic[i]), number_line_rate(in).text,
                       number_line_rate(out).text);
     }
@@ -272,7 +276,8 @@ static void traffic_line(const pair *p, document *doc)
         return;
     }
     for (size_t i = 0; i < p->traffic_count; i++) {
-        double rx = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), tx = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        double rx = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
+               tx = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         double speed = evaluation_speed(&p->e, p->traffic[i]);
         in += isnan(rx) ? 0 : rx;
         out += isnan(tx) ? 0 : tx;
@@ -350,7 +355,8 @@ static void unknown_line(const pair *p, document *doc)
 
 static void add_verdict(pair *p, document *doc)
 {
-    if (!p->f->judged) document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
+    if (!p->f->judged)
+        document_verdict(doc, SEVERITY_WATCH, "No rule found its counters in these files: nothing could be judged.");
     if (p->f->severity > SEVERITY_WATCH) {
         size_t lines = finding_lines(p, doc, SEVERITY_WARN, SEVERITY_CRITICAL, VERDICT_LINES - 2);
         finding_lines(p, doc, SEVERITY_WATCH, SEVERITY_WATCH, lines < 4 ? 4 - lines : 1);
@@ -397,7 +403,8 @@ static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
         chosen[i] = p->traffic[i];
     if (n <= TRAFFIC_ROWS || !list) return n <= TRAFFIC_ROWS ? n : 0;
     for (size_t i = 0; i < n; i++) {
-        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES), out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
+        double in = pair_role_rate(p, p->traffic[i], CATALOG_RX_BYTES),
+               out = pair_role_rate(p, p->traffic[i], CATALOG_TX_BYTES);
         list[i] = (weighed){(isnan(in) ? 0 : in) + (isnan(out) ? 0 : out), p->traffic[i]};
     }
     qsort(list, n, sizeof *list, by_rate);
@@ -407,7 +414,8 @@ static size_t choose(const pair *p, size_t chosen[TRAFFIC_ROWS], double rest[2])
             chosen[i] = list[i].device;
             continue;
         }
-        double in = pair_role_rate(p, list[i].device, CATALOG_RX_BYTES), out = pair_role_rate(p, list[i].device, CATALOG_TX_BYTES);
+        double in = pair_role_rate(p, list[i].device, CATALOG_RX_BYTES),
+               out = pair_role_rate(p, list[i].device, CATALOG_TX_BYTES);
         rest[0] += (isnan(in) ? 0 : in) / (double)(n - count);
         rest[1] += (isnan(out) ? 0 : out) / (double)(n - count);
     }
@@ -442,20 +450,24 @@ static void add_traffic(pair *p, document *doc)
     }
     if (count < p->traffic_count) {
         snprintf(others, sizeof others, "%zu others, mean", p->traffic_count - count);
-        rows[count++] = (bars_row){.label = others, .value = {rest[0], rest[1]}, .pale = {NAN, NAN}, .share = {NAN, NAN}};
+        rows[count++] =
+            (bars_row){.label = others, .value = {rest[0], rest[1]}, .pale = {NAN, NAN}, .share = {NAN, NAN}};
     }
     bars_style how = style;
     if (p->is_virtual)
-        how.note = p->idle_ports ? "No physical port moved anything: these are virtual devices, and the same bytes may be in several."
-                                 : "No physical port was read: these are virtual devices, and the same bytes may be in several.";
+        how.note =
+            p->idle_ports
+                ? "No physical port moved anything: these are virtual devices, and the same bytes may be in several."
+                : "No physical port was read: these are virtual devices, and the same bytes may be in several.";
     const char *source = p->schema->devices[p->traffic[0]].source;
     bool same = true;
     for (size_t i = 0; i < p->traffic_count; i++)
         same = same && strcmp(p->schema->devices[p->traffic[i]].source, source) == 0;
     char title[64];
-    snprintf(title, sizeof title, "Traffic by %s%s", p->is_virtual ? "virtual " : "", same ? pair_noun(source, false) : "device");
-    document_add(doc, chart_bars((chart_head){"traffic", title, "which carried data, and was it balanced?"}, &how,
-                                 rows, count));
+    snprintf(title, sizeof title, "Traffic by %s%s", p->is_virtual ? "virtual " : "",
+             same ? pair_noun(source, false) : "device");
+    document_add(
+        doc, chart_bars((chart_head){"traffic", title, "which carried data, and was it balanced?"}, &how, rows, count));
 }
 
 // ---- together ----

@@ -2,10 +2,12 @@
 
 // The health strip. A finding of a rule that no row names gets a row of its own.
 const pair_check pair_checks[] = {
-    {"cxi", "Link up, by codewords", "rate(sum(hni_pcs_good_cw, hni_pcs_corrected_cw, hni_pcs_uncorrected_cw)) * 5440 / R", "%", "link-flaps"},
+    {"cxi", "Link up, by codewords",
+     "rate(sum(hni_pcs_good_cw, hni_pcs_corrected_cw, hni_pcs_uncorrected_cw)) * 5440 / R", "%", "link-flaps"},
     {"cxi", "Uncorrected codewords per s", "rate(hni_pcs_uncorrected_cw)", "x", "uncorrected-codewords"},
     {"cxi", "Corrected codewords per s", "rate(hni_pcs_corrected_cw)", "x", "corrected-codewords"},
-    {"cxi", "Link-level replays per s", "rate(sum(hni_llr_tx_replay_event, hni_llr_rx_replay_event))", "x", "link-retry"},
+    {"cxi", "Link-level replays per s", "rate(sum(hni_llr_tx_replay_event, hni_llr_rx_replay_event))", "x",
+     "link-retry"},
     {"cxi", "Paused, of the time", "max(hni_tx_paused_*, hni_rx_paused_*) / (CLK * T)", "%",
      "egress-paused, ingress-paused, ingress-buffer-stall"},
     {"cxi", "Retries, time-outs, NACKs per s",

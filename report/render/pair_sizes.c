@@ -19,19 +19,53 @@ typedef struct family {
     const char *const *labels;   // NULL: the bin's number
 } family;
 
-static const char *const size_suffixes[] = {"27",         "35",         "36_to_63",     "64",           "65_to_127",    "128_to_255",
-                                            "256_to_511", "512_to_1023", "1024_to_2047", "2048_to_4095", "4096_to_8191", "8192_to_max"};
-static const char *const size_labels[] = {"27", "35", "36", "64", "65", "128", "256", "512", "1 k", "2 k", "4 k", "8 k"};
+static const char *const size_suffixes[] = {"27",           "35",           "36_to_63",     "64",
+                                            "65_to_127",    "128_to_255",   "256_to_511",   "512_to_1023",
+                                            "1024_to_2047", "2048_to_4095", "4096_to_8191", "8192_to_max"};
+static const char *const size_labels[] = {"27",  "35",  "36",  "64",  "65",  "128",
+                                          "256", "512", "1 k", "2 k", "4 k", "8 k"};
 
 static const family families[] = {
-    {"cxi", "sizes", "Packet sizes", "share of packets by size from so many bytes on", "packets",
-     {"received", "sent"}, {"hni_rx_ok_", "hni_tx_ok_"}, 12, size_suffixes, size_labels},
-    {"cxi", "latency", "From request to response", "share of requests by bin; the bins have no published scale", "requests",
-     {"requests", NULL}, {"pct_req_rsp_latency_", NULL}, 32, NULL, NULL},
-    {"cxi", "host-access", "Access to host memory", "share of accesses by bin; the bins have no published scale", "accesses",
-     {"accesses", NULL}, {"pct_host_access_latency_", NULL}, 16, NULL, NULL},
-    {"cxi", "translation", "Time of address translation", "share of translations by bin; the bins have no published scale",
-     "translations", {"translations", NULL}, {"atu_ats_trans_latency_", NULL}, 4, NULL, NULL},
+    {"cxi",
+     "sizes",
+     "Packet sizes",
+     "share of packets by size from so many bytes on",
+     "packets",
+     {"received", "sent"},
+     {"hni_rx_ok_", "hni_tx_ok_"},
+     12,
+     size_suffixes,
+     size_labels},
+    {"cxi",
+     "latency",
+     "From request to response",
+     "share of requests by bin; the bins have no published scale",
+     "requests",
+     {"requests", NULL},
+     {"pct_req_rsp_latency_", NULL},
+     32,
+     NULL,
+     NULL},
+    {"cxi",
+     "host-access",
+     "Access to host memory",
+     "share of accesses by bin; the bins have no published scale",
+     "accesses",
+     {"accesses", NULL},
+     {"pct_host_access_latency_", NULL},
+     16,
+     NULL,
+     NULL},
+    {"cxi",
+     "translation",
+     "Time of address translation",
+     "share of translations by bin; the bins have no published scale",
+     "translations",
+     {"translations", NULL},
+     {"atu_ats_trans_latency_", NULL},
+     4,
+     NULL,
+     NULL},
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -42,8 +76,10 @@ static bool read_bins(const pair *p, const family *f, size_t way, size_t device,
     bool any = false;
     for (size_t b = 0; b < f->bins && f->prefix[way]; b++) {
         char name[96];
-        if (f->suffixes) snprintf(name, sizeof name, "%s%s", f->prefix[way], f->suffixes[b]);
-        else snprintf(name, sizeof name, "%s%zu", f->prefix[way], b);
+        if (f->suffixes)
+            snprintf(name, sizeof name, "%s%s", f->prefix[way], f->suffixes[b]);
+        else
+            snprintf(name, sizeof name, "%s%zu", f->prefix[way], b);
         size_t c = lookup_find(&p->e.index, device, name);
         values[b] = c != LOOKUP_NONE && p->d->rows[c].compared ? (double)p->d->rows[c].magnitude : NAN;
         any = any || c != LOOKUP_NONE;
@@ -76,7 +112,8 @@ static const char *const *labels_of(const family *f, arena *a)
 
 static chart family_chart(const family *f, const char *name, const histogram_set *sets, size_t count, arena *a)
 {
-    histogram_style style = {.way = {f->way[0], f->way[1]}, .bins = labels_of(f, a), .bin_count = f->bins, .what = f->what};
+    histogram_style style = {
+        .way = {f->way[0], f->way[1]}, .bins = labels_of(f, a), .bin_count = f->bins, .what = f->what};
     return chart_histograms((chart_head){name, f->title, f->question}, &style, sets, count);
 }
 

@@ -20,8 +20,8 @@ typedef enum plot_kind {
     PLOT_STEP,     // y holds until the next x
     PLOT_BAND,     // filled between y and y2; NAN breaks it
     PLOT_POINTS,
-    PLOT_BARS,     // boxes from the axis' low end to y, of width x2 around x (in x units)
-    PLOT_BOX       // box plots at x of width x2: five values low, q1, median, q3, high in boxes[]
+    PLOT_BARS, // boxes from the axis' low end to y, of width x2 around x (in x units)
+    PLOT_BOX   // box plots at x of width x2: five values low, q1, median, q3, high in boxes[]
 } plot_kind;
 
 typedef struct plot_series {

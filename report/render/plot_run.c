@@ -150,8 +150,7 @@ static const char *place_for_files(void)
 {
     const char *place = getenv("TMPDIR");
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
-    if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > PATH_LONG / 2)
-        return "/tmp";
+    if (!place || place[0] != '/' || place[strspn(place, plain)] || strlen(place) > PATH_LONG / 2) return "/tmp";
     return place;
 }
 
@@ -282,8 +281,7 @@ static const char *complaint(const char *said)
 
 static bool judge(work *w, const char *program, int code, const char *said)
 {
-    static const char get[] =
-        "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
+    static const char get[] = "install gnuplot 5.0 or newer (gnuplot-nox on Debian), or set NETPROF_GNUPLOT to it";
     long version = strncmp(said, "netprof ", 8) == 0 ? strtol(said + 8, NULL, 10) : 0;
     switch (code) {
     case PLOT_NOT_FOUND: return refuse(w, "%.100s not found; %s", program, get);
@@ -295,8 +293,8 @@ static bool judge(work *w, const char *program, int code, const char *said)
     if (version > 0 && version < 5)
         return refuse(w, "%.100s %.*s is too old; %s", program, (int)strcspn(said + 8, " \n"), said + 8, get);
     if (code)
-        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code,
-                      *complaint(said) ? ": " : "", complaint(said));
+        return refuse(w, "%.100s failed with exit code %d%s%.200s", program, code, *complaint(said) ? ": " : "",
+                      complaint(said));
     return true;
 }
 

@@ -14,8 +14,7 @@ typedef struct place {
 
 static long whole(double at)
 {
-    return lround(fmin(fmax(at, -1e3), 1e3) *
-                  PLOT_UNIT); // far outside: the line's direction is kept well enough
+    return lround(fmin(fmax(at, -1e3), 1e3) * PLOT_UNIT); // far outside: the line's direction is kept well enough
 }
 
 static place place_of(const plot *p, const plot_series *s, size_t i)
@@ -70,8 +69,7 @@ static size_t write_alone(FILE *to, const plot *p, const plot_series *s)
 // Left and right edge of a box of a width in x units.
 static bool edges_of(const plot *p, const plot_series *s, size_t i, long *left, long *right)
 {
-    double half = s->x2 ? s->x2[i] / 2 : 0.5, from = plot_at(p->x, s->x[i] - half),
-           to = plot_at(p->x, s->x[i] + half);
+    double half = s->x2 ? s->x2[i] / 2 : 0.5, from = plot_at(p->x, s->x[i] - half), to = plot_at(p->x, s->x[i] + half);
     if (isnan(plot_at(p->x, s->x[i])) || isnan(to)) return false;
     *left = isnan(from) ? 0 : whole(from); // below zero on a logarithmic axis
     *right = whole(to);
@@ -111,8 +109,7 @@ static size_t write_boxes(FILE *to, const plot *p, const plot_series *s, bool me
         if (medians)
             fprintf(to, "%s%ld %ld\n%ld %ld\n", written ? "\n" : "", left, at[2], right, at[2]);
         else
-            fprintf(to, "%ld %ld %ld %ld %ld %ld\n", (left + right) / 2, at[1], at[0], at[4], at[3],
-                    right - left);
+            fprintf(to, "%ld %ld %ld %ld %ld %ld\n", (left + right) / 2, at[1], at[0], at[4], at[3], right - left);
         written++;
     }
     return written;
@@ -185,8 +182,8 @@ void plot_write_commands(FILE *to, const plot_job *job, const char *data, const 
     const plot *p = job->plot;
     unsigned index = 0;
     unsigned width = (unsigned)lround(job->width * 100), height = (unsigned)lround(job->height * 100);
-    fprintf(to, "set terminal svg size %u.%02u,%u.%02u fixed\nset output '%s'\nplot ", width / 100,
-            width % 100, height / 100, height % 100, svg);
+    fprintf(to, "set terminal svg size %u.%02u,%u.%02u fixed\nset output '%s'\nplot ", width / 100, width % 100,
+            height / 100, height % 100, svg);
     for (size_t i = 0; i < p->series_count; i++)
         for (size_t k = 0; k < PARTS; k++) {
             if (parts[k].kind != p->series[i].kind) continue;

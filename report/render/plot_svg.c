@@ -64,8 +64,7 @@ static long paint_in(span colour)
     if (!colour.size || colour.size >= sizeof text) return -1;
     memcpy(text, colour.at, colour.size);
     text[colour.size] = 0;
-    if (sscanf(text, "rgb(%u,%u,%u)", &red, &green, &blue) != 3 || red != PLOT_PAINT >> 16 || green > 255 ||
-        blue > 255)
+    if (sscanf(text, "rgb(%u,%u,%u)", &red, &green, &blue) != 3 || red != PLOT_PAINT >> 16 || green > 255 || blue > 255)
         return -1;
     return (long)(green << 8 | blue);
 }

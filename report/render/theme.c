@@ -2,7 +2,10 @@
 
 #include <math.h>
 
-#define RGB(hex) {(hex) >> 16 & 0xff, (hex) >> 8 & 0xff, (hex) & 0xff}
+#define RGB(hex)                                                                                                       \
+    {                                                                                                                  \
+        (hex) >> 16 & 0xff, (hex) >> 8 & 0xff, (hex)&0xff                                                              \
+    }
 
 typedef struct pair {
     theme_rgb light, dark;
@@ -88,8 +91,7 @@ static theme_rgb ramp_color(size_t ramp, size_t step, bool dark)
     size_t from = place >= ANCHORS - 1 ? ANCHORS - 2 : (size_t)place;
     theme_rgb a = anchors[from], b = anchors[from + 1];
     double share = place - (double)from;
-    return (theme_rgb){between(a.red, b.red, share), between(a.green, b.green, share),
-                       between(a.blue, b.blue, share)};
+    return (theme_rgb){between(a.red, b.red, share), between(a.green, b.green, share), between(a.blue, b.blue, share)};
 }
 
 // WCAG 2's relative luminance.
@@ -127,18 +129,12 @@ static const struct {
     const char *family;
     int weight;
 } types[TYPES] = {
-    [TYPE_TITLE] = {20, SANS, 600},
-    [TYPE_SECTION] = {11, SANS, 600},
-    [TYPE_QUESTION] = {8, SANS, 400},
-    [TYPE_BODY] = {8.6, SANS, 400},
-    [TYPE_STRONG] = {8.6, SANS, 600},
-    [TYPE_TABLE] = {7.6, SANS, 400},
-    [TYPE_TABLE_STRONG] = {7.6, SANS, 600},
-    [TYPE_CELL] = {7.2, SANS, 400},
-    [TYPE_CELL_STRONG] = {7.2, SANS, 600},
-    [TYPE_AXIS] = {6.6, SANS, 400},
-    [TYPE_FOOT] = {6.3, SANS, 400},
-    [TYPE_MONO] = {6.4, "DejaVu Sans Mono, monospace", 400},
+    [TYPE_TITLE] = {20, SANS, 600},         [TYPE_SECTION] = {11, SANS, 600},
+    [TYPE_QUESTION] = {8, SANS, 400},       [TYPE_BODY] = {8.6, SANS, 400},
+    [TYPE_STRONG] = {8.6, SANS, 600},       [TYPE_TABLE] = {7.6, SANS, 400},
+    [TYPE_TABLE_STRONG] = {7.6, SANS, 600}, [TYPE_CELL] = {7.2, SANS, 400},
+    [TYPE_CELL_STRONG] = {7.2, SANS, 600},  [TYPE_AXIS] = {6.6, SANS, 400},
+    [TYPE_FOOT] = {6.3, SANS, 400},         [TYPE_MONO] = {6.4, "DejaVu Sans Mono, monospace", 400},
 };
 
 double theme_size(theme_type type)

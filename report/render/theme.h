@@ -16,7 +16,7 @@ typedef enum theme_ink {
     INK_PAPER,
     INK_TEXT,
     INK_SECONDARY,
-    INK_HAIR, // hair lines, grid
+    INK_HAIR,  // hair lines, grid
     INK_EMPTY, // the cell of a zero: zero is not a colour of a ramp
     INK_RECEIVED,
     INK_RECEIVED_PALE,
@@ -32,16 +32,16 @@ typedef enum theme_ink {
     INK_WATCH_PALE,
     INK_BAD,
     INK_BAD_PALE,
-    INK_PEER,     // other devices, healthy runs, background
-    INK_CATEGORY, // INK_CATEGORY + 0..7: categories without an order
-    INK_CATEGORY_PALE = INK_CATEGORY + 8,   // of the same, behind lines
-    INK_PHASE = INK_CATEGORY_PALE + 8,      // INK_PHASE + 0..5: phases of a job, the longest first
-    INK_PHASE_PALE = INK_PHASE + 6,         // of the same, behind charts; the longest one has none
-    INK_PART = INK_PHASE_PALE + 6,          // INK_PART + 0..3: parts of a whole, from dark to light
-    INK_BLUE = INK_PART + 4,                // ramps, + 0..THEME_STEPS-1, rising: traffic
-    INK_ORANGE = INK_BLUE + THEME_STEPS,    // harm
+    INK_PEER,                                 // other devices, healthy runs, background
+    INK_CATEGORY,                             // INK_CATEGORY + 0..7: categories without an order
+    INK_CATEGORY_PALE = INK_CATEGORY + 8,     // of the same, behind lines
+    INK_PHASE = INK_CATEGORY_PALE + 8,        // INK_PHASE + 0..5: phases of a job, the longest first
+    INK_PHASE_PALE = INK_PHASE + 6,           // of the same, behind charts; the longest one has none
+    INK_PART = INK_PHASE_PALE + 6,            // INK_PART + 0..3: parts of a whole, from dark to light
+    INK_BLUE = INK_PART + 4,                  // ramps, + 0..THEME_STEPS-1, rising: traffic
+    INK_ORANGE = INK_BLUE + THEME_STEPS,      // harm
     INK_DIVERGING = INK_ORANGE + THEME_STEPS, // ratios: blue below 1, white at the middle, orange above
-    INK_ON = INK_DIVERGING + THEME_STEPS,   // INK_ON + i: text that is legible on ink i
+    INK_ON = INK_DIVERGING + THEME_STEPS,     // INK_ON + i: text that is legible on ink i
     INK_COUNT = INK_ON + INK_ON
 } theme_ink;
 

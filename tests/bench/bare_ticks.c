@@ -29,8 +29,9 @@ static int read_and_write(int links, int file, char *reply)
     struct {
         struct nlmsghdr head;
         struct if_stats_msg body;
-    } request = {.head = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETSTATS, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-                 .body = {.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64)}};
+    } request = {
+        .head = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETSTATS, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+        .body = {.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64)}};
     if (send(links, &request, sizeof request, 0) < 0) return fail("send");
     for (;;) {
         ssize_t n = recv(links, reply, ROOM, 0);

@@ -65,8 +65,7 @@ static int start(const bench_contestant *c, running *r)
 {
     int in[2], out[2];
     memset(r, 0, sizeof *r);
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
-        return -1;
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) return -1;
     fflush(NULL);
     r->pid = fork();
     if (r->pid == 0) {
@@ -76,8 +75,7 @@ static int start(const bench_contestant *c, running *r)
         close(in[1]);
         close(out[0]);
         close(out[1]);
-        if (!c->command)
-            answer(c);
+        if (!c->command) answer(c);
         execvp(c->command[0], (char *const *)(uintptr_t)c->command);
         printf("cannot start %s\n", c->command[0]);
         exit(1);
@@ -91,17 +89,14 @@ static int start(const bench_contestant *c, running *r)
 
 static void hang_up(running *r)
 {
-    if (r->to)
-        fclose(r->to);
-    if (r->from)
-        fclose(r->from);
+    if (r->to) fclose(r->to);
+    if (r->from) fclose(r->from);
     r->to = r->from = NULL;
 }
 
 static void gather(running *r)
 {
-    if (r->pid > 0)
-        waitpid(r->pid, NULL, 0);
+    if (r->pid > 0) waitpid(r->pid, NULL, 0);
     r->pid = 0;
 }
 
@@ -110,8 +105,7 @@ static void leave(running *r, bench_samples *s, const char *why)
     snprintf(s->why, sizeof s->why, "%s", why);
     s->why[strcspn(s->why, "\n")] = 0;
     s->count = 0;
-    if (r->pid > 0)
-        kill(r->pid, SIGKILL);
+    if (r->pid > 0) kill(r->pid, SIGKILL);
     hang_up(r);
     gather(r);
 }
@@ -120,8 +114,7 @@ static void call(running *r, bench_samples *s, int keep)
 {
     char line[64];
     int64_t ns;
-    if (!r->to)
-        return;
+    if (!r->to) return;
     fputs("go\n", r->to);
     fflush(r->to);
     if (!fgets(line, sizeof line, r->from)) {
@@ -228,8 +221,7 @@ void bench_row(const char *name, const bench_samples *s, double per, const char 
     }
     values = calloc(n, sizeof *values);
     ratios = calloc(n, sizeof *ratios);
-    if (!values || !ratios)
-        abort();
+    if (!values || !ratios) abort();
     for (i = 0; i < n; i++) {
         values[i] = (double)s->ns[i] / per;
         low = i && low < values[i] ? low : values[i];
@@ -261,8 +253,7 @@ void bench_figure(const char *name, double value, const char *unit, double targe
 {
     char figure[32], limit[32] = "";
     number(figure, sizeof figure, value);
-    if (target > 0)
-        snprintf(limit, sizeof limit, "<= %.4g", target);
+    if (target > 0) snprintf(limit, sizeof limit, "<= %.4g", target);
     cells(name, figure, "", unit, "", "", "", limit, target > 0 ? value <= target ? "ok" : "MISSED" : "");
     line_end();
 }
@@ -296,8 +287,7 @@ static void machine_line(void)
             model[strcspn(model, "\n")] = 0;
             break;
         }
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     uname(&name);
     line[0] = 0;
     if (epoch) {
@@ -344,9 +334,9 @@ static int arguments(int argc, char **argv)
         const char *name;
         const char **text;
         int *number;
-    } table[] = {{"--only", &bench.only, NULL},       {"--repeats", NULL, &bench.repeats},
-                 {"--nics", NULL, &bench.nics},       {"--place", &bench.place, NULL},
-                 {"--aurora", &bench.aurora, NULL},   {"--program", &bench.program, NULL},
+    } table[] = {{"--only", &bench.only, NULL},     {"--repeats", NULL, &bench.repeats},
+                 {"--nics", NULL, &bench.nics},     {"--place", &bench.place, NULL},
+                 {"--aurora", &bench.aurora, NULL}, {"--program", &bench.program, NULL},
                  {"--loop", &bench.loop, NULL}};
     size_t k;
     int i;
@@ -356,32 +346,25 @@ static int arguments(int argc, char **argv)
             continue;
         }
         for (k = 0; k < sizeof table / sizeof *table; k++)
-            if (strcmp(argv[i], table[k].name) == 0)
-                break;
-        if (k == sizeof table / sizeof *table || i + 1 == argc)
-            return -1;
+            if (strcmp(argv[i], table[k].name) == 0) break;
+        if (k == sizeof table / sizeof *table || i + 1 == argc) return -1;
         if (table[k].text)
             *table[k].text = argv[++i];
         else
             *table[k].number = atoi(argv[++i]);
     }
-    if (!bench.nics)
-        bench.nics = bench.quick ? 1 : 8;
-    if (!bench.repeats)
-        bench.repeats = bench.quick ? 2 : 21;
+    if (!bench.nics) bench.nics = bench.quick ? 1 : 8;
+    if (!bench.repeats) bench.repeats = bench.quick ? 2 : 21;
     return bench.nics < 1 || bench.repeats < 1 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
     size_t i;
-    if (argc == 4 && strcmp(argv[1], "--memory-child") == 0)
-        return bench_memory_child(argv[2], atoi(argv[3]));
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return help(stdout);
+    if (argc == 4 && strcmp(argv[1], "--memory-child") == 0) return bench_memory_child(argv[2], atoi(argv[3]));
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) return help(stdout);
     bench.self = "/proc/self/exe";
-    if (arguments(argc, argv) != 0)
-        return help(stderr);
+    if (arguments(argc, argv) != 0) return help(stderr);
     signal(SIGPIPE, SIG_IGN);
     if (bench_tree_make() != 0) {
         fprintf(stderr, "netprof-bench: cannot make a simulated node in %s: %s\n", bench.tree, strerror(errno));
@@ -391,8 +374,7 @@ int main(int argc, char **argv)
     machine_line();
     row_head();
     for (i = 0; i < sizeof groups / sizeof *groups; i++)
-        if (netprof__listed(bench.only, groups[i].name))
-            groups[i].run();
+        if (netprof__listed(bench.only, groups[i].name)) groups[i].run();
     bench_tree_remove();
     return rows ? 0 : 1;
 }

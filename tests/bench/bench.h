@@ -9,24 +9,24 @@
 
 typedef struct bench_options {
     int nics, repeats, quick;
-    int cpu;              /* processor time instead of elapsed time */
-    const char *only;     /* groups to run; NULL: all */
-    const char *place;    /* where the tree goes; NULL: /dev/shm, else TMPDIR, else /tmp */
-    const char *aurora;   /* directory with dumps of a real node; NULL: none */
-    const char *program;  /* the command netprof; NULL: not built */
-    const char *loop;     /* bench_loop.py; NULL: no Python rows */
-    const char *self;     /* this program */
-    char tree[512];       /* root of the simulated node */
+    int cpu;             /* processor time instead of elapsed time */
+    const char *only;    /* groups to run; NULL: all */
+    const char *place;   /* where the tree goes; NULL: /dev/shm, else TMPDIR, else /tmp */
+    const char *aurora;  /* directory with dumps of a real node; NULL: none */
+    const char *program; /* the command netprof; NULL: not built */
+    const char *loop;    /* bench_loop.py; NULL: no Python rows */
+    const char *self;    /* this program */
+    char tree[512];      /* root of the simulated node */
 } bench_options;
 
 extern bench_options bench;
 
 typedef struct bench_contestant {
     const char *name;
-    void *(*prepare)(const void *with);  /* NULL and bench_cannot() when it cannot take part */
-    int64_t (*once)(void *state);        /* one repeat in nanoseconds; below 0: failed */
+    void *(*prepare)(const void *with); /* NULL and bench_cannot() when it cannot take part */
+    int64_t (*once)(void *state);       /* one repeat in nanoseconds; below 0: failed */
     const void *with;
-    const char *const *command;          /* instead of the two: a program that does the same on its own */
+    const char *const *command; /* instead of the two: a program that does the same on its own */
 } bench_contestant;
 
 typedef struct bench_samples {
@@ -54,7 +54,7 @@ void bench_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For contestants. */
 void bench_cannot(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int64_t bench_now(void); /* elapsed or processor time, as bench.cpu says */
+int64_t bench_now(void);     /* elapsed or processor time, as bench.cpu says */
 void bench_many_files(void); /* the soft limit of open files up to the hard one, in this process */
 
 /* bench_tree.c */

@@ -115,10 +115,13 @@ int main(int argc, char **argv)
     snprintf(all, sizeof all, "%s/all.netprof", place);
     snprintf(fast, sizeof fast, "%s/fast.netprof", place);
     double begin = now_s(CLOCK_MONOTONIC);
-    if (sim_create(tree, &(sim_options){.nics = 8}) || record(tree, paths, seconds, &counters, before)) code = fail("recording failed");
+    if (sim_create(tree, &(sim_options){.nics = 8}) || record(tree, paths, seconds, &counters, before))
+        code = fail("recording failed");
     double took = now_s(CLOCK_MONOTONIC) - begin;
     if (!code) printf("%zu counters, %d s recorded in %.1f s\n", counters, seconds, took);
-    if (!code) printf("%-6s %12s %12s %10s %14s %14s %10s\n", "set", "bytes", "bytes/tick", "day MiB", "read ms/tick", "cpu ms/tick", "day s");
+    if (!code)
+        printf("%-6s %12s %12s %10s %14s %14s %10s\n", "set", "bytes", "bytes/tick", "day MiB", "read ms/tick",
+               "cpu ms/tick", "day s");
     for (int i = 0; i < 2 && !code; i++) {
         double elapsed, cpu, size = size_of(paths[i]);
         if (size < 0 || read_back(paths[i], &elapsed, &cpu, &snapshots) || snapshots != (size_t)seconds) {
@@ -127,9 +130,9 @@ int main(int argc, char **argv)
         }
         int first = seconds_before(seconds);
         double tick = (size - before[i]) / (seconds - first), day = (before[i] + tick * (DAY - first)) / 1048576;
-        printf("%-6s %12.0f %12.0f %10.1f %14.3f %14.3f %10.1f  size %s (at most %.0f MiB)\n", sets[i].name, size,
-               tick, day, elapsed / seconds * 1e3, cpu / seconds * 1e3, cpu / seconds * DAY, day <= sets[i].most_mib ? "ok" : "MISSED",
-               sets[i].most_mib);
+        printf("%-6s %12.0f %12.0f %10.1f %14.3f %14.3f %10.1f  size %s (at most %.0f MiB)\n", sets[i].name, size, tick,
+               day, elapsed / seconds * 1e3, cpu / seconds * 1e3, cpu / seconds * DAY,
+               day <= sets[i].most_mib ? "ok" : "MISSED", sets[i].most_mib);
     }
     snprintf(command, sizeof command, "rm -rf '%s'", place);
     if (system(command) != 0) code = 1;

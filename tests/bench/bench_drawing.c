@@ -30,7 +30,9 @@ static int scatter(size_t count, const char *path)
         y[i] = 1e-3 * (1 + (double)(seed >> 40) / 16777216.0 * (double)(seed >> 20 & 255) / 255);
     }
     const scatter_set set = {"calls", INK_RECEIVED, x, y, count};
-    const scatter_style style = {.x_scale = {.format = AXES_SI, .unit = ""}, .y_scale = {.format = AXES_DURATION}, .x_head = "sn",
+    const scatter_style style = {.x_scale = {.format = AXES_SI, .unit = ""},
+                                 .y_scale = {.format = AXES_DURATION},
+                                 .x_head = "sn",
                                  .y_head = "seconds"};
     document *d = document_open("Benchmark");
     document_add(d, chart_scatter((chart_head){"scatter", "Calls", "time over number"}, &style, &set, 1));

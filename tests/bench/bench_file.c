@@ -83,8 +83,7 @@ static names read_names(void)
         list.names = realloc(list.names, (list.count + 1) * sizeof *list.names);
         list.names[list.count++] = strdup(line);
     }
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     return list;
 }
 
@@ -106,8 +105,7 @@ static dump read_dump(const char *file, size_t per_nic)
         d.values[d.count] = value;
         d.stamps[d.count++] = (int64_t)(seconds * 1000000000 + nanoseconds);
     }
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     for (i = 0; i + per_nic <= d.count; i += per_nic)
         qsort(d.stamps + i, per_nic, sizeof *d.stamps, by_time);
     return d;
@@ -134,8 +132,7 @@ static void put_dump(netprof_snapshot *s, const dump *d, const names *list)
         int64_t later = (int64_t)(i / nics) * length;
         for (k = 0; k < device->count && k < list->count; k++) {
             size_t at = position(list, schema->counters[device->first + k].name);
-            if (at < list->count)
-                s->values[device->first + k] = d->values[from + at];
+            if (at < list->count) s->values[device->first + k] = d->values[from + at];
             s->stamps_ns[device->first + k] = d->stamps[from + k] + later;
         }
         s->device_begin_ns[i] = d->stamps[from] + later + offset;
@@ -161,11 +158,9 @@ static int real(const netprof_snapshot *like, netprof_snapshot *before, netprof_
     names list = {NULL, 0};
     dump a, b;
     int failed;
-    if (!bench.aurora)
-        return 1;
+    if (!bench.aurora) return 1;
     list = read_names();
-    if (!list.count)
-        return 1;
+    if (!list.count) return 1;
     a = read_dump("before.txt", list.count);
     b = read_dump("after.txt", list.count);
     failed = a.count < list.count || a.count % list.count || a.count != b.count ||
@@ -224,8 +219,7 @@ static int make_pair(int tell)
     bench_path(pair.first, sizeof pair.first, "%s/first.netprof", bench.tree);
     bench_path(pair.second, sizeof pair.second, "%s/second.netprof", bench.tree);
     bench_path(pair.scratch, sizeof pair.scratch, "%s/scratch.netprof", bench.tree);
-    if (simulated(&before, &after) != 0)
-        return -1;
+    if (simulated(&before, &after) != 0) return -1;
     if (real(&before, &pair.before, &pair.after) != 0) {
         netprof_snapshot_free(&pair.before);
         netprof_snapshot_free(&pair.after);
@@ -235,8 +229,7 @@ static int make_pair(int tell)
     } else if (tell) {
         sizes("real values", &pair.before, &pair.after);
     }
-    if (tell)
-        sizes("simulated", &before, &after);
+    if (tell) sizes("simulated", &before, &after);
     netprof_snapshot_free(&before);
     netprof_snapshot_free(&after);
     two[0] = pair.before;
@@ -248,8 +241,7 @@ static int make_pair(int tell)
 
 int bench_pair_files(const char **first, const char **second)
 {
-    if (!*pair.first && make_pair(0) != 0)
-        return -1;
+    if (!*pair.first && make_pair(0) != 0) return -1;
     *first = pair.first;
     *second = pair.second;
     return 0;
@@ -265,8 +257,7 @@ static int64_t once_diff(void *state)
 {
     struct pair *p = state;
     int64_t begin = bench_now();
-    if (netprof_diff(&p->before, &p->after, NULL, &p->delta, NULL) != NETPROF_OK)
-        return -1;
+    if (netprof_diff(&p->before, &p->after, NULL, &p->delta, NULL) != NETPROF_OK) return -1;
     return bench_now() - begin;
 }
 
@@ -277,8 +268,7 @@ static int64_t once_subtract(void *state)
     int64_t begin = bench_now();
     uint64_t *values = malloc(n * 8);
     int64_t *elapsed = malloc(n * 8);
-    if (!values || !elapsed)
-        return -1;
+    if (!values || !elapsed) return -1;
     for (i = 0; i < n; i++) {
         values[i] = p->after.values[i] - p->before.values[i];
         elapsed[i] = p->after.stamps_ns[i] - p->before.stamps_ns[i];
@@ -296,8 +286,7 @@ static int64_t once_write(void *state)
     int64_t begin = bench_now();
     two[0] = p->before;
     two[1] = p->after;
-    if (netprof_save_file(p->scratch, two, 2, NULL) != NETPROF_OK)
-        return -1;
+    if (netprof_save_file(p->scratch, two, 2, NULL) != NETPROF_OK) return -1;
     return bench_now() - begin;
 }
 
@@ -326,11 +315,9 @@ static int64_t once_read(void *state)
     netprof_reader *reader;
     netprof_item item;
     int found = 0;
-    if (netprof_reader_open(&reader, p->both, NULL, NULL) != NETPROF_OK)
-        return -1;
+    if (netprof_reader_open(&reader, p->both, NULL, NULL) != NETPROF_OK) return -1;
     do {
-        if (netprof_reader_next(reader, &item, NULL) != NETPROF_OK)
-            break;
+        if (netprof_reader_next(reader, &item, NULL) != NETPROF_OK) break;
         found += item.type == NETPROF_ITEM_SNAPSHOT;
     } while (item.type != NETPROF_ITEM_END);
     netprof_reader_close(reader);
@@ -382,16 +369,14 @@ static int64_t once_process(void *state)
     posix_spawn_file_actions_init(&to_null);
     posix_spawn_file_actions_addopen(&to_null, 1, "/dev/null", O_WRONLY, 0);
     begin = bench_now();
-    if (posix_spawnp(&pid, command[0], &to_null, NULL, command, environ) == 0)
-        waitpid(pid, &status, 0);
+    if (posix_spawnp(&pid, command[0], &to_null, NULL, command, environ) == 0) waitpid(pid, &status, 0);
     posix_spawn_file_actions_destroy(&to_null);
     return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? bench_now() - begin : -1;
 }
 
 static void *prepare_process(const void *with)
 {
-    if (access(*(const char *const *)with, X_OK) == 0)
-        return (void *)(uintptr_t)with;
+    if (access(*(const char *const *)with, X_OK) == 0) return (void *)(uintptr_t)with;
     bench_cannot("no program %s", *(const char *const *)with);
     return NULL;
 }
@@ -400,8 +385,8 @@ void bench_command(void)
 {
     static const char *const nothing[] = {"/bin/true", NULL};
     const char *const diff[] = {bench.program ? bench.program : "netprof", "diff", pair.first, pair.second, NULL};
-    const char *const json[] = {bench.program ? bench.program : "netprof", "diff", "--json", pair.first, pair.second,
-                                NULL};
+    const char *const json[] = {
+        bench.program ? bench.program : "netprof", "diff", "--json", pair.first, pair.second, NULL};
     const bench_contestant all[] = {{"/bin/true", prepare_process, once_process, nothing, NULL},
                                     {"netprof diff", prepare_process, once_process, diff, NULL},
                                     {"netprof diff --json", prepare_process, once_process, json, NULL}};

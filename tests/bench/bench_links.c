@@ -46,10 +46,8 @@ static netprof *open_links(const which *w)
     config.include = w->include;
     config.hold = w->hold;
     config.max_fds = 1 << 24;
-    if (w->hold == NETPROF_HOLD_ALL)
-        bench_many_files();
-    if (netprof_open(&np, &config, &error) == NETPROF_OK)
-        return np;
+    if (w->hold == NETPROF_HOLD_ALL) bench_many_files();
+    if (netprof_open(&np, &config, &error) == NETPROF_OK) return np;
     bench_cannot("netprof_open: %s", error.text);
     netprof_close(np);
     return NULL;
@@ -62,8 +60,7 @@ static void *prepare_take(const void *with)
     l.np = open_links(w);
     l.set = w->set;
     l.takes = w->takes;
-    if (l.np && netprof_take(l.np, &l.snapshot, l.set, NULL) == NETPROF_OK)
-        return &l;
+    if (l.np && netprof_take(l.np, &l.snapshot, l.set, NULL) == NETPROF_OK) return &l;
     return NULL;
 }
 
@@ -73,8 +70,7 @@ static int64_t once_take(void *state)
     int64_t begin = bench_now();
     int i;
     for (i = 0; i < l->takes; i++)
-        if (netprof_take(l->np, &l->snapshot, l->set, NULL) != NETPROF_OK)
-            return -1;
+        if (netprof_take(l->np, &l->snapshot, l->set, NULL) != NETPROF_OK) return -1;
     return bench_now() - begin;
 }
 
@@ -97,8 +93,7 @@ static int is_done(const char *data, ssize_t size)
 {
     const struct nlmsghdr *m = (const void *)data;
     for (; NLMSG_OK(m, (size_t)size); m = NLMSG_NEXT(m, size))
-        if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR)
-            return m->nlmsg_type == NLMSG_DONE ? 1 : -1;
+        if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR) return m->nlmsg_type == NLMSG_DONE ? 1 : -1;
     return 0;
 }
 
@@ -114,8 +109,7 @@ static int one_dump(dump *d)
     request.head.nlmsg_type = RTM_GETSTATS;
     request.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     request.body.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-    if (send(d->fd, &request, sizeof request, 0) < 0)
-        return -1;
+    if (send(d->fd, &request, sizeof request, 0) < 0) return -1;
     while (!done) {
         ssize_t n = recv(d->fd, d->room, sizeof d->room, 0);
         done = n <= 0 ? -1 : is_done(d->room, n);
@@ -129,8 +123,7 @@ static int64_t once_dump(void *state)
     int64_t begin = bench_now();
     int i;
     for (i = 0; i < d->takes; i++)
-        if (one_dump(d) < 0)
-            return -1;
+        if (one_dump(d) < 0) return -1;
     return bench_now() - begin;
 }
 
@@ -148,16 +141,14 @@ static void *prepare_texts(const void *with)
     const which *w = with;
     netprof *np = open_links(w);
     size_t i;
-    if (!np)
-        return NULL;
+    if (!np) return NULL;
     t.schema = netprof_get_schema(np);
     netprof_schema_retain(t.schema);
     netprof_close(np);
     t.dirs = calloc(t.schema->device_count, sizeof *t.dirs);
     t.fds = calloc(t.schema->counter_count, sizeof *t.fds);
     t.names = calloc(t.schema->counter_count, sizeof *t.names);
-    if (!t.dirs || !t.fds || !t.names)
-        return NULL;
+    if (!t.dirs || !t.fds || !t.names) return NULL;
     for (i = 0; i < t.schema->device_count; i++) {
         char path[1024];
         bench_path(path, sizeof path, "%s/sys/class/net/%s", w->root, t.schema->devices[i].name);
@@ -168,8 +159,7 @@ static void *prepare_texts(const void *with)
         bench_path(t.names[i], sizeof t.names[i], "statistics/%s", c->name);
         if (faccessat(t.dirs[c->device], t.names[i], R_OK, 0) != 0)
             bench_path(t.names[i], sizeof t.names[i], "%s", c->name);
-        if (w->hold == NETPROF_HOLD_ALL)
-            t.fds[i] = openat(t.dirs[c->device], t.names[i], O_RDONLY | O_CLOEXEC);
+        if (w->hold == NETPROF_HOLD_ALL) t.fds[i] = openat(t.dirs[c->device], t.names[i], O_RDONLY | O_CLOEXEC);
     }
     return &t;
 }
@@ -207,13 +197,11 @@ static int add_links(int wanted)
 {
     FILE *ip = popen("ip -force -batch - 2>/dev/null", "we");
     int i;
-    if (!ip)
-        return -1;
+    if (!ip) return -1;
     fprintf(ip, "link set lo up\n");
     for (i = 0; i < (wanted - 1) / 2; i++)
         fprintf(ip, "link add a%d type veth peer name b%d\nlink set a%d up\nlink set b%d up\n", i, i, i, i);
-    if ((wanted - 1) % 2)
-        fprintf(ip, "link add c0 type bridge\nlink set c0 up\n");
+    if ((wanted - 1) % 2) fprintf(ip, "link add c0 type bridge\nlink set c0 up\n");
     pclose(ip);
     return 0;
 }
@@ -222,8 +210,7 @@ static int add_links(int wanted)
 static int enter_namespace(char *root, size_t size)
 {
     char path[600];
-    if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0)
-        return -1;
+    if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) return -1;
     mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
     bench_path(root, size, "%s/links", bench.tree);
     bench_path(path, sizeof path, "%s/sys", root);
@@ -263,8 +250,7 @@ static void netlink_rows(void)
     snprintf(name, sizeof name, "netprof_take, %.0f links by netlink", n);
     bench_row(name, &s[1], takes * 1e3, "us", &s[0], 1.3);
     bench_row("  fast set", &s[2], takes * 1e3, "us", &s[0], 0);
-    if (n < 20)
-        bench_row("  fast set of one interface, a pair", &s[3], takes * 1e3, "us", NULL, 0);
+    if (n < 20) bench_row("  fast set of one interface, a pair", &s[3], takes * 1e3, "us", NULL, 0);
     bench_samples_free(s, 4);
 }
 
@@ -310,8 +296,7 @@ static void with_links(int wanted, int sysfs)
         fflush(stdout);
         _exit(alone ? 0 : 1);
     }
-    if (pid > 0)
-        waitpid(pid, NULL, 0);
+    if (pid > 0) waitpid(pid, NULL, 0);
 }
 
 static int netdev_is_there(void)

@@ -37,18 +37,16 @@ static int make_job(job *j, long files, const char *const *more)
 {
     char self[512];
     ssize_t n = readlink(bench.self, self, sizeof self - 1);
-    if (n < 0)
-        return -1;
+    if (n < 0) return -1;
     self[n] = 0;
     *strrchr(self, '/') = 0;
     char *program = NULL;
-    if (asprintf(&program, "%s/make_regions", self) < 0)
-        return -1;
+    if (asprintf(&program, "%s/make_regions", self) < 0) return -1;
     j->files = files;
     snprintf(j->count, sizeof j->count, "%ld", files);
     snprintf(j->directory, sizeof j->directory, "%s/job-%ld%s", bench.tree, files, more ? more[0] : "");
-    const char *command[] = {program, "-q", "-n", j->count, "-d", more ? more[1] : "4", j->directory,
-                             more ? more[0] : NULL, NULL};
+    const char *command[] = {
+        program, "-q", "-n", j->count, "-d", more ? more[1] : "4", j->directory, more ? more[0] : NULL, NULL};
     int failed = run_quietly(command, NULL);
     free(program);
     return failed;
@@ -85,15 +83,13 @@ static int64_t once_read(void *state)
     long files = 0;
     for (struct dirent *e; directory && (e = readdir(directory));) {
         int fd = e->d_name[0] == '.' ? -1 : openat(dirfd(directory), e->d_name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0)
-            continue;
+        if (fd < 0) continue;
         while (read(fd, room, sizeof room) > 0)
             continue;
         close(fd);
         files++;
     }
-    if (directory)
-        closedir(directory);
+    if (directory) closedir(directory);
     return files == j->files ? bench_now() - begin : -1;
 }
 

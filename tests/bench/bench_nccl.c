@@ -105,8 +105,8 @@ static void row(const contestant *c, const contestant *anchor)
         printf("%-34s not measured: %s\n", c->name, c->failed ? "it failed" : "not installed");
         return;
     }
-    printf("%-34s %8.3f %8.3f %8.3f %8.1f", c->name, median(c->seconds, c->count),
-           least(c->seconds, c->count), median(c->processor, c->count), (double)c->peak_kib / 1024);
+    printf("%-34s %8.3f %8.3f %8.3f %8.1f", c->name, median(c->seconds, c->count), least(c->seconds, c->count),
+           median(c->processor, c->count), (double)c->peak_kib / 1024);
     if (anchor && anchor->count && !anchor->failed)
         printf("  %-16s %6.3f %6.3f %6.3f", anchor->name, ratio(c, anchor, 0),
                least(c->seconds, c->count) / least(anchor->seconds, anchor->count), ratio(c, anchor, 1));
@@ -118,8 +118,8 @@ static void row(const contestant *c, const contestant *anchor)
 
 static void head(void)
 {
-    printf("%-34s %8s %8s %8s %8s  %-16s %6s %6s %6s %6s\n", "what (whole process, warm files)", "median s",
-           "min s", "cpu s", "peak MiB", "beside", "ratio", "of min", "cpu", "load");
+    printf("%-34s %8s %8s %8s %8s  %-16s %6s %6s %6s %6s\n", "what (whole process, warm files)", "median s", "min s",
+           "cpu s", "peak MiB", "beside", "ratio", "of min", "cpu", "load");
 }
 
 /* ---- DuckDB: the same files, the same grouping ---- */
@@ -128,29 +128,27 @@ static int duckdb(const char *library, const char *directory)
 {
     void *handle = dlopen(library, RTLD_NOW), *database = NULL, *connection = NULL, *result[16] = {NULL};
     char query[2400];
-    int (*open_database)(const char *, void **), (*connect)(void *, void **),
-        (*ask)(void *, const char *, void *);
+    int (*open_database)(const char *, void **), (*connect)(void *, void **), (*ask)(void *, const char *, void *);
     if (!handle) return 1;
     *(void **)&open_database = dlsym(handle, "duckdb_open");
     *(void **)&connect = dlsym(handle, "duckdb_connect");
     *(void **)&ask = dlsym(handle, "duckdb_query");
     if (!open_database || !connect || !ask) return 1;
-    snprintf(
-        query, sizeof query,
-        "CREATE TABLE groups AS SELECT header.id AS id, header.n_ranks AS n_ranks, header.nnodes AS nnodes, "
-        "coll_perf.coll AS coll,"
-        " coll_perf.coll_sn AS sn, coll_perf.coll_msg_size_bytes AS size, avg(coll_perf.coll_busbw_gbs) AS "
-        "bus, count(*) AS records,"
-        " min(coll_perf.coll_exec_time_us) AS wire, max(coll_perf.coll_exec_time_us) AS longest,"
-        " min(metadata.dump_timestamp_us) AS first_dump, max(metadata.dump_timestamp_us) AS last_dump"
-        " FROM read_json('%s/*.log', format = 'newline_delimited', ignore_errors = true, columns = {"
-        "header: 'STRUCT(id VARCHAR, comm_name VARCHAR, \"rank\" INTEGER, n_ranks INTEGER, nnodes INTEGER)',"
-        "metadata: 'STRUCT(inspector_output_format_version VARCHAR, dump_timestamp_us UBIGINT, hostname "
-        "VARCHAR, pid BIGINT)',"
-        "coll_perf: 'STRUCT(coll VARCHAR, coll_sn UBIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us "
-        "UBIGINT,"
-        " coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'}) GROUP BY ALL",
-        directory);
+    snprintf(query, sizeof query,
+             "CREATE TABLE groups AS SELECT header.id AS id, header.n_ranks AS n_ranks, header.nnodes AS nnodes, "
+             "coll_perf.coll AS coll,"
+             " coll_perf.coll_sn AS sn, coll_perf.coll_msg_size_bytes AS size, avg(coll_perf.coll_busbw_gbs) AS "
+             "bus, count(*) AS records,"
+             " min(coll_perf.coll_exec_time_us) AS wire, max(coll_perf.coll_exec_time_us) AS longest,"
+             " min(metadata.dump_timestamp_us) AS first_dump, max(metadata.dump_timestamp_us) AS last_dump"
+             " FROM read_json('%s/*.log', format = 'newline_delimited', ignore_errors = true, columns = {"
+             "header: 'STRUCT(id VARCHAR, comm_name VARCHAR, \"rank\" INTEGER, n_ranks INTEGER, nnodes INTEGER)',"
+             "metadata: 'STRUCT(inspector_output_format_version VARCHAR, dump_timestamp_us UBIGINT, hostname "
+             "VARCHAR, pid BIGINT)',"
+             "coll_perf: 'STRUCT(coll VARCHAR, coll_sn UBIGINT, coll_msg_size_bytes UBIGINT, coll_exec_time_us "
+             "UBIGINT,"
+             " coll_timing_source VARCHAR, coll_algobw_gbs DOUBLE, coll_busbw_gbs DOUBLE)'}) GROUP BY ALL",
+             directory);
     return open_database(NULL, &database) || connect(database, &connection) || ask(connection, query, result);
 }
 
@@ -180,8 +178,8 @@ static int make_logs(const char *directory, uint64_t records, const char *packin
         perror(directory);
         return -1;
     }
-    printf("# %d files%s, %llu records, %.0f MB of lines\n", truth.files, packing,
-           (unsigned long long)truth.records, (double)truth.bytes / 1e6);
+    printf("# %d files%s, %llu records, %.0f MB of lines\n", truth.files, packing, (unsigned long long)truth.records,
+           (double)truth.bytes / 1e6);
     return 0;
 }
 
@@ -202,14 +200,14 @@ static void plain_and_packed(const directories *d, const char *netprof, const ch
     snprintf(cat, sizeof cat, "ls %s/* | xargs -P 2 -n 16 cat", d->plain);
     snprintf(pdf, sizeof pdf, "%s/report.pdf", d->top);
     snprintf(charts, sizeof charts, "%s/charts", d->top);
-    contestant all[MOST] = {{.name = "netprof nccl", .command = {netprof, "nccl", d->plain, NULL}},
-                            {.name = "DuckDB", .command = {NULL}},
-                            {.name = "cat, two at a time", .command = {"sh", "-c", cat, NULL}},
-                            {.name = "netprof nccl, .gz", .command = {netprof, "nccl", d->packed, NULL}},
-                            {.name = "zcat, two at a time", .command = {"sh", "-c", both, NULL}},
-                            {.name = "netprof report", .command = {netprof, "report", d->plain, "-o", pdf, NULL}},
-                            {.name = "netprof report --charts",
-                             .command = {netprof, "report", d->plain, "--charts", charts, NULL}}};
+    contestant all[MOST] = {
+        {.name = "netprof nccl", .command = {netprof, "nccl", d->plain, NULL}},
+        {.name = "DuckDB", .command = {NULL}},
+        {.name = "cat, two at a time", .command = {"sh", "-c", cat, NULL}},
+        {.name = "netprof nccl, .gz", .command = {netprof, "nccl", d->packed, NULL}},
+        {.name = "zcat, two at a time", .command = {"sh", "-c", both, NULL}},
+        {.name = "netprof report", .command = {netprof, "report", d->plain, "-o", pdf, NULL}},
+        {.name = "netprof report --charts", .command = {netprof, "report", d->plain, "--charts", charts, NULL}}};
     if (library) {
         const char *command[] = {self, "--run-duckdb", library, d->plain};
         memcpy(all[1].command, command, sizeof command);
@@ -256,9 +254,8 @@ static int steps(const directories *d, const char *netprof, uint64_t records, in
 
 static int usage(void)
 {
-    fprintf(
-        stderr,
-        "usage: nccl-bench NETPROF [--records N] [--repeats N] [--duckdb LIBRARY] [--place DIR] [--steps]\n");
+    fprintf(stderr,
+            "usage: nccl-bench NETPROF [--records N] [--repeats N] [--duckdb LIBRARY] [--place DIR] [--steps]\n");
     return 2;
 }
 

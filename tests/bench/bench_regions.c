@@ -264,8 +264,7 @@ static int64_t once_two_threads(void *state)
 
 static void time_rows(int n)
 {
-    const bench_loop empty = {pairs_empty, n, NULL}, out = {bench_pairs_out, n, NULL},
-                     ticks = {pairs_ticks, n, NULL};
+    const bench_loop empty = {pairs_empty, n, NULL}, out = {bench_pairs_out, n, NULL}, ticks = {pairs_ticks, n, NULL};
     const bench_loop off = {pairs_plain, n, "off"}, time_only = {pairs_plain, n, "time"};
     const bench_loop scope = {pairs_scope, n, "time"}, function = {pairs_function, n, "time"};
     const bench_loop dynamic = {pairs_dynamic, n, "time"}, span = {pairs_span, n, "time"};

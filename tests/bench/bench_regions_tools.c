@@ -62,8 +62,7 @@ static const char no_net[] = "PAPI's high-level interface has no net component h
 /* Events by PAPI's own names: 7.3 cuts off their last letter. 0: it has none. */
 static int papi_choose_events(void)
 {
-    static const char *const pairs[] = {"net:::lo:rx:bytes,net:::lo:tx:bytes",
-                                        "net:::lo:rx:byte,net:::lo:tx:byte"};
+    static const char *const pairs[] = {"net:::lo:rx:bytes,net:::lo:tx:bytes", "net:::lo:rx:byte,net:::lo:tx:byte"};
     char first[32];
     int i, code;
     if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT) return 0;
@@ -161,8 +160,7 @@ static int datagrams(void)
     int i;
     memset(data, 0, sizeof data);
     for (i = 0; i < DATAGRAMS; i++)
-        if (send(from, data, sizeof data, 0) != PAYLOAD || recv(to, data, sizeof data, 0) != PAYLOAD)
-            return -1;
+        if (send(from, data, sizeof data, 0) != PAYLOAD || recv(to, data, sizeof data, 0) != PAYLOAD) return -1;
     return 0;
 }
 
@@ -221,8 +219,7 @@ static long long papi_says(void)
     setenv("PAPI_OUTPUT_DIRECTORY", directory, 1);
     pid = fork();
     if (pid == 0) /* its file is written at exit */
-        exit(PAPI_hl_region_begin("bytes") != PAPI_OK || datagrams() != 0 ||
-             PAPI_hl_region_end("bytes") != PAPI_OK);
+        exit(PAPI_hl_region_begin("bytes") != PAPI_OK || datagrams() != 0 || PAPI_hl_region_end("bytes") != PAPI_OK);
     if (waitpid(pid, &status, 0) < 0 || status != 0) return -1;
     strncat(directory, "/papi_hl_output", sizeof directory - strlen(directory) - 1);
     return papi_file_says(directory);

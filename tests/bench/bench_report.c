@@ -15,15 +15,40 @@ extern char **environ;
 
 enum { NICS = 8, SAMPLES = 60 };
 
-static const char *const fast[] = {"hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "hni_pkts_sent_by_tc_0",
-    "hni_pkts_sent_by_tc_1", "hni_pkts_recv_by_tc_0", "hni_pkts_recv_by_tc_1", "hni_tx_paused_0", "hni_tx_paused_1",
-    "hni_rx_paused_0", "hni_rx_paused_1", "parbs_tarb_pi_posted_pkts", "parbs_tarb_pi_posted_blocked_cnt",
-    "parbs_tarb_pi_non_posted_pkts", "parbs_tarb_pi_non_posted_blocked_cnt", "lpe_net_match_priority_0",
-    "lpe_net_match_overflow_0", "lpe_rndzv_puts_0", "lpe_rndzv_puts_offloaded_0", "atu_cache_miss_0", "atu_cache_miss_1",
-    "atu_cache_hit_base_page_size_0", "atu_cache_hit_derivative1_page_size_0", "atu_cache_evictions", "pct_spt_timeouts",
-    "pct_sct_timeouts", "pct_retry_srb_requests", "pct_no_tct_nacks", "pct_no_trs_nacks", "pct_no_mst_nacks",
-    "pct_trs_rsp_nack_drops", "hni_pcs_corrected_cw", "hni_pcs_uncorrected_cw", "hni_llr_tx_replay_event",
-    "hni_llr_rx_replay_event"};
+static const char *const fast[] = {"hni_sts_tx_ok_octets",
+                                   "hni_sts_rx_ok_octets",
+                                   "hni_pkts_sent_by_tc_0",
+                                   "hni_pkts_sent_by_tc_1",
+                                   "hni_pkts_recv_by_tc_0",
+                                   "hni_pkts_recv_by_tc_1",
+                                   "hni_tx_paused_0",
+                                   "hni_tx_paused_1",
+                                   "hni_rx_paused_0",
+                                   "hni_rx_paused_1",
+                                   "parbs_tarb_pi_posted_pkts",
+                                   "parbs_tarb_pi_posted_blocked_cnt",
+                                   "parbs_tarb_pi_non_posted_pkts",
+                                   "parbs_tarb_pi_non_posted_blocked_cnt",
+                                   "lpe_net_match_priority_0",
+                                   "lpe_net_match_overflow_0",
+                                   "lpe_rndzv_puts_0",
+                                   "lpe_rndzv_puts_offloaded_0",
+                                   "atu_cache_miss_0",
+                                   "atu_cache_miss_1",
+                                   "atu_cache_hit_base_page_size_0",
+                                   "atu_cache_hit_derivative1_page_size_0",
+                                   "atu_cache_evictions",
+                                   "pct_spt_timeouts",
+                                   "pct_sct_timeouts",
+                                   "pct_retry_srb_requests",
+                                   "pct_no_tct_nacks",
+                                   "pct_no_trs_nacks",
+                                   "pct_no_mst_nacks",
+                                   "pct_trs_rsp_nack_drops",
+                                   "hni_pcs_corrected_cw",
+                                   "hni_pcs_uncorrected_cw",
+                                   "hni_llr_tx_replay_event",
+                                   "hni_llr_rx_replay_event"};
 enum { FAST = sizeof fast / sizeof *fast };
 
 /* -- processes -- */
@@ -40,11 +65,9 @@ static int64_t run_process(char *const *command, long *kib)
     posix_spawn_file_actions_addopen(&to_null, 0, "/dev/null", 0, 0);
     posix_spawn_file_actions_addopen(&to_null, 1, "/dev/null", 1, 0);
     begin = bench_now();
-    if (posix_spawnp(&pid, command[0], &to_null, NULL, command, environ) == 0)
-        wait4(pid, &status, 0, &use);
+    if (posix_spawnp(&pid, command[0], &to_null, NULL, command, environ) == 0) wait4(pid, &status, 0, &use);
     posix_spawn_file_actions_destroy(&to_null);
-    if (kib)
-        *kib = WIFEXITED(status) ? use.ru_maxrss : -1;
+    if (kib) *kib = WIFEXITED(status) ? use.ru_maxrss : -1;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? bench_now() - begin : -1;
 }
 
@@ -56,15 +79,15 @@ static int64_t once(void *state)
 static void *prepare(const void *with)
 {
     long kib;
-    if (run_process((char *const *)(uintptr_t)with, &kib) >= 0)
-        return (void *)(uintptr_t)with;
+    if (run_process((char *const *)(uintptr_t)with, &kib) >= 0) return (void *)(uintptr_t)with;
     bench_cannot("%s failed", *(const char *const *)with);
     return NULL;
 }
 
 static double processor_s(void)
 {
-    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
 /* Memory, and the least processor time of some runs: what a machine with other work on it does not change. With the
@@ -141,8 +164,7 @@ static int make_host(unsigned host, const char *path)
         advance(&x, i, &seed);
         failed = netprof_write_snapshot(to, &x, NULL) != NETPROF_OK;
     }
-    if (to && netprof_writer_close(to, !failed, NULL) != NETPROF_OK)
-        failed = 1;
+    if (to && netprof_writer_close(to, !failed, NULL) != NETPROF_OK) failed = 1;
     netprof_snapshot_free(&x);
     netprof_schema_release(schema);
     return failed;
@@ -153,7 +175,7 @@ static void many_hosts(const char *report)
     unsigned hosts = bench.quick ? 3 : 1000;
     char directory[600], output[700], name[160];
     const char **command = calloc(hosts + 4, sizeof *command);
-    char (*paths)[700] = calloc(hosts, sizeof *paths);
+    char(*paths)[700] = calloc(hosts, sizeof *paths);
     long kib = -1;
     int failed = !command || !paths;
     bench_path(directory, sizeof directory, "%s/hosts", bench.tree);
@@ -237,8 +259,7 @@ void bench_report(void)
     char report[600], drawing[600], pdf[600], html[600], first[600], page[600], points[600];
     char self[600] = "";
     const char *before, *after;
-    if (readlink(bench.self, self, sizeof self - 1) < 0)
-        snprintf(self, sizeof self, "%s", bench.self);
+    if (readlink(bench.self, self, sizeof self - 1) < 0) snprintf(self, sizeof self, "%s", bench.self);
     if (bench.cpu) {
         bench_skip("reports", "--cpu does not see what children take");
         return;
@@ -264,12 +285,10 @@ void bench_report(void)
     const char *const to_html[] = {report, "-o", html, before, after, NULL};
     const char *const to_first[] = {report, "--brief", "-o", first, before, after, NULL};
     const char *const scatter[] = {drawing, "scatter", bench.quick ? "10000" : "1000000", points, NULL};
-    const bench_contestant all[] = {{"gnuplot", prepare, once, gnuplot, NULL},
-                                    {"empty page", prepare, once, empty, NULL},
-                                    {"report to PDF", prepare, once, to_pdf, NULL},
-                                    {"report to HTML", prepare, once, to_html, NULL},
-                                    {"first page", prepare, once, to_first, NULL},
-                                    {"scatter", prepare, once, scatter, NULL}};
+    const bench_contestant all[] = {
+        {"gnuplot", prepare, once, gnuplot, NULL},      {"empty page", prepare, once, empty, NULL},
+        {"report to PDF", prepare, once, to_pdf, NULL}, {"report to HTML", prepare, once, to_html, NULL},
+        {"first page", prepare, once, to_first, NULL},  {"scatter", prepare, once, scatter, NULL}};
     bench_samples s[BENCH_MOST];
     bench_round(all, 6, bench.repeats, s);
     rows(s);

@@ -18,8 +18,8 @@
 
 typedef struct files {
     const netprof_schema *schema;
-    int *dirs;   /* [device] telemetry/ */
-    int *fds;    /* [count], held ones */
+    int *dirs; /* [device] telemetry/ */
+    int *fds;  /* [count], held ones */
     size_t count;
     char **paths; /* [counter], full ones */
 } files;
@@ -29,12 +29,10 @@ static netprof *open_node(const netprof_config *given)
     netprof_config config = {0};
     netprof_error error;
     netprof *np;
-    if (given)
-        config = *given;
+    if (given) config = *given;
     config.root = bench.tree;
     config.sources = "cxi";
-    if (netprof_open(&np, &config, &error) == NETPROF_OK)
-        return np;
+    if (netprof_open(&np, &config, &error) == NETPROF_OK) return np;
     bench_cannot("netprof_open: %s", error.text);
     return NULL;
 }
@@ -48,8 +46,7 @@ static files *list_files(const char *include)
     size_t i;
     config.include = include;
     np = open_node(&config);
-    if (!np)
-        return NULL;
+    if (!np) return NULL;
     f.schema = netprof_get_schema(np);
     netprof_schema_retain(f.schema);
     netprof_close(np);
@@ -74,8 +71,7 @@ static files *hold(files *f, unsigned flags)
     bench_many_files();
     for (i = 0; f && i < f->schema->counter_count; i++) {
         const netprof_counter *c = &f->schema->counters[i];
-        if ((c->flags & flags) != flags)
-            continue;
+        if ((c->flags & flags) != flags) continue;
         f->fds[f->count] = openat(f->dirs[c->device], c->name, O_RDONLY | O_CLOEXEC);
         if (f->fds[f->count++] < 0) {
             bench_cannot("cannot hold %zu files open: raise the hard limit (ulimit -Hn), or --nics fewer",
@@ -165,8 +161,7 @@ static int64_t once_by_two(const files *f, size_t count, void *(*read_stretch)(v
     int64_t begin = bench_now();
     stretch first = {f, 0, count / 2, 0}, second = {f, count / 2, count, 0};
     pthread_t thread;
-    if (pthread_create(&thread, NULL, read_stretch, &second) != 0)
-        return -1;
+    if (pthread_create(&thread, NULL, read_stretch, &second) != 0) return -1;
     read_stretch(&first);
     pthread_join(thread, NULL);
     return first.failed || second.failed ? -1 : bench_now() - begin;
@@ -205,8 +200,7 @@ static int64_t once_pread_parse(void *state)
         const char *p = text;
         int k = 0;
         ssize_t got = pread(f->fds[i], text, sizeof text - 1, 0);
-        if (got <= 0)
-            return -1;
+        if (got <= 0) return -1;
         for (text[got] = 0; k < 3; p++) {
             unsigned digit = (unsigned char)*p - (unsigned)'0';
             if (digit < 10)
@@ -229,10 +223,8 @@ static int64_t once_stdio(void *state)
     char text[96];
     for (i = 0; i < n; i++) {
         FILE *file = fopen(f->paths[i], "re");
-        if (!file)
-            return -1;
-        if (!fgets(text, sizeof text, file))
-            return -1;
+        if (!file) return -1;
+        if (!fgets(text, sizeof text, file)) return -1;
         fclose(file);
         sum += strtoull(text, NULL, 10);
     }
@@ -275,8 +267,7 @@ static void *prepare_take(const void *with)
     }
     t.set = h->set;
     t.np = open_node(&config);
-    if (!t.np)
-        return NULL;
+    if (!t.np) return NULL;
     if (netprof_take(t.np, &t.snapshot, t.set, NULL) != NETPROF_OK || t.snapshot.not_ok) {
         bench_cannot("netprof_take: %u counters without a value", (unsigned)t.snapshot.not_ok);
         return NULL;
@@ -288,8 +279,7 @@ static int64_t once_take(void *state)
 {
     taking *t = state;
     int64_t begin = bench_now();
-    if (netprof_take(t->np, &t->snapshot, t->set, NULL) != NETPROF_OK)
-        return -1;
+    if (netprof_take(t->np, &t->snapshot, t->set, NULL) != NETPROF_OK) return -1;
     return bench_now() - begin;
 }
 
@@ -386,11 +376,9 @@ void bench_snapshot(void)
     bench_row("  and a least parser", &s[1], n, "ns/counter", &s[0], 0);
     bench_row("netprof_take, all held", &s[2], n, "ns/counter", &s[0], 1.15);
     bench_row("  beside stdio", &s[2], n, "ns/counter", &s[3], 0.25);
-    if (bench.loop)
-        bench_row("  beside Python", &s[2], n, "ns/counter", &s[4], 0.1);
+    if (bench.loop) bench_row("  beside Python", &s[2], n, "ns/counter", &s[4], 0.1);
     bench_row("fopen/fgets/fclose of full paths", &s[3], n, "ns/counter", &s[0], 0);
-    if (bench.loop)
-        bench_row("Python open/read", &s[4], n, "ns/counter", &s[0], 0);
+    if (bench.loop) bench_row("Python open/read", &s[4], n, "ns/counter", &s[0], 0);
     bench_samples_free(s, bench.loop ? 5 : 4);
 
     bench_round(by_opening, 3, bench.repeats, s);
@@ -426,10 +414,8 @@ static long status_kib(const char *path, const char *key)
     long kib = -1;
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, key, strlen(key)) == 0)
-            kib = strtol(line + strlen(key), NULL, 10);
-    if (f)
-        fclose(f);
+        if (strncmp(line, key, strlen(key)) == 0) kib = strtol(line + strlen(key), NULL, 10);
+    if (f) fclose(f);
     return kib;
 }
 
@@ -439,8 +425,7 @@ int bench_memory_child(const char *root, int hold)
     netprof_config config = {0};
     netprof *np;
     long slab = status_kib("/proc/meminfo", "Slab:");
-    if (hold)
-        bench_many_files();
+    if (hold) bench_many_files();
     config.root = root;
     config.sources = "cxi";
     config.hold = hold ? NETPROF_HOLD_ALL : NETPROF_HOLD_NONE;
@@ -463,15 +448,13 @@ static void memory_row(const char *name, int hold, int slab_too, double target)
     snprintf(command, sizeof command, "exec /proc/%ld/exe --memory-child '%s' %d", (long)getpid(), bench.tree, hold);
     f = popen(command, "re");
     got = f ? fscanf(f, "%ld %ld", &resident, &slab) : 0;
-    if (f)
-        pclose(f);
+    if (f) pclose(f);
     if (got != 2 || resident < 0) {
         bench_skip(name, "no answer from the child");
         return;
     }
     bench_figure(name, (double)resident / 1024, "MiB", target);
-    if (slab_too)
-        bench_figure("  growth of the kernel's slab", (double)slab / 1024, "MiB", 0);
+    if (slab_too) bench_figure("  growth of the kernel's slab", (double)slab / 1024, "MiB", 0);
 }
 
 void bench_memory(void)

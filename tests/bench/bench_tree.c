@@ -44,8 +44,7 @@ static const char *place(void)
     const char *other = getenv("TMPDIR");
     struct statfs fs;
     uint64_t need = (uint64_t)bench.nics * 3000 * 4096;
-    if (bench.place)
-        return bench.place;
+    if (bench.place) return bench.place;
     if (access(shm, W_OK) == 0 && statfs(shm, &fs) == 0 && (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize > need)
         return shm;
     return other && *other ? other : "/tmp";
@@ -71,6 +70,5 @@ int bench_tree_make(void)
 
 void bench_tree_remove(void)
 {
-    if (*bench.tree)
-        bench_remove_all(bench.tree);
+    if (*bench.tree) bench_remove_all(bench.tree);
 }

@@ -51,10 +51,15 @@ static void stop_on(netprof_err failed, const char *path, const netprof_error *e
 
 // ---- what there is ----
 
-static void counters(netprof_list *list, const char *const *names, const char *unit, netprof_kind kind, int width, bool fast)
+static void counters(netprof_list *list, const char *const *names, const char *unit, netprof_kind kind, int width,
+                     bool fast)
 {
     for (; *names; names++) {
-        netprof_counter c = {.name = *names, .unit = unit, .kind = (uint8_t)kind, .width = (uint8_t)width, .flags = fast ? NETPROF_FAST : 0};
+        netprof_counter c = {.name = *names,
+                             .unit = unit,
+                             .kind = (uint8_t)kind,
+                             .width = (uint8_t)width,
+                             .flags = fast ? NETPROF_FAST : 0};
         netprof_list_counter(list, &c);
     }
 }
@@ -79,13 +84,22 @@ static void all_of_cassini(netprof_list *list)
 
 static const netprof_schema *schema_of(const shape *s, const char *node)
 {
-    static const char *const octets[] = {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", NULL}, *const paused[] = {"hni_tx_paused_0", NULL};
-    static const char *const retries[] = {"pct_retry_srb_requests", NULL}, *const corrected[] = {"hni_pcs_corrected_cw", "hni_pcs_uncorrected_cw", NULL};
-    static const char *const cpu[] = {"user", "system", "idle", "iowait", NULL}, *const job[] = {"cpu_user", "cpu_system", NULL};
-    static const char *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL}, *const resident[] = {"resident", NULL};
-    static const char *const memory[] = {"MemTotal", "MemAvailable", NULL}, *const energy[] = {"energy", NULL}, *const power[] = {"power1", NULL};
-    static const char *const busy[] = {"busy", NULL}, *const used[] = {"memory_used", "memory_total", NULL}, *const limit[] = {"power_limit", NULL};
-    static const char *const slowed[] = {"throttled_thermal", NULL}, *const clock[] = {"clock", NULL}, *const pressure[] = {"cpu_some", "io_some", NULL};
+    static const char *const octets[] = {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", NULL}, *const paused[] = {
+                                                                                                    "hni_tx_paused_0",
+                                                                                                    NULL};
+    static const char *const retries[] = {"pct_retry_srb_requests", NULL}, *const corrected[] = {
+                                                                               "hni_pcs_corrected_cw",
+                                                                               "hni_pcs_uncorrected_cw", NULL};
+    static const char *const cpu[] = {"user", "system", "idle", "iowait", NULL}, *const job[] = {"cpu_user",
+                                                                                                 "cpu_system", NULL};
+    static const char *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL},
+                             *const resident[] = {"resident", NULL};
+    static const char *const memory[] = {"MemTotal", "MemAvailable", NULL}, *const energy[] = {"energy", NULL},
+                             *const power[] = {"power1", NULL};
+    static const char *const busy[] = {"busy", NULL}, *const used[] = {"memory_used", "memory_total", NULL},
+                             *const limit[] = {"power_limit", NULL};
+    static const char *const slowed[] = {"throttled_thermal", NULL}, *const clock[] = {"clock", NULL},
+                             *const pressure[] = {"cpu_some", "io_some", NULL};
     netprof_list *list = netprof_build_begin(NULL);
     const netprof_schema *schema = NULL;
     char name[32];
@@ -180,33 +194,60 @@ static void move(const shape *s, netprof_snapshot *x, int node, double part, dou
         const netprof_device *d = &x->schema->devices[c->device];
         const char *name = c->name;
         uint64_t *v = &x->values[i];
-        int number = (int)strcspn(d->name, "0123456789") < (int)strlen(d->name) ? atoi(d->name + strcspn(d->name, "0123456789")) : 0;
+        int number = (int)strcspn(d->name, "0123456789") < (int)strlen(d->name)
+                         ? atoi(d->name + strcspn(d->name, "0123456789"))
+                         : 0;
         double jitter = 1 + ((double)noise(seed, 1000) - 500) / 20000;
-        if (strcmp(name, "hni_sts_tx_ok_octets") == 0) *v += (uint64_t)(now.sent / s->nics * jitter * step);
-        else if (strcmp(name, "hni_sts_rx_ok_octets") == 0) *v += (uint64_t)(now.received / s->nics * jitter * step);
-        else if (strcmp(name, "hni_tx_paused_0") == 0) *v += (uint64_t)((node == 10 % s->nodes && number == 1 && is_incident(part) ? 0.44e9 : 1e6) * step);
-        else if (strcmp(name, "pct_retry_srb_requests") == 0) *v += (uint64_t)(node == 10 % s->nodes && number == 1 && is_incident(part) ? 600 * step : 0);
-        else if (strcmp(name, "hni_pcs_corrected_cw") == 0) *v += noise(seed, 100) == 0;
-        else if (strstr(name, "uncorrected")) continue;
-        else if (strcmp(d->source, "cxi") == 0) *v += c->kind == NETPROF_KIND_COUNTER && i % 3 == 0 ? noise(seed, 1000) : 0;
-        else if (strcmp(name, "cpu_user") == 0 || strcmp(name, "user") == 0) *v += (uint64_t)(now.cpus * 1e6 * step * jitter);
-        else if (strcmp(name, "idle") == 0) *v += (uint64_t)((128 - now.cpus) * 1e6 * step);
-        else if (strcmp(name, "read_chars") == 0 || strcmp(name, "read_bytes") == 0) *v += (uint64_t)(part < 0.06 ? now.files * step : 0);
-        else if (strcmp(name, "write_chars") == 0 || strcmp(name, "write_bytes") == 0) *v += (uint64_t)(part >= 0.06 ? now.files * step : 0);
-        else if (strcmp(name, "resident") == 0) *v = (uint64_t)((fmin(part / 0.06, 1) * 172 + (node == 3 ? part * 164 : 0)) * GIB);
-        else if (strcmp(name, "MemTotal") == 0) *v = (uint64_t)(512 * GIB);
-        else if (strcmp(name, "MemAvailable") == 0) *v = (uint64_t)((500 - fmin(part / 0.06, 1) * 172 - (node == 3 ? part * 164 : 0)) * GIB);
-        else if (strcmp(name, "cpu_some") == 0) *v += (uint64_t)(2e4 * step);
-        else if (strcmp(d->name, "package-0") == 0) *v += (uint64_t)((150 + now.cpus) * 1e6 * step);
-        else if (strcmp(d->name, "package-0/dram") == 0) *v += (uint64_t)(40e6 * step);
-        else if (strcmp(name, "power1") == 0) *v = (uint64_t)(watts * 1e6);
-        else if (strcmp(name, "busy") == 0) *v = (uint64_t)(now.busy * 100 * jitter);
-        else if (strcmp(name, "memory_used") == 0) *v = (uint64_t)(71e9);
-        else if (strcmp(name, "memory_total") == 0) *v = (uint64_t)(96e9);
-        else if (strcmp(name, "energy") == 0) *v += (uint64_t)(450 * now.busy * 1e6 * step);
-        else if (strcmp(name, "power_limit") == 0) *v = 700000000;
-        else if (strcmp(name, "throttled_thermal") == 0) *v += node == 2 && number == 1 && part > 0.33 && part < 0.37 ? (uint64_t)(1e6 * step) : 0;
-        else if (strcmp(name, "clock") == 0) *v = node == 2 && number == 1 && part > 0.33 && part < 0.37 ? 1200 : 1980;
+        if (strcmp(name, "hni_sts_tx_ok_octets") == 0)
+            *v += (uint64_t)(now.sent / s->nics * jitter * step);
+        else if (strcmp(name, "hni_sts_rx_ok_octets") == 0)
+            *v += (uint64_t)(now.received / s->nics * jitter * step);
+        else if (strcmp(name, "hni_tx_paused_0") == 0)
+            *v += (uint64_t)((node == 10 % s->nodes && number == 1 && is_incident(part) ? 0.44e9 : 1e6) * step);
+        else if (strcmp(name, "pct_retry_srb_requests") == 0)
+            *v += (uint64_t)(node == 10 % s->nodes && number == 1 && is_incident(part) ? 600 * step : 0);
+        else if (strcmp(name, "hni_pcs_corrected_cw") == 0)
+            *v += noise(seed, 100) == 0;
+        else if (strstr(name, "uncorrected"))
+            continue;
+        else if (strcmp(d->source, "cxi") == 0)
+            *v += c->kind == NETPROF_KIND_COUNTER && i % 3 == 0 ? noise(seed, 1000) : 0;
+        else if (strcmp(name, "cpu_user") == 0 || strcmp(name, "user") == 0)
+            *v += (uint64_t)(now.cpus * 1e6 * step * jitter);
+        else if (strcmp(name, "idle") == 0)
+            *v += (uint64_t)((128 - now.cpus) * 1e6 * step);
+        else if (strcmp(name, "read_chars") == 0 || strcmp(name, "read_bytes") == 0)
+            *v += (uint64_t)(part < 0.06 ? now.files * step : 0);
+        else if (strcmp(name, "write_chars") == 0 || strcmp(name, "write_bytes") == 0)
+            *v += (uint64_t)(part >= 0.06 ? now.files * step : 0);
+        else if (strcmp(name, "resident") == 0)
+            *v = (uint64_t)((fmin(part / 0.06, 1) * 172 + (node == 3 ? part * 164 : 0)) * GIB);
+        else if (strcmp(name, "MemTotal") == 0)
+            *v = (uint64_t)(512 * GIB);
+        else if (strcmp(name, "MemAvailable") == 0)
+            *v = (uint64_t)((500 - fmin(part / 0.06, 1) * 172 - (node == 3 ? part * 164 : 0)) * GIB);
+        else if (strcmp(name, "cpu_some") == 0)
+            *v += (uint64_t)(2e4 * step);
+        else if (strcmp(d->name, "package-0") == 0)
+            *v += (uint64_t)((150 + now.cpus) * 1e6 * step);
+        else if (strcmp(d->name, "package-0/dram") == 0)
+            *v += (uint64_t)(40e6 * step);
+        else if (strcmp(name, "power1") == 0)
+            *v = (uint64_t)(watts * 1e6);
+        else if (strcmp(name, "busy") == 0)
+            *v = (uint64_t)(now.busy * 100 * jitter);
+        else if (strcmp(name, "memory_used") == 0)
+            *v = (uint64_t)(71e9);
+        else if (strcmp(name, "memory_total") == 0)
+            *v = (uint64_t)(96e9);
+        else if (strcmp(name, "energy") == 0)
+            *v += (uint64_t)(450 * now.busy * 1e6 * step);
+        else if (strcmp(name, "power_limit") == 0)
+            *v = 700000000;
+        else if (strcmp(name, "throttled_thermal") == 0)
+            *v += node == 2 && number == 1 && part > 0.33 && part < 0.37 ? (uint64_t)(1e6 * step) : 0;
+        else if (strcmp(name, "clock") == 0)
+            *v = node == 2 && number == 1 && part > 0.33 && part < 0.37 ? 1200 : 1980;
     }
 }
 
@@ -222,9 +263,11 @@ static void write_node(const shape *s, int node)
     snprintf(text, sizeof text, "%.0f", s->interval * 1e9);
     const netprof_schema *schema = schema_of(s, name);
     stop_on(netprof_writer_open(&w, path, 0, &error), path, &error);
-    const char *const facts[][2] = {{"node", name},        {"job_id", "51877"},         {"job_name", "llm-pretrain"}, {"job_user", "anna"},
-                                    {"job_account", "proj-llm"}, {"job_partition", "gpu-b"}, {"interval_ns", text},    {"exit_status", "0"}};
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) netprof_write_fact(w, facts[i][0], facts[i][1], NULL);
+    const char *const facts[][2] = {{"node", name},        {"job_id", "51877"},         {"job_name", "llm-pretrain"},
+                                    {"job_user", "anna"},  {"job_account", "proj-llm"}, {"job_partition", "gpu-b"},
+                                    {"interval_ns", text}, {"exit_status", "0"}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        netprof_write_fact(w, facts[i][0], facts[i][1], NULL);
     stop_if(netprof_snapshot_make(&x, schema, NULL) != NETPROF_OK, "no memory");
     netprof_schema_release(schema);
     memset(x.status, NETPROF_STATUS_OK, x.schema->counter_count);
@@ -236,7 +279,8 @@ static void write_node(const shape *s, int node)
         x.begin_ns = INT64_C(1000000000000) + ns;
         x.end_ns = x.begin_ns + 2000000;
         x.wall_ns = BEGIN * 1000000000 + ns + (node + 1 == s->nodes ? (int64_t)llround(s->ahead * 1e9) : 0);
-        for (size_t d = 0; d < x.schema->device_count; d++) x.device_begin_ns[d] = x.device_end_ns[d] = x.begin_ns;
+        for (size_t d = 0; d < x.schema->device_count; d++)
+            x.device_begin_ns[d] = x.device_end_ns[d] = x.begin_ns;
         stop_on(netprof_write_snapshot(w, &x, &error), path, &error);
     }
     stop_on(netprof_writer_close(w, 1, &error), path, &error);
@@ -269,7 +313,8 @@ static double share_at(size_t i, double part, bool late)
 
 static const netprof_schema *schema_of_regions(const char *node)
 {
-    static const char *const threads[] = {"thread_time", "sampling_time", NULL}, *const each[] = {"calls", "own_time", NULL};
+    static const char *const threads[] = {"thread_time", "sampling_time", NULL}, *const each[] = {"calls", "own_time",
+                                                                                                  NULL};
     const netprof_schema *schema = NULL;
     netprof_list *list = netprof_build_begin(NULL);
     netprof_build_fact(list, "host", node);
@@ -339,22 +384,33 @@ int main(int argc, char **argv)
 {
     shape s = {.nodes = 16, .gpus = 4, .nics = 4, .seconds = 3600, .interval = 1};
     for (int option; (option = getopt(argc, argv, "n:t:i:g:k:r:aw:")) != -1;) {
-        if (option == 'n') s.nodes = atoi(optarg);
-        else if (option == 't') s.seconds = atof(optarg);
-        else if (option == 'i') s.interval = atof(optarg);
-        else if (option == 'g') s.gpus = atoi(optarg);
-        else if (option == 'k') s.nics = atoi(optarg);
-        else if (option == 'r') s.ranks = atoi(optarg);
-        else if (option == 'a') s.all = true;
-        else if (option == 'w') s.ahead = atof(optarg);
-        else return 2;
+        if (option == 'n')
+            s.nodes = atoi(optarg);
+        else if (option == 't')
+            s.seconds = atof(optarg);
+        else if (option == 'i')
+            s.interval = atof(optarg);
+        else if (option == 'g')
+            s.gpus = atoi(optarg);
+        else if (option == 'k')
+            s.nics = atoi(optarg);
+        else if (option == 'r')
+            s.ranks = atoi(optarg);
+        else if (option == 'a')
+            s.all = true;
+        else if (option == 'w')
+            s.ahead = atof(optarg);
+        else
+            return 2;
     }
     stop_if(optind + 1 != argc || s.nodes < 1 || s.nics < 1 || s.gpus < 0 || s.ranks < 0 || !(s.seconds > 0) ||
                 !(s.interval > 0),
             "expected [-n NODES] [-t SECONDS] [-i INTERVAL] [-g GPUS] [-k NICS] [-r RANKS] [-a] [-w SECONDS] DIR");
     s.directory = argv[optind];
-    for (int i = 0; i < s.nodes; i++) write_node(&s, i);
-    for (int i = 0; i < s.nodes * s.ranks; i++) write_rank(&s, i / s.ranks, i);
+    for (int i = 0; i < s.nodes; i++)
+        write_node(&s, i);
+    for (int i = 0; i < s.nodes * s.ranks; i++)
+        write_rank(&s, i / s.ranks, i);
     write_phases(&s);
     return 0;
 }

@@ -58,12 +58,14 @@ static void write_all(netprof_writer *to, size_t wanted)
     uint64_t *counted = calloc(schema->counter_count + 1, sizeof *counted);
     stop_if(!counted || length <= 0, "no memory, or no time");
     for (size_t i = 0; i < schema->counter_count; i++)
-        if (schema->counters[i].kind == NETPROF_KIND_COUNTER) counted[i] = kept[count - 1].values[i] - kept[0].values[i];
+        if (schema->counters[i].kind == NETPROF_KIND_COUNTER)
+            counted[i] = kept[count - 1].values[i] - kept[0].values[i];
     for (size_t n = 0; n < wanted; n++) {
         netprof_snapshot *x = &kept[n % (count - 1)];
         stop_if(netprof_write_snapshot(to, x, NULL) != NETPROF_OK, "cannot write");
         move(x, length);
-        for (size_t i = 0; i < schema->counter_count; i++) x->values[i] += counted[i];
+        for (size_t i = 0; i < schema->counter_count; i++)
+            x->values[i] += counted[i];
     }
     free(counted);
 }
@@ -76,7 +78,8 @@ int main(int argc, char **argv)
     read_all(argv[1], writer);
     write_all(writer, (size_t)atol(argv[3]));
     stop_if(netprof_writer_close(writer, 1, NULL) != NETPROF_OK, argv[2]);
-    for (size_t i = 0; i < count; i++) netprof_snapshot_free(&kept[i]);
+    for (size_t i = 0; i < count; i++)
+        netprof_snapshot_free(&kept[i]);
     free(kept);
     return 0;
 }

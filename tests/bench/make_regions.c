@@ -37,7 +37,7 @@ static const struct region {
     [INIT] = {"init", MAIN, 1, UINT64_C(1420000000), 0},
     [STEP] = {"step", MAIN, STEPS, UINT64_C(400000000), 0},
     [HALO] = {"halo_exchange", STEP, STEPS, UINT64_C(100000000), 0},
-    [PACK] = {"pack", HALO, STEPS * PACKS_PER_STEP, UINT64_C(2200000000), 0},
+    [PACK] = {"pack", HALO, STEPS *PACKS_PER_STEP, UINT64_C(2200000000), 0},
     [ISEND] = {"isend_irecv", HALO, STEPS, UINT64_C(3830000000), 30000000},
     [WAIT] = {"wait", HALO, STEPS, UINT64_C(13370000000), 0},
     [COMPUTE] = {"compute", STEP, STEPS, UINT64_C(31790000000), 0},
@@ -87,7 +87,10 @@ static const netprof_schema *make_schema(void)
             bool fast = entry->marks & CATALOG_FAST;
             if (strcmp(entry->source, "cxi") != 0 || entry->marks & (CATALOG_PATTERN | CATALOG_CASSINI_2)) continue;
             if (!fast && !all_counters) continue;
-            netprof_counter c = {.name = entry->name, .unit = entry->unit, .kind = entry->kind, .width = entry->width,
+            netprof_counter c = {.name = entry->name,
+                                 .unit = entry->unit,
+                                 .kind = entry->kind,
+                                 .width = entry->width,
                                  .flags = fast ? NETPROF_FAST : 0};
             netprof_list_counter(list, &c);
         }
@@ -102,9 +105,9 @@ static const netprof_schema *make_schema(void)
 // What a counter of a NIC does in one second of a region, without the regions within.
 static uint64_t per_second(const char *name, int node, bool slow_nic)
 {
-    static const uint64_t sent[NODES] = {[INIT] = 50000000,    [PACK] = 1000000000,    [ISEND] = 7800000000,
-                                         [WAIT] = 7000000000,  [COMPUTE] = 10000000,   [ALLREDUCE] = 15000000,
-                                         [WORKER] = 10000000,  [CHECKPOINT] = 2100000000};
+    static const uint64_t sent[NODES] = {
+        [INIT] = 50000000,    [PACK] = 1000000000,    [ISEND] = 7800000000, [WAIT] = 7000000000,
+        [COMPUTE] = 10000000, [ALLREDUCE] = 15000000, [WORKER] = 10000000,  [CHECKPOINT] = 2100000000};
     bool waits = node == WAIT || node == ISEND;
     if (strcmp(name, "hni_sts_tx_ok_octets") == 0) return sent[node];
     if (strcmp(name, "hni_sts_rx_ok_octets") == 0) return sent[node] - sent[node] / 10;
@@ -140,8 +143,8 @@ static void make_room(made *m, const netprof_schema *schema)
     m->stats = must(calloc(stats, sizeof *m->stats));
     m->histograms = must(calloc(stats * NETPROF_HISTOGRAM_BUCKETS, sizeof *m->histograms));
     m->sums = must(calloc(stats * n + 1, sizeof *m->sums));
-    m->regions = (netprof_regions){.stats = m->stats, .count = stats, .counters = m->counters, .counter_count = n,
-                                   .schema = n ? schema : NULL};
+    m->regions = (netprof_regions){
+        .stats = m->stats, .count = stats, .counters = m->counters, .counter_count = n, .schema = n ? schema : NULL};
 }
 
 static unsigned bucket_of(uint64_t ns)
@@ -159,8 +162,7 @@ static void fill_durations(netprof_stat *s, uint64_t *buckets)
     memset(buckets, 0, NETPROF_HISTOGRAM_BUCKETS * sizeof *buckets);
     s->min_ns = quarter ? mean - mean / 4 : mean;
     s->max_ns = quarter ? mean + mean / 4 : mean;
-    s->variance_ns2 =
-        (double)(2 * quarter) / (double)s->measured * ((double)mean / 4) * ((double)mean / 4);
+    s->variance_ns2 = (double)(2 * quarter) / (double)s->measured * ((double)mean / 4) * ((double)mean / 4);
     buckets[bucket_of(s->min_ns)] += quarter;
     buckets[bucket_of(s->max_ns)] += quarter;
     buckets[bucket_of(mean)] += s->measured - 2 * quarter;
@@ -171,9 +173,15 @@ static void fill_stat(made *m, size_t i, int node, uint64_t inclusive, uint64_t 
 {
     netprof_stat *s = &m->stats[i];
     const struct region *r = &program[node];
-    *s = (netprof_stat){.node = (uint32_t)node, .parent = r->parent < 0 ? UINT32_MAX : (uint32_t)r->parent,
-                        .region = r->name, .calls = r->calls, .measured = r->calls, .total_ns = inclusive,
-                        .inclusive_ns = inclusive, .exclusive_ns = own, .bytes = r->bytes * r->calls};
+    *s = (netprof_stat){.node = (uint32_t)node,
+                        .parent = r->parent < 0 ? UINT32_MAX : (uint32_t)r->parent,
+                        .region = r->name,
+                        .calls = r->calls,
+                        .measured = r->calls,
+                        .total_ns = inclusive,
+                        .inclusive_ns = inclusive,
+                        .exclusive_ns = own,
+                        .bytes = r->bytes * r->calls};
     if (node == WORKER) {
         s->thread = (uint32_t)(i - REGIONS + 1);
         s->node = 0;
@@ -271,7 +279,8 @@ static int write_file(const char *directory, long rank, const netprof_regions *r
 
 static int usage(void)
 {
-    fputs("usage: make_regions [-n RANKS] [-p RANKS_PER_HOST] [-d NICS] [-s SLOW_RANK] [-t THREADS] [-a] [-q] DIRECTORY\n",
+    fputs("usage: make_regions [-n RANKS] [-p RANKS_PER_HOST] [-d NICS] [-s SLOW_RANK] [-t THREADS] [-a] [-q] "
+          "DIRECTORY\n",
           stderr);
     return 2;
 }

@@ -71,8 +71,7 @@ static int longest_row(const char *path, int64_t since_ns, int64_t step_ns)
 static void await_samples(int samples, int64_t since_ns)
 {
     const char *step = getenv("NETPROF_SERIES");
-    int64_t step_ns = step ? (int64_t)(strtod(step, NULL) * 1e9) : 0,
-            until_ns = since_ns + INT64_C(120000000000);
+    int64_t step_ns = step ? (int64_t)(strtod(step, NULL) * 1e9) : 0, until_ns = since_ns + INT64_C(120000000000);
     char path[64];
     struct stat st;
     for (off_t size = 0; now_ns() < until_ns; rest(2)) {

@@ -81,9 +81,12 @@ static int group_setup(void **state)
     unsetenv("NETPROF_SOURCES");
     unsetenv("NETPROF_INCLUDE");
     unsetenv("NETPROF_EXCLUDE");
-    if (geteuid()) why_not = "needs root";
-    else if (system("ip -V >/dev/null 2>&1")) why_not = "needs the command ip";
-    else if (!make_space(SENDER) || !make_space(RECEIVER) || !make_space(ROUTER)) why_not = "needs network namespaces";
+    if (geteuid())
+        why_not = "needs root";
+    else if (system("ip -V >/dev/null 2>&1"))
+        why_not = "needs the command ip";
+    else if (!make_space(SENDER) || !make_space(RECEIVER) || !make_space(ROUTER))
+        why_not = "needs network namespaces";
     if (why_not) print_message("skipped: %s\n", why_not);
     return rules_builtin(&built_in, NULL);
 }
@@ -144,8 +147,10 @@ static void relay_packets(const int fds[2], int every)
             if (n <= 0) continue;
             relay_did->read[end]++;
             bool drop = end == SENDER && n > 200 && every && ++count % (unsigned)every == 0; // data, not the handshake
-            if (drop) relay_did->dropped++;
-            else if (write(fds[!end], packet, (size_t)n) == n) relay_did->written[!end]++;
+            if (drop)
+                relay_did->dropped++;
+            else if (write(fds[!end], packet, (size_t)n) == n)
+                relay_did->written[!end]++;
         }
     }
 }
@@ -282,7 +287,8 @@ static traffic traffic_now(void)
         enter(end);
         FILE *f = text_of("dev");
         bool found = false;
-        while (!found && fgets(line, sizeof line, f)) found = sscanf(line, format, &t.received[end], &t.sent[end]) == 2;
+        while (!found && fgets(line, sizeof line, f))
+            found = sscanf(line, format, &t.received[end], &t.sent[end]) == 2;
         fclose(f);
         assert_true(found);
     }
@@ -314,7 +320,8 @@ static bool is_quiet(const int fds[2])
 static void wait_until_quiet(const int fds[2])
 {
     enum { ROUNDS = 3000, PAUSE_US = 20000 };
-    for (int i = 0; i < ROUNDS && !is_quiet(fds); i++) usleep(PAUSE_US);
+    for (int i = 0; i < ROUNDS && !is_quiet(fds); i++)
+        usleep(PAUSE_US);
 }
 
 // ---- runs ----
@@ -442,15 +449,18 @@ static void expect_lost_between(const netprof_snapshot sender[2], const netprof_
     }
     findings_free(&f);
     ends_free(&e);
-    for (int i = 0; i < 2; i++) difference_free(&d[i]);
+    for (int i = 0; i < 2; i++)
+        difference_free(&d[i]);
 }
 
 static void clear(bench *b)
 {
     comparison_free(&b->c);
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        for (int e = 0; e < 2; e++) netprof_snapshot_free(&b->snapshots[side][e]);
-    for (int end = 0; end <= RECEIVER; end++) run(end, "ip link delete e%d 2>/dev/null", end);
+        for (int e = 0; e < 2; e++)
+            netprof_snapshot_free(&b->snapshots[side][e]);
+    for (int end = 0; end <= RECEIVER; end++)
+        run(end, "ip link delete e%d 2>/dev/null", end);
 }
 
 // ---- tests ----
@@ -473,7 +483,8 @@ static void a_rate_limit_on_the_way(void **state)
         look_at(ROUTER, &s[1]);
         expect_loss(&b);
         expect_queue_drops(s);
-        for (int e = 0; e < 2; e++) netprof_snapshot_free(&s[e]);
+        for (int e = 0; e < 2; e++)
+            netprof_snapshot_free(&s[e]);
     }
     clear(&b);
     if (!tbf) skip();
@@ -486,7 +497,8 @@ static void packets_dropped_on_the_way(void **state)
     int fds[2];
     (void)state;
     if (why_not) skip();
-    for (int end = 0; end < 2; end++) fds[end] = make_tun(end);
+    for (int end = 0; end < 2; end++)
+        fds[end] = make_tun(end);
     bool tun = fds[0] >= 0 && fds[1] >= 0;
     if (!tun) print_message("skipped: needs /dev/net/tun\n");
     for (int side = 0; side < COMPARISON_SIDES && tun; side++) {
@@ -503,7 +515,8 @@ static void packets_dropped_on_the_way(void **state)
         dropped = relay_did->dropped - dropped;
         assert_true((dropped > 0) == (side == COMPARISON_FAULTY));
         expect_lost_between(b.snapshots[side], s, dropped);
-        for (int e = 0; e < 2; e++) netprof_snapshot_free(&s[e]);
+        for (int e = 0; e < 2; e++)
+            netprof_snapshot_free(&s[e]);
     }
     if (tun) expect_loss(&b);
     for (int end = 0; end < 2; end++)

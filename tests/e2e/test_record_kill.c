@@ -134,15 +134,15 @@ static pid_t record(const char *to, const char *interval)
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    execl(NETPROF_TEST_BIN "/netprof", "netprof", "record", "-o", to, "--root", root, "--sources", "cpu", "--job", "none",
-          "--interval", interval, "--duration", "60s", (char *)NULL);
+    execl(NETPROF_TEST_BIN "/netprof", "netprof", "record", "-o", to, "--root", root, "--sources", "cpu", "--job",
+          "none", "--interval", interval, "--duration", "60s", (char *)NULL);
     _exit(127);
 }
 
 typedef struct content {
     size_t snapshots, damages;
     uint64_t last;
-    int64_t end_ns, nearest_ns; // of the last reading; the least time from the end of one to the begin of the next
+    int64_t end_ns, nearest_ns;    // of the last reading; the least time from the end of one to the begin of the next
     bool complete, readable, lost; // lost: a reading knows of one before it that is not there
     char ended_by[32];
 } content;
@@ -194,7 +194,8 @@ static bool witness_sees_each_reading(int interval_ms)
     pid_t pid = record(file, interval);
     wait_for_reads(&w, 5);
     int64_t middle = now_ns() + interval_ms * INT64_C(500000);
-    while (now_ns() < middle) witness_look(&w, now_ns() + 1000000);
+    while (now_ns() < middle)
+        witness_look(&w, now_ns() + 1000000);
     kill(pid, SIGTERM);
     for (int64_t until = now_ns() + INT64_C(60000000000); waitpid(pid, &status, WNOHANG) == 0;) {
         witness_look(&w, now_ns() + 1000000);
@@ -217,7 +218,8 @@ static void the_witness_sees_each_reading(void **state)
     enum { ATTEMPTS = 20 };
     (void)state;
     int attempt = 0;
-    while (attempt < ATTEMPTS && !witness_sees_each_reading(100 + 50 * attempt)) attempt++; // the busier, the slower
+    while (attempt < ATTEMPTS && !witness_sees_each_reading(100 + 50 * attempt))
+        attempt++; // the busier, the slower
     if (attempt) printf("disturbed %d times\n", attempt);
     assert_true(attempt < ATTEMPTS);
 }
@@ -232,19 +234,22 @@ static void kill_9_loses_no_complete_reading(void **state)
         witness w;
         witness_open(&w);
         random = random * 6364136223846793005u + 1442695040888963407u;
-        int64_t pause = (int64_t)((random >> 33) % 80000) * 1000, kill_at = now_ns() + pause; // also before it has begun
+        int64_t pause = (int64_t)((random >> 33) % 80000) * 1000,
+                kill_at = now_ns() + pause; // also before it has begun
         pid_t pid = record(file, "1ms");
         if (i % 2) { // amid the recording, however long it takes to begin
             wait_for_reads(&w, 4);
             kill_at = now_ns() + pause;
         }
         witness_look(&w, kill_at);
-        while (now_ns() < kill_at) witness_look(&w, kill_at);
+        while (now_ns() < kill_at)
+            witness_look(&w, kill_at);
         end(pid, SIGKILL);
         witness_look(&w, now_ns());
         content c = read_back(file);
         uint64_t begun = w.reads;
-        if (begun > 1 && !c.readable) fail_msg("kill %d: %llu readings began, and the file does not open", i, (unsigned long long)begun);
+        if (begun > 1 && !c.readable)
+            fail_msg("kill %d: %llu readings began, and the file does not open", i, (unsigned long long)begun);
         if (c.snapshots + 1 < begun)
             fail_msg("kill %d: %llu readings began, %zu are in the file", i, (unsigned long long)begun, c.snapshots);
         if (c.lost) fail_msg("kill %d: a reading in the middle is lost", i);

@@ -19,12 +19,12 @@
 #define VETH_HEADERS (14 + 20 + 8)
 
 /* In the program that is watched: a failure is a line and status 1. */
-#define EXPECT(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, strerror(errno));    \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, strerror(errno));              \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* -- the place: this process in one namespace, the far end of the veth in another -- */
@@ -67,14 +67,12 @@ static int configure(const char *name, const char *own, const char *peer, int pe
 static int make_veth(int near, int far)
 {
     char command[300];
-    snprintf(
-        command, sizeof command,
-        "ip link add np_near address 02:00:00:00:01:01 type veth peer name np_far address 02:00:00:00:01:02 "
-        "netns /proc/%d/fd/%d",
-        (int)getpid(), far);
-    return system(command) == 0 && configure("np_near", "10.98.0.1", "10.98.0.2", 2) &&
-           setns(far, CLONE_NEWNET) == 0 && configure("np_far", "10.98.0.2", "10.98.0.1", 1) &&
-           setns(near, CLONE_NEWNET) == 0;
+    snprintf(command, sizeof command,
+             "ip link add np_near address 02:00:00:00:01:01 type veth peer name np_far address 02:00:00:00:01:02 "
+             "netns /proc/%d/fd/%d",
+             (int)getpid(), far);
+    return system(command) == 0 && configure("np_near", "10.98.0.1", "10.98.0.2", 2) && setns(far, CLONE_NEWNET) == 0 &&
+           configure("np_far", "10.98.0.2", "10.98.0.1", 1) && setns(near, CLONE_NEWNET) == 0;
 }
 
 /* A receiver in one namespace and a sender to it in another. */
@@ -217,8 +215,7 @@ static found find(const char *region)
         assert_string_equal(item.regions->warning, "");
         assert_int_equal(item.regions->mode, NETPROF_MODE_FAST);
         for (i = 0; i < item.regions->count; i++)
-            if (strcmp(item.regions->stats[i].region, region) == 0)
-                add_stat(&f, item.regions, &item.regions->stats[i]);
+            if (strcmp(item.regions->stats[i].region, region) == 0) add_stat(&f, item.regions, &item.regions->stats[i]);
     } while (item.type != NETPROF_ITEM_END);
     assert_true(item.complete);
     assert_int_equal(files, 1);
@@ -248,9 +245,9 @@ static void forget(void)
     assert_int_equal(unlink(file_name(path, sizeof path)), 0);
 }
 
-#define NEEDS_VETH()                                                                                         \
-    do                                                                                                       \
-        if (why_not) skip();                                                                                 \
+#define NEEDS_VETH()                                                                                                   \
+    do                                                                                                                 \
+        if (why_not) skip();                                                                                           \
     while (0)
 
 /* -- lengths -- */
@@ -261,9 +258,8 @@ static const struct length {
     int calls;    /* of the region */
     int each;     /* datagrams in a call, over either road */
     size_t first; /* payload in the first call, one byte more in each that follows */
-} lengths[] = {{"10 us", 10000, 300, 1, 1},       {"100 us", 100000, 100, 2, 700},
-               {"1 ms", 1000000, 20, 5, 1400},    {"10 ms", 10000000, 5, 20, 333},
-               {"100 ms", 100000000, 2, 100, 64}, {"1 s", 1000000000, 1, 200, 1472},
+} lengths[] = {{"10 us", 10000, 300, 1, 1},      {"100 us", 100000, 100, 2, 700},   {"1 ms", 1000000, 20, 5, 1400},
+               {"10 ms", 10000000, 5, 20, 333},  {"100 ms", 100000000, 2, 100, 64}, {"1 s", 1000000000, 1, 200, 1472},
                {"2 s", 2000000000, 1, 200, 1000}};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 

@@ -16,11 +16,11 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define ETHERNET 14
-#define IPV4 20
-#define UDP 8
+#define ETHERNET    14
+#define IPV4        20
+#define UDP         8
 #define TCP_STAMPED 32 /* header and the option of time stamps */
-#define TCP_SYN 40     /* header, MSS, SACK permitted, time stamps, window scale */
+#define TCP_SYN     40 /* header, MSS, SACK permitted, time stamps, window scale */
 
 static int home = -1, space[2] = {-1, -1}; /* network namespaces */
 static char roots[2][64];                  /* each has a sysfs of its namespace */
@@ -29,8 +29,7 @@ static const char *why_not;
 
 static void enter(int fd)
 {
-    if (setns(fd, CLONE_NEWNET) != 0)
-        fail_msg("setns: %s", strerror(errno));
+    if (setns(fd, CLONE_NEWNET) != 0) fail_msg("setns: %s", strerror(errno));
 }
 
 /* Runs a command in the namespace of the calling thread. */
@@ -49,8 +48,7 @@ static void write_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY);
     if (fd >= 0) {
-        if (write(fd, text, strlen(text)) < 0)
-            perror(path);
+        if (write(fd, text, strlen(text)) < 0) perror(path);
         close(fd);
     }
 }
@@ -59,8 +57,7 @@ static void write_file(const char *path, const char *text)
 static int make_space(int i)
 {
     char path[160];
-    if (unshare(CLONE_NEWNET) != 0)
-        return 0;
+    if (unshare(CLONE_NEWNET) != 0) return 0;
     write_file("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
     write_file("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
     space[i] = open("/proc/self/ns/net", O_RDONLY);
@@ -118,8 +115,7 @@ static int group_setup(void **state)
         why_not = "network and mount namespaces are not to be had";
     else if (!make_veth())
         why_not = "veth is not to be had";
-    if (why_not)
-        printf("skipped: %s\n", why_not);
+    if (why_not) printf("skipped: %s\n", why_not);
     return 0;
 }
 
@@ -138,10 +134,9 @@ static int group_teardown(void **state)
     return 0;
 }
 
-#define NEEDS_VETH()                                                                                                 \
-    do                                                                                                               \
-        if (why_not)                                                                                                 \
-            skip();                                                                                                  \
+#define NEEDS_VETH()                                                                                                   \
+    do                                                                                                                 \
+        if (why_not) skip();                                                                                           \
     while (0)
 
 /* -- looking -- */
@@ -154,8 +149,7 @@ static netprof *look(int i, const char *root)
     c.sources = "netdev";
     c.root = root;
     enter(space[i]);
-    if (netprof_open(&np, &c, NULL) != NETPROF_OK)
-        fail_msg("no counters in namespace %d of %s", i, root);
+    if (netprof_open(&np, &c, NULL) != NETPROF_OK) fail_msg("no counters in namespace %d of %s", i, root);
     return np;
 }
 
@@ -350,7 +344,8 @@ static int tc_shows(unsigned long long numbers[3])
     FILE *f = popen("tc -s qdisc show dev np_va", "r");
     while (f && fgets(line, sizeof line, f)) {
         const char *at = strstr(line, "(dropped ");
-        if (at && sscanf(at, "(dropped %llu, overlimits %llu requeues %llu", &numbers[0], &numbers[1], &numbers[2]) == 3)
+        if (at &&
+            sscanf(at, "(dropped %llu, overlimits %llu requeues %llu", &numbers[0], &numbers[1], &numbers[2]) == 3)
             found++;
     }
     return f && pclose(f) == 0 && found == 1;
@@ -378,7 +373,8 @@ static void test_send_queue(void **state)
     (void)state;
     NEEDS_VETH();
     np = look(0, "");
-    assert_int_equal(netprof_find(netprof_get_schema(np), "netdev", names[0], "qdisc_drops"), NETPROF_NONE); /* noqueue */
+    assert_int_equal(netprof_find(netprof_get_schema(np), "netdev", names[0], "qdisc_drops"),
+                     NETPROF_NONE); /* noqueue */
     enter(space[0]);
     if (run("tc qdisc add dev np_va root tbf rate 20mbit burst 4k limit 10k 2>/dev/null") != 0) {
         printf("skipped: needs tc, and a kernel with its tbf\n");
@@ -533,8 +529,7 @@ static const netprof_device *device_named(const netprof_schema *s, const char *n
 {
     size_t i;
     for (i = 0; i < s->device_count; i++)
-        if (strcmp(s->devices[i].name, name) == 0)
-            return &s->devices[i];
+        if (strcmp(s->devices[i].name, name) == 0) return &s->devices[i];
     return NULL;
 }
 
@@ -556,8 +551,7 @@ static void test_stacked_links(void **state)
     NEEDS_VETH();
     enter(space[0]);
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (run("%s 2>/dev/null", rows[i].make) != 0)
-            printf("skipped: this kernel has no %s\n", rows[i].kind);
+        if (run("%s 2>/dev/null", rows[i].make) != 0) printf("skipped: this kernel has no %s\n", rows[i].kind);
     run("ip link add np_port type veth peer name np_other");
     run("ip link set np_port master np_br");
     np = look(0, "");
@@ -567,8 +561,7 @@ static void test_stacked_links(void **state)
         assert_int_equal(s->devices[i].flags, NETPROF_DEVICE_VIRTUAL);
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         d = device_named(s, rows[i].name);
-        if (d)
-            assert_string_equal(netprof_fact_of(d->facts, d->fact_count, "kind"), rows[i].kind);
+        if (d) assert_string_equal(netprof_fact_of(d->facts, d->fact_count, "kind"), rows[i].kind);
     }
     d = device_named(s, "np_port");
     assert_non_null(d);
@@ -595,8 +588,7 @@ static void test_sysfs_of_another_namespace_is_not_believed(void **state)
     netprof *np;
     (void)state;
     NEEDS_VETH();
-    if (access("/sys/class/net", F_OK) != 0)
-        skip();
+    if (access("/sys/class/net", F_OK) != 0) skip();
     np = look(0, ""); /* /sys is the one of the namespace that we came from */
     d = device_named(netprof_get_schema(np), names[0]);
     assert_non_null(d);

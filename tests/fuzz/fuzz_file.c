@@ -65,8 +65,10 @@ static void walk(const netprof_schema *s)
         expect(s->devices[i].first == next);
         next += s->devices[i].count;
         expect(strlen(s->devices[i].name) + strlen(s->devices[i].source) < SIZE_MAX / 2);
-        for (k = 0; k < s->devices[i].fact_count; k++) expect(s->devices[i].facts[k].key && s->devices[i].facts[k].value);
-        for (k = s->devices[i].first; k < next; k++) expect(s->counters[k].device == i);
+        for (k = 0; k < s->devices[i].fact_count; k++)
+            expect(s->devices[i].facts[k].key && s->devices[i].facts[k].value);
+        for (k = s->devices[i].first; k < next; k++)
+            expect(s->counters[k].device == i);
     }
     expect(next == s->counter_count);
 }
@@ -77,13 +79,16 @@ static void walk_regions(const netprof_regions *r)
     uint64_t sum = 0;
     size_t i, k;
     expect(r->clock && r->warning && (r->counter_count == 0 || r->schema));
-    for (i = 0; i < r->counter_count; i++) expect(r->counters[i] < r->schema->counter_count);
+    for (i = 0; i < r->counter_count; i++)
+        expect(r->counters[i] < r->schema->counter_count);
     for (i = 0; i < r->count; i++) {
         const netprof_stat *s = &r->stats[i];
         expect(s->region != NULL && strlen(s->region) < SIZE_MAX / 2);
         expect(s->parent == UINT32_MAX || s->parent < s->node);
-        for (k = 0; k < NETPROF_HISTOGRAM_BUCKETS; k++) sum += s->histogram[k];
-        for (k = 0; k < r->counter_count; k++) sum += s->counter_sums[k];
+        for (k = 0; k < NETPROF_HISTOGRAM_BUCKETS; k++)
+            sum += s->histogram[k];
+        for (k = 0; k < r->counter_count; k++)
+            sum += s->counter_sums[k];
     }
     touch(&sum, &sum, 1);
 }
@@ -236,7 +241,8 @@ static void read_and_write(const uint8_t *data, size_t size)
     }
     expect(item.complete && again == snapshots + count);
     netprof_reader_close(reader);
-    for (i = 0; i < count; i++) netprof_snapshot_free(&snapshots[i]);
+    for (i = 0; i < count; i++)
+        netprof_snapshot_free(&snapshots[i]);
     free(sink.data);
 }
 

@@ -15,8 +15,7 @@ static void feed(nccl_chunk *c, const uint8_t *data, size_t size)
     c->end = UINT64_MAX;
     c->context.member = NCCL_NONE;
     expect(NCCL_ROOM(c->members, c->member_count, c->member_room));
-    c->members[c->member_count++] =
-        (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+    c->members[c->member_count++] = (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
     for (size_t at = 0, length; at <= size; at += length + 1) {
         const uint8_t *end = size > at ? memchr(data + at, '\n', size - at) : NULL;
         length = end ? (size_t)(end - (data + at)) : size - at;
@@ -69,8 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     n.file_count = 1;
     n.files[0] = (nccl_file){.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
     feed(&chunk, data, size);
-    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) &&
-           nccl_set_peaks(&n, NULL, 0));
+    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_set_peaks(&n, NULL, 0));
     for (int i = 0; i < NCCL_OUTCOMES; i++)
         n.outcomes[i] = chunk.outcomes[i];
     expect(n.record_count == chunk.outcomes[NCCL_COLL]);

@@ -64,14 +64,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char names[NETPROF__PROC_COLUMNS][32];
     int interrupted = 0, heard = 0;
     size_t count, at;
-    if (!size)
-        return 0;
+    if (!size) return 0;
     if (*data % 2 == 0) {
         netprof__nl_parse(data + 1, size - 1, 7, &interrupted, &heard, on_message, NULL);
         return 0;
     }
     at = netprof__parse_procdev_header((const char *)data + 1, size - 1, names, &count);
-    if (at)
-        netprof__procdev_lines((const char *)data + 1, at, size - 1, on_line, NULL);
+    if (at) netprof__procdev_lines((const char *)data + 1, at, size - 1, on_line, NULL);
     return 0;
 }

@@ -26,12 +26,15 @@ static const struct {
     [RUNTIME] = {"CUPTI_ACTIVITY_KIND_RUNTIME", 4, "start INT, end INT, globalTid INT, nameId INT"},
     [KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL", 6, "start, end, deviceId, globalPid, demangledName, shortName"},
     [GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", 5, "start INT, end INT, deviceId INT, globalPid INT, graphId INT"},
-    [MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY", 6, "start INT, end INT, deviceId INT, globalPid INT, bytes INT, copyKind INT"},
+    [MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY", 6,
+                "start INT, end INT, deviceId INT, globalPid INT, bytes INT, copyKind INT"},
     [MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET", 5, "start INT, end INT, deviceId INT, globalPid INT, bytes INT"},
     [OSRT] = {"OSRT_API", 4, "start INT, end INT, globalTid INT, nameId INT"},
-    [NVTX] = {"NVTX_EVENTS", 7, "start INT, end INT, globalTid INT, eventType INT, text TEXT, textId INT, domainId INT"},
+    [NVTX] = {"NVTX_EVENTS", 7,
+              "start INT, end INT, globalTid INT, eventType INT, text TEXT, textId INT, domainId INT"},
     {"MPI_P2P_EVENTS", 5, "start INT, end INT, globalTid INT, textId INT, size INT"},
-    {"MPI_COLLECTIVES_EVENTS", 7, "start INT, end INT, globalTid INT, textId INT, commHandle INT, size INT, recvSize INT"},
+    {"MPI_COLLECTIVES_EVENTS", 7,
+     "start INT, end INT, globalTid INT, textId INT, commHandle INT, size INT, recvSize INT"},
     {"MPI_START_WAIT_EVENTS", 4, "start INT, end INT, globalTid INT, textId INT"},
     {"MPI_RANKS", 2, "globalTid INT, rank INT"},
     {"MPI_COMMUNICATORS", 3, "rank INT, commHandle INT, size INT"},
@@ -41,8 +44,19 @@ static const struct {
     {"TARGET_INFO_SESSION_START_TIME", 1, "utcEpochNs INT"},
     {"TARGET_INFO_SYSTEM_ENV", 2, "name TEXT, value TEXT"},
 };
-static const char *const texts[] = {"MPI_Barrier", "MPI_Allreduce", "ncclDevKernel_AllReduce", "void ncclKernel()", "k", "", "cudaFree_v3020",
-                                    "\x1b[31m<b>&", "Hostname", "host", "12", "-3", "9223372036854775807"};
+static const char *const texts[] = {"MPI_Barrier",
+                                    "MPI_Allreduce",
+                                    "ncclDevKernel_AllReduce",
+                                    "void ncclKernel()",
+                                    "k",
+                                    "",
+                                    "cudaFree_v3020",
+                                    "\x1b[31m<b>&",
+                                    "Hostname",
+                                    "host",
+                                    "12",
+                                    "-3",
+                                    "9223372036854775807"};
 enum { TEXTS = sizeof texts / sizeof *texts };
 
 static char directory[256], paths[2][300];
@@ -124,7 +138,9 @@ static void write_rows(input in, size_t counts[TABLES])
     void *db = NULL;
     FILE *sql = open_memstream(&text, &size);
     expect(sql != NULL);
-    fputs("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN; CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);", sql);
+    fputs("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN; CREATE TABLE StringIds (id INTEGER PRIMARY KEY, "
+          "value TEXT);",
+          sql);
     for (int i = 0; i < TEXTS; i++)
         fprintf(sql, "INSERT INTO StringIds VALUES (%d, '%s');", i, texts[i]);
     for (int i = 0; i < TABLES; i++)

@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     expect(text && r.reader);
     text = realloc(text, size ? size : 1);
     if (size) memcpy(text, data, size);
-    for (size_t i = 0; i < size; i++) lines += data[i] == '\n';
+    for (size_t i = 0; i < size; i++)
+        lines += data[i] == '\n';
     expect(job_parse_phases(&r, "x.phases", text, size));
     expect(r.reader->mark_count <= lines);
     for (size_t i = 0; i < r.reader->mark_count; i++) {

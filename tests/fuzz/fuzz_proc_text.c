@@ -19,10 +19,11 @@ static int piece_close(int fd);
 #include "../../netprof.h"
 #include "expect.h"
 
-#define PIECES 8
+#define PIECES   8
 #define FIRST_FD 100000 /* numbers that no real descriptor has */
 
-static const char *const names[PIECES] = {"snmp", "netstat", "snmp6", "softnet_stat", "sockstat", "sockstat6", "dev", "wireless"};
+static const char *const names[PIECES] = {"snmp",     "netstat",   "snmp6", "softnet_stat",
+                                          "sockstat", "sockstat6", "dev",   "wireless"};
 static const uint8_t *pieces[PIECES];
 static size_t sizes[PIECES];
 static size_t positions[64];
@@ -125,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     netprof_close(np);
     netprof_snapshot_free(&s);
-    for (i = 0; i < 64; i++) expect(which[i] < 0); /* all closed */
+    for (i = 0; i < 64; i++)
+        expect(which[i] < 0); /* all closed */
     return 0;
 }

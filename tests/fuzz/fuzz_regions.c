@@ -42,8 +42,8 @@ static uint32_t checksum(uint32_t crc, const unsigned char *data, size_t size)
 static void put_right(unsigned char *data, size_t size)
 {
     for (size_t at = 16; at + 12 <= size;) {
-        uint32_t length = data[at + 4] | (uint32_t)data[at + 5] << 8 | (uint32_t)data[at + 6] << 16 |
-                          (uint32_t)data[at + 7] << 24;
+        uint32_t length =
+            data[at + 4] | (uint32_t)data[at + 5] << 8 | (uint32_t)data[at + 6] << 16 | (uint32_t)data[at + 7] << 24;
         if (length > size - at - 12) return;
         uint32_t crc = checksum(checksum(0, data + at, 8), data + at + 12, length);
         for (int i = 0; i < 4; i++)
@@ -55,9 +55,22 @@ static void put_right(unsigned char *data, size_t size)
 static void write_good(const char *path)
 {
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS] = {0};
-    netprof_stat stats[] = {{.parent = UINT32_MAX, .region = "main", .calls = 2, .measured = 2, .total_ns = 30,
-                             .inclusive_ns = 30, .exclusive_ns = 30, .min_ns = 10, .max_ns = 20, .histogram = buckets}};
-    netprof_regions r = {.stats = stats, .count = 1, .wall_ns = INT64_C(1234567890123456789), .mode = NETPROF_MODE_TIME, .clock = "tsc", .warning = ""};
+    netprof_stat stats[] = {{.parent = UINT32_MAX,
+                             .region = "main",
+                             .calls = 2,
+                             .measured = 2,
+                             .total_ns = 30,
+                             .inclusive_ns = 30,
+                             .exclusive_ns = 30,
+                             .min_ns = 10,
+                             .max_ns = 20,
+                             .histogram = buckets}};
+    netprof_regions r = {.stats = stats,
+                         .count = 1,
+                         .wall_ns = INT64_C(1234567890123456789),
+                         .mode = NETPROF_MODE_TIME,
+                         .clock = "tsc",
+                         .warning = ""};
     netprof_writer *w = NULL;
     buckets[10] = buckets[20] = 1;
     expect(netprof_writer_open(&w, path, 0, NULL) == NETPROF_OK);

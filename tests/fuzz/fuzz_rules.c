@@ -29,7 +29,8 @@ static void make_difference(difference *d, netprof_snapshot *before, netprof_sna
             s->values[i] = (uint64_t)e * 1000 * (i + 1);
             s->status[i] = i == 3 ? NETPROF_STATUS_DENIED : NETPROF_STATUS_OK;
         }
-        for (size_t i = 0; i < schema->device_count; i++) s->device_begin_ns[i] = s->device_end_ns[i] = s->begin_ns;
+        for (size_t i = 0; i < schema->device_count; i++)
+            s->device_begin_ns[i] = s->device_end_ns[i] = s->begin_ns;
     }
     netprof_schema_release(schema);
     if (difference_of_snapshots(d, before, after, false, NULL)) abort();

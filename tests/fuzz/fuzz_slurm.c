@@ -12,13 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(void *user, const char *key, const char *value)
 {
-    static const char *const texts[] = {"job_user", "job_account", "job_qos", "job_state", "job_exit_code", "job_partition", "job_nodes"};
+    static const char *const texts[] = {"job_user",      "job_account",   "job_qos",  "job_state",
+                                        "job_exit_code", "job_partition", "job_nodes"};
     const char *answer = user;
     size_t i = 0;
-    while (i < sizeof texts / sizeof *texts && strcmp(texts[i], key) != 0) i++;
+    while (i < sizeof texts / sizeof *texts && strcmp(texts[i], key) != 0)
+        i++;
     expect(*value != 0 && !strpbrk(value, " \n"));
-    if (i < sizeof texts / sizeof *texts) expect(strstr(answer, value) != NULL);
-    else expect(strspn(value, "0123456789") == strlen(value) || strcmp(value, "unlimited") == 0);
+    if (i < sizeof texts / sizeof *texts)
+        expect(strstr(answer, value) != NULL);
+    else
+        expect(strspn(value, "0123456789") == strlen(value) || strcmp(value, "unlimited") == 0);
 }
 
 static char *line_of(char **at)
@@ -41,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = 0;
     char *node = line_of(&at), *list = line_of(&at);
     if (slurm_place(list, node, &place)) expect(*node != 0);
-    for (size_t i = 0; i < 3; i++) slurm_count_at(list, i, &number);
+    for (size_t i = 0; i < 3; i++)
+        slurm_count_at(list, i, &number);
     if (slurm_seconds(list, &seconds)) expect(seconds >= 0);
     if (slurm_bytes(list, &number)) expect(number < UINT64_C(1) << 60);
     if (cpulist_add_text(&set, list)) expect(cpulist_count(&set) > 0);

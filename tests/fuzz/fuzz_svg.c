@@ -18,9 +18,8 @@ static void expect(bool condition, const char *what)
 static void expect_ours(const char *svg)
 {
     static const char *const tags[] = {
-        "<svg xmlns=",    "</svg>",          "<g fill=\"none\" stroke-linejoin=\"round\">",
-        "</g>",           "<path stroke=\"", "<path fill=\"",
-        "<circle fill=\""};
+        "<svg xmlns=",   "</svg>",         "<g fill=\"none\" stroke-linejoin=\"round\">", "</g>", "<path stroke=\"",
+        "<path fill=\"", "<circle fill=\""};
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789 =\"#-.,M:/(){}BWxH";
     for (const char *p = svg; *p;) {
         size_t known = 0;
@@ -54,8 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expect_ours(svg);
         for (int colors = PLOT_VARIABLES; colors <= PLOT_DARK; colors++) {
             char *with_inks = plot_svg_inks(svg, made, (plot_colors)colors, &inked);
-            expect(with_inks && strlen(with_inks) == inked && !strstr(with_inks, "#a7"),
-                   "a placeholder is left");
+            expect(with_inks && strlen(with_inks) == inked && !strstr(with_inks, "#a7"), "a placeholder is left");
             expect_ours(with_inks);
             free(with_inks);
         }

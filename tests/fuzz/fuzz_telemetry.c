@@ -65,9 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (slow_number(text, text + size, &slow))
         expect(!failed && value == slow && stamp == 0);
     else
-        expect(failed == (size == 0                                        ? ENODATA
-                          : size >= 3 && memcmp(text, "N/A", 3) == 0 ? EOPNOTSUPP
-                                                                           : EBADMSG));
+        expect(failed == (size == 0 ? ENODATA : size >= 3 && memcmp(text, "N/A", 3) == 0 ? EOPNOTSUPP : EBADMSG));
     failed = netprof__parse_state(exact, size, &value, &stamp);
     if (!failed) {
         char *p = text;

@@ -17,7 +17,8 @@ static inline void expect_whole(const dataset *set)
                 expect(schema->counters[k].device < schema->device_count);
                 expect(schema->counters[k].kind <= NETPROF_KIND_HISTOGRAM && schema->counters[k].width <= 64);
                 expect(status <= NETPROF_STATUS_UNREADABLE);
-                expect(status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED || run->snapshots[i].values[k] == 0);
+                expect(status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED ||
+                       run->snapshots[i].values[k] == 0);
             }
         }
         for (size_t i = 0; i < run->delta_count; i++)
@@ -25,8 +26,12 @@ static inline void expect_whole(const dataset *set)
                 expect(run->deltas[i].flags[k] <= NETPROF_FLAG_UNKNOWN &&
                        run->deltas[i].before_status[k] <= NETPROF_STATUS_UNREADABLE &&
                        run->deltas[i].after_status[k] <= NETPROF_STATUS_UNREADABLE);
-        netprof_json what = {.facts = run->facts, .fact_count = run->fact_count, .snapshots = run->snapshots,
-                             .snapshot_count = run->snapshot_count, .deltas = run->deltas, .delta_count = run->delta_count};
+        netprof_json what = {.facts = run->facts,
+                             .fact_count = run->fact_count,
+                             .snapshots = run->snapshots,
+                             .snapshot_count = run->snapshot_count,
+                             .deltas = run->deltas,
+                             .delta_count = run->delta_count};
         expect(netprof_write_json(&what, discard, &written, NULL) == NETPROF_OK);
         netprof_writer *writer;
         expect(netprof_writer_open_fn(&writer, discard, &written, NULL) == NETPROF_OK);

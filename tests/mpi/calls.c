@@ -29,10 +29,10 @@ static void expect(const char *name, long long bytes)
 }
 
 // One call that works, of so many bytes.
-#define CALL(name, bytes, ...)                                                                               \
-    do {                                                                                                     \
-        if (MPI_##name(__VA_ARGS__) != MPI_SUCCESS) abort();                                                 \
-        expect("MPI_" #name, (bytes));                                                                       \
+#define CALL(name, bytes, ...)                                                                                         \
+    do {                                                                                                               \
+        if (MPI_##name(__VA_ARGS__) != MPI_SUCCESS) abort();                                                           \
+        expect("MPI_" #name, (bytes));                                                                                 \
     } while (0)
 
 static void write_expectations(const char *directory)
@@ -116,17 +116,15 @@ static void rooted(void)
     int here = rank == root;
     CALL(Bcast, here ? N * 8 : 0, out, N, MPI_DOUBLE, root, MPI_COMM_WORLD);
     CALL(Gather, 3 * 4, out, 3, MPI_INT, in, 3, here ? MPI_INT : none, root, MPI_COMM_WORLD);
-    CALL(Gather, here ? 0 : 4, here ? MPI_IN_PLACE : out, 1, here ? none : MPI_INT, in, 1,
+    CALL(Gather, here ? 0 : 4, here ? MPI_IN_PLACE : out, 1, here ? none : MPI_INT, in, 1, here ? MPI_INT : none, root,
+         MPI_COMM_WORLD);
+    CALL(Gatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, here ? counts : nowhere, here ? displs : nowhere,
          here ? MPI_INT : none, root, MPI_COMM_WORLD);
-    CALL(Gatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, here ? counts : nowhere,
-         here ? displs : nowhere, here ? MPI_INT : none, root, MPI_COMM_WORLD);
-    CALL(Scatter, here ? size * 2 * 8 : 0, out, 2, here ? MPI_DOUBLE : none, in, 2, MPI_DOUBLE, root,
-         MPI_COMM_WORLD);
-    CALL(Scatterv, here ? sum * 4 : 0, out, here ? counts : nowhere, here ? displs : nowhere,
-         here ? MPI_INT : none, in, rank + 1, MPI_INT, root, MPI_COMM_WORLD);
+    CALL(Scatter, here ? size * 2 * 8 : 0, out, 2, here ? MPI_DOUBLE : none, in, 2, MPI_DOUBLE, root, MPI_COMM_WORLD);
+    CALL(Scatterv, here ? sum * 4 : 0, out, here ? counts : nowhere, here ? displs : nowhere, here ? MPI_INT : none, in,
+         rank + 1, MPI_INT, root, MPI_COMM_WORLD);
     CALL(Reduce, N * 8, out, in, N, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-    CALL(Reduce, N * 8, here ? MPI_IN_PLACE : in, here ? in : NULL, N, MPI_DOUBLE, MPI_SUM, root,
-         MPI_COMM_WORLD);
+    CALL(Reduce, N * 8, here ? MPI_IN_PLACE : in, here ? in : NULL, N, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
 }
 
 static void all_to_all(void)
@@ -155,8 +153,7 @@ static void all_to_all(void)
         at += i + 1;
     }
     CALL(Allgatherv, (rank + 1) * 4, out, rank + 1, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
-    CALL(Allgatherv, (rank + 1) * 4, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, counts, displs, MPI_INT,
-         MPI_COMM_WORLD);
+    CALL(Allgatherv, (rank + 1) * 4, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
     CALL(Allreduce, N * 8, out, in, N, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     CALL(Allreduce, N * 8, MPI_IN_PLACE, in, N, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     CALL(Reduce_scatter, size * (size + 1) / 2 * 4, out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -194,16 +191,15 @@ static void between_groups(void)
 static void among_neighbors(void)
 {
     MPI_Comm ring, star;
-    int periods[1] = {1}, sources[64], targets[64], counts[2] = {1, 2}, displs[2] = {0, 1},
-        n = rank ? 1 : size - 1;
+    int periods[1] = {1}, sources[64], targets[64], counts[2] = {1, 2}, displs[2] = {0, 1}, n = rank ? 1 : size - 1;
     CALL(Cart_create, 0, MPI_COMM_WORLD, 1, &size, periods, 0, &ring);
     CALL(Neighbor_alltoall, 2 * 3 * 8, out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, ring);
     CALL(Neighbor_allgather, 3 * 8, out, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, ring);
     CALL(Comm_free, 0, &ring);
     for (int i = 0; i < n; i++)
         sources[i] = targets[i] = rank ? 0 : i + 1;
-    CALL(Dist_graph_create_adjacent, 0, MPI_COMM_WORLD, n, sources, MPI_UNWEIGHTED, n, targets,
-         MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &star);
+    CALL(Dist_graph_create_adjacent, 0, MPI_COMM_WORLD, n, sources, MPI_UNWEIGHTED, n, targets, MPI_UNWEIGHTED,
+         MPI_INFO_NULL, 0, &star);
     CALL(Neighbor_alltoall, n * 4, out, 1, MPI_INT, in, 1, MPI_INT, star);
     if (n <= 2) CALL(Barrier, 0, MPI_COMM_SELF);
     CALL(Comm_free, 0, &star);
@@ -315,8 +311,7 @@ static void of_mpi_4(void)
     CALL(Irecv_c, 0, in, N, MPI_DOUBLE, left, 11, MPI_COMM_WORLD, &r);
     CALL(Send_c, N * 8, out, N, MPI_DOUBLE, right, 11, MPI_COMM_WORLD);
     CALL(Wait, 0, &r, MPI_STATUS_IGNORE);
-    CALL(Alltoallv_c, size * 2 * 4, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT,
-         MPI_COMM_WORLD);
+    CALL(Alltoallv_c, size * 2 * 4, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT, MPI_COMM_WORLD);
     CALL(Allreduce_init, 0, out, in, N, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
     CALL(Start, N * 8, &r);
     CALL(Wait, 0, &r, MPI_STATUS_IGNORE);

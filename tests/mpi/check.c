@@ -7,8 +7,8 @@
 
 // MPI 4 has all of the calls; for an older one only what it has can be compared.
 #if MPI_VERSION >= 4
-#define CALL(function, declaration, ...)                                                                     \
-    extern int(*const fits_##function) declaration;                                                          \
+#define CALL(function, declaration, ...)                                                                               \
+    extern int(*const fits_##function) declaration;                                                                    \
     int(*const fits_##function) declaration = MPI_##function;
 #else
 #define CALL(function, declaration, ...) extern int MPI_##function declaration;

@@ -37,7 +37,8 @@ static int set(nccl_generate_plan *p, const char *name, const char *value)
     char *end;
     double number = strtod(value, &end);
     bool whole = strcmp(name, "--late-us") && strcmp(name, "--slow-factor") && strcmp(name, "--drop");
-    if (strcmp(name, "--packing") && (end == value || *end || !(number >= 0) || number > 1e15 || (whole && number != floor(number))))
+    if (strcmp(name, "--packing") &&
+        (end == value || *end || !(number >= 0) || number > 1e15 || (whole && number != floor(number))))
         return -1;
     if (strcmp(name, "--packing") == 0)
         p->packing = value;
@@ -77,7 +78,8 @@ static const char *impossible(const nccl_generate_plan *p)
     if (p->gpus < 1 || p->gpus > 1000) return "--gpus: expected 1 to 1000";
     if (p->side * p->side * p->gpus < 2) return "one rank has nobody to talk to: expected a larger --side or --gpus";
     if (p->late_rank > p->side * p->side * p->gpus) return "--late-rank: there is no such rank";
-    if (p->late_node > p->side * p->side || p->slow_node > p->side * p->side) return "--late-node, --slow-node: there is no such node";
+    if (p->late_node > p->side * p->side || p->slow_node > p->side * p->side)
+        return "--late-node, --slow-node: there is no such node";
     return NULL;
 }
 
@@ -104,7 +106,7 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("%d files, %llu records, %llu lost, %llu calls, %llu bytes of lines\n", truth.files,
-           (unsigned long long)truth.records, (unsigned long long)truth.dropped,
-           (unsigned long long)truth.instances, (unsigned long long)truth.bytes);
+           (unsigned long long)truth.records, (unsigned long long)truth.dropped, (unsigned long long)truth.instances,
+           (unsigned long long)truth.bytes);
     return 0;
 }

@@ -45,31 +45,24 @@ static const struct class_plan {
     double peak_gbs, latency_us;
     const char *name, *algo, *proto;
     operation operations[MOST_OPERATIONS];
-} classes[CLASSES] = {{330,
-                       18,
-                       "TP",
-                       "NVLS",
-                       "SIMPLE",
-                       {{"AllGather", 65536},
-                        {"ReduceScatter", 65536},
-                        {"AllGather", 8 << 20},
-                        {"ReduceScatter", 8 << 20},
-                        {"AllReduce", 16 << 20}}},
-                      {46,
-                       30,
-                       "DP",
-                       "RING",
-                       "SIMPLE",
-                       {{"ReduceScatter", 4 << 20},
-                        {"AllGather", 4 << 20},
-                        {"ReduceScatter", 64 << 20},
-                        {"AllGather", 64 << 20}}},
-                      {190,
-                       55,
-                       "world",
-                       "TREE",
-                       "LL128",
-                       {{"AllReduce", 32768}, {"AllReduce", 256 << 20}, {"Broadcast", 1 << 20}}}};
+} classes[CLASSES] = {
+    {330,
+     18,
+     "TP",
+     "NVLS",
+     "SIMPLE",
+     {{"AllGather", 65536},
+      {"ReduceScatter", 65536},
+      {"AllGather", 8 << 20},
+      {"ReduceScatter", 8 << 20},
+      {"AllReduce", 16 << 20}}},
+    {46,
+     30,
+     "DP",
+     "RING",
+     "SIMPLE",
+     {{"ReduceScatter", 4 << 20}, {"AllGather", 4 << 20}, {"ReduceScatter", 64 << 20}, {"AllGather", 64 << 20}}},
+    {190, 55, "world", "TREE", "LL128", {{"AllReduce", 32768}, {"AllReduce", 256 << 20}, {"Broadcast", 1 << 20}}}};
 
 typedef struct communicator {
     int type, count, nodes;
@@ -107,8 +100,7 @@ static const uint64_t EPOCH_US = UINT64_C(1749490000000000), INTERVAL_US = 50000
 static void add_comm(world *w, int type, int count, int nodes, const char *name, int number)
 {
     communicator *c = &w->comms[w->comm_count++];
-    *c = (communicator){
-        .type = type, .count = 0, .nodes = nodes, .members = calloc((size_t)count, sizeof(int))};
+    *c = (communicator){.type = type, .count = 0, .nodes = nodes, .members = calloc((size_t)count, sizeof(int))};
     snprintf(c->id, sizeof c->id, "0x%llx", (unsigned long long)(uniform() * 72057594037927936.0));
     if (number >= 0)
         snprintf(c->name, sizeof c->name, "%s %d", name, number);
@@ -182,19 +174,17 @@ static int member_index(const communicator *c, int r)
     return -1;
 }
 
-static int put_context(world *w, char *to, size_t size, const communicator *c, int index, int r,
-                       uint64_t dump_us)
+static int put_context(world *w, char *to, size_t size, const communicator *c, int index, int r, uint64_t dump_us)
 {
     char host[64];
     host_name(r / w->plan->gpus, host, sizeof host);
-    return snprintf(
-        to, size,
-        "\"header\":{\"id\":\"%s\",\"comm_name\":\"%s\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
-        "\"metadata\":{\"inspector_output_format_version\":\"v4.%d\",\"git_rev\":\"9019a1912-dirty\","
-        "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\","
-        "\"pid\":%ld},",
-        c->id, c->name, index, c->count, c->nodes, w->plan->minor, (unsigned long long)dump_us, host,
-        pid_of(r));
+    return snprintf(to, size,
+                    "\"header\":{\"id\":\"%s\",\"comm_name\":\"%s\",\"rank\":%d,\"n_ranks\":%d,\"nnodes\":%d},"
+                    "\"metadata\":{\"inspector_output_format_version\":\"v4.%d\",\"git_rev\":\"9019a1912-dirty\","
+                    "\"rec_mechanism\":\"nccl_profiler_interface\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\","
+                    "\"pid\":%ld},",
+                    c->id, c->name, index, c->count, c->nodes, w->plan->minor, (unsigned long long)dump_us, host,
+                    pid_of(r));
 }
 
 static void write_batch(world *w, int r, int comm, uint64_t dump_us)
@@ -204,11 +194,10 @@ static void write_batch(world *w, int r, int comm, uint64_t dump_us)
     char text[1024];
     if (!b->records) return;
     put_context(w, text, sizeof text, c, member_index(c, r), r, dump_us);
-    fprintf(
-        w->ranks[r].file,
-        "{%s\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":0,\"coll_dropped_since_last_dump\":0,"
-        "\"p2p_records\":0,\"p2p_dropped_total\":0,\"p2p_dropped_since_last_dump\":0}}\n",
-        text, b->records);
+    fprintf(w->ranks[r].file,
+            "{%s\"dump_stats\":{\"coll_records\":%d,\"coll_dropped_total\":0,\"coll_dropped_since_last_dump\":0,"
+            "\"p2p_records\":0,\"p2p_dropped_total\":0,\"p2p_dropped_since_last_dump\":0}}\n",
+            text, b->records);
     fwrite(b->text, 1, b->size, w->ranks[r].file);
     b->size = 0;
     b->records = 0;
@@ -243,8 +232,7 @@ static double traffic(const operation *o, int n)
                                                                                       : (double)o->size;
 }
 
-static void put_record(world *w, int comm, int index, const operation *o, uint64_t sn, uint64_t us,
-                       uint64_t end_us)
+static void put_record(world *w, int comm, int index, const operation *o, uint64_t sn, uint64_t us, uint64_t end_us)
 {
     const communicator *c = &w->comms[comm];
     int r = c->members[index], size;
@@ -257,13 +245,12 @@ static void put_record(world *w, int comm, int index, const operation *o, uint64
                  classes[c->type].proto);
     size = snprintf(text, sizeof text, "{");
     if (!bare) size += put_context(w, text + size, sizeof text - (size_t)size, c, index, r, dump_us);
-    size +=
-        snprintf(text + size, sizeof text - (size_t)size,
-                 "\"coll_perf\":{\"coll\":\"%s\",%s\"coll_sn\":%llu,\"coll_msg_size_bytes\":%llu,\"coll_exec_"
-                 "time_us\":%llu,"
-                 "\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n",
-                 o->coll, algo, (unsigned long long)sn, (unsigned long long)o->size, (unsigned long long)us,
-                 alg, alg * factor(o->coll, c->count));
+    size += snprintf(text + size, sizeof text - (size_t)size,
+                     "\"coll_perf\":{\"coll\":\"%s\",%s\"coll_sn\":%llu,\"coll_msg_size_bytes\":%llu,\"coll_exec_"
+                     "time_us\":%llu,"
+                     "\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":%.6f,\"coll_busbw_gbs\":%.6f}}\n",
+                     o->coll, algo, (unsigned long long)sn, (unsigned long long)o->size, (unsigned long long)us, alg,
+                     alg * factor(o->coll, c->count));
     put_line(w, r, comm, text, (size_t)size);
 }
 
@@ -280,10 +267,8 @@ static double wire_time(const world *w, const communicator *c, const operation *
 {
     const struct class_plan *p = &classes[c->type];
     double peak = p->peak_gbs, wire;
-    if (c->nodes > 1 && w->plan->slow_node && has_node(w, c, w->plan->slow_node - 1))
-        peak /= w->plan->slow_factor;
-    wire = p->latency_us +
-           traffic(o, c->count) * factor(o->coll, c->count) / (peak * 1e3) * exp(0.06 * normal());
+    if (c->nodes > 1 && w->plan->slow_node && has_node(w, c, w->plan->slow_node - 1)) peak /= w->plan->slow_factor;
+    wire = p->latency_us + traffic(o, c->count) * factor(o->coll, c->count) / (peak * 1e3) * exp(0.06 * normal());
     return uniform() < 0.004 ? wire * (2 + 4 * uniform()) : wire; // others' traffic
 }
 
@@ -346,8 +331,7 @@ static void run(world *w)
         for (int type = 0; type < CLASSES; type++)
             for (int k = 0; k < MOST_OPERATIONS && classes[type].operations[k].coll; k++)
                 for (int c = 0; c < w->comm_count; c++) {
-                    if (w->comms[c].type != type || w->comms[c].count < 2 ||
-                        w->truth->records >= w->plan->records)
+                    if (w->comms[c].type != type || w->comms[c].count < 2 || w->truth->records >= w->plan->records)
                         continue;
                     one_call(w, c, &classes[type].operations[k]);
                     if (w->now_us < next_dump) continue;
@@ -423,8 +407,8 @@ static char *pack_zstd(const char *text, size_t *size)
 static int finish_file(world *w, int r, int corrupt)
 {
     static const char *const nonsense[] = {"{\"header\":{\"id\":\"0xdead\",\"rank\":\n",
-                                           "sim NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n",
-                                           "{\"header\": {}\n", "\xff\xfe no text\n"};
+                                           "sim NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n", "{\"header\": {}\n",
+                                           "\xff\xfe no text\n"};
     const nccl_generate_plan *p = w->plan;
     rank *x = &w->ranks[r];
     size_t size;

@@ -61,8 +61,7 @@ ptrdiff_t model_find(const model_item *items, size_t count, const char *name, si
 {
     size_t i = lower_bound(items, count, name, length);
     /* a name sorts before all that it is a prefix of */
-    if (i < count && strncmp(items[i].name, name, length) == 0 && items[i].name[length] == 0)
-        return (ptrdiff_t)i;
+    if (i < count && strncmp(items[i].name, name, length) == 0 && items[i].name[length] == 0) return (ptrdiff_t)i;
     return -1;
 }
 
@@ -190,8 +189,7 @@ static double variable(context *c, const char *name, size_t length)
                  {"global", s->global_pause}};
     if (length == 3 && strncmp(name, "rnd", 3) == 0) return model_uniform(&c->random);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strlen(known[k].name) == length && strncmp(known[k].name, name, length) == 0)
-            return known[k].value;
+        if (strlen(known[k].name) == length && strncmp(known[k].name, name, length) == 0) return known[k].value;
     return fail(c);
 }
 

@@ -219,8 +219,7 @@ static int allocate_nics(sim *s)
     s->nics = calloc((size_t)s->options.nics, sizeof *s->nics);
     for (int i = 0; s->nics && i < s->options.nics; i++) {
         nic *n = &s->nics[i];
-        n->tree =
-            tree_identify(i, s->options.nics, s->options.asic, s->options.seed, s->options.global_pause);
+        n->tree = tree_identify(i, s->options.nics, s->options.asic, s->options.seed, s->options.global_pause);
         n->present = 1;
         n->values = calloc(s->item_count, sizeof *n->values);
         n->stamps = calloc(s->item_count, sizeof *n->stamps);
@@ -244,8 +243,7 @@ static int sim_new(const char *root, const sim_options *options, sim **out)
     s->gains = calloc(most, sizeof *s->gains);
     s->intervals = calloc(most, sizeof *s->intervals);
     s->new_stamps = calloc(most, sizeof *s->new_stamps);
-    if (err == 0 && (!s->root || !s->items || !s->sweep || !s->gains || !s->intervals || !s->new_stamps))
-        err = -ENOMEM;
+    if (err == 0 && (!s->root || !s->items || !s->sweep || !s->gains || !s->intervals || !s->new_stamps)) err = -ENOMEM;
     if (err == 0) {
         fill_items(s);
         fill_sweep(s);
@@ -289,8 +287,7 @@ static int print_item(char line[line_size], const nic *n, size_t item, const cha
     uint64_t value = n->values[item];
     int64_t stamp = n->stamps[item];
     if (!is_telemetry(name) || n->faults[item]) return snprintf(line, line_size, "%" PRIu64 "\n", value);
-    return snprintf(line, line_size, "%" PRIu64 "@%" PRId64 ".%09" PRId64 "\n", value, stamp / SECOND,
-                    stamp % SECOND);
+    return snprintf(line, line_size, "%" PRIu64 "@%" PRId64 ".%09" PRId64 "\n", value, stamp / SECOND, stamp % SECOND);
 }
 
 /* Like tree_write(), without opening, closing and needless cuts. */
@@ -333,8 +330,7 @@ static int write_items(sim *s, nic *n)
         if (item->name[0] == 'r' && item->name[2] == ':' && s->options.no_retry_handler) continue;
         int telemetry = is_telemetry(item->name);
         if (!telemetry) tree_item_path(&n->tree, item->name, path, sizeof path);
-        err = write_item(s, n, s->sweep[i], telemetry ? telemetry_fd : s->root_fd,
-                         telemetry ? item->name : path);
+        err = write_item(s, n, s->sweep[i], telemetry ? telemetry_fd : s->root_fd, telemetry ? item->name : path);
     }
     close(telemetry_fd);
     return err;
@@ -398,8 +394,7 @@ static int step_nic(sim *s, nic *n, const sim_step_options *o, double dt, const 
     const model_scenario *scenarios[max_scenarios + 1];
     int err = parse_scenarios(names, scenarios);
     if (err) return err;
-    uint64_t random =
-        (s->options.seed + 1) * 0x9e3779b9u + s->steps * 7919 + (uint64_t)(unsigned)n->tree.cxi * 104729;
+    uint64_t random = (s->options.seed + 1) * 0x9e3779b9u + s->steps * 7919 + (uint64_t)(unsigned)n->tree.cxi * 104729;
     int second = s->options.asic == 2;
     model_step step = {.items = s->items,
                        .item_count = s->item_count,
@@ -522,8 +517,8 @@ static int state_save(const sim *s)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f) return -errno;
     const sim_options *o = &s->options;
-    fprintf(f, "netprof-sim 1 %d %d %" PRIu64 " %d %d %d %" PRId64 " %" PRIu64 "\n%s\n", o->nics, o->asic,
-            o->seed, o->global_pause, o->no_retry_handler, o->no_foreign_files, s->now_ns, s->steps, s->host);
+    fprintf(f, "netprof-sim 1 %d %d %" PRIu64 " %d %d %d %" PRId64 " %" PRIu64 "\n%s\n", o->nics, o->asic, o->seed,
+            o->global_pause, o->no_retry_handler, o->no_foreign_files, s->now_ns, s->steps, s->host);
     for (int i = 0; i < o->nics; i++)
         print_nic(f, s, &s->nics[i]);
     int failed = ferror(f) != 0;
@@ -539,8 +534,7 @@ static int scan_nic(FILE *f, sim *s, nic *n)
         if (fscanf(f, "%" SCNd64, &n->restarts[i]) != 1) return -EBADMSG;
     if (fscanf(f, " %159s", n->scenario) != 1) return -EBADMSG;
     for (size_t i = 0; i < s->item_count; i++) {
-        if (fscanf(f, "%" SCNu64 " %" SCNd64 " %u", &n->values[i], &n->stamps[i], &fault) != 3)
-            return -EBADMSG;
+        if (fscanf(f, "%" SCNu64 " %" SCNd64 " %u", &n->values[i], &n->stamps[i], &fault) != 3) return -EBADMSG;
         n->faults[i] = (unsigned char)fault;
     }
     return 0;
@@ -552,9 +546,8 @@ static int state_load(FILE *f, const char *root, sim **out)
     int64_t now;
     uint64_t steps;
     char host[host_size];
-    if (fscanf(f, "netprof-sim 1 %d %d %" SCNu64 " %d %d %d %" SCNd64 " %" SCNu64 " %255[^\n]", &o.nics,
-               &o.asic, &o.seed, &o.global_pause, &o.no_retry_handler, &o.no_foreign_files, &now, &steps,
-               host) != 9 ||
+    if (fscanf(f, "netprof-sim 1 %d %d %" SCNu64 " %d %d %d %" SCNd64 " %" SCNu64 " %255[^\n]", &o.nics, &o.asic,
+               &o.seed, &o.global_pause, &o.no_retry_handler, &o.no_foreign_files, &now, &steps, host) != 9 ||
         o.nics < 1)
         return -EBADMSG;
     o.host = host;
@@ -622,8 +615,7 @@ int sim_create(const char *root, const sim_options *options)
             s->nics[i].stamps[k] = s->now_ns;
         err = build_nic(s, &s->nics[i]);
     }
-    if (err == 0)
-        err = sim_step(s, &(sim_step_options){.seconds = (double)history_seconds, .scenario = "history"});
+    if (err == 0) err = sim_step(s, &(sim_step_options){.seconds = (double)history_seconds, .scenario = "history"});
     if (err) {
         sim_free(s);
         return err;

@@ -4,9 +4,9 @@
  * and in the difference of its two snapshots. */
 #include "model.h"
 
-#define END                                                                                                  \
-    {                                                                                                        \
-        NULL, NULL                                                                                           \
+#define END                                                                                                            \
+    {                                                                                                                  \
+        NULL, NULL                                                                                                     \
     }
 
 /* A busy healthy node. Scenarios change these. */
@@ -102,8 +102,7 @@ const model_row model_quantities[] = {
 
     {"q.tx_full_sent", "q.tx_full + q.retries"},
     {"q.tx_controls", "q.tx_small + q.tx_gets + 2 * q.tx_connections + q.rx_puts + q.rx_connections"},
-    {"q.rx_controls",
-     "q.rx_small + q.rx_gets + 2 * q.rx_connections + q.tx_puts + q.tx_connections + q.nacks"},
+    {"q.rx_controls", "q.rx_small + q.rx_gets + 2 * q.rx_connections + q.tx_puts + q.tx_connections + q.nacks"},
     {"q.corrected", "count(k.corrected * q.up * dt)"},
     {"q.uncorrected", "count(k.uncorrected * q.up * dt)"},
     {"q.replays", "count(k.replays * dt)"},
@@ -231,10 +230,8 @@ const model_row model_counters[] = {
     {"lpe_net_match_requests_0", "lpe_put_cmds + lpe_rendezvous_put_cmds + lpe_get_cmds"},
     {"lpe_net_match_success_0", "lpe_net_match_requests_0"},
     {"lpe_net_match_overflow_0", "count(k.overflow * lpe_net_match_requests_0)"},
-    {"lpe_net_match_request_0",
-     "count(k.software_match * (lpe_net_match_requests_0 - lpe_net_match_overflow_0))"},
-    {"lpe_net_match_priority_0",
-     "lpe_net_match_requests_0 - lpe_net_match_overflow_0 - lpe_net_match_request_0"},
+    {"lpe_net_match_request_0", "count(k.software_match * (lpe_net_match_requests_0 - lpe_net_match_overflow_0))"},
+    {"lpe_net_match_priority_0", "lpe_net_match_requests_0 - lpe_net_match_overflow_0 - lpe_net_match_request_0"},
     {"lpe_append_cmds_0", "q.rx_eager + q.rx_large + q.tx_large"},
     {"lpe_append_success_0", "lpe_append_cmds_0"},
     {"lpe_net_match_useonce_0", "lpe_append_cmds_0"},
@@ -274,8 +271,7 @@ const model_row model_counters[] = {
     {"cq_tgt_waiting_on_read_0", "2 * cq_num_tgq_cmd_reads_0"},
 
     /* the way to the host: writes of at most 512 bytes, not aligned, so 5 for a full packet; reads of 512 */
-    {"parbs_tarb_ixe_posted_pkts",
-     "5 * q.rx_full + q.rx_rests * ceil(q.rest / 512) + q.rx_small + 2 * q.rx_eth"},
+    {"parbs_tarb_ixe_posted_pkts", "5 * q.rx_full + q.rx_rests * ceil(q.rest / 512) + q.rx_small + 2 * q.rx_eth"},
     {"parbs_tarb_oxe_non_posted_pkts", "4 * q.tx_full_sent + q.tx_rests * ceil(q.rest / 512) + 2 * q.tx_eth"},
     {"atu_client_req_oxe", "parbs_tarb_oxe_non_posted_pkts"},
     {"atu_client_req_ixe", "floor(1.45 * ixe_dmawr_write_reqs)"},
@@ -450,11 +446,10 @@ const model_row model_counters[] = {
 };
 
 const model_spread model_spreads[] = {
-    {"pct_req_rsp_latency_", "pct_req_ordered + pct_req_unordered", "k.latency_bin", "4"}, /* A */
-    {"pct_host_access_latency_", "pct_req_ordered + pct_req_unordered + pct_eth_packets", "k.host_bin",
-     "2"},                                                                    /* A */
-    {"atu_nta_trans_latency_", "parbs_tarb_atu_non_posted_pkts", "0", "0.5"}, /* A */
-    {"hni_pcs_fecl_errors_", "hni_pcs_corrected_cw", "5 * rnd", "1"},         /* A */
+    {"pct_req_rsp_latency_", "pct_req_ordered + pct_req_unordered", "k.latency_bin", "4"},                    /* A */
+    {"pct_host_access_latency_", "pct_req_ordered + pct_req_unordered + pct_eth_packets", "k.host_bin", "2"}, /* A */
+    {"atu_nta_trans_latency_", "parbs_tarb_atu_non_posted_pkts", "0", "0.5"},                                 /* A */
+    {"hni_pcs_fecl_errors_", "hni_pcs_corrected_cw", "5 * rnd", "1"},                                         /* A */
     {"hni_pcs_corrected_cw_bin_", "hni_pcs_corrected_cw", "k.corrected_bin", "0.7"},
     {NULL, NULL, NULL, NULL},
 };
@@ -474,14 +469,9 @@ const model_scenario model_scenarios[] = {
           END},
      NULL},
     {"light", "a few MB/s of eager messages", "light", 0,
-     ROWS{{"k.tx_load", "0.0005"},
-          {"k.rx_load", "0.0005"},
-          {"k.large_share", "0"},
-          {"k.small_rate", "500"},
-          END},
+     ROWS{{"k.tx_load", "0.0005"}, {"k.rx_load", "0.0005"}, {"k.large_share", "0"}, {"k.small_rate", "500"}, END},
      NULL},
-    {"history", "the past of a new tree: what a mixed life of days leaves (ratios as on Aurora)", "history",
-     0,
+    {"history", "the past of a new tree: what a mixed life of days leaves (ratios as on Aurora)", "history", 0,
      ROWS{{"k.tx_load", "near(0.004, 0.5)"},
           {"k.rx_load", "near(0.004, 0.5)"},
           {"k.overflow", "0.12"},
@@ -492,20 +482,13 @@ const model_scenario model_scenarios[] = {
           {"k.corrected", "1"},
           END},
      NULL},
-    {"congestion",
-     "network congestion: the switch holds this NIC (tx_paused 30 %), 15 % of packets carry ECN marks", NULL,
-     0,
-     ROWS{{"k.tx_load", "near(0.40, 0.05)"},
-          {"k.tx_paused", "0.30"},
-          {"k.ecn", "0.15"},
-          {"k.latency_bin", "29"},
-          END},
-     NULL},
-    {"write-pressure", "the host takes writes slowly: posted blocked 18 cycles/packet, then rx_paused 12 %",
+    {"congestion", "network congestion: the switch holds this NIC (tx_paused 30 %), 15 % of packets carry ECN marks",
      NULL, 0,
+     ROWS{{"k.tx_load", "near(0.40, 0.05)"}, {"k.tx_paused", "0.30"}, {"k.ecn", "0.15"}, {"k.latency_bin", "29"}, END},
+     NULL},
+    {"write-pressure", "the host takes writes slowly: posted blocked 18 cycles/packet, then rx_paused 12 %", NULL, 0,
      ROWS{{"k.rx_load", "near(0.35, 0.05)"}, {"k.posted_blocked", "18"}, {"k.rx_paused", "0.12"}, END}, NULL},
-    {"slow-reads",
-     "the host answers reads slowly: non-posted blocked 14 cycles/packet, host latency in the last bins",
+    {"slow-reads", "the host answers reads slowly: non-posted blocked 14 cycles/packet, host latency in the last bins",
      NULL, 0,
      ROWS{{"k.tx_load", "near(0.20, 0.05)"},
           {"k.nonposted_blocked", "14"},
@@ -513,8 +496,7 @@ const model_scenario model_scenarios[] = {
           {"k.latency_bin", "22"},
           END},
      NULL},
-    {"incast", "many small senders to this NIC: rx_paused 25 %, ECN 20 %, writes to the host not blocked",
-     NULL, 1,
+    {"incast", "many small senders to this NIC: rx_paused 25 %, ECN 20 %, writes to the host not blocked", NULL, 1,
      ROWS{{"k.rx_load", "near(0.70, 0.03)"},
           {"k.tx_load", "0.02"},
           {"k.large_share", "0.05"},
@@ -535,8 +517,7 @@ const model_scenario model_scenarios[] = {
           END},
      NULL},
     {"link-replay", "LLR replays 20 times/s, FEC is clean", NULL, 1, ROWS{{"k.replays", "20"}, END}, NULL},
-    {"link-flap", "the link goes down: link_restarts entries, carrier changes, lost packets, timeouts", NULL,
-     1,
+    {"link-flap", "the link goes down: link_restarts entries, carrier changes, lost packets, timeouts", NULL, 1,
      ROWS{{"k.down", "0.2"},
           {"k.spt_timeouts", "40"},
           {"k.sct_timeouts", "4"},
@@ -548,16 +529,10 @@ const model_scenario model_scenarios[] = {
           {"net:carrier_down_count", "max(first, 0.2 * dt)"},
           END},
      NULL},
-    {"timeouts", "packets are lost: spt and sct timeouts and retries, in telemetry and in the retry handler",
-     NULL, 1, ROWS{{"k.spt_timeouts", "25"}, {"k.sct_timeouts", "3"}, {"k.latency_bin", "31"}, END}, NULL},
-    {"target-exhaustion", "a remote target has no room: no_tct, no_trs, no_mst, busy answers, dropped nacks",
-     NULL, 0,
-     ROWS{{"k.no_tct", "40"},
-          {"k.no_trs", "300"},
-          {"k.no_mst", "120"},
-          {"k.busy", "15"},
-          {"k.nack_drops", "6"},
-          END},
+    {"timeouts", "packets are lost: spt and sct timeouts and retries, in telemetry and in the retry handler", NULL, 1,
+     ROWS{{"k.spt_timeouts", "25"}, {"k.sct_timeouts", "3"}, {"k.latency_bin", "31"}, END}, NULL},
+    {"target-exhaustion", "a remote target has no room: no_tct, no_trs, no_mst, busy answers, dropped nacks", NULL, 0,
+     ROWS{{"k.no_tct", "40"}, {"k.no_trs", "300"}, {"k.no_mst", "120"}, {"k.busy", "15"}, {"k.nack_drops", "6"}, END},
      NULL},
     {"match-overflow", "receives are posted late: 7 of 10 messages land in the overflow list", NULL, 0,
      ROWS{{"k.overflow", "0.7"}, END}, NULL},
@@ -589,15 +564,13 @@ const model_scenario model_scenarios[] = {
           {"k.rx_paused", "0.03"},
           END},
      FILES{{"current_link_speed", "8.0 GT/s PCIe\n"}, {"current_link_width", "8\n"}, {NULL, NULL}}},
-    {"wrap", "octet and idle counters pass 2^56: the first step takes them close to it, the next one across",
-     NULL, 1,
+    {"wrap", "octet and idle counters pass 2^56: the first step takes them close to it, the next one across", NULL, 1,
      ROWS{{"@top hni_sts_tx_octets_opt",
            "floor(0.5 * hni_sts_tx_ok_octets) + val(hni_sts_tx_octets_ieee) + hni_sts_tx_octets_ieee"},
           {"@top hni_sts_tx_ok_octets", "floor(0.5 * hni_sts_tx_ok_octets)"},
           {"@top cq_cq_oxe_num_idles", "floor(0.5 * cq_cq_oxe_num_idles)"},
           END},
      NULL},
-    {"reset", "the driver is loaded again: counters restart from zero", NULL, 1,
-     ROWS{{"@reset", "first"}, END}, NULL},
+    {"reset", "the driver is loaded again: counters restart from zero", NULL, 1, ROWS{{"@reset", "first"}, END}, NULL},
     {NULL, NULL, NULL, 0, NULL, NULL},
 };

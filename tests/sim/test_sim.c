@@ -61,8 +61,7 @@ static void take(const char *root, int nic, snapshot *out)
     for (struct dirent *e; (e = readdir(d));) {
         reading *r = &out->readings[out->count];
         long long seconds, nanoseconds;
-        if (*e->d_name == '.' || strcmp(e->d_name, "ALL-in-binary") == 0 ||
-            strcmp(e->d_name, "reset_counters") == 0)
+        if (*e->d_name == '.' || strcmp(e->d_name, "ALL-in-binary") == 0 || strcmp(e->d_name, "reset_counters") == 0)
             continue;
         int fd = openat(dirfd(d), e->d_name, O_RDONLY);
         ssize_t length = read(fd, text, sizeof text - 1);
@@ -141,8 +140,7 @@ static const char *const identities[][2] = {
     {"hni_pkts_recv_by_tc_0", "ixe_rx_ptl_connmgmt_pkt + ixe_rx_ptl_continuation_pkt + ixe_rx_ptl_msgs"},
     {"hni_pkts_recv_by_tc_1", "pct_responses_received"},
     {"ixe_rx_ptl_msgs", "ixe_rx_ptl_restricted_pkt + ixe_rx_ptl_unrestricted_pkt"},
-    {"lpe_net_match_requests_0",
-     "lpe_net_match_priority_0 + lpe_net_match_overflow_0 + lpe_net_match_request_0"},
+    {"lpe_net_match_requests_0", "lpe_net_match_priority_0 + lpe_net_match_overflow_0 + lpe_net_match_request_0"},
     {"lpe_net_match_requests_0", "lpe_put_cmds + lpe_get_cmds + lpe_rendezvous_put_cmds"},
     {"pct_req_ordered + pct_req_unordered", "oxe_ptl_tx_put_pkts_tsc_4 + ixe_disp_pct_getcomp"},
     {"atu_client_req_oxe", "parbs_tarb_oxe_non_posted_pkts"},
@@ -195,10 +193,9 @@ static void check_octets(const char *direction, double line_bits_per_s)
 /* No counter of cycles gains more than its own interval has. */
 static void check_clocks(double clock_hz)
 {
-    static const char *const cycles[] = {
-        "*_num_idles",    "oxe_channel_idle",       "hni_[rt]x_paused_*",
-        "hni_rx_stall_*", "hni_tx_stall_llr",       "parbs_tarb_pi_*_blocked_cnt",
-        "oxe_stall_*",    "cq_*_waiting_on_read_*", "ixe_dmawr_stall_*"};
+    static const char *const cycles[] = {"*_num_idles",    "oxe_channel_idle",       "hni_[rt]x_paused_*",
+                                         "hni_rx_stall_*", "hni_tx_stall_llr",       "parbs_tarb_pi_*_blocked_cnt",
+                                         "oxe_stall_*",    "cq_*_waiting_on_read_*", "ixe_dmawr_stall_*"};
     for (size_t k = 0; k < sizeof cycles / sizeof *cycles; k++)
         for (int i = 0; i < after.count; i++) {
             const char *name = after.readings[i].name;
@@ -259,8 +256,7 @@ static void every_scenario_is_consistent(void **state)
     (void)state;
     char root[128];
     step_through_scenarios(node_path(root, "c1"), (sim_options){.nics = 2, .asic = 1});
-    step_through_scenarios(node_path(root, "c1global"),
-                           (sim_options){.nics = 2, .asic = 1, .global_pause = 1});
+    step_through_scenarios(node_path(root, "c1global"), (sim_options){.nics = 2, .asic = 1, .global_pause = 1});
     step_through_scenarios(node_path(root, "c2"), (sim_options){.nics = 2, .asic = 2});
 }
 
@@ -357,8 +353,7 @@ static void unbalanced_loads_one_nic(void **state)
     static snapshot starts[4];
     for (int i = 0; i < 4; i++)
         take(root, i, &starts[i]);
-    sim_step(s, &(sim_step_options){
-                    .seconds = 1, .scenario = "unbalanced", .nics = (const int[]){2}, .nic_count = 1});
+    sim_step(s, &(sim_step_options){.seconds = 1, .scenario = "unbalanced", .nics = (const int[]){2}, .nic_count = 1});
     for (int i = 0; i < 4; i++) {
         before = starts[i];
         take(root, i, &after);
@@ -375,8 +370,7 @@ static void the_same_seed_gives_the_same_bytes(void **state)
     for (int i = 0; i < 3; i++) {
         char node[32];
         snprintf(node, sizeof node, "seed%d", i);
-        sim *s = new_node(node_path(roots[i], node),
-                          (sim_options){.nics = 2, .seed = i == 2 ? 6 : 5, .host = "n"});
+        sim *s = new_node(node_path(roots[i], node), (sim_options){.nics = 2, .seed = i == 2 ? 6 : 5, .host = "n"});
         sim_step(s, &(sim_step_options){.seconds = 0.25, .scenario = "congestion"});
         sim_close(s);
     }
@@ -392,8 +386,7 @@ static void stamps_advance_as_a_sweep_reads(void **state)
     char root[128];
     sim *s = new_node(node_path(root, "stamps"), (sim_options){.nics = 1});
     take(root, 0, &before);
-    int64_t first = find(&before, "atu_at_stall_ccp")->stamp,
-            last = find(&before, "tou_tou_oxe_num_stalls")->stamp;
+    int64_t first = find(&before, "atu_at_stall_ccp")->stamp, last = find(&before, "tou_tou_oxe_num_stalls")->stamp;
     assert_int_equal(first, 1746204071662953620);
     assert_true(last - first > 1890 * 6000 && last - first < 1890 * 9000);
     sim_step(s, &(sim_step_options){.seconds = 1});
@@ -440,8 +433,7 @@ static void levels_move_both_ways_within_their_width(void **state)
     assert_true(up > 0 && down > 0);
     for (int i = 0; i < after.count; i++)
         assert_true(after.readings[i].value < UINT64_C(1) << 56);
-    assert_int_equal(sim_set(s, 0, "pct_prf_trs_status_trs_in_use", 1 << 12),
-                     -ERANGE); /* 14 bits on Cassini-2 only */
+    assert_int_equal(sim_set(s, 0, "pct_prf_trs_status_trs_in_use", 1 << 12), -ERANGE); /* 14 bits on Cassini-2 only */
     sim_close(s);
 }
 
@@ -456,8 +448,7 @@ static void wrap_passes_the_width_in_the_second_step(void **state)
     assert_true(find(&before, "hni_sts_tx_ok_octets")->value > mask / 2);
     sim_step(s, &(sim_step_options){.seconds = 1, .scenario = "wrap"});
     take(root, 0, &after);
-    uint64_t old = find(&before, "hni_sts_tx_ok_octets")->value,
-             new = find(&after, "hni_sts_tx_ok_octets")->value;
+    uint64_t old = find(&before, "hni_sts_tx_ok_octets")->value, new = find(&after, "hni_sts_tx_ok_octets")->value;
     assert_true(new < old &&new <= mask);
     double rate = (double)((new - old) & mask) / seconds_of("hni_sts_tx_ok_octets");
     assert_true(rate > 5e9 && rate < 25e9);
@@ -530,9 +521,7 @@ static void faults_stay_until_repaired(void **state)
         assert_int_equal(sim_fault(s, 0, sim_fault_name(i), "hni_tx_paused_0"), 0);
         assert_int_equal(sim_step(s, &(sim_step_options){.seconds = 0.1}), 0);
         int fd = open(path, O_RDONLY);
-        ssize_t length = fd < 0                            ? -errno
-                         : read(fd, text, sizeof text) < 0 ? -errno
-                                                           : (ssize_t)lseek(fd, 0, SEEK_CUR);
+        ssize_t length = fd < 0 ? -errno : read(fd, text, sizeof text) < 0 ? -errno : (ssize_t)lseek(fd, 0, SEEK_CUR);
         if (fd >= 0) close(fd);
         const char *name = sim_fault_name(i);
         if (strcmp(name, "missing") == 0 || strcmp(name, "dangling") == 0) assert_int_equal(length, -ENOENT);

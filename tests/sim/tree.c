@@ -61,13 +61,11 @@ static int write_new(int root_fd, const char *path, const char *text)
 
 tree_nic tree_identify(int cxi, int count, int asic, uint64_t seed, int global_pause)
 {
-    tree_nic nic = {
-        .cxi = cxi, .hsn = cxi, .asic = asic, .count = count, .seed = seed, .global_pause = global_pause};
+    tree_nic nic = {.cxi = cxi, .hsn = cxi, .asic = asic, .count = count, .seed = seed, .global_pause = global_pause};
     /* the first two are crossed (a single one is hsn1): names must be followed, not guessed */
     if (cxi < 2) nic.hsn = 1 - cxi;
     int domain = cxi / nics_per_pci_domain, bus = 0x15 + 0x11 * (cxi % nics_per_pci_domain);
-    snprintf(nic.bridge, sizeof nic.bridge, "pci%04x:%02x", (unsigned)domain & 0xffffu,
-             (unsigned)(bus - 1) & 0xffu);
+    snprintf(nic.bridge, sizeof nic.bridge, "pci%04x:%02x", (unsigned)domain & 0xffffu, (unsigned)(bus - 1) & 0xffu);
     snprintf(nic.pci, sizeof nic.pci, "%04x:%02x:00.0", (unsigned)domain & 0xffffu, (unsigned)bus & 0xffu);
     snprintf(nic.device, sizeof nic.device, "sys/devices/%s/%s", nic.bridge, nic.pci);
     return nic;
@@ -160,8 +158,8 @@ static void value_of_key(const tree_nic *nic, const char *key, size_t length, ch
     int numa = 2 * nic->cxi >= nic->count;
     char version[8], mac[24], cpus[24], hex_serial[24], address[24], text[5][16];
     snprintf(version, sizeof version, "%d.%d", nic->asic, nic->asic == 1);
-    snprintf(mac, sizeof mac, "02:00:00:%02x:%02x:%02x", (unsigned)nic->seed & 0xffu,
-             (unsigned)nic->cxi >> 8 & 0xffu, (unsigned)nic->cxi & 0xffu);
+    snprintf(mac, sizeof mac, "02:00:00:%02x:%02x:%02x", (unsigned)nic->seed & 0xffu, (unsigned)nic->cxi >> 8 & 0xffu,
+             (unsigned)nic->cxi & 0xffu);
     snprintf(cpus, sizeof cpus, "%d-%d", 52 * numa, 52 * numa + 51);
     snprintf(hex_serial, sizeof hex_serial, "%08" PRIx64, model_random(&serial) & 0xffffffffu);
     snprintf(address, sizeof address, "%" PRIx64, 0x1000 + (nic->seed & 0xff) * 0x100 + (unsigned)nic->cxi);
@@ -407,8 +405,7 @@ int tree_spoil(int directory_fd, const char *path, int kind)
 {
     char digits[6001];
     const char *text = faults[kind].text;
-    if (unlinkat(directory_fd, path, 0) != 0 && errno == EISDIR &&
-        unlinkat(directory_fd, path, AT_REMOVEDIR) != 0)
+    if (unlinkat(directory_fd, path, 0) != 0 && errno == EISDIR && unlinkat(directory_fd, path, AT_REMOVEDIR) != 0)
         return -errno;
     if (faults[kind].how == DIRECTORY) return mkdirat(directory_fd, path, 0755) == 0 ? 0 : -errno;
     if (faults[kind].how == DANGLING) return symlinkat("nowhere", directory_fd, path) == 0 ? 0 : -errno;

@@ -141,7 +141,7 @@ int amdsmi_get_gpu_ecc_count(handle processor, uint64_t block, uint64_t *counts)
 int amdsmi_get_gpu_ecc_count(handle processor, uint64_t block, uint64_t *counts)
 {
     fake_amd_gpu *g = processor;
-    if (block != 1) return 1; /* that of the memory, which the others do not belong to */
+    if (block != 1) return 1;                 /* that of the memory, which the others do not belong to */
     memset(counts, 0x5a, 8 * sizeof *counts); /* corrected, uncorrected, deferred, five reserved */
     counts[0] = g->corrected;
     counts[1] = g->uncorrected;

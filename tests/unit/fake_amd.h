@@ -7,8 +7,8 @@
 enum { FAKE_AMD_GPUS = 2, FAKE_XGMI = 8 };
 
 typedef struct fake_amd_gpu {
-    uint64_t bdf;  /* domain from bit 16 on, as amdsmi_bdf_t; ROCm SMI's is made of it */
-    int result;    /* of every reading */
+    uint64_t bdf; /* domain from bit 16 on, as amdsmi_bdf_t; ROCm SMI's is made of it */
+    int result;   /* of every reading */
     int ecc_result, energy_result;
     uint64_t energy;
     float microjoules;

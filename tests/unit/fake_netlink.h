@@ -24,8 +24,7 @@ typedef struct fake_message {
 static size_t put(fake_message *m, const void *data, size_t size)
 {
     size_t at = m->size;
-    if (size)
-        memcpy(m->data + at, data, size);
+    if (size) memcpy(m->data + at, data, size);
     memset(m->data + at + size, 0, 3);
     m->size += (size + 3) & ~(size_t)3;
     return at;

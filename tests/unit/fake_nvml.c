@@ -100,12 +100,12 @@ int nvmlDeviceGetPciInfo_v3(device d, pci *p)
     return begin(d);
 }
 
-#define GETTER(name, member)                                                                                 \
-    int name(device d, unsigned *value);                                                                     \
-    int name(device d, unsigned *value)                                                                      \
-    {                                                                                                        \
-        *value = d->member;                                                                                  \
-        return begin(d);                                                                                     \
+#define GETTER(name, member)                                                                                           \
+    int name(device d, unsigned *value);                                                                               \
+    int name(device d, unsigned *value)                                                                                \
+    {                                                                                                                  \
+        *value = d->member;                                                                                            \
+        return begin(d);                                                                                               \
     }
 
 GETTER(nvmlDeviceGetPowerUsage, power_mw)

@@ -100,11 +100,11 @@ static int list(const fake_ze_list *l, uint32_t *count, handle *items)
     return 0;
 }
 
-#define LIST(name, member)                                                                                   \
-    int name(handle device, uint32_t *count, handle *items);                                                 \
-    int name(handle device, uint32_t *count, handle *items)                                                  \
-    {                                                                                                        \
-        return device == &fake_ze ? list(&fake_ze.member, count, items) : WRONG;                             \
+#define LIST(name, member)                                                                                             \
+    int name(handle device, uint32_t *count, handle *items);                                                           \
+    int name(handle device, uint32_t *count, handle *items)                                                            \
+    {                                                                                                                  \
+        return device == &fake_ze ? list(&fake_ze.member, count, items) : WRONG;                                       \
     }
 
 LIST(zesDeviceEnumEngineGroups, engines)

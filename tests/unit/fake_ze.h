@@ -12,7 +12,7 @@ typedef struct fake_ze_part {
     uint64_t a, b;   /* engine: us, stamp; memory: size, free; energy: uJ; port: received, sent; clock: us throttled */
     double real;     /* MHz, degrees */
     double most;
-    unsigned bits;   /* reasons of a clock, status of a port, width of a memory's counters, where 0: not told */
+    unsigned bits; /* reasons of a clock, status of a port, width of a memory's counters, where 0: not told */
     uint64_t read, written;
     uint64_t counts[7];
 } fake_ze_part;

@@ -9,9 +9,22 @@
 // The next of a series of names; a third of them count on from the one before, over 9 -> 10 and 99 -> 100.
 SUPPORT void generate_name(uint64_t *seed, char *name)
 {
-    static const char *const stems[] = {"hni_rx_ok_", "x", "", "a.b/c d", "caf\xc3\xa9", "\xff\xfe\x80", "tab\tnew\nline",
-                                        "\x01\x1f\x7f", "\"quoted\\\"", "port_rcv_data", "RxTIDFullEr,", "#2", "-", "%s%n"};
-    static const char *const endings[] = {"", "0", "8", "9", "09", "99", "097", "998", "007", "99999999999999999998", "00"};
+    static const char *const stems[] = {"hni_rx_ok_",
+                                        "x",
+                                        "",
+                                        "a.b/c d",
+                                        "caf\xc3\xa9",
+                                        "\xff\xfe\x80",
+                                        "tab\tnew\nline",
+                                        "\x01\x1f\x7f",
+                                        "\"quoted\\\"",
+                                        "port_rcv_data",
+                                        "RxTIDFullEr,",
+                                        "#2",
+                                        "-",
+                                        "%s%n"};
+    static const char *const endings[] = {"",  "0", "8", "9", "09", "99", "097", "998", "007", "99999999999999999998",
+                                          "00"};
     size_t n = strlen(name), first = n;
     switch (random_below(seed, 6)) {
     case 0:
@@ -24,11 +37,13 @@ SUPPORT void generate_name(uint64_t *seed, char *name)
         sprintf(name, "%s%s", stems[random_below(seed, COUNT(stems))], endings[random_below(seed, COUNT(endings))]);
         return;
     case 3:
-        for (n = 0; n < 12; n++) name[n] = (char)(1 + random_below(seed, 255));
+        for (n = 0; n < 12; n++)
+            name[n] = (char)(1 + random_below(seed, 255));
         name[n] = 0;
         return;
     default: // the number after it, in whatever width
-        while (first && name[first - 1] >= '0' && name[first - 1] <= '9') first--;
+        while (first && name[first - 1] >= '0' && name[first - 1] <= '9')
+            first--;
         if (first == n || n > NAME_ROOM - 10) {
             sprintf(name, "n%d", (int)random_below(seed, 120));
             return;
@@ -83,7 +98,8 @@ SUPPORT const netprof_schema *generate_schema(uint64_t seed, size_t most)
         sprintf(name, "source%d", (int)random_below(&seed, 3));
         netprof_build_source(list, name);
         if (random_below(&seed, 3) == 0)
-            netprof_list_state(list, (netprof_status)random_below(&seed, 8), (int)random_below(&seed, 134), "/a \xff path");
+            netprof_list_state(list, (netprof_status)random_below(&seed, 8), (int)random_below(&seed, 134),
+                               "/a \xff path");
         for (size_t k = random_below(&seed, 4); k; k--) {
             strcpy(name, "cxi9");
             generate_name(&seed, name);
@@ -109,8 +125,8 @@ SUPPORT uint64_t generate_value(uint64_t *seed)
 }
 
 // A first snapshot (previous NULL), or one some time later: most values stay. wild: any numbers at all.
-SUPPORT void generate_snapshot(uint64_t *seed, const netprof_schema *schema, const netprof_snapshot *previous,
-                               int wild, netprof_snapshot *s)
+SUPPORT void generate_snapshot(uint64_t *seed, const netprof_schema *schema, const netprof_snapshot *previous, int wild,
+                               netprof_snapshot *s)
 {
     int sane = previous && previous->end_ns > 0 && previous->end_ns < INT64_MAX / 4;
     int64_t clock = sane ? previous->end_ns + 1000000 : (int64_t)random_below(seed, 1000000000);
@@ -146,7 +162,8 @@ SUPPORT void generate_snapshot(uint64_t *seed, const netprof_schema *schema, con
         s->begin_ns = (int64_t)generate_value(seed);
         s->end_ns = (int64_t)generate_value(seed);
         s->wall_ns = (int64_t)generate_value(seed);
-        for (size_t d = 0; d < schema->device_count; d++) s->device_end_ns[d] = (int64_t)generate_value(seed);
+        for (size_t d = 0; d < schema->device_count; d++)
+            s->device_end_ns[d] = (int64_t)generate_value(seed);
     }
 }
 

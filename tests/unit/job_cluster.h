@@ -27,12 +27,12 @@ typedef struct node_shape {
     const char *name, *host; // node name; host NULL: the same
     const char *boot;        // its boot_id; NULL: the name
     unsigned parts;
-    int nics, gpus;          // nics 0: two, -1: none
-    int veths;               // virtual interfaces "veth0", ... that say 10 Gbit/s, as the kernel's do
-    int cpus;                // 0: 4
-    int energy_width;        // bits; 0: 64
-    double interval_s;       // as told by the file; 0: not told
-    int64_t offset_ns;       // of its wall clock
+    int nics, gpus;           // nics 0: two, -1: none
+    int veths;                // virtual interfaces "veth0", ... that say 10 Gbit/s, as the kernel's do
+    int cpus;                 // 0: 4
+    int energy_width;         // bits; 0: 64
+    double interval_s;        // as told by the file; 0: not told
+    int64_t offset_ns;        // of its wall clock
     const char *const *facts; // key, value, ..., NULL
 } node_shape;
 
@@ -65,14 +65,18 @@ SUPPORT void cluster_counter(netprof_list *list, const char *name, const char *u
     netprof_list_counter(list, &c);
 }
 
-SUPPORT void cluster_counters(netprof_list *list, const char *const *names, const char *unit, netprof_kind kind, int width)
+SUPPORT void cluster_counters(netprof_list *list, const char *const *names, const char *unit, netprof_kind kind,
+                              int width)
 {
-    for (; *names; names++) cluster_counter(list, *names, unit, kind, width);
+    for (; *names; names++)
+        cluster_counter(list, *names, unit, kind, width);
 }
 
 SUPPORT void cluster_node_parts(netprof_list *list, const node_shape *s)
 {
-    static const char *const times[] = {"cpu_user", "cpu_system", NULL}, *const moved[] = {"read_chars", "write_chars", "read_bytes", "write_bytes", NULL};
+    static const char *const times[] = {"cpu_user", "cpu_system", NULL}, *const moved[] = {"read_chars", "write_chars",
+                                                                                           "read_bytes", "write_bytes",
+                                                                                           NULL};
     static const char *const group[] = {"memory_current", "memory_limit", "memory_file_inactive", "memory_peak", NULL};
     static const char *const cpu[] = {"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", NULL};
     static const char *const memory[] = {"MemTotal", "MemAvailable", "SwapTotal", "SwapFree", NULL};
@@ -203,7 +207,8 @@ SUPPORT node_file node_open(const char *path, const node_shape *s)
     const netprof_schema *schema = cluster_schema(s);
     assert_int_equal(netprof_writer_open(&f.writer, path, 0, NULL), NETPROF_OK);
     netprof_write_fact(f.writer, "node", s->name, NULL);
-    for (const char *const *fact = s->facts; fact && *fact; fact += 2) netprof_write_fact(f.writer, fact[0], fact[1], NULL);
+    for (const char *const *fact = s->facts; fact && *fact; fact += 2)
+        netprof_write_fact(f.writer, fact[0], fact[1], NULL);
     if (s->interval_s > 0) {
         char text[32];
         snprintf(text, sizeof text, "%.0f", s->interval_s * 1e9);
@@ -244,7 +249,8 @@ SUPPORT void node_take(node_file *f, double seconds)
     f->x.begin_ns = INT64_C(5000000000000) + ns;
     f->x.end_ns = f->x.begin_ns + 1000000;
     f->x.wall_ns = CLUSTER_EPOCH + ns + f->offset_ns;
-    for (size_t d = 0; d < f->x.schema->device_count; d++) f->x.device_begin_ns[d] = f->x.device_end_ns[d] = f->x.begin_ns;
+    for (size_t d = 0; d < f->x.schema->device_count; d++)
+        f->x.device_begin_ns[d] = f->x.device_end_ns[d] = f->x.begin_ns;
     assert_int_equal(netprof_write_snapshot(f->writer, &f->x, NULL), NETPROF_OK);
 }
 

@@ -98,7 +98,8 @@ SUPPORT int job_is_part(const job_node *part, const job_node *whole)
 {
     const char *slash = strrchr(part->path, '/');
     size_t n = slash ? (size_t)(slash - part->path) : 0;
-    return slash && part->thread == whole->thread && strlen(whole->path) == n && strncmp(part->path, whole->path, n) == 0;
+    return slash && part->thread == whole->thread && strlen(whole->path) == n &&
+           strncmp(part->path, whole->path, n) == 0;
 }
 
 SUPPORT unsigned job_bucket(uint64_t ns)
@@ -137,7 +138,8 @@ SUPPORT void job_stat(job_rank *r, size_t i, netprof_stat *s, uint64_t *buckets)
         at++;
     }
     snprintf(r->nodes[i].name, sizeof r->nodes[i].name, "%s", slash ? slash + 1 : n->path);
-    for (char *c = r->nodes[i].name; (c = strchr(c, '%'));) *c = '/';
+    for (char *c = r->nodes[i].name; (c = strchr(c, '%'));)
+        *c = '/';
     s->region = r->nodes[i].name;
     s->measured = n->call_count;
     s->calls = n->call_count + n->open + n->unmeasured;
@@ -184,21 +186,21 @@ SUPPORT void job_put(job_rank *r, netprof_writer *w)
     for (uint32_t i = 0; i < JOB_COUNTERS; i++)
         counters[i] = i;
     netprof_regions all = {.stats = stats,
-                               .count = r->node_count,
-                               .schema = r->schema,
-                               .counters = counters,
-                               .counter_count = r->schema ? r->schema->counter_count : 0,
-                               .mode = r->mode,
-                               .wall_ns = r->wall_ns,
-                               .elapsed_ns = r->elapsed_ns,
-                               .threads = 1,
-                               .mismatched = r->mismatched,
-                               .dropped = r->dropped,
-                               .overhead_ps = r->overhead_ps,
-                               .sweep_ns = r->sweep_ns,
-                               .interval_ns = r->interval_ns,
-                               .clock = "tsc",
-                               .warning = r->warning};
+                           .count = r->node_count,
+                           .schema = r->schema,
+                           .counters = counters,
+                           .counter_count = r->schema ? r->schema->counter_count : 0,
+                           .mode = r->mode,
+                           .wall_ns = r->wall_ns,
+                           .elapsed_ns = r->elapsed_ns,
+                           .threads = 1,
+                           .mismatched = r->mismatched,
+                           .dropped = r->dropped,
+                           .overhead_ps = r->overhead_ps,
+                           .sweep_ns = r->sweep_ns,
+                           .interval_ns = r->interval_ns,
+                           .clock = "tsc",
+                           .warning = r->warning};
     for (size_t i = 0; i < r->node_count; i++)
         if (r->nodes[i].thread >= all.threads) all.threads = r->nodes[i].thread + 1;
     job_fact(w, "netprof", r->version);

@@ -97,12 +97,14 @@ static inline const netprof_schema *situation_schema(situation_token *tokens, si
     const netprof_schema *schema;
     for (size_t s = 0; s < count; s++) {
         size_t known = 0;
-        while (known < s && strcmp(tokens[known].source, tokens[s].source) != 0) known++;
+        while (known < s && strcmp(tokens[known].source, tokens[s].source) != 0)
+            known++;
         if (known < s) continue;
         netprof_build_source(list, tokens[s].source);
         for (size_t i = s; i < count; i++) {
             size_t first = 0;
-            while (!situation_same(&tokens[first], &tokens[i])) first++;
+            while (!situation_same(&tokens[first], &tokens[i]))
+                first++;
             if (first == i && strcmp(tokens[i].source, tokens[s].source) == 0)
                 situation_add_device(list, tokens, count, i);
         }

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#define SUPPORT static __attribute__((unused))
+#define SUPPORT      static __attribute__((unused))
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* -- trees of small files -- */
@@ -71,8 +71,8 @@ SUPPORT void tree_write_bytes(const char *tree, const char *path, const void *da
     close(fd);
 }
 
-SUPPORT __attribute__((format(printf, 3, 4))) void tree_write(const char *tree, const char *path,
-                                                              const char *format, ...)
+SUPPORT __attribute__((format(printf, 3, 4))) void tree_write(const char *tree, const char *path, const char *format,
+                                                              ...)
 {
     char text[4096];
     va_list arguments;
@@ -88,7 +88,8 @@ SUPPORT size_t count_entries(const char *path)
     DIR *directory = opendir(path);
     size_t n = 0;
     if (!directory) return 0;
-    while (readdir(directory)) n++;
+    while (readdir(directory))
+        n++;
     closedir(directory);
     return n - 2;
 }
@@ -230,8 +231,8 @@ SUPPORT const char *schema_difference(const netprof_schema *a, const netprof_sch
 }
 
 // The same for snapshots; stamps may be off by `tolerance` nanoseconds, where `exact` (may be NULL) is 0.
-SUPPORT const char *snapshot_difference(const netprof_snapshot *a, const netprof_snapshot *b,
-                                        int64_t tolerance, const uint8_t *exact)
+SUPPORT const char *snapshot_difference(const netprof_snapshot *a, const netprof_snapshot *b, int64_t tolerance,
+                                        const uint8_t *exact)
 {
     const char *what = schema_difference(a->schema, b->schema);
     size_t n = a->schema->counter_count, d = a->schema->device_count;
@@ -269,10 +270,10 @@ SUPPORT const char *delta_difference(const netprof_delta *a, const netprof_delta
     return NULL;
 }
 
-#define assert_same(difference)                                                                              \
-    do {                                                                                                     \
-        const char *what_differs = (difference);                                                             \
-        if (what_differs) fail_msg("different: %s", what_differs);                                           \
+#define assert_same(difference)                                                                                        \
+    do {                                                                                                               \
+        const char *what_differs = (difference);                                                                       \
+        if (what_differs) fail_msg("different: %s", what_differs);                                                     \
     } while (0)
 
 #endif

@@ -42,7 +42,7 @@ char *__wrap_strdup(const char *text);
 void __wrap_free(void *pointer);
 
 static bool counting, and_all_that_follow;
-static long fail_at; // the fail_at-th fails; 0: none
+static long fail_at;        // the fail_at-th fails; 0: none
 static void *ours[1 << 16]; // what was handed out and not given back while counting
 static size_t our_count;
 
@@ -146,7 +146,8 @@ static long sweep(task t)
         for (n = 1;; n++) {
             run_task(t, &now, n, all);
             bool reached = fail_at == 0 || all;
-            if (our_count) fail_msg("allocation %ld%s: %zu blocks leaked", n, all ? " and all that follow" : "", our_count);
+            if (our_count)
+                fail_msg("allocation %ld%s: %zu blocks leaked", n, all ? " and all that follow" : "", our_count);
             if (now.error && now.error != NETPROF_ERR_NOMEM)
                 fail_msg("allocation %ld: %s instead of no memory", n, netprof_strerror(now.error));
             if (!now.error && strcmp(now.text, whole.text) != 0)
@@ -183,7 +184,8 @@ static const char text_of_node[] =
 static const char rules_text[] =
     "name,class,source,per,define,value,unit,needs,info,watch,warn,high,critical,claim,advice,explained_by,background,"
     "evidence\n"
-    "mine,congestion,cxi,,,rate(hni_rx_paused_1),per second,hni_rx_paused_1 >= 0,,> 1,> 2,> 3,,{value|x} of it,do this,,,\n"
+    "mine,congestion,cxi,,,rate(hni_rx_paused_1),per second,hni_rx_paused_1 >= 0,,> 1,> 2,> 3,,{value|x} of it,do "
+    "this,,,\n"
     "bad line,cxi\n";
 
 static bytes netprof_file, json_file, net_prof_json;
@@ -322,7 +324,8 @@ static void differ(outcome *o)
     o->error = difference_of_snapshots(&d, &node.before, &node.after, false, &error);
     if (o->error) assert_int_equal(error.code, o->error);
     for (size_t i = 0; !o->error && i < d.delta->schema->counter_count; i++)
-        tell(o, "%s %llu %d ", d.delta->schema->counters[i].name, (unsigned long long)d.rows[i].magnitude, d.rows[i].flag);
+        tell(o, "%s %llu %d ", d.delta->schema->counters[i].name, (unsigned long long)d.rows[i].magnitude,
+             d.rows[i].flag);
     difference_free(&d);
 }
 
@@ -347,7 +350,8 @@ static void tabulate(outcome *o)
 {
     difference_table table = {0};
     o->error = difference_table_of_marks(&node.d, "cxi", CATALOG_IMPORTANT, &table, NULL);
-    for (size_t i = 0; !o->error && i < table.row_count; i++) tell(o, "%s ", table.names[i]);
+    for (size_t i = 0; !o->error && i < table.row_count; i++)
+        tell(o, "%s ", table.names[i]);
     if (!o->error) tell(o, "%zu columns", table.column_count);
     difference_table_free(&table);
 }
@@ -363,7 +367,7 @@ static void read_rules(outcome *o)
 
 static void over_time(outcome *o)
 {
-    const dataset_run run = {.path = (char *)(uintptr_t)"x"};
+    const dataset_run run = {.path = (char *)(uintptr_t) "x"};
     static const double half[] = {0.5};
     series s = {0};
     o->error = series_take(&s, &run, 0, &node.before);
@@ -372,10 +376,13 @@ static void over_time(outcome *o)
     for (size_t i = 0; !o->error && i < s.device_count; i++) {
         double middle[2] = {0, 0};
         for (int way = 0; way < 2 && !o->error; way++)
-            if (series_quantiles(&s.devices[i], way, half, &middle[way], 1) == SERIES_FAILED) o->error = NETPROF_ERR_NOMEM;
-        tell(o, "%s %d %zu steps %g %g\n", s.devices[i].name, s.devices[i].chosen, s.devices[i].count, middle[0], middle[1]);
+            if (series_quantiles(&s.devices[i], way, half, &middle[way], 1) == SERIES_FAILED)
+                o->error = NETPROF_ERR_NOMEM;
+        tell(o, "%s %d %zu steps %g %g\n", s.devices[i].name, s.devices[i].chosen, s.devices[i].count, middle[0],
+             middle[1]);
     }
-    for (size_t i = 0; !o->error && i < s.counter_count; i++) tell(o, "%s %g\n", s.counters[i].name, s.counters[i].sum);
+    for (size_t i = 0; !o->error && i < s.counter_count; i++)
+        tell(o, "%s %g\n", s.counters[i].name, s.counters[i].sum);
     series_free(&s);
 }
 
@@ -390,13 +397,15 @@ static void make_job(void)
     assert_non_null(mkdtemp(job_directory));
     for (int i = 0; i < 3; i++) {
         netprof_snapshot both[2] = {node.before, node.after};
-        for (int k = 0; k < 2; k++) both[k].wall_ns += i == 2 ? INT64_C(3600000000000) : 0;
+        for (int k = 0; k < 2; k++)
+            both[k].wall_ns += i == 2 ? INT64_C(3600000000000) : 0;
         netprof_writer *w;
         snprintf(path, sizeof path, "%s/%d.netprof", job_directory, i);
         assert_int_equal(netprof_writer_open(&w, path, 0, NULL), NETPROF_OK);
         netprof_write_fact(w, "node", i == 1 ? "n2" : "n1", NULL);
         netprof_write_fact(w, "job_id", "17", NULL);
-        for (int k = 0; k < 2; k++) assert_int_equal(netprof_write_snapshot(w, &both[k], NULL), NETPROF_OK);
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(netprof_write_snapshot(w, &both[k], NULL), NETPROF_OK);
         assert_int_equal(netprof_writer_close(w, 1, NULL), NETPROF_OK);
     }
     snprintf(path, sizeof path, "%s/x.phases", job_directory);
@@ -427,12 +436,18 @@ static void report_job(outcome *o)
     o->error = job_report_read(&job, paths, 1, &how, &error);
     if (o->error) assert_int_equal(error.code, o->error);
     if (!o->error) tell(o, "%s\n%zu nodes, %g s\n", job.title, job.node_count, job.end_s);
-    for (size_t i = 0; i < job.use_count; i++) tell(o, "%d %g %g\n", job.uses[i].meter, job.uses[i].mean, job.uses[i].total);
-    for (size_t i = 0; i < job.finding_count; i++) tell(o, "%s: %s\n", job.findings[i].rule, job.findings[i].claim);
-    for (size_t i = 0; i < job.note_count; i++) tell(o, "%s\n", job.notes[i].text);
-    for (size_t i = 0; i < job.phase_count; i++) tell(o, "%s %g\n", job.phases[i].name, job.phases[i].time_s);
-    for (size_t i = 0; i < job.event_count; i++) tell(o, "%s %g\n", job.events[i].counter, job.events[i].sum);
-    for (size_t i = 0; i < job.fact_count; i++) tell(o, "%s\n", job.facts[i].text);
+    for (size_t i = 0; i < job.use_count; i++)
+        tell(o, "%d %g %g\n", job.uses[i].meter, job.uses[i].mean, job.uses[i].total);
+    for (size_t i = 0; i < job.finding_count; i++)
+        tell(o, "%s: %s\n", job.findings[i].rule, job.findings[i].claim);
+    for (size_t i = 0; i < job.note_count; i++)
+        tell(o, "%s\n", job.notes[i].text);
+    for (size_t i = 0; i < job.phase_count; i++)
+        tell(o, "%s %g\n", job.phases[i].name, job.phases[i].time_s);
+    for (size_t i = 0; i < job.event_count; i++)
+        tell(o, "%s %g\n", job.events[i].counter, job.events[i].sum);
+    for (size_t i = 0; i < job.fact_count; i++)
+        tell(o, "%s\n", job.facts[i].text);
     job_report_free(&job);
 }
 
@@ -450,7 +465,7 @@ static void find(outcome *o)
 }
 
 #define SWEPT(function)                                                                                                \
-    static void function##_without_memory(void **state)                                                               \
+    static void function##_without_memory(void **state)                                                                \
     {                                                                                                                  \
         (void)state;                                                                                                   \
         printf("%s: %ld allocations\n", #function, sweep(function) - 1);                                               \
@@ -491,11 +506,12 @@ static char *nccl_saved;
 static void tell_view(outcome *o, const nccl_view *v)
 {
     tell(o, "%s|%zu sentences %zu rows %zu late %zu kinds %zu bins %zu series %zu ranks %zu gone|", v->verdict,
-         v->sentences.count, v->rows.count, v->late.count, v->kinds.count, v->run.count, v->series.count, v->slowest.count,
-         v->gone.count);
+         v->sentences.count, v->rows.count, v->late.count, v->kinds.count, v->run.count, v->series.count,
+         v->slowest.count, v->gone.count);
     for (size_t i = 0; i < v->rows.count; i++)
         tell(o, "%s %s %g;", v->rows.items[i].label, v->rows.items[i].coll, v->rows.items[i].wire_us.p50);
-    for (size_t i = 0; i < v->kinds.count; i++) tell(o, "%zu %zu;", v->kinds.items[i].points.count, v->kinds.items[i].bins.count);
+    for (size_t i = 0; i < v->kinds.count; i++)
+        tell(o, "%zu %zu;", v->kinds.items[i].points.count, v->kinds.items[i].bins.count);
 }
 
 static void view_of_logs(outcome *o)
@@ -522,8 +538,15 @@ static void view_without_memory(void **state)
     nccl_view v;
     (void)state;
     assert_non_null(path);
-    const nccl_generate_plan plan = {.directory = path, .packing = "", .side = 2, .gpus = 1, .records = 400, .seed = 3,
-                                     .late_rank = 2, .late_us = 500, .drop = 0.02};
+    const nccl_generate_plan plan = {.directory = path,
+                                     .packing = "",
+                                     .side = 2,
+                                     .gpus = 1,
+                                     .records = 400,
+                                     .seed = 3,
+                                     .late_rank = 2,
+                                     .late_us = 500,
+                                     .drop = 0.02};
     assert_int_equal(nccl_generate(&plan, &truth), 0);
     assert_int_equal(nccl_read(&nccl_logs, &path, 1, NULL, NULL), NETPROF_OK);
     assert_int_equal(nccl_findings_make(&nccl_found, &nccl_logs, NULL, NULL), NETPROF_OK);
@@ -560,13 +583,16 @@ static void programs(outcome *o)
     const nsys_options options = {.bins = 3};
     o->error = nsys_job_read(&job, nsys_paths, 2, &options, NULL);
     if (o->error) return;
-    for (int i = 0; i < NSYS_READ; i++) tell_table(o, &job.together.tables[i]);
+    for (int i = 0; i < NSYS_READ; i++)
+        tell_table(o, &job.together.tables[i]);
     for (size_t i = 0; i < job.files[0].gpu_count; i++)
         tell(o, "%s %s %g;", job.files[0].gpus[i].name, job.files[0].gpus[i].bus, job.files[0].gpus[i].busy[0][1]);
     tell(o, "%zu %zu %s", job.spent_count, job.meetings, job.clock_text);
     const nsys_table *made = nsys_table_of(&job.together, NSYS_GPU);
-    if (made) tell_table(o, made);
-    else o->error = NETPROF_ERR_NOMEM;
+    if (made)
+        tell_table(o, made);
+    else
+        o->error = NETPROF_ERR_NOMEM;
     nsys_job_free(&job);
 }
 
@@ -590,7 +616,8 @@ static void programs_without_memory(void **state)
     bool can_read = nsys_job_read(&job, nsys_paths, 1, NULL, NULL) != NETPROF_ERR_IO; // not without SQLite's library
     nsys_job_free(&job);
     if (can_read) printf("programs: %ld allocations\n", sweep(programs) - 1);
-    for (int i = 0; i < 2; i++) unlink(paths[i]);
+    for (int i = 0; i < 2; i++)
+        unlink(paths[i]);
     if (!can_read) skip();
 }
 
@@ -671,7 +698,8 @@ int main(void)
         cmocka_unit_test(differ_without_memory),
         cmocka_unit_test(choose_without_memory),
         cmocka_unit_test(tabulate_without_memory),
-        cmocka_unit_test(read_rules_without_memory), cmocka_unit_test(over_time_without_memory),
+        cmocka_unit_test(read_rules_without_memory),
+        cmocka_unit_test(over_time_without_memory),
         cmocka_unit_test(find_without_memory),
         cmocka_unit_test(view_without_memory),
         cmocka_unit_test(programs_without_memory),

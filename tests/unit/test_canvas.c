@@ -26,11 +26,13 @@ static void test_visible(void **state)
     check_visible("plain", "plain");
     check_visible("a\x1b[31mb", "a\\x1b[31mb");
     check_visible("two\nlines\tand", "two lines and");
-    check_visible("\xe2\x80\xae" "evil", "\\u{202e}evil");           // right-to-left override
+    check_visible("\xe2\x80\xae"
+                  "evil",
+                  "\\u{202e}evil"); // right-to-left override
     check_visible("zero\xe2\x80\x8bwidth", "zero\\u{200b}width");
-    check_visible("bad\xff\xc3", "bad\\xff\\xc3");                    // no UTF-8
+    check_visible("bad\xff\xc3", "bad\\xff\\xc3");                         // no UTF-8
     check_visible("5\xe2\x80\xafkB \xc3\xa9", "5\xe2\x80\xafkB \xc3\xa9"); // narrow blank and accents stay
-    check_visible("\xef\xbf\xbe", "\\u{fffe}");                      // no XML character
+    check_visible("\xef\xbf\xbe", "\\u{fffe}");                            // no XML character
 }
 
 static void check_number(double number, const char *expected)
@@ -74,7 +76,8 @@ static double contrast(theme_rgb a, theme_rgb b)
 static void test_theme(void **state)
 {
     static const theme_ink ramps[] = {INK_BLUE, INK_ORANGE};
-    static const theme_ink texts[] = {INK_TEXT, INK_SECONDARY, INK_RECEIVED_TEXT, INK_SENT_TEXT, INK_OK, INK_WATCH, INK_BAD};
+    static const theme_ink texts[] = {INK_TEXT,  INK_SECONDARY, INK_RECEIVED_TEXT, INK_SENT_TEXT, INK_OK,
+                                      INK_WATCH, INK_BAD};
     (void)state;
     for (int dark = 0; dark < 2; dark++) {
         for (size_t r = 0; r < 2; r++)
@@ -84,7 +87,8 @@ static void test_theme(void **state)
                 assert_true(dark ? now > before : now < before);
             }
         for (int ink = INK_BLUE; ink < INK_ON; ink++)
-            assert_true(contrast(theme_color((theme_ink)ink, dark), theme_color((theme_ink)(INK_ON + ink), dark)) >= 4.2);
+            assert_true(contrast(theme_color((theme_ink)ink, dark), theme_color((theme_ink)(INK_ON + ink), dark)) >=
+                        4.2);
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
             assert_true(contrast(theme_color(texts[i], dark), theme_color(INK_PAPER, dark)) >= 4.5);
     }
@@ -106,7 +110,8 @@ static void test_text(void **state)
     // Digits are as wide as each other.
     assert_true(fabs(canvas_text_width(c, "1111", TYPE_CELL) - canvas_text_width(c, "8888", TYPE_CELL)) < .01);
     // Shortened in the middle, within the width; the whole text stays for those who ask.
-    double width = canvas_text(c, 10, 20, "a_very_long_counter_name_that_does_not_fit", TYPE_BODY, INK_TEXT, ALIGN_LEFT, 80);
+    double width =
+        canvas_text(c, 10, 20, "a_very_long_counter_name_that_does_not_fit", TYPE_BODY, INK_TEXT, ALIGN_LEFT, 80);
     assert_true(width <= 80 && width > 60);
     assert_int_equal(c->count, 1);
     assert_non_null(strstr(c->ops[0].text, "\xe2\x80\xa6"));
@@ -118,7 +123,8 @@ static void test_text(void **state)
     double all = canvas_paragraph_height(c, 80, words, TYPE_BODY, 0);
     double lines = all / (1.35 * theme_size(TYPE_BODY));
     assert_true(lines > 3.5 && fabs(lines - round(lines)) < 1e-6);
-    assert_true(fabs(canvas_paragraph(c, 0, 50, 80, words, TYPE_BODY, INK_TEXT, 2) - 2 * 1.35 * theme_size(TYPE_BODY)) < 1e-6);
+    assert_true(fabs(canvas_paragraph(c, 0, 50, 80, words, TYPE_BODY, INK_TEXT, 2) - 2 * 1.35 * theme_size(TYPE_BODY)) <
+                1e-6);
     assert_int_equal(c->count, 3);
     assert_non_null(strstr(c->ops[2].text, "\xe2\x80\xa6"));
     assert_true(canvas_paragraph_height(c, 80, "", TYPE_BODY, 0) == 0);
@@ -128,7 +134,8 @@ static void test_text(void **state)
         size_t from = c->count, whole = 0;
         canvas_paragraph(c, 0, 50, w, "waited 91.4 % of it, 0.1 % more and 12 CPUs", TYPE_BODY, INK_TEXT, 0);
         for (size_t i = from; i < c->count; i++)
-            for (size_t k = 0; k < 3; k++) whole += strstr(c->ops[i].text, together[k]) != NULL;
+            for (size_t k = 0; k < 3; k++)
+                whole += strstr(c->ops[i].text, together[k]) != NULL;
         assert_int_equal(whole, 3);
     }
     assert_false(canvas_failed(c));
@@ -258,8 +265,8 @@ static void test_hatch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_visible), cmocka_unit_test(test_buffer),       cmocka_unit_test(test_theme),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_svg),          cmocka_unit_test(test_layout_check),
+        cmocka_unit_test(test_visible), cmocka_unit_test(test_buffer), cmocka_unit_test(test_theme),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_svg),    cmocka_unit_test(test_layout_check),
         cmocka_unit_test(test_hatch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,13 +44,11 @@ static void knows_a_counter_and_all_its_groups(void **state)
     assert_string_equal(e->unit, "lookups");
     assert_int_equal(e->kind, NETPROF_KIND_COUNTER);
     assert_int_equal(e->width, 56);
-    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiTranslationUnit") &&
-                !in_group(e, "CxiErrStats"));
+    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiTranslationUnit") && !in_group(e, "CxiErrStats"));
     assert_true(e->marks & CATALOG_FAST && !(e->marks & CATALOG_CLOCK_ONLY));
 
     e = found("cxi", "parbs_tarb_pi_posted_blocked_cnt");
-    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiWritesToHost") &&
-                in_group(e, "CxiCongestion"));
+    assert_true(in_group(e, "CxiPerfStats") && in_group(e, "CxiWritesToHost") && in_group(e, "CxiCongestion"));
     assert_string_equal(e->unit, "cycles");
     assert_null(catalog_find("cxi", "parbs_tarb_pi_posted_blocked_cnt_x"));
     assert_null(catalog_find("netdev", "parbs_tarb_pi_posted_blocked_cnt"));
@@ -140,13 +138,10 @@ static void the_header_agrees(void **state)
         netprof_counter c;
         netprof__cxi_describe(&c, e->name);
         bool fast = c.flags & NETPROF_FAST;
-        if (c.kind != e->kind)
-            fail_msg("%s: the header says %s", e->name, netprof_kind_name((netprof_kind)c.kind));
-        if (c.width != e->width)
-            fail_msg("%s: the header says %d bits, the catalog %d", e->name, c.width, e->width);
+        if (c.kind != e->kind) fail_msg("%s: the header says %s", e->name, netprof_kind_name((netprof_kind)c.kind));
+        if (c.width != e->width) fail_msg("%s: the header says %d bits, the catalog %d", e->name, c.width, e->width);
         if (fast != !!(e->marks & CATALOG_FAST)) fail_msg("%s: fast in one of the two", e->name);
-        if (c.unit && *c.unit && strcmp(c.unit, e->unit) != 0)
-            fail_msg("%s: the header says %s", e->name, c.unit);
+        if (c.unit && *c.unit && strcmp(c.unit, e->unit) != 0) fail_msg("%s: the header says %s", e->name, c.unit);
     }
 }
 

@@ -20,8 +20,7 @@
 #include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define HOSTILE                                                                                              \
-    "a';system(\"touch x\")#`touch y`<script>alert(1)</script>&\"\033[31m\xff\xe2\x80\xae{/Bold z}_^"
+#define HOSTILE      "a';system(\"touch x\")#`touch y`<script>alert(1)</script>&\"\033[31m\xff\xe2\x80\xae{/Bold z}_^"
 
 static double noise(size_t i)
 {
@@ -55,11 +54,12 @@ static void make_series(void)
 
 static chart lines_of(const char *name, const char *label)
 {
-    const lines_curve out[] = {{.label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high}};
-    const lines_curve two[] = {{.label = "received", .ink = INK_RECEIVED, .y = sent},
-                               {.label = "limit of the switch", .ink = INK_PEER, .y = low, .step = true, .dashed = true}};
-    const lines_curve bytes[] = {
-        {.label = "", .ink = (theme_ink)(INK_CATEGORY + 6), .y = memory}};
+    const lines_curve out[] = {
+        {.label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high}};
+    const lines_curve two[] = {
+        {.label = "received", .ink = INK_RECEIVED, .y = sent},
+        {.label = "limit of the switch", .ink = INK_PEER, .y = low, .step = true, .dashed = true}};
+    const lines_curve bytes[] = {{.label = "", .ink = (theme_ink)(INK_CATEGORY + 6), .y = memory}};
     const lines_panel panels[] = {
         {label, "per node; line rate is 100 GB/s", AXES_SI, "B/s", false, out, 1, NAN, NULL},
         {"Network received", "per node", AXES_SI, "B/s", false, two, 2, NAN, NULL},
@@ -75,9 +75,9 @@ static chart lines_of(const char *name, const char *label)
                          .gap_count = 1,
                          .incidents = incidents,
                          .incident_count = 1};
-    return chart_lines((chart_head){name, "What moved together",
-                                    "one time axis; line = mean, band = lowest to highest node"},
-                       &style, panels, COUNT(panels));
+    return chart_lines(
+        (chart_head){name, "What moved together", "one time axis; line = mean, band = lowest to highest node"}, &style,
+        panels, COUNT(panels));
 }
 
 static chart map_of(const char *name, size_t rows, const char *label)
@@ -108,8 +108,8 @@ static chart map_of(const char *name, size_t rows, const char *label)
                        .right_head = "mean GB/s",
                        .phases = phases,
                        .phase_count = COUNT(phases)};
-    chart x = chart_map((chart_head){name, "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"},
-                        &style, row, rows);
+    chart x = chart_map((chart_head){name, "Bytes sent, time \xc3\x97 node", "when did the nodes send less?"}, &style,
+                        row, rows);
     free(row);
     return x;
 }
@@ -124,13 +124,12 @@ static chart events_of(const char *name, const char *label)
     const events_row rows[] = {
         {"Uncorrected", minutes, pauses, 0, NULL, NULL, false, SEVERITY_OK, false},
         {label, minutes, pauses, POINTS, "n11 NIC 2: 212 k", NULL, false, SEVERITY_HIGH, false},
-        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", "412 codewords", true,
-         SEVERITY_OK, false},
+        {"FEC corrected", minutes, corrected, POINTS, "background, all nodes alike", "412 codewords", true, SEVERITY_OK,
+         false},
         {"Link down", NULL, NULL, 0, NULL, NULL, false, SEVERITY_OK, true},
     };
     return chart_events((chart_head){name, "Events", "on the same time axis; height = how much"},
-                        (axes_scale){.axis = {0, 3600, false, false}, .format = AXES_TIME}, rows, COUNT(rows),
-                        gaps, 1);
+                        (axes_scale){.axis = {0, 3600, false, false}, .format = AXES_TIME}, rows, COUNT(rows), gaps, 1);
 }
 
 static chart curve_of(const char *name, const char *label)
@@ -181,21 +180,19 @@ static chart boxplot_of(const char *name, const char *label)
                                 {"256 MiB", 1.6e-3, 1.7e-3, 1.74e-3, 1.8e-3, 7.66e-3, 3600, INK_BAD}};
     boxplot_style style = {
         .y_scale = {.axis.log = true, .format = AXES_DURATION}, .low_name = "p5", .high_name = "p95"};
-    return chart_boxplot((chart_head){name, "Time by size", "quartiles, whiskers from 5 % to 95 %"}, &style,
-                         rows, COUNT(rows));
+    return chart_boxplot((chart_head){name, "Time by size", "quartiles, whiskers from 5 % to 95 %"}, &style, rows,
+                         COUNT(rows));
 }
 
 static chart histograms_of(const char *name, size_t sets, const char *label)
 {
-    static const char *const bins[] = {"27", "35", "64", "128", "256", "512",
-                                       "1k", "2k", "4k", "8k",  "16k", "more"};
+    static const char *const bins[] = {"27", "35", "64", "128", "256", "512", "1k", "2k", "4k", "8k", "16k", "more"};
     static double in[64][12], out[64][12], up[64][12];
     histogram_set *set = calloc(sets ? sets : 1, sizeof *set);
     for (size_t s = 0; s < sets; s++) {
         double sum = 0, all = 0;
         for (size_t i = 0; i < 12; i++)
-            in[s % 64][i] = s == 2 ? 0 : 1e5 * noise(i + s),
-                   out[s % 64][i] = s == 2 ? 0 : 1e3 * noise(2 * i + s);
+            in[s % 64][i] = s == 2 ? 0 : 1e5 * noise(i + s), out[s % 64][i] = s == 2 ? 0 : 1e3 * noise(2 * i + s);
         for (size_t i = 0; i < 12; i++)
             all += in[s % 64][i];
         for (size_t i = 0; i < 12; i++)
@@ -216,13 +213,11 @@ static chart distribution_of(const char *name, const char *label)
     for (size_t i = 0; i < 14; i++)
         edges[i] = 1e-3 * pow(2, (double)i / 2);
     const distribution_set bars = {label, INK_PEER, all}, outline = {"rank 17, mean 8.4 ms", INK_WATCH, one};
-    const distribution_style style = {
-        .edges = edges,
-        .bins = 13,
-        .x_scale = {.axis = {1e-3, 64e-3, true, false}, .format = AXES_DURATION},
-        .what = "calls"};
-    return chart_distribution((chart_head){name, "wait: time per call", "share of calls"}, &style, &bars,
-                              &outline);
+    const distribution_style style = {.edges = edges,
+                                      .bins = 13,
+                                      .x_scale = {.axis = {1e-3, 64e-3, true, false}, .format = AXES_DURATION},
+                                      .what = "calls"};
+    return chart_distribution((chart_head){name, "wait: time per call", "share of calls"}, &style, &bars, &outline);
 }
 
 static chart use_of(const char *name, const char *label)
@@ -244,25 +239,48 @@ static chart facts_of(const char *name, const char *label)
 
 static chart shares_of(const char *name, const char *label)
 {
-    const share_segment parts[] = {{"GPU", "27.6 kWh", 27.6, INK_PART}, {label, "5.4 kWh", 5.4, INK_PART + 1}, {"none", "0", 0, INK_PART + 2},
-                                   {"unknown", "", NAN, INK_PART + 3}, {"rest", "0.1 kWh", .1, INK_PART + 3}};
+    const share_segment parts[] = {{"GPU", "27.6 kWh", 27.6, INK_PART},
+                                   {label, "5.4 kWh", 5.4, INK_PART + 1},
+                                   {"none", "0", 0, INK_PART + 2},
+                                   {"unknown", "", NAN, INK_PART + 3},
+                                   {"rest", "0.1 kWh", .1, INK_PART + 3}};
     const share_segment nothing[] = {{"all", "0", 0, INK_PART}};
-    const share_row rows[] = {{"by part", "37.8 kWh", parts, COUNT(parts)}, {label, label, parts, 2}, {"nothing", "", nothing, 1}};
+    const share_row rows[] = {
+        {"by part", "37.8 kWh", parts, COUNT(parts)}, {label, label, parts, 2}, {"nothing", "", nothing, 1}};
     return chart_shares((chart_head){name, "Energy to solution", "where did it go?"}, rows, COUNT(rows));
 }
 
 // With everything that can stand over and beside the panels.
 static chart full_lines_of(const char *name, const char *label)
 {
-    const lines_curve out = {.label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high};
-    const lines_panel panels[] = {{label, label, AXES_SI, "B/s", false, &out, 1, NAN, NULL}, {"Second", "", AXES_SI, "B/s", false, &out, 1, NAN, NULL}};
+    const lines_curve out = {
+        .label = "", .ink = INK_SENT_TEXT, .pale = INK_SENT_PALE, .y = sent, .low = low, .high = high};
+    const lines_panel panels[] = {{label, label, AXES_SI, "B/s", false, &out, 1, NAN, NULL},
+                                  {"Second", "", AXES_SI, "B/s", false, &out, 1, NAN, NULL}};
     const axes_span boxes[] = {{0, 200, label, INK_NONE}, {300, 3500, "main, step \xc3\x97 1725", INK_NONE}};
     const double tops[] = {100e9, NAN};
-    const lines_mark marks[] = {{0, 3590, 32e9, label, INK_BAD}, {1, 10, 90e9, "n04", INK_BAD}, {1, 1e9, 0, "nowhere", INK_BAD}};
-    lines_style style = {.x = minutes, .count = POINTS, .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME}, .x_head = "seconds",
-                         .phases = phases, .phase_count = COUNT(phases), .gaps = gaps, .gap_count = 1, .incidents = incidents, .incident_count = 1,
-                         .phases_label = label, .boxes = boxes, .box_count = COUNT(boxes), .boxes_label = "Regions", .boxes_below = label, .tops = tops,
-                         .marks = marks, .mark_count = COUNT(marks), .wash = true, .squeeze = true};
+    const lines_mark marks[] = {
+        {0, 3590, 32e9, label, INK_BAD}, {1, 10, 90e9, "n04", INK_BAD}, {1, 1e9, 0, "nowhere", INK_BAD}};
+    lines_style style = {.x = minutes,
+                         .count = POINTS,
+                         .axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME},
+                         .x_head = "seconds",
+                         .phases = phases,
+                         .phase_count = COUNT(phases),
+                         .gaps = gaps,
+                         .gap_count = 1,
+                         .incidents = incidents,
+                         .incident_count = 1,
+                         .phases_label = label,
+                         .boxes = boxes,
+                         .box_count = COUNT(boxes),
+                         .boxes_label = "Regions",
+                         .boxes_below = label,
+                         .tops = tops,
+                         .marks = marks,
+                         .mark_count = COUNT(marks),
+                         .wash = true,
+                         .squeeze = true};
     return chart_lines((chart_head){name, "All at once", ""}, &style, panels, COUNT(panels));
 }
 
@@ -274,8 +292,15 @@ static chart compact_events_of(const char *name, const char *label)
     const events_row rows[] = {{label, minutes, all, POINTS, label, NULL, false, SEVERITY_WATCH, false},
                                {"Slowed", minutes, some, POINTS, "n03", NULL, false, SEVERITY_HIGH, false},
                                {"Link down", minutes, none, POINTS, NULL, NULL, false, SEVERITY_OK, false}};
-    const events_style style = {.axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME}, .gaps = gaps, .gap_count = 1,
-                                .incidents = incidents, .incident_count = 1, .width = 10, .label_width = 96, .right_width = 56, .compact = true};
+    const events_style style = {.axis = {.axis = {0, 3600, false, false}, .format = AXES_TIME},
+                                .gaps = gaps,
+                                .gap_count = 1,
+                                .incidents = incidents,
+                                .incident_count = 1,
+                                .width = 10,
+                                .label_width = 96,
+                                .right_width = 56,
+                                .compact = true};
     return chart_events_over((chart_head){name, "Events", ""}, &style, rows, COUNT(rows));
 }
 
@@ -286,12 +311,10 @@ static document *gallery(const char *label)
     document *d = document_open("Gallery of charts");
     document_title(d, "n11\xe2\x80\x99s NIC 2 slowed all 16 nodes for 5 min 50 s");
     document_subline(d, "job 51877 \xc2\xb7 16 nodes \xc3\x97 4 GPUs \xc2\xb7 made up");
-    document_verdict(
-        d, SEVERITY_HIGH,
-        "38:20\xe2\x80\x93"
-        "44:10: n11 NIC 2 transmit paused 44 % of the time, 212 k retries; other 63 NICs at most 0.4 %.");
-    document_verdict(d, SEVERITY_WATCH,
-                     "n04: memory grows 2.9 GiB/min, 336 of 512 GiB at the end: full in 61 min.");
+    document_verdict(d, SEVERITY_HIGH,
+                     "38:20\xe2\x80\x93"
+                     "44:10: n11 NIC 2 transmit paused 44 % of the time, 212 k retries; other 63 NICs at most 0.4 %.");
+    document_verdict(d, SEVERITY_WATCH, "n04: memory grows 2.9 GiB/min, 336 of 512 GiB at the end: full in 61 min.");
     document_verdict(d, SEVERITY_OK, "No link down, no uncorrected codeword.");
     document_verdict(d, SEVERITY_INFO, label);
     document_foot(d, "made up \xc2\xb7 netprof");
@@ -357,9 +380,8 @@ static void expect_fits(chart x)
 
 static void charts_fit_their_boxes(void **state)
 {
-    static const char *const labels[] = {
-        "Network sent", HOSTILE, "", "n",
-        "a name of more than sixty characters that nobody can read in one go at all"};
+    static const char *const labels[] = {"Network sent", HOSTILE, "", "n",
+                                         "a name of more than sixty characters that nobody can read in one go at all"};
     (void)state;
     for (size_t i = 0; i < COUNT(labels); i++) {
         expect_fits(lines_of("lines", labels[i]));
@@ -401,10 +423,8 @@ static void edges_of_data(void **state)
             const lines_curve k = {.label = "", .ink = INK_SENT, .pale = INK_SENT_PALE, .y = v, .low = v, .high = v};
             for (int log = 0; log < 2; log++) {
                 const lines_panel p = {"all", "", AXES_SI, "B/s", log == 1, &k, 1, NAN, NULL};
-                lines_style s = {.x = x,
-                                 .count = count,
-                                 .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME},
-                                 .x_head = "s"};
+                lines_style s = {
+                    .x = x, .count = count, .axis = {.axis = {0, 3, false, false}, .format = AXES_TIME}, .x_head = "s"};
                 expect_fits(chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1));
             }
             map_style m = {.columns = count,
@@ -420,22 +440,17 @@ static void edges_of_data(void **state)
             const events_row e = {"row", x, v, count, NULL, NULL, false, SEVERITY_OK, false};
             expect_fits(chart_events((chart_head){"a", "a", "a"}, m.axis, &e, 1, NULL, 0));
             const curve_line l = {"row", INK_SENT, INK_SENT_PALE, v, v, v, false, "end"};
-            const curve_style c = {.x = x,
-                                   .count = count,
-                                   .x_scale = {.format = AXES_BINARY},
-                                   .y_scale = {.unit = "B/s"},
-                                   .peak = NAN};
+            const curve_style c = {
+                .x = x, .count = count, .x_scale = {.format = AXES_BINARY}, .y_scale = {.unit = "B/s"}, .peak = NAN};
             expect_fits(chart_curve((chart_head){"a", "a", "a"}, &c, &l, 1));
             const scatter_set d = {"set", INK_SENT, x, v, count};
-            const scatter_style t = {
-                .x_scale = {.unit = ""}, .y_scale = {.unit = "B"}, .x_head = "x", .y_head = "y"};
+            const scatter_style t = {.x_scale = {.unit = ""}, .y_scale = {.unit = "B"}, .x_head = "x", .y_head = "y"};
             expect_fits(chart_scatter((chart_head){"a", "a", "a"}, &t, &d, 1));
             const boxplot_row b = {"row", v[0], v[1], v[2], v[3], v[3], 4, INK_SENT};
             const boxplot_style bs = {.y_scale = {.unit = "B"}, .low_name = "low", .high_name = "high"};
             expect_fits(chart_boxplot((chart_head){"a", "a", "a"}, &bs, &b, count ? 1 : 0));
             const distribution_set o = {"set", INK_SENT, v};
-            const distribution_style ds = {
-                .edges = edges, .bins = count, .x_scale = {.unit = "B"}, .what = "calls"};
+            const distribution_style ds = {.edges = edges, .bins = count, .x_scale = {.unit = "B"}, .what = "calls"};
             expect_fits(chart_distribution((chart_head){"a", "a", "a"}, &ds, &o, &o));
         }
 }
@@ -451,8 +466,7 @@ static void many_points_become_bands(void **state)
     y[N / 2] = 100;
     const lines_curve k = {.label = "", .ink = INK_SENT, .pale = INK_SENT_PALE, .y = y};
     const lines_panel p = {"all", "", AXES_SI, "B/s", false, &k, 1, NAN, NULL};
-    lines_style s = {
-        .x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
+    lines_style s = {.x = x, .count = N, .axis = {.axis = {0, N, false, false}, .format = AXES_TIME}, .x_head = "s"};
     chart c = chart_lines((chart_head){"a", "a", "a"}, &s, &p, 1);
     assert_int_equal(c.twin.columns, 2);
     assert_int_equal(c.twin.count, 2 * (LINES_COLUMNS + 1));
@@ -546,8 +560,7 @@ static void documents_with_hostile_names(void **state)
     char command[1500];
     const char *kept = getenv("NETPROF_TEST_KEEP");
     if (system("command -v xmllint >/dev/null 2>&1") == 0) {
-        snprintf(command, sizeof command, "xmllint --noout '%s/plain.html' '%s/hostile.html'", directory,
-                 directory);
+        snprintf(command, sizeof command, "xmllint --noout '%s/plain.html' '%s/hostile.html'", directory, directory);
         assert_int_equal(system(command), 0);
     }
     if (kept) {
@@ -581,8 +594,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html",
-                                        "none.html"};
+    static const char *const names[] = {"plain.pdf", "plain.html", "hostile.pdf", "hostile.html", "none.html"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
         unlink(file(names[i]));
@@ -592,9 +604,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(charts_fit_their_boxes), cmocka_unit_test(edges_of_data),
-        cmocka_unit_test(many_points_become_bands),
-        cmocka_unit_test(shares_in_numbers), cmocka_unit_test(documents_with_hostile_names),
-        cmocka_unit_test(without_gnuplot)};
+        cmocka_unit_test(charts_fit_their_boxes),       cmocka_unit_test(edges_of_data),
+        cmocka_unit_test(many_points_become_bands),     cmocka_unit_test(shares_in_numbers),
+        cmocka_unit_test(documents_with_hostile_names), cmocka_unit_test(without_gnuplot)};
     return cmocka_run_group_tests(tests, begin, end);
 }

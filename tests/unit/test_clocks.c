@@ -26,8 +26,12 @@ static void assert_near(int64_t a, int64_t b, int64_t within)
 // A run whose wall clock is ahead of the true time by so much; the host was booted `up` before the epoch.
 static clocks_input run_of(const char *name, const char *boot, int64_t ahead, int64_t up)
 {
-    return (clocks_input){.name = name, .boot_id = boot, .wall_ns = epoch + ahead, .mono_ns = up,
-                          .end_wall_ns = epoch + ahead + 60 * SECOND, .end_mono_ns = up + 60 * SECOND,
+    return (clocks_input){.name = name,
+                          .boot_id = boot,
+                          .wall_ns = epoch + ahead,
+                          .mono_ns = up,
+                          .end_wall_ns = epoch + ahead + 60 * SECOND,
+                          .end_mono_ns = up + 60 * SECOND,
                           .max_error_ns = CLOCKS_UNKNOWN_NS};
 }
 
@@ -41,7 +45,8 @@ static void find(clocks *c, const clocks_input *runs, size_t count, const clocks
 static void one_boot_is_one_clock(void **state)
 {
     clocks c = {0};
-    clocks_input runs[] = {run_of("n1", "boot-a", 0, 5000 * SECOND), run_of("n2", "boot-a", -3 * SECOND, 5100 * SECOND)};
+    clocks_input runs[] = {run_of("n1", "boot-a", 0, 5000 * SECOND),
+                           run_of("n2", "boot-a", -3 * SECOND, 5100 * SECOND)};
     runs[1].wall_ns += 100 * SECOND; // it began 100 s after the other
     runs[1].end_wall_ns += 100 * SECOND;
     find(&c, runs, 2, NULL, 0);
@@ -88,7 +93,8 @@ static void the_kernels_word(void **state)
     find(&c, runs, 3, NULL, 0);
     assert_int_equal(c.hosts, 3);
     assert_int_equal(c.reference, 2);
-    for (size_t i = 0; i < 3; i++) assert_int_equal(c.runs[i].offset_ns, 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(c.runs[i].offset_ns, 0);
     assert_near(c.runs[0].error_ns, 5 * MS, 1);
     assert_near(c.runs[1].error_ns, 4 * MS, 1);
     assert_near(c.error_ns, 7 * MS, 1); // n1 and n2
@@ -122,7 +128,8 @@ static void an_event_finds_a_planted_offset(void **state)
 {
     clocks c = {0};
     clocks_input runs[] = {run_of("n1", "a", 0, 1), run_of("n2", "b", 40 * SECOND, 7)};
-    clocks_event events[] = {{0, "17.0", epoch + SECOND, SECOND / 2}, {1, "17.0", epoch + 40 * SECOND + SECOND, SECOND / 2}};
+    clocks_event events[] = {{0, "17.0", epoch + SECOND, SECOND / 2},
+                             {1, "17.0", epoch + 40 * SECOND + SECOND, SECOND / 2}};
     find(&c, runs, 2, events, 2);
     assert_int_equal(c.runs[1].basis, CLOCKS_EVENTS);
     assert_near(c.runs[1].offset_ns, -40 * SECOND, 1000);
@@ -196,8 +203,10 @@ static void no_clock_drifts_so_much(void **state)
 {
     clocks c = {0};
     clocks_input runs[] = {run_of("n1", "a", 0, 1), run_of("n2", "b", 0, 7)};
-    clocks_event events[] = {{0, "one", epoch, MS}, {1, "one", epoch, MS},
-                             {0, "two", epoch + 10 * SECOND, MS}, {1, "two", epoch + 15 * SECOND, MS}};
+    clocks_event events[] = {{0, "one", epoch, MS},
+                             {1, "one", epoch, MS},
+                             {0, "two", epoch + 10 * SECOND, MS},
+                             {1, "two", epoch + 15 * SECOND, MS}};
     find(&c, runs, 2, events, 4);
     assert_true(c.runs[1].drift == 0);
     assert_near(c.runs[1].error_ns, 5 * SECOND + 2 * MS, 1000);
@@ -213,7 +222,8 @@ static void what_a_hostile_file_says(void **state)
     runs[0].wall_ns = INT64_MAX, runs[0].mono_ns = INT64_MIN;
     runs[1].end_wall_ns = INT64_MIN, runs[1].end_mono_ns = INT64_MAX;
     find(&c, runs, 3, events, 3);
-    for (size_t i = 0; i < 3; i++) (void)clocks_place(&c, i, INT64_MIN);
+    for (size_t i = 0; i < 3; i++)
+        (void)clocks_place(&c, i, INT64_MIN);
     static const netprof_fact facts[] = {{"clock_synchronised", "yes"}, {"clock_max_error_us", "99999999999999999999"}};
     clocks_take_facts(&runs[0], facts, 2);
     assert_int_equal(runs[0].max_error_ns, CLOCKS_UNKNOWN_NS);
@@ -225,13 +235,15 @@ static void what_a_hostile_file_says(void **state)
 static void the_worse_of_begin_and_end(void **state)
 {
     clocks_input x = {0};
-    static const netprof_fact facts[] = {{"clock_synchronised", "yes"}, {"clock_max_error_us", "1500"},
-                                         {"clock_end_synchronised", "yes"}, {"clock_end_max_error_us", "2500"}};
+    static const netprof_fact facts[] = {{"clock_synchronised", "yes"},
+                                         {"clock_max_error_us", "1500"},
+                                         {"clock_end_synchronised", "yes"},
+                                         {"clock_end_max_error_us", "2500"}};
     clocks_take_facts(&x, facts, 4);
     assert_int_equal(x.max_error_ns, 2500000);
     assert_false(x.unsynchronised);
-    static const netprof_fact lost[] = {{"clock_synchronised", "yes"}, {"clock_max_error_us", "1500"},
-                                        {"clock_end_synchronised", "no"}};
+    static const netprof_fact lost[] = {
+        {"clock_synchronised", "yes"}, {"clock_max_error_us", "1500"}, {"clock_end_synchronised", "no"}};
     clocks_take_facts(&x, lost, 3);
     assert_true(x.unsynchronised);
     (void)state;
@@ -352,20 +364,13 @@ static void a_cut_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_boot_is_one_clock),
-        cmocka_unit_test(a_time_namespace_is_no_step),
-        cmocka_unit_test(a_clock_that_was_set_is_said),
-        cmocka_unit_test(the_kernels_word),
-        cmocka_unit_test(one_clock_that_nobody_knows),
-        cmocka_unit_test(an_event_finds_a_planted_offset),
-        cmocka_unit_test(nothing_is_moved_without_need),
-        cmocka_unit_test(events_and_kernels),
-        cmocka_unit_test(events_find_a_planted_drift),
-        cmocka_unit_test(no_clock_drifts_so_much),
-        cmocka_unit_test(what_a_hostile_file_says),
-        cmocka_unit_test(the_worse_of_begin_and_end),
-        cmocka_unit_test(a_series_of_two_hosts),
-        cmocka_unit_test(a_cut_part),
+        cmocka_unit_test(one_boot_is_one_clock),         cmocka_unit_test(a_time_namespace_is_no_step),
+        cmocka_unit_test(a_clock_that_was_set_is_said),  cmocka_unit_test(the_kernels_word),
+        cmocka_unit_test(one_clock_that_nobody_knows),   cmocka_unit_test(an_event_finds_a_planted_offset),
+        cmocka_unit_test(nothing_is_moved_without_need), cmocka_unit_test(events_and_kernels),
+        cmocka_unit_test(events_find_a_planted_drift),   cmocka_unit_test(no_clock_drifts_so_much),
+        cmocka_unit_test(what_a_hostile_file_says),      cmocka_unit_test(the_worse_of_begin_and_end),
+        cmocka_unit_test(a_series_of_two_hosts),         cmocka_unit_test(a_cut_part),
     };
     return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

@@ -94,7 +94,8 @@ static void clear(bench *b)
     comparison_free(&b->c);
     for (int which = 0; which < COMPARISON_SIDES; which++)
         for (size_t i = 0; i < most_runs; i++)
-            for (int e = 0; e < 2; e++) netprof_snapshot_free(&b->sides[which].snapshots[i][e]);
+            for (int e = 0; e < 2; e++)
+                netprof_snapshot_free(&b->sides[which].snapshots[i][e]);
     memset(b, 0, sizeof *b);
 }
 
@@ -331,7 +332,8 @@ static void several_healthy_runs_are_a_range(void **state)
                                           "hni_sts_rx_ok_octets=1000 pct_no_tct_nacks=1200 pct_no_trs_nacks=2000"};
     bench b = {0};
     (void)state;
-    for (size_t i = 0; i < 3; i++) add_run(&b, COMPARISON_HEALTHY, "cxi", healthy[i]);
+    for (size_t i = 0; i < 3; i++)
+        add_run(&b, COMPARISON_HEALTHY, "cxi", healthy[i]);
     add_run(&b, COMPARISON_FAULTY, "cxi", "hni_sts_rx_ok_octets=1000 pct_no_tct_nacks=8000 pct_no_trs_nacks=8000");
     assert_int_equal(make(&b, NULL), NETPROF_OK);
     const comparison_cell *cell = cell_of(&b.c, "pct_no_tct_nacks");
@@ -353,7 +355,8 @@ static void several_faulty_runs_worst_and_median(void **state)
     bench b = {0};
     (void)state;
     add_run(&b, COMPARISON_HEALTHY, "cxi", "hni_sts_rx_ok_octets=1000 pct_no_tct_nacks=1000");
-    for (size_t i = 0; i < 3; i++) add_run(&b, COMPARISON_FAULTY, "cxi", faulty[i]);
+    for (size_t i = 0; i < 3; i++)
+        add_run(&b, COMPARISON_FAULTY, "cxi", faulty[i]);
     assert_int_equal(make(&b, NULL), NETPROF_OK);
     const comparison_cell *cell = cell_of(&b.c, "pct_no_tct_nacks");
     is_near(cell->side[COMPARISON_FAULTY].per_s.median, 200);
@@ -838,7 +841,8 @@ static void histograms_move(void **state)
     assert_true(shape->middle_bin[COMPARISON_FAULTY] > shape->middle_bin[COMPARISON_HEALTHY] + 5);
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         double sum = 0;
-        for (size_t i = 0; i < shape->bins; i++) sum += shape->share[side][i];
+        for (size_t i = 0; i < shape->bins; i++)
+            sum += shape->share[side][i];
         is_near(sum, 1);
     }
     clear(&b);

@@ -61,8 +61,7 @@ static const char sample[] = "{\"format\":\"netprof\",\"version\":1,\"facts\":{\
 static dataset read_sample(void)
 {
     dataset set = {0};
-    assert_int_equal(dataset_read_memory(&set, "sample.json", sample, sizeof sample - 1, NULL, NULL),
-                     NETPROF_OK);
+    assert_int_equal(dataset_read_memory(&set, "sample.json", sample, sizeof sample - 1, NULL, NULL), NETPROF_OK);
     assert_int_equal(set.warning_count, 0);
     return set;
 }
@@ -92,14 +91,14 @@ static void csv_is_long_and_quoted(void **state)
     (void)state;
     dataset set = read_sample();
     text t = converted(&set, CONVERT_CSV, NULL);
-    assert_string_equal(
-        t.data, "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n"
-                "\"a,b\",cxi,cxi0,atu_cache_miss_0,lookups,counter,1,1752853654306115000,1752853654346846812,"
-                "18446744073709551615,ok\r\n"
-                "\"a,b\",cxi,cxi0,a_first,,gauge,1,1752853654306115000,,3,ok\r\n"
-                "\"a,b\",cxi,cxi0,rh:nacks,,counter,1,1752853654306115000,,1,ok\r\n"
-                "\"a,b\",netdev,\"e\"\"t\n0\",\" x\",bytes,counter,1,1752853654306115000,,-7,ok\r\n"
-                "\"a,b\",netdev,\"e\"\"t\n0\",gone,,counter,1,1752853654306115000,,,denied\r\n");
+    assert_string_equal(t.data,
+                        "host,source,device,counter,unit,kind,snapshot,wall_ns,stamp_ns,value,status\r\n"
+                        "\"a,b\",cxi,cxi0,atu_cache_miss_0,lookups,counter,1,1752853654306115000,1752853654346846812,"
+                        "18446744073709551615,ok\r\n"
+                        "\"a,b\",cxi,cxi0,a_first,,gauge,1,1752853654306115000,,3,ok\r\n"
+                        "\"a,b\",cxi,cxi0,rh:nacks,,counter,1,1752853654306115000,,1,ok\r\n"
+                        "\"a,b\",netdev,\"e\"\"t\n0\",\" x\",bytes,counter,1,1752853654306115000,,-7,ok\r\n"
+                        "\"a,b\",netdev,\"e\"\"t\n0\",gone,,counter,1,1752853654306115000,,,denied\r\n");
     free(t.data);
     dataset_free(&set);
 }
@@ -123,7 +122,9 @@ static const char *in_entry(json_object *object, const char *key)
 static void what_is_no_utf8_is_replaced_everywhere(void **state)
 {
     (void)state;
-#define BAD "\xff" "a\xc3\xa9\xc0\xaf\xed\xa0\x80"
+#define BAD                                                                                                            \
+    "\xff"                                                                                                             \
+    "a\xc3\xa9\xc0\xaf\xed\xa0\x80"
 #define FFFD "\xef\xbf\xbd"
 #define GOOD FFFD "a\xc3\xa9" FFFD FFFD FFFD FFFD FFFD
     static const char hostile[] =
@@ -269,9 +270,12 @@ static void files_appear_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_have_names), cmocka_unit_test(csv_is_long_and_quoted),
-        cmocka_unit_test(net_prof_json),      cmocka_unit_test(net_prof_json_holds_one_snapshot),
-        cmocka_unit_test(there_and_back),     cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(formats_have_names),
+        cmocka_unit_test(csv_is_long_and_quoted),
+        cmocka_unit_test(net_prof_json),
+        cmocka_unit_test(net_prof_json_holds_one_snapshot),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(failures_are_told),
         cmocka_unit_test(what_is_no_utf8_is_replaced_everywhere),
         cmocka_unit_test(files_appear_whole),
     };

@@ -294,8 +294,7 @@ static void text_with_names_of_its_own(void **state)
     (void)state;
     char path[] = "/tmp/netprof-names-XXXXXX";
     int fd = mkstemp(path);
-    static const char names[] =
-        "-r--r--r-- 1 root root 4096 Jan 1 00:00 hni_sts_tx_ok_octets\n\nb,\"x\"\r\nc\n";
+    static const char names[] = "-r--r--r-- 1 root root 4096 Jan 1 00:00 hni_sts_tx_ok_octets\n\nb,\"x\"\r\nc\n";
     assert_true(fd >= 0 && write(fd, names, sizeof names - 1) == (ssize_t)sizeof names - 1);
     close(fd);
     dataset set = {0};
@@ -313,8 +312,7 @@ static void text_with_names_of_its_own(void **state)
     assert_true(fd >= 0 && write(fd, "a\nb\na\n", 6) == 6);
     close(fd);
     netprof_error error;
-    assert_int_equal(dataset_read_memory(&set, "t", data, sizeof data - 1, &options, &error),
-                     NETPROF_ERR_PARSE);
+    assert_int_equal(dataset_read_memory(&set, "t", data, sizeof data - 1, &options, &error), NETPROF_ERR_PARSE);
     assert_string_equal(error.path, path);
     assert_int_equal(error.offset, 3);
     dataset_free(&set);
@@ -441,11 +439,10 @@ typedef struct sample {
     netprof_delta delta;
 } sample;
 
-static void list_counter(netprof_list *list, const char *name, const char *unit, netprof_kind kind,
-                         unsigned flags, uint8_t width)
+static void list_counter(netprof_list *list, const char *name, const char *unit, netprof_kind kind, unsigned flags,
+                         uint8_t width)
 {
-    netprof_counter c = {
-        .name = name, .unit = unit, .kind = (uint8_t)kind, .flags = (uint16_t)flags, .width = width};
+    netprof_counter c = {.name = name, .unit = unit, .kind = (uint8_t)kind, .flags = (uint16_t)flags, .width = width};
     netprof_list_counter(list, &c);
 }
 
@@ -458,16 +455,14 @@ static void make_sample(sample *s)
     netprof_build_source(list, "cxi");
     netprof_list_device(list, "cxi0", 99, NETPROF_DEVICE_PHYSICAL);
     netprof_list_fact(list, "numa_node", "1");
-    list_counter(list, "hni_sts_tx_ok_octets", "bytes", NETPROF_KIND_COUNTER, NETPROF_STAMPED | NETPROF_FAST,
-                 56);
+    list_counter(list, "hni_sts_tx_ok_octets", "bytes", NETPROF_KIND_COUNTER, NETPROF_STAMPED | NETPROF_FAST, 56);
     list_counter(list, "mst_sts_num_req", "entries", NETPROF_KIND_GAUGE, NETPROF_STAMPED, 12);
     netprof_build_source(list, "rdma");
     netprof_list_state(list, NETPROF_STATUS_DENIED, EACCES, "/sys/class/infiniband");
     netprof_build_source(list, "user");
     netprof_list_device(list, "a,b\x01", 0, NETPROF_DEVICE_VIRTUAL);
     list_counter(list, "x\"y", "", NETPROF_KIND_COUNTER, NETPROF_SIGNED, 0);
-    list_counter(list, "sticks", "errors", NETPROF_KIND_HISTOGRAM, NETPROF_SATURATES | NETPROF_SLOW_REFRESH,
-                 8);
+    list_counter(list, "sticks", "errors", NETPROF_KIND_HISTOGRAM, NETPROF_SATURATES | NETPROF_SLOW_REFRESH, 8);
     list_counter(list, "denied", "packets", NETPROF_KIND_STATE, 0, 64);
     assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
     for (uint64_t n = 0; n < 2; n++) {
@@ -526,8 +521,7 @@ static void same_schema(const netprof_schema *a, const netprof_schema *b)
         const netprof_counter *x = &a->counters[i], *y = &b->counters[i];
         assert_string_equal(x->name, y->name);
         assert_string_equal(x->unit, y->unit);
-        assert_true(x->kind == y->kind && x->flags == y->flags && x->width == y->width &&
-                    x->scale == y->scale);
+        assert_true(x->kind == y->kind && x->flags == y->flags && x->width == y->width && x->scale == y->scale);
     }
 }
 
@@ -644,10 +638,8 @@ static void own_formats_cut_anywhere(void **state)
             dataset set = {0};
             netprof_error error;
             netprof_err err = read_text(&set, texts[f].data, size, &error);
-            if (!err && set.runs[0].complete && size + 2 < texts[f].size)
-                fail_msg("cut at %zu seems complete", size);
-            if (!err && set.runs[0].snapshot_count == 2)
-                same_snapshot(&s.snapshots[0], &set.runs[0].snapshots[0]);
+            if (!err && set.runs[0].complete && size + 2 < texts[f].size) fail_msg("cut at %zu seems complete", size);
+            if (!err && set.runs[0].snapshot_count == 2) same_snapshot(&s.snapshots[0], &set.runs[0].snapshots[0]);
             if (!err && set.runs[0].snapshot_count > most) most = set.runs[0].snapshot_count;
             if (!err) assert_true(set.runs[0].snapshot_count >= most);
             dataset_free(&set);
@@ -699,7 +691,8 @@ static void json_with_errnos_that_are_none(void **state)
         "{\"format\":\"netprof\",\"version\":1,\"schemas\":[{\"devices\":[{\"source\":\"s\",\"name\":\"d\","
         "\"counters\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"}]}]}],"
         "\"snapshots\":[{\"schema\":0,\"devices\":[{\"device\":\"d\",\"source\":\"s\","
-        "\"not_ok\":{\"a\":[\"denied\",13],\"b\":[\"denied\",269],\"c\":[\"denied\",-1],\"d\":[\"denied\",\"13\"]}}]}]}";
+        "\"not_ok\":{\"a\":[\"denied\",13],\"b\":[\"denied\",269],\"c\":[\"denied\",-1],\"d\":[\"denied\",\"13\"]}}]}]"
+        "}";
     static const uint8_t expected[] = {13, 0, 0, 0};
     dataset set = {0};
     assert_int_equal(read_text(&set, data, sizeof data - 1, NULL), NETPROF_OK);
@@ -866,7 +859,8 @@ static void an_end_that_does_not_decode(void **state)
     }
     same_ends(file.data, file.size);
     dataset set = {0};
-    assert_int_equal(dataset_read_memory(&set, "t", file.data, file.size, &(dataset_options){.ends_only = 1}, NULL), NETPROF_OK);
+    assert_int_equal(dataset_read_memory(&set, "t", file.data, file.size, &(dataset_options){.ends_only = 1}, NULL),
+                     NETPROF_OK);
     assert_int_equal(set.runs[0].snapshots[1].values[0], 7 * 127);
     assert_int_equal(set.warning_count, 1);
     assert_non_null(strstr(set.warnings[0].text, "does not decode"));

@@ -7,8 +7,8 @@
 
 #define TOP(width) (UINT64_MAX >> (64 - (width)))
 
-static netprof_flag difference(int kind, int width, unsigned scale, unsigned flags, uint64_t before,
-                               uint64_t after, uint64_t *value)
+static netprof_flag difference(int kind, int width, unsigned scale, unsigned flags, uint64_t before, uint64_t after,
+                               uint64_t *value)
 {
     netprof_counter counter = {.name = "c",
                                .unit = "",
@@ -25,9 +25,9 @@ static void check(int kind, int width, unsigned scale, unsigned flags, uint64_t 
     uint64_t got = 12345;
     netprof_flag got_flag = difference(kind, width, scale, flags, before, after, &got);
     if (got_flag != flag || got != value)
-        fail_msg("width %d scale %u: %llu -> %llu is %s %llu, not %s %llu", width, scale,
-                 (unsigned long long)before, (unsigned long long)after, netprof_flag_name(got_flag),
-                 (unsigned long long)got, netprof_flag_name(flag), (unsigned long long)value);
+        fail_msg("width %d scale %u: %llu -> %llu is %s %llu, not %s %llu", width, scale, (unsigned long long)before,
+                 (unsigned long long)after, netprof_flag_name(got_flag), (unsigned long long)got,
+                 netprof_flag_name(flag), (unsigned long long)value);
 }
 
 static void grows(void **state)
@@ -167,9 +167,7 @@ static void flags_keep_their_promise(void **state)
             assert_true(width && width <= 32 && after < before && !flags);
             assert_true(value == after && value <= ((after - before) & limit));
             break;
-        case NETPROF_FLAG_RESET:
-            assert_true(after < before && value == after);
-            break;
+        case NETPROF_FLAG_RESET: assert_true(after < before && value == after); break;
         default:
             assert_int_equal(flag, NETPROF_FLAG_GAUGE);
             assert_true(kind == NETPROF_KIND_GAUGE || kind == NETPROF_KIND_STATE);
@@ -259,7 +257,8 @@ static void thirty_six_gauges(void **state)
     netprof_delta d = NETPROF_ZERO;
     netprof_schema_retain(schema);
     netprof_snapshot a = snapshot_of(schema), b = snapshot_of(schema);
-    for (size_t i = 0; i < 36; i++) a.values[i] = 36 - i, b.values[i] = i;
+    for (size_t i = 0; i < 36; i++)
+        a.values[i] = 36 - i, b.values[i] = i;
     assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
     for (size_t i = 0; i < 36; i++) {
         assert_int_equal(d.flags[i], NETPROF_FLAG_GAUGE);
@@ -280,9 +279,9 @@ static void elapsed_is_each_counters_own(void **state)
     netprof_schema_retain(schema);
     netprof_snapshot a = snapshot_of(schema), b = snapshot_of(schema);
     a.begin_ns = 1000, a.end_ns = 5000, b.begin_ns = 101000, b.end_ns = 105000;
-    a.device_begin_ns[0] = 1000, a.device_end_ns[0] = 3000; // middle 2000
+    a.device_begin_ns[0] = 1000, a.device_end_ns[0] = 3000;     // middle 2000
     b.device_begin_ns[0] = 101000, b.device_end_ns[0] = 105000; // middle 103000
-    a.device_begin_ns[1] = 3000, a.device_end_ns[1] = 5000; // 4000
+    a.device_begin_ns[1] = 3000, a.device_end_ns[1] = 5000;     // 4000
     b.device_begin_ns[1] = 104000, b.device_end_ns[1] = 104500; // 104250
     a.stamps_ns[0] = 1700000000000000500, b.stamps_ns[0] = 1700000000000101700;
     a.stamps_ns[1] = 1700000000000000900; // the second has none
@@ -398,12 +397,13 @@ static void counters_and_devices_come_and_go(void **state)
         {"cxi", "cxi2", "a", NETPROF_KIND_COUNTER, 56, 1, 0, 4},
     };
     // the second's order, each device's lost counters behind its own, lost devices at the end
-    static const char *const order[][2] = {{"eth0", "a"},   {"cxi0", "z"},   {"cxi0", "new"}, {"cxi0", "a"},
+    static const char *const order[][2] = {{"eth0", "a"},   {"cxi0", "z"}, {"cxi0", "new"}, {"cxi0", "a"},
                                            {"cxi0", "old"}, {"cxi2", "a"}, {"cxi1", "a"}};
     netprof_snapshot a = snapshot_of(schema_of_rows(before_rows, COUNT(before_rows), "n", "b"));
     netprof_snapshot b = snapshot_of(schema_of_rows(after_rows, COUNT(after_rows), "n", "b"));
     netprof_delta d = NETPROF_ZERO;
-    for (size_t i = 0; i < 5; i++) a.values[i] = 10 * (i + 1), b.values[i] = 1000 * (i + 1);
+    for (size_t i = 0; i < 5; i++)
+        a.values[i] = 10 * (i + 1), b.values[i] = 1000 * (i + 1);
     assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
     assert_int_equal(d.schema->counter_count, COUNT(order));
     for (size_t i = 0; i < COUNT(order); i++) {
@@ -557,14 +557,14 @@ static void backwards_is_refused(void **state)
     } cases[] = {
         {"x", "x", 100, 107, 5000, 5007, NETPROF_OK, 7},
         {"x", "x", 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7},
-        {"x", "x", 100, 107, 5000, 1007, NETPROF_OK, 7},              // the wall clock was set back meanwhile
+        {"x", "x", 100, 107, 5000, 1007, NETPROF_OK, 7}, // the wall clock was set back meanwhile
         {"x", "x", 107, 100, 5000, 5000, NETPROF_ERR_MISMATCH, -7},
         {"x", "x", 100, 100, 5000, 5000, NETPROF_OK, 0},              // the same twice
         {NULL, NULL, 107, 100, 5007, 5000, NETPROF_ERR_MISMATCH, -7}, // no boot ids: both clocks say so
         {NULL, NULL, 107, 100, 5000, 5060, NETPROF_OK, 60},           // they contradict: it may have been rebooted
         {NULL, NULL, 0, 0, 5007, 5000, NETPROF_ERR_MISMATCH, -7},     // net_prof's files have no other clock
         {NULL, NULL, 0, 0, 5000, 5007, NETPROF_OK, 7},
-        {NULL, NULL, 0, 0, 5000, 0, NETPROF_OK, -5000},               // no time at all in one of them
+        {NULL, NULL, 0, 0, 5000, 0, NETPROF_OK, -5000}, // no time at all in one of them
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         netprof_snapshot a = snapshot_of(schema_of_rows(one_device, 4, "n", cases[i].boot_a));
@@ -620,7 +620,8 @@ static void check_port(port p, int64_t ms, uint64_t before, uint64_t after, netp
     netprof_build_source(list, "own");
     netprof_list_device(list, "port0", 1, p.flags);
     if (p.fact) netprof_list_fact(list, p.fact, p.value);
-    netprof_list_counter(list, &(netprof_counter){.name = "c", .unit = p.unit, .width = 32, .scale = (uint16_t)p.scale});
+    netprof_list_counter(list,
+                         &(netprof_counter){.name = "c", .unit = p.unit, .width = 32, .scale = (uint16_t)p.scale});
     assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
     netprof_schema_retain(schema);
     netprof_snapshot a = snapshot_of(schema), b = snapshot_of(schema);
@@ -734,9 +735,11 @@ static void nothing_at_all(void **state)
     assert_int_equal(netprof_diff(&a, &a, NULL, &d, NULL), NETPROF_OK);
     assert_int_equal(d.schema->counter_count, 0);
     assert_int_equal(netprof_diff(&a, &b, NULL, &d, NULL), NETPROF_OK);
-    for (size_t i = 0; i < 4; i++) assert_int_equal(d.flags[i], NETPROF_FLAG_NEW);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(d.flags[i], NETPROF_FLAG_NEW);
     assert_int_equal(netprof_diff(&b, &a, NULL, &d, NULL), NETPROF_OK);
-    for (size_t i = 0; i < 4; i++) assert_int_equal(d.flags[i], NETPROF_FLAG_GONE);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(d.flags[i], NETPROF_FLAG_GONE);
     netprof_delta_free(&d);
     netprof_snapshot_free(&a);
     netprof_snapshot_free(&b);

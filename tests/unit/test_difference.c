@@ -136,13 +136,11 @@ static void counts_rates_and_flags(void **state)
     compare(&p);
     const difference_row *rows = p.d.rows;
     assert_true(rows[TX].changed && rows[TX].magnitude == 4000 && rows[TX].rate_per_s == 2000.0);
-    assert_true(rows[REQ].changed && rows[REQ].magnitude == 5 && rows[REQ].negative &&
-                isnan(rows[REQ].rate_per_s));
+    assert_true(rows[REQ].changed && rows[REQ].magnitude == 5 && rows[REQ].negative && isnan(rows[REQ].rate_per_s));
     assert_int_equal(rows[REQ].flag, NETPROF_FLAG_GAUGE);
     assert_true(rows[OVF].magnitude == 2 && rows[OVF].flag == NETPROF_FLAG_WRAPPED);
     assert_true(rows[OVF].raw_magnitude == 65534 && rows[OVF].raw_negative);
-    assert_true(rows[POSTED].magnitude == 7 && rows[POSTED].flag == NETPROF_FLAG_RESET &&
-                !rows[POSTED].negative);
+    assert_true(rows[POSTED].magnitude == 7 && rows[POSTED].flag == NETPROF_FLAG_RESET && !rows[POSTED].negative);
     assert_true(rows[ODD].magnitude == 10 && rows[ODD].negative && rows[ODD].rate_per_s == -5.0);
     assert_true(!rows[RECV].compared && !rows[RECV].changed && isnan(rows[RECV].rate_per_s));
     assert_null(rows[ODD].entry);
@@ -161,8 +159,7 @@ static void counts_rates_and_flags(void **state)
     assert_int_equal(p.d.total.counters, 2 * COUNTERS);
     assert_int_equal(p.d.total.changed, 5);
 
-    expect_selected(&p.d, (difference_query){.flags = 1u << NETPROF_FLAG_UNKNOWN},
-                    "cxi0:hni_pkts_recv_by_tc_0");
+    expect_selected(&p.d, (difference_query){.flags = 1u << NETPROF_FLAG_UNKNOWN}, "cxi0:hni_pkts_recv_by_tc_0");
     expect_selected(&p.d, (difference_query){.kinds = DIFFERENCE_GAUGES}, "cxi0:mst_sts_num_req");
     free_pair(&p);
 }
@@ -246,18 +243,15 @@ static void tables_have_a_column_for_each_device(void **state)
         difference_table_free(&table);
 
         // A counter is in the table of each of its groups.
-        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiPerfStats"), &table, NULL),
-                         NETPROF_OK);
+        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiPerfStats"), &table, NULL), NETPROF_OK);
         assert_int_equal(table.row_count, 3);
         difference_table_free(&table);
-        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiOpPackets"), &table, NULL),
-                         NETPROF_OK);
+        assert_int_equal(difference_table_of_group(&p.d, catalog_group_find("CxiOpPackets"), &table, NULL), NETPROF_OK);
         assert_int_equal(table.row_count, 2);
         assert_string_equal(table.names[0], "hni_pkts_recv_by_tc_0");
         difference_table_free(&table);
         assert_int_equal(difference_table_of_group(&p.d, CATALOG_NO_GROUP, &table, NULL), NETPROF_ERR_ARG);
-        assert_int_equal(difference_table_of_marks(&p.d, "netdev", CATALOG_IMPORTANT, &table, NULL),
-                         NETPROF_OK);
+        assert_int_equal(difference_table_of_marks(&p.d, "netdev", CATALOG_IMPORTANT, &table, NULL), NETPROF_OK);
         assert_int_equal(table.row_count + table.column_count, 0);
         difference_table_free(&table);
         free_pair(&p);
@@ -281,8 +275,7 @@ static void table_with_a_device_that_lacks_counters(void **state)
     difference d = {0};
     difference_table table;
     assert_int_equal(difference_of_snapshots(&d, &other, &s, true, NULL), NETPROF_OK);
-    assert_int_equal(difference_table_of_group(&d, catalog_group_find("CxiOpPackets"), &table, NULL),
-                     NETPROF_OK);
+    assert_int_equal(difference_table_of_group(&d, catalog_group_find("CxiOpPackets"), &table, NULL), NETPROF_OK);
     assert_int_equal(table.row_count, 2);
     assert_int_equal(table.column_count, 3);
     for (size_t column = 0; column < 3; column++) {
@@ -307,7 +300,8 @@ static void sums_and_balance_over_physical_devices(void **state)
     *cell(&p.after, 1, REQ) = 5;
     compare(&p);
     size_t count, all;
-    const difference_query everything = {.kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK, .unchanged = true};
+    const difference_query everything = {
+        .kinds = DIFFERENCE_ANY_KIND, .clock = DIFFERENCE_WITH_CLOCK, .unchanged = true};
     size_t *rows = difference_select(&p.d, &everything, &all);
     assert_int_equal(all, 4 * COUNTERS);
     difference_sum *sums = difference_sums(&p.d, rows, all, 0, &count);
@@ -344,7 +338,8 @@ static void sums_and_balance_over_physical_devices(void **state)
 static void expect_sum(const pair *p, size_t column, size_t devices, bool negative, uint64_t value, bool lower_bound)
 {
     size_t rows[8], count;
-    for (size_t i = 0; i < devices; i++) rows[i] = i * COUNTERS + column;
+    for (size_t i = 0; i < devices; i++)
+        rows[i] = i * COUNTERS + column;
     difference_sum *sum = difference_sums(&p->d, rows, devices, 0, &count);
     assert_int_equal(count, 1);
     assert_int_equal(sum->negative, negative);
@@ -512,8 +507,7 @@ static void aurora_as_net_prof(void **state)
     difference d = {0};
     if (!aurora(&set, &d)) return;
     json_object *reference = json_object_from_file(reference_file("aurora/net_prof_reference.json"));
-    json_object *changed = member(reference, "non_zero_per_iface"),
-                *top = member(reference, "top20_per_iface");
+    json_object *changed = member(reference, "non_zero_per_iface"), *top = member(reference, "top20_per_iface");
     assert_int_equal(d.delta->schema->device_count, 4);
     assert_int_equal(d.total.changed, 798);
     for (size_t device = 0; device < 4; device++) {

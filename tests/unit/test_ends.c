@@ -38,7 +38,8 @@ static severity judged(const char *source, const char *a, const char *b, char cl
     assert_null(lost_at(&f, nodes, 0, &e)); // the other way all arrived
     findings_free(&f);
     ends_free(&e);
-    for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
+    for (int i = 0; i < 2; i++)
+        situation_free(&nodes[i]);
     return s;
 }
 
@@ -49,7 +50,8 @@ static void what_did_not_arrive(void **state)
         severity expected;
     } rows[] = {
         {"netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=1000000", SEVERITY_OK},
-        {"netdev", "tx_packets=999999 rx_packets=7", "tx_packets=7 rx_packets=999998", SEVERITY_INFO}, // too few to say more
+        {"netdev", "tx_packets=999999 rx_packets=7", "tx_packets=7 rx_packets=999998",
+         SEVERITY_INFO}, // too few to say more
         {"netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=999999", SEVERITY_WATCH},
         {"netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=999901", SEVERITY_WATCH},
         {"netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=999900", SEVERITY_WARN},
@@ -66,8 +68,7 @@ static void what_did_not_arrive(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         severity s = judged(rows[i].source, rows[i].a, rows[i].b, claim);
-        if (s != rows[i].expected)
-            fail_msg("%s, %s: %s", rows[i].a, rows[i].b, severity_name(s));
+        if (s != rows[i].expected) fail_msg("%s, %s: %s", rows[i].a, rows[i].b, severity_name(s));
     }
     judged("netdev", "tx_packets=1000000 rx_packets=7", "tx_packets=7 rx_packets=999900", claim);
     assert_string_equal(claim, "100 of 1000000 packets that the other end sent did not arrive (0.01 %)");
@@ -98,7 +99,8 @@ static void rails_find_their_other_ends(void **state)
     assert_int_equal(e.links[1].received[1], 80000);
     assert_int_equal(e.apart_ns, 0);
     ends_free(&e);
-    for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
+    for (int i = 0; i < 2; i++)
+        situation_free(&nodes[i]);
 }
 
 // Two ports over there fit as well as one another: nothing is said.
@@ -113,7 +115,8 @@ static void two_that_fit_are_none(void **state)
     assert_int_equal(ends_find(&e, &nodes[0].d, &nodes[1].d, NULL), NETPROF_OK);
     assert_int_equal(e.count, 0);
     ends_free(&e);
-    for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
+    for (int i = 0; i < 2; i++)
+        situation_free(&nodes[i]);
 }
 
 // What the rule says of the node's GPU, which was busy 1 % of the time while its port received so many packets of a million.
@@ -127,7 +130,8 @@ static severity gpu_waits(unsigned received, severity *lost)
     situation_make(&nodes[0], "netdev", "tx_packets=1000000 rx_packets=7");
     snprintf(text, sizeof text,
              "@job=yes seen_time=300000000 busy_time=3000000 netdev/@speed_mbps=100000 netdev/rx_bytes=900000000 "
-             "netdev/tx_bytes=700 netdev/tx_packets=7 netdev/rx_packets=%u", received);
+             "netdev/tx_bytes=700 netdev/tx_packets=7 netdev/rx_packets=%u",
+             received);
     situation_make(&nodes[1], "gpu", text);
     assert_int_equal(ends_find(&e, &nodes[0].d, &nodes[1].d, NULL), NETPROF_OK);
     const finding *x = lost_at(&f, nodes, 1, &e);
@@ -136,7 +140,8 @@ static severity gpu_waits(unsigned received, severity *lost)
         if (strcmp(f.items[i].rule->name, "x-gpu-wait") == 0) waits = f.items[i].severity;
     findings_free(&f);
     ends_free(&e);
-    for (int i = 0; i < 2; i++) situation_free(&nodes[i]);
+    for (int i = 0; i < 2; i++)
+        situation_free(&nodes[i]);
     return waits;
 }
 

@@ -12,12 +12,12 @@ static int fake_ioctl(unsigned long request, void *argument);
 static int fake_openat(int dirfd, const char *path, int flags);
 
 #define NETPROF_OS_SOCKET(domain, type, protocol) ((void)(type), fake_socket(domain, protocol))
-#define NETPROF_OS_SEND(fd, data, size, flags) ((void)(fd), fake_send(data, size))
-#define NETPROF_OS_RECV(fd, data, size, flags) ((void)(fd), fake_recv(data, size, flags))
-#define NETPROF_OS_BIND(fd, address, size) ((void)(fd), (void)(address), (void)(size), 0)
-#define NETPROF_OS_CLOSE(fd) fake_close(fd)
-#define NETPROF_OS_IOCTL(fd, request, argument) ((void)(fd), fake_ioctl(request, argument))
-#define NETPROF_OS_OPENAT(dirfd, path, flags) fake_openat(dirfd, path, (flags) | O_CLOEXEC)
+#define NETPROF_OS_SEND(fd, data, size, flags)    ((void)(fd), fake_send(data, size))
+#define NETPROF_OS_RECV(fd, data, size, flags)    ((void)(fd), fake_recv(data, size, flags))
+#define NETPROF_OS_BIND(fd, address, size)        ((void)(fd), (void)(address), (void)(size), 0)
+#define NETPROF_OS_CLOSE(fd)                      fake_close(fd)
+#define NETPROF_OS_IOCTL(fd, request, argument)   ((void)(fd), fake_ioctl(request, argument))
+#define NETPROF_OS_OPENAT(dirfd, path, flags)     fake_openat(dirfd, path, (flags) | O_CLOEXEC)
 
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
@@ -71,8 +71,7 @@ static int fake_socket(int domain, int protocol)
 
 static int fake_close(int fd)
 {
-    if (fd < FAKE_FD)
-        return close(fd);
+    if (fd < FAKE_FD) return close(fd);
     node.open--;
     return 0;
 }
@@ -97,8 +96,7 @@ static fake_driver *driver_named(const char *name)
 {
     size_t i;
     for (i = 0; i < node.count; i++)
-        if (strcmp(node.drivers[i].name, name) == 0)
-            return &node.drivers[i];
+        if (strcmp(node.drivers[i].name, name) == 0) return &node.drivers[i];
     return NULL;
 }
 
@@ -121,8 +119,7 @@ static int fake_ethtool(fake_driver *d, void *argument)
         snprintf(bytes + 100, 32, "0000:01:00.0");
         return 0;
     case 0x37: /* GSSET_INFO */
-        if (d->no_statistics)
-            return refuse(d->no_statistics);
+        if (d->no_statistics) return refuse(d->no_statistics);
         memcpy(&mask, words + 2, 8);
         assert_int_equal(mask, 2);
         words[4] = d->count;
@@ -134,8 +131,7 @@ static int fake_ethtool(fake_driver *d, void *argument)
         return 0;
     case 0x1d: /* GSTATS */
         node.stats_asked++;
-        if (d->refuses)
-            return refuse(d->refuses);
+        if (d->refuses) return refuse(d->refuses);
         d->count += d->grows_in_between;
         d->grows_in_between = 0;
         words[1] = d->count;
@@ -167,8 +163,7 @@ static int fake_ioctl(unsigned long request, void *argument)
     fake_driver *d;
     memcpy(&ifreq, argument, sizeof ifreq);
     d = driver_named(ifreq.name);
-    if (!d)
-        return refuse(ENODEV);
+    if (!d) return refuse(ENODEV);
     if (request == 0x8933) { /* SIOCGIFINDEX */
         int index = (int)d->ifindex;
         memcpy((char *)argument + 16, &index, sizeof index);
@@ -187,8 +182,7 @@ static ssize_t fake_send(const void *data, size_t size)
     node.request_size = size;
     memcpy(&node.type, node.request + 4, 2);
     memcpy(&node.sequence, node.request + 8, 4);
-    if (node.type == FAMILY)
-        node.asked[node.request[16]]++;
+    if (node.type == FAMILY) node.asked[node.request[16]]++;
     return (ssize_t)size;
 }
 
@@ -227,8 +221,7 @@ static void put_groups(fake_message *m, const fake_driver *d)
     group = begin_nest(m, 0x8004);
     put_u32(m, 2, 0); /* eth-phy: a group without values */
     end_nest(m, group);
-    if (!d->histogram)
-        return;
+    if (!d->histogram) return;
     group = begin_nest(m, 0x8004);
     put_u32(m, 2, 3);
     put_bucket(m, 5, 64, 64, d->base + 100);
@@ -245,8 +238,7 @@ static void put_reply(fake_message *m, unsigned command, const fake_driver *d)
     size_t i, nest;
     head[0] = (unsigned char)command;
     begin_message(m, FAMILY, 0, node.sequence, head, 4);
-    if (command == 33)
-        put_groups(m, d);
+    if (command == 33) put_groups(m, d);
     nest = command == 22 || command == 30 ? begin_nest(m, 0x8005) : 0;
     if (command == 22) {
         put_u64(m, 2, d->base + 200);
@@ -254,10 +246,8 @@ static void put_reply(fake_message *m, unsigned command, const fake_driver *d)
     }
     for (i = 0; i < 9; i++)
         array[i] = d->base + 300 + i;
-    if (command == 30)
-        put_attr(m, 2, array, 8 * (1 + (size_t)d->lanes));
-    if (nest)
-        end_nest(m, nest);
+    if (command == 30) put_attr(m, 2, array, 8 * (1 + (size_t)d->lanes));
+    if (nest) end_nest(m, nest);
     if (command == 6) {
         put_attr(m, 2, "\1", 1); /* link: up */
         put_u32(m, 7, (uint32_t)d->base + 400);
@@ -289,11 +279,9 @@ static ssize_t fake_recv(void *data, size_t size, int flags)
     } else {
         unsigned command = node.request[16];
         memcpy(&ifindex, node.request + 28, 4);
-        if (command == 32)
-            memcpy(&groups, node.request + node.request_size - 4, 4);
+        if (command == 32) memcpy(&groups, node.request + node.request_size - 4, 4);
         for (i = 0; i < node.count; i++)
-            if (node.drivers[i].ifindex == ifindex)
-                d = &node.drivers[i];
+            if (node.drivers[i].ifindex == ifindex) d = &node.drivers[i];
         if (!d)
             put_error(&m, node.sequence, ENODEV);
         else if (command == 32 && groups > 0xf && !node.newest_group)
@@ -340,8 +328,7 @@ static int setup(void **state)
     memset(&node, 0, sizeof node);
     snprintf(node.interfaces, sizeof node.interfaces, "%s/netprof-ethtool-XXXXXX", tmp ? tmp : "/tmp");
     fd = mkstemp(node.interfaces);
-    if (fd < 0)
-        return -1;
+    if (fd < 0) return -1;
     close(fd);
     add_driver("lo", 1)->no_statistics = EOPNOTSUPP;
     d = add_driver("eth0", 4);
@@ -393,9 +380,8 @@ static void assert_value(const netprof_snapshot *s, const char *device, const ch
 {
     size_t i = netprof_find(s->schema, "ethtool", device, counter);
     if (i == NETPROF_NONE || s->status[i] != NETPROF_STATUS_OK || s->values[i] != expected)
-        fail_msg("%s/%s: status %d, value %llu instead of %llu", device, counter,
-                 i == NETPROF_NONE ? -1 : s->status[i], i == NETPROF_NONE ? 0 : (unsigned long long)s->values[i],
-                 (unsigned long long)expected);
+        fail_msg("%s/%s: status %d, value %llu instead of %llu", device, counter, i == NETPROF_NONE ? -1 : s->status[i],
+                 i == NETPROF_NONE ? 0 : (unsigned long long)s->values[i], (unsigned long long)expected);
 }
 
 static void assert_status(const netprof_snapshot *s, const char *device, const char *counter, int expected)
@@ -736,8 +722,7 @@ static void test_every_allocation_fails_in_turn(void **state)
         allocations_left = n;
         if (netprof_open(&np, &c, NULL) == NETPROF_OK) {
             done = netprof_take(np, &s, NETPROF_SET_ALL, NULL) == NETPROF_OK;
-            if (done)
-                assert_value(&s, "eth0", "rx_packets", 10);
+            if (done) assert_value(&s, "eth0", "rx_packets", 10);
             netprof_snapshot_free(&s);
             netprof_close(np);
         }

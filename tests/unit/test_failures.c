@@ -21,21 +21,20 @@ static int failing(void);
 static long shortened(long wanted);
 
 #define NETPROF_OS_OPENAT(fd, path, flags) (failing() ? -1 : openat((fd), (path), (flags) | O_CLOEXEC))
-#define NETPROF_OS_CREATE(path, flags) \
-    (failing() ? -1 : open((path), (flags) | O_CREAT | O_WRONLY | O_CLOEXEC, 0666))
-#define NETPROF_OS_READ(fd, data, size)          (failing() ? -1 : read((fd), (data), (size_t)shortened((long)(size))))
-#define NETPROF_OS_PREAD(fd, data, size, offset) \
+#define NETPROF_OS_CREATE(path, flags)     (failing() ? -1 : open((path), (flags) | O_CREAT | O_WRONLY | O_CLOEXEC, 0666))
+#define NETPROF_OS_READ(fd, data, size)    (failing() ? -1 : read((fd), (data), (size_t)shortened((long)(size))))
+#define NETPROF_OS_PREAD(fd, data, size, offset)                                                                       \
     (failing() ? -1 : pread((fd), (data), (size_t)shortened((long)(size)), (offset)))
-#define NETPROF_OS_WRITE(fd, data, size)      (failing() ? -1 : write((fd), (data), (size_t)shortened((long)(size))))
-#define NETPROF_OS_CLOSE(fd)                  (close(fd) || failing() ? -1 : 0)
-#define NETPROF_OS_FSYNC(fd)                  (failing() ? -1 : 0)
-#define NETPROF_OS_RENAME(from, to)           (failing() ? -1 : rename((from), (to)))
-#define NETPROF_OS_GETDENTS(fd, data, size)   (failing() ? -1 : syscall(SYS_getdents64, (fd), (data), (size)))
+#define NETPROF_OS_WRITE(fd, data, size)          (failing() ? -1 : write((fd), (data), (size_t)shortened((long)(size))))
+#define NETPROF_OS_CLOSE(fd)                      (close(fd) || failing() ? -1 : 0)
+#define NETPROF_OS_FSYNC(fd)                      (failing() ? -1 : 0)
+#define NETPROF_OS_RENAME(from, to)               (failing() ? -1 : rename((from), (to)))
+#define NETPROF_OS_GETDENTS(fd, data, size)       (failing() ? -1 : syscall(SYS_getdents64, (fd), (data), (size)))
 #define NETPROF_OS_SOCKET(domain, type, protocol) (failing() ? -1 : socket((domain), (type), (protocol)))
 #define NETPROF_OS_SEND(fd, data, size, flags)    (failing() ? -1 : send((fd), (data), (size), (flags)))
 #define NETPROF_OS_RECV(fd, data, size, flags)    (failing() ? -1 : recv((fd), (data), (size), (flags)))
 #define NETPROF_OS_IOCTL(fd, request, argument)   (failing() ? -1 : ioctl((fd), (request), (argument)))
-#define NETPROF_OS_GETSOCKOPT(fd, level, name, data, size) \
+#define NETPROF_OS_GETSOCKOPT(fd, level, name, data, size)                                                             \
     (failing() ? -1 : getsockopt((fd), (level), (name), (data), (size)))
 
 #define NETPROF_IMPLEMENTATION
@@ -47,12 +46,12 @@ static long shortened(long wanted);
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-static long live;          // blocks allocated now
-static long fail_at;       // the fail_at-th allocation fails; 0: none
-static int fail_on;        // and all that follow
-static long os_fail_at;    // likewise for system calls
+static long live;       // blocks allocated now
+static long fail_at;    // the fail_at-th allocation fails; 0: none
+static int fail_on;     // and all that follow
+static long os_fail_at; // likewise for system calls
 static int os_errno, os_short;
-static long calls;         // since the last reset()
+static long calls; // since the last reset()
 
 static void *swept_resize(void *pointer, size_t size)
 {
@@ -96,7 +95,8 @@ static char *tree;
 
 static void write_device(const char *name, uint64_t value)
 {
-    static const char *const counters[] = {"hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "oxe_sts_x", "atu_cache_evictions"};
+    static const char *const counters[] = {"hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "oxe_sts_x",
+                                           "atu_cache_evictions"};
     char path[256];
     for (size_t i = 0; i < COUNT(counters); i++) {
         snprintf(path, sizeof path, "sys/class/cxi/%s/device/telemetry/%s", name, counters[i]);
@@ -195,7 +195,8 @@ static void sweep_allocations(netprof_err (*step)(void))
                 assert_int_equal(failed, NETPROF_OK);
                 break;
             }
-            if (failed && failed != NETPROF_ERR_NOMEM) fail_msg("allocation %ld failed: %s", n, netprof_strerror(failed));
+            if (failed && failed != NETPROF_ERR_NOMEM)
+                fail_msg("allocation %ld failed: %s", n, netprof_strerror(failed));
             assert_int_equal(step(), NETPROF_OK); // and now it works
             assert_true(n < 5000);
         }
@@ -216,7 +217,8 @@ static void sweep_calls(netprof_err (*step)(void), int may_fail)
             netprof_err failed = step();
             int reached = os_fail_at == 0;
             calm();
-            if (live != live_before) fail_msg("call %ld, errno %d: %ld blocks leaked", n, errnos[e], live - live_before);
+            if (live != live_before)
+                fail_msg("call %ld, errno %d: %ld blocks leaked", n, errnos[e], live - live_before);
             if (count_fds() != fds) fail_msg("call %ld, errno %d: a descriptor leaked", n, errnos[e]);
             if (!reached) {
                 assert_int_equal(failed, NETPROF_OK);
@@ -497,7 +499,8 @@ static netprof_err write_file_to(const char *path)
     netprof_err failed = netprof_writer_open(&writer, path, 0, &error);
     if (failed) assert_null(writer);
     if (!failed) failed = netprof_write_fact(writer, "key", "value", &error);
-    for (size_t i = 0; i < 6 && !failed; i++) failed = netprof_write_snapshot(writer, &made[i % 3], &error);
+    for (size_t i = 0; i < 6 && !failed; i++)
+        failed = netprof_write_snapshot(writer, &made[i % 3], &error);
     if (!failed) failed = netprof_write_delta(writer, &d, &error);
     netprof_err closed = netprof_writer_close(writer, !failed, &error);
     if (!failed) failed = closed;
@@ -538,7 +541,7 @@ static netprof_err read_step(void)
         return failed;
     }
     netprof_err first = NETPROF_OK;
-    for (int tries = 0;; ) {
+    for (int tries = 0;;) {
         failed = netprof_reader_next(reader, &item, &error);
         if (failed) { // without memory: tried again, nothing is lost
             assert_true(failed == NETPROF_ERR_NOMEM || failed == NETPROF_ERR_IO);
@@ -551,7 +554,8 @@ static netprof_err read_step(void)
         if (item.type == NETPROF_ITEM_END) break;
         assert_int_not_equal(item.type, NETPROF_ITEM_DAMAGE);
         if (item.type == NETPROF_ITEM_SNAPSHOT)
-            assert_same(snapshot_difference(item.snapshot, &made[snapshots++ % 3], item.snapshot->stamp_error_ns, NULL));
+            assert_same(
+                snapshot_difference(item.snapshot, &made[snapshots++ % 3], item.snapshot->stamp_error_ns, NULL));
     }
     if (!failed) {
         assert_int_equal(snapshots, 6);
@@ -645,11 +649,13 @@ static netprof_err take_step(void)
     assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
     same_values(&s, &reference);
     size_t bad = 0;
-    for (size_t i = 0; i < s.schema->counter_count; i++) bad += s.status[i] != reference.status[i];
+    for (size_t i = 0; i < s.schema->counter_count; i++)
+        bad += s.status[i] != reference.status[i];
     if (s.schema->counter_count == reference.schema->counter_count) assert_true(bad <= 20); // one file, not the rest
     kept = os_fail_at;
     os_fail_at = 0;
-    for (int again = 0; again < 2; again++) assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
+    for (int again = 0; again < 2; again++)
+        assert_int_equal(netprof_take(np, &s, NETPROF_SET_ALL, NULL), NETPROF_OK);
     same_as_reference(&s);
     os_fail_at = kept;
     netprof_close(np);
@@ -780,8 +786,10 @@ static int set_up(void **state)
     static const struct {
         const char *source, *device, *counter;
         uint64_t value;
-    } known[] = {{"cxi", "cxi1", "hni_sts_rx_ok_octets", 2001}, {"cxi", "cxi0", "rh:nacks", 7},
-                 {"netdev", "eth0", "rx_bytes", 10},            {"rdma", "mlx5_0/1", "port_rcv_data", 160},
+    } known[] = {{"cxi", "cxi1", "hni_sts_rx_ok_octets", 2001},
+                 {"cxi", "cxi0", "rh:nacks", 7},
+                 {"netdev", "eth0", "rx_bytes", 10},
+                 {"rdma", "mlx5_0/1", "port_rcv_data", 160},
                  {"rdma", "mlx5_0/1", "out_of_sequence", 3}};
     for (size_t i = 0; i < COUNT(known); i++) {
         size_t k = netprof_find(reference.schema, known[i].source, known[i].device, known[i].counter);
@@ -798,7 +806,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) netprof_snapshot_free(&made[i]);
+    for (size_t i = 0; i < 3; i++)
+        netprof_snapshot_free(&made[i]);
     netprof_snapshot_free(&reference);
     netprof_snapshot_free(&reference_fast);
     tree_remove(tree);
@@ -808,18 +817,12 @@ static int tear_down(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_and_take_without_memory),
-        cmocka_unit_test(hotplug_without_memory),
-        cmocka_unit_test(add_without_memory),
-        cmocka_unit_test(diff_and_copy_without_memory),
-        cmocka_unit_test(build_without_memory),
-        cmocka_unit_test(files_without_memory),
-        cmocka_unit_test(files_with_failing_calls),
-        cmocka_unit_test(measuring_with_failing_calls),
-        cmocka_unit_test(taking_with_failing_calls),
-        cmocka_unit_test(short_reads),
-        cmocka_unit_test(links_with_failing_calls),
-        cmocka_unit_test(allocators_are_kept_apart),
+        cmocka_unit_test(open_and_take_without_memory), cmocka_unit_test(hotplug_without_memory),
+        cmocka_unit_test(add_without_memory),           cmocka_unit_test(diff_and_copy_without_memory),
+        cmocka_unit_test(build_without_memory),         cmocka_unit_test(files_without_memory),
+        cmocka_unit_test(files_with_failing_calls),     cmocka_unit_test(measuring_with_failing_calls),
+        cmocka_unit_test(taking_with_failing_calls),    cmocka_unit_test(short_reads),
+        cmocka_unit_test(links_with_failing_calls),     cmocka_unit_test(allocators_are_kept_apart),
     };
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, set_up, tear_down);

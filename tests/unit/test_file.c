@@ -48,7 +48,8 @@ static uint32_t crc_bitwise(uint32_t crc, const unsigned char *data, size_t size
 {
     for (size_t i = 0; i < size; i++) {
         crc ^= data[i];
-        for (int k = 0; k < 8; k++) crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
+        for (int k = 0; k < 8; k++)
+            crc = crc & 1 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
     }
     return crc;
 }
@@ -60,7 +61,8 @@ static uint32_t get_u32(const unsigned char *p)
 
 static void put_u32(unsigned char *p, uint32_t v)
 {
-    for (int i = 0; i < 4; i++) p[i] = (unsigned char)(v >> 8 * i);
+    for (int i = 0; i < 4; i++)
+        p[i] = (unsigned char)(v >> 8 * i);
 }
 
 static void seal_chunk(unsigned char *chunk, size_t payload)
@@ -278,11 +280,15 @@ static void check_passing(const unsigned char *data, size_t size, const netprof_
         assert_int_equal(a.offset, b.offset);
         assert_int_equal(a.size, b.size);
         assert_int_equal(a.complete, b.complete);
-        if (a.type != b.type) assert_true(noise && a.type == NETPROF_ITEM_DAMAGE && !b.snapshot);
-        else if (b.snapshot) assert_null(snapshot_difference(a.snapshot, b.snapshot, 0, NULL));
-        else if (a.text) assert_string_equal(a.text, b.text);
+        if (a.type != b.type)
+            assert_true(noise && a.type == NETPROF_ITEM_DAMAGE && !b.snapshot);
+        else if (b.snapshot)
+            assert_null(snapshot_difference(a.snapshot, b.snapshot, 0, NULL));
+        else if (a.text)
+            assert_string_equal(a.text, b.text);
         if (b.snapshot) decoded = b.offset;
-        if (b.type == NETPROF_ITEM_SNAPSHOT) assert_true(!b.snapshot == (b.needs && (b.offset < needs || b.needs < needs)));
+        if (b.type == NETPROF_ITEM_SNAPSHOT)
+            assert_true(!b.snapshot == (b.needs && (b.offset < needs || b.needs < needs)));
     } while (a.type != NETPROF_ITEM_END);
     if (!noise) assert_int_equal(decoded, last);
     netprof_reader_close(whole);
@@ -350,7 +356,8 @@ static struct things generate_things(uint64_t seed, size_t most_counters, size_t
     const netprof_schema *schemas[3];
     size_t last[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, n = 1 + random_below(&seed, 3);
     char name[NAME_ROOM] = "k";
-    for (size_t i = 0; i < n; i++) schemas[i] = generate_schema(random_next(&seed), most_counters);
+    for (size_t i = 0; i < n; i++)
+        schemas[i] = generate_schema(random_next(&seed), most_counters);
     while (things.count < count) {
         size_t k = random_below(&seed, n);
         switch (random_below(&seed, 10)) {
@@ -368,8 +375,9 @@ static struct things generate_things(uint64_t seed, size_t most_counters, size_t
             size_t other = random_below(&seed, n);
             if (last[other] == SIZE_MAX) other = 0;
             netprof_delta delta = NETPROF_ZERO;
-            assert_int_equal(netprof_diff(&things.all[last[0]].snapshot, &things.all[last[other]].snapshot, &force, &delta, NULL),
-                             NETPROF_OK);
+            assert_int_equal(
+                netprof_diff(&things.all[last[0]].snapshot, &things.all[last[other]].snapshot, &force, &delta, NULL),
+                NETPROF_OK);
             for (size_t i = 0; wild && i < delta.schema->counter_count; i++) {
                 delta.values[i] = generate_value(&seed);
                 delta.elapsed_ns[i] = (int64_t)generate_value(&seed);
@@ -387,7 +395,8 @@ static struct things generate_things(uint64_t seed, size_t most_counters, size_t
         }
         }
     }
-    for (size_t i = 0; i < n; i++) netprof_schema_release(schemas[i]);
+    for (size_t i = 0; i < n; i++)
+        netprof_schema_release(schemas[i]);
     return things;
 }
 
@@ -397,7 +406,8 @@ static uint64_t take_varint(const unsigned char **p)
 {
     uint64_t v = 0;
     int shift = 0;
-    do v |= (uint64_t)(**p & 127) << shift, shift += 7;
+    do
+        v |= (uint64_t)(**p & 127) << shift, shift += 7;
     while (*(*p)++ & 128);
     return v;
 }
@@ -415,7 +425,8 @@ static uint64_t position_of_snapshot(const unsigned char *chunk, size_t *schema)
 // What one writing may take from the stamps: `last` is the snapshot of the schema before, or NULL.
 static int64_t stamp_slack(const netprof_snapshot *s, const netprof_snapshot *last)
 {
-    int64_t slack = last && s->begin_ns > last->begin_ns && last->begin_ns >= 0 ? (s->begin_ns - last->begin_ns) / 8192 : 0;
+    int64_t slack =
+        last && s->begin_ns > last->begin_ns && last->begin_ns >= 0 ? (s->begin_ns - last->begin_ns) / 8192 : 0;
     return slack < 65536 ? slack : 65536;
 }
 
@@ -488,10 +499,43 @@ static void round_trips_of_long_lists(void **state)
 static void names_that_count_on(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "a9", "a10", "a11", "a99", "a100", "a09", "a10x", "b09", "b10", "b00", "b01", "b1", "b2", "0", "1", "9", "10",
-        "c18446744073709551615", "c18446744073709551616", "c99999999999999999999", "c100000000000000000000", "d", "d0",
-        "d1", "d2", "d3", "e\xff" "8", "e\xff" "9", "e\xff" "10", "-1", "-2", "08", "09", "010"};
+    static const char *const names[] = {"a9",
+                                        "a10",
+                                        "a11",
+                                        "a99",
+                                        "a100",
+                                        "a09",
+                                        "a10x",
+                                        "b09",
+                                        "b10",
+                                        "b00",
+                                        "b01",
+                                        "b1",
+                                        "b2",
+                                        "0",
+                                        "1",
+                                        "9",
+                                        "10",
+                                        "c18446744073709551615",
+                                        "c18446744073709551616",
+                                        "c99999999999999999999",
+                                        "c100000000000000000000",
+                                        "d",
+                                        "d0",
+                                        "d1",
+                                        "d2",
+                                        "d3",
+                                        "e\xff"
+                                        "8",
+                                        "e\xff"
+                                        "9",
+                                        "e\xff"
+                                        "10",
+                                        "-1",
+                                        "-2",
+                                        "08",
+                                        "09",
+                                        "010"};
     netprof_list *list = netprof_build_begin(NULL);
     const netprof_schema *schema;
     netprof_build_source(list, "s");
@@ -499,10 +543,12 @@ static void names_that_count_on(void **state)
     for (size_t i = 0; i < COUNT(names); i++)
         netprof_list_counter(list, &(netprof_counter){.name = names[i], .unit = "u"});
     assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
-    for (size_t i = 0; i < COUNT(names); i++) assert_string_equal(schema->counters[i].name, names[i]);
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_string_equal(schema->counters[i].name, names[i]);
     struct things things = {.count = 0};
     netprof_snapshot s = snapshot_of(schema);
-    for (size_t i = 0; i < COUNT(names); i++) s.values[i] = i * i;
+    for (size_t i = 0; i < COUNT(names); i++)
+        s.values[i] = i * i;
     things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
     check_round_trip(&things);
     things_free(&things);
@@ -540,21 +586,21 @@ static void leftovers_behind_a_status(void **state)
 static uint64_t odd_value(int which, uint64_t i, uint64_t *seed)
 {
     switch (which) {
-    case 0: return 7;                                                                // rests
-    case 1: return 1000 * i;                                                         // constant rate
-    case 2: return 12345678901 * i + random_below(seed, 1000000);                    // noisy rate
-    case 3: return UINT64_MAX - 30000 + 1000 * i;                                    // wraps at 2^64
-    case 4: return (((uint64_t)1 << 56) - 30000 + 1000 * i) & (UINT64_MAX >> 8);     // and at 2^56
-    case 5: return i % 50 < 25 ? 1000000 * i : 1000000 * (i % 50 - 25);              // starts again
-    case 6: return 1000000 - 5000 * i + random_below(seed, 100);                     // goes down
-    case 7: return i % 2 ? UINT64_MAX : 0;                                           // the extremes
-    case 8: return random_next(seed);                                                // noise
-    case 9: return i < 40 || i > 90 ? 500 : 500 + 1000000 * (i - 40);                // a burst, and back
-    case 10: return i < 100 ? 0 : (uint64_t)1 << 63;                                 // one leap
-    case 11: return 3 * (12345678901 * i) + random_below(seed, 100);                 // the same traffic as 2
-    case 12: return (uint64_t)(int64_t)(-5 + (int64_t)random_below(seed, 10));       // signed, about 0
-    case 13: return (uint64_t)1 << (i % 64);                                         // each length
-    default: return random_below(seed, 3) ? 1 : random_below(seed, 1000);            // mostly the same
+    case 0: return 7;                                                            // rests
+    case 1: return 1000 * i;                                                     // constant rate
+    case 2: return 12345678901 * i + random_below(seed, 1000000);                // noisy rate
+    case 3: return UINT64_MAX - 30000 + 1000 * i;                                // wraps at 2^64
+    case 4: return (((uint64_t)1 << 56) - 30000 + 1000 * i) & (UINT64_MAX >> 8); // and at 2^56
+    case 5: return i % 50 < 25 ? 1000000 * i : 1000000 * (i % 50 - 25);          // starts again
+    case 6: return 1000000 - 5000 * i + random_below(seed, 100);                 // goes down
+    case 7: return i % 2 ? UINT64_MAX : 0;                                       // the extremes
+    case 8: return random_next(seed);                                            // noise
+    case 9: return i < 40 || i > 90 ? 500 : 500 + 1000000 * (i - 40);            // a burst, and back
+    case 10: return i < 100 ? 0 : (uint64_t)1 << 63;                             // one leap
+    case 11: return 3 * (12345678901 * i) + random_below(seed, 100);             // the same traffic as 2
+    case 12: return (uint64_t)(int64_t)(-5 + (int64_t)random_below(seed, 10));   // signed, about 0
+    case 13: return (uint64_t)1 << (i % 64);                                     // each length
+    default: return random_below(seed, 3) ? 1 : random_below(seed, 1000);        // mostly the same
     }
 }
 
@@ -577,7 +623,8 @@ static void values_that_no_one_expects(void **state)
         netprof_snapshot s = NETPROF_ZERO;
         assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
         memset(s.status, NETPROF_STATUS_OK, schema->counter_count);
-        for (size_t k = 0; k < schema->counter_count; k++) s.values[k] = odd_value((int)(k % ODD), i, &seed);
+        for (size_t k = 0; k < schema->counter_count; k++)
+            s.values[k] = odd_value((int)(k % ODD), i, &seed);
         things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
     }
     netprof_schema_release(schema);
@@ -594,7 +641,8 @@ static void devices_and_statuses_that_change(void **state)
     for (size_t k = 0; k < 9; k++) {
         sprintf(names[k], "c%zu", k);
         sprintf(devices[k / 3], "d%zu", k / 3);
-        rows[k] = (struct row){"s", devices[k / 3], names[k], 0, 56, 1, k % 3 ? NETPROF_STAMPED : NETPROF_FAST, 1 + k / 3};
+        rows[k] =
+            (struct row){"s", devices[k / 3], names[k], 0, 56, 1, k % 3 ? NETPROF_STAMPED : NETPROF_FAST, 1 + k / 3};
     }
     const netprof_schema *schema = schema_of_rows(rows, 9, NULL, NULL);
     struct things things = {.count = 0};
@@ -613,10 +661,10 @@ static void devices_and_statuses_that_change(void **state)
         }
         for (size_t k = 0; k < 9; k++) {
             int gone = k / 3 == 1 && i % 40 > 20;
-            s.status[k] = gone                                        ? NETPROF_STATUS_VANISHED
-                          : s.set == NETPROF_SET_FAST && k % 3        ? NETPROF_STATUS_SKIPPED
-                          : k == 6 && i % 30 == 29                    ? NETPROF_STATUS_SATURATED
-                                                                      : NETPROF_STATUS_OK;
+            s.status[k] = gone                                 ? NETPROF_STATUS_VANISHED
+                          : s.set == NETPROF_SET_FAST && k % 3 ? NETPROF_STATUS_SKIPPED
+                          : k == 6 && i % 30 == 29             ? NETPROF_STATUS_SATURATED
+                                                               : NETPROF_STATUS_OK;
             s.errnos[k] = gone ? ENODEV : 0;
             if (gone || s.status[k] == NETPROF_STATUS_SKIPPED) continue;
             s.values[k] = (uint64_t)(1000 * i) * (k + 1) + (uint64_t)i % 5;
@@ -649,12 +697,14 @@ static void what_is_expected_costs_nothing(void **state)
         s.begin_ns = s.device_begin_ns[0] = (int64_t)(1000000000 * i);
         s.end_ns = s.device_end_ns[0] = s.begin_ns + 5000;
         s.wall_ns = 1700000000000000000 + s.begin_ns;
-        for (size_t k = 0; k < MANY; k++) s.values[k] = 1234567 * k + (k % 2 ? i * k * k : 0);
+        for (size_t k = 0; k < MANY; k++)
+            s.values[k] = 1234567 * k + (k % 2 ? i * k * k : 0);
         assert_int_equal(netprof_write_snapshot(writer, &s, NULL), NETPROF_OK);
     }
     assert_int_equal(netprof_writer_close(writer, 1, NULL), NETPROF_OK);
     struct chunks chunks = chunks_of(&file);
-    for (size_t i = 4; i <= 64; i++) assert_true(chunks.at[i + 1] - chunks.at[i] <= 40);
+    for (size_t i = 4; i <= 64; i++)
+        assert_true(chunks.at[i + 1] - chunks.at[i] <= 40);
     sink_free(&file);
     netprof_snapshot_free(&s);
 }
@@ -755,7 +805,8 @@ static size_t check_only_originals(const struct things *got, const struct things
     size_t k = 0, found = 0;
     for (size_t i = 0; i < got->count; i++) {
         if (got->all[i].type == NETPROF_ITEM_DAMAGE) continue;
-        while (k < originals->count && thing_difference(&got->all[i], &originals->all[k], 0, NULL)) k++;
+        while (k < originals->count && thing_difference(&got->all[i], &originals->all[k], 0, NULL))
+            k++;
         if (k == originals->count) fail_msg("item %zu is none of the originals", i);
         k++;
         found++;
@@ -781,7 +832,8 @@ static void stamps_of_uneven_times(void **state)
         now += i % 5 == 4 ? 10000000 : 1000000000;
         s.begin_ns = now;
         s.wall_ns = 1700000000000000000 + now;
-        for (size_t k = 0; k < 2; k++) s.stamps_ns[k] = s.wall_ns + 7000 * (int64_t)k + (int64_t)random_below(&seed, 3000);
+        for (size_t k = 0; k < 2; k++)
+            s.stamps_ns[k] = s.wall_ns + 7000 * (int64_t)k + (int64_t)random_below(&seed, 3000);
         things_add(&things, NETPROF_ITEM_SNAPSHOT)->snapshot = s;
     }
     netprof_schema_release(schema);
@@ -826,8 +878,10 @@ static void cut_at_every_byte(void **state)
             continue;
         }
         assert_int_equal(got.opened, NETPROF_OK);
-        for (size_t i = 1; i <= chunks.count; i++) at_boundary |= cut == chunks.at[i];
-        for (size_t i = 0; i < whole.count; i++) expected += whole.all[i].offset + whole.all[i].size <= cut;
+        for (size_t i = 1; i <= chunks.count; i++)
+            at_boundary |= cut == chunks.at[i];
+        for (size_t i = 0; i < whole.count; i++)
+            expected += whole.all[i].offset + whole.all[i].size <= cut;
         assert_int_equal(got.count - got.damages, expected);
         assert_int_equal(got.damages, at_boundary ? 0 : 1);
         if (!at_boundary) { // the damage is the rest, to the byte
@@ -835,7 +889,8 @@ static void cut_at_every_byte(void **state)
             assert_int_equal(last->type, NETPROF_ITEM_DAMAGE);
             assert_int_equal(last->offset + last->size, cut);
         }
-        for (size_t i = 0; i < expected; i++) assert_same(thing_difference(&got.all[i], &whole.all[i], 0, NULL));
+        for (size_t i = 0; i < expected; i++)
+            assert_same(thing_difference(&got.all[i], &whole.all[i], 0, NULL));
         assert_int_equal(got.complete, cut == file.size);
         things_free(&got);
     }
@@ -904,7 +959,8 @@ static void chunks_lost_doubled_and_swapped(void **state)
         for (size_t k = 0; k < got.count; k++) { // whatever the order: nothing that was never written
             size_t m = 0;
             if (got.all[k].type == NETPROF_ITEM_DAMAGE) continue;
-            while (m < whole.count && thing_difference(&got.all[k], &whole.all[m], 0, NULL)) m++;
+            while (m < whole.count && thing_difference(&got.all[k], &whole.all[m], 0, NULL))
+                m++;
             assert_true(m < whole.count);
         }
         things_free(&got);
@@ -1035,13 +1091,16 @@ static void a_second_file_without_its_beginning(void **state)
             struct things got = read_data(file.data, file.size, NULL);
             assert_int_equal(got.count - got.damages, n);
             assert_int_equal(got.damages, of_second.count - lost - 1);
-            for (size_t i = 0; i < n; i++) assert_same(thing_difference(&got.all[i], &both[0].all[i], 0, NULL));
-            for (size_t i = n; i < got.count; i++) assert_non_null(strstr(got.all[i].text, "lost"));
+            for (size_t i = 0; i < n; i++)
+                assert_same(thing_difference(&got.all[i], &both[0].all[i], 0, NULL));
+            for (size_t i = n; i < got.count; i++)
+                assert_non_null(strstr(got.all[i].text, "lost"));
             assert_int_equal(got.complete, lost == n + 1); // as many chunks as END says
             things_free(&got);
             sink_free(&file);
         }
-        for (size_t f = 0; f < 2; f++) things_free(&both[f]);
+        for (size_t f = 0; f < 2; f++)
+            things_free(&both[f]);
         sink_free(&first);
         sink_free(&second);
     }
@@ -1073,7 +1132,8 @@ static void a_second_file_with_a_damaged_header(void **state)
         netprof_snapshot_free(&before);
         netprof_snapshot_free(&after);
     }
-    for (int i = 0; i < 3; i++) sink_write(&file, parts[i & 1].data, parts[i & 1].size); // first, second, first
+    for (int i = 0; i < 3; i++)
+        sink_write(&file, parts[i & 1].data, parts[i & 1].size); // first, second, first
     file.data[parts[0].size + 3] ^= 1;
     struct things got = read_data(file.data, file.size, NULL);
     assert_int_equal(got.count, 4 + 6 + 5); // the header, SCHM, DIFF, FACT, STEP, DIFF; then FILE and the last one
@@ -1098,7 +1158,8 @@ static void a_second_file_with_a_damaged_header(void **state)
     assert_int_equal(got.all[3].type, NETPROF_ITEM_SNAPSHOT);
     assert_int_equal(got.all[4].delta.values[0], 11);
     things_free(&got);
-    for (int f = 0; f < 2; f++) sink_free(&parts[f]);
+    for (int f = 0; f < 2; f++)
+        sink_free(&parts[f]);
     sink_free(&file);
     sink_free(&stale);
 }
@@ -1129,7 +1190,8 @@ static void stretches_lost(void **state)
             for (size_t i = 0; i < got.count && k % 4 == 2; i++) { // doubled: facts and deltas may come twice
                 size_t m = 0;
                 if (got.all[i].type == NETPROF_ITEM_DAMAGE) continue;
-                while (m < whole.count && thing_difference(&got.all[i], &whole.all[m], 0, NULL)) m++;
+                while (m < whole.count && thing_difference(&got.all[i], &whole.all[m], 0, NULL))
+                    m++;
                 assert_true(m < whole.count);
             }
             things_free(&got);
@@ -1199,7 +1261,7 @@ static void headers(void **state)
     assert_int_equal(open_with_byte(&file, 8, 2), NETPROF_OK);
     assert_int_equal(open_with_byte(&file, 8, 3), NETPROF_ERR_VERSION);
     assert_int_equal(open_with_byte(&file, 9, 1), NETPROF_ERR_VERSION);
-    assert_int_equal(open_with_byte(&file, 8, 0), NETPROF_ERR_FORMAT); // there never was a version 0
+    assert_int_equal(open_with_byte(&file, 8, 0), NETPROF_ERR_FORMAT);    // there never was a version 0
     assert_int_equal(open_with_byte(&file, 0, 0x09), NETPROF_ERR_FORMAT); // the eighth bit lost on the way
     assert_int_equal(open_with_byte(&file, 6, '\n'), NETPROF_ERR_FORMAT); // text mode
     memcpy(file.data + 12, "\x01\x02\x03\x04", 4);
@@ -1252,7 +1314,8 @@ static void put_schema(struct sink *to, uint64_t number, const struct sink *list
     put_varint(&p, devices);
     for (uint64_t i = 0; i < devices; i++) {
         put_text(&p, "d");
-        for (int k = 0; k < 4; k++) put_varint(&p, 0);
+        for (int k = 0; k < 4; k++)
+            put_varint(&p, 0);
     }
     append_chunk(to, "SCHM", p.data, p.size);
     sink_free(&p);
@@ -1273,10 +1336,11 @@ static void put_counting_list(struct sink *list, const char *name, uint64_t n)
 static void put_snapshot_of_zeros(struct sink *file, uint64_t counters)
 {
     struct sink p = {0};
-    for (int i = 0; i < 6; i++) put_varint(&p, 0); // schema, set, wall, begin, length, error
-    put_varint(&p, 0); // a key
-    put_varint(&p, 0); // its number
-    put_varint(&p, 0); // the device's times
+    for (int i = 0; i < 6; i++)
+        put_varint(&p, 0); // schema, set, wall, begin, length, error
+    put_varint(&p, 0);     // a key
+    put_varint(&p, 0);     // its number
+    put_varint(&p, 0);     // the device's times
     put_varint(&p, 0);
     put_varint(&p, counters);
     put_varint(&p, 1); // all ok
@@ -1317,7 +1381,8 @@ static void a_file_by_hand(void **state)
 static size_t last_chunk(const struct sink *file)
 {
     size_t at = 16, next;
-    while ((next = at + 12 + get_u32(file->data + at + 4)) < file->size) at = next;
+    while ((next = at + 12 + get_u32(file->data + at + 4)) < file->size)
+        at = next;
     return at;
 }
 
@@ -1362,20 +1427,20 @@ static void put_bytes(struct sink *to, size_t count, const unsigned char *bytes)
     sink_write(to, bytes, count);
 }
 
-#define PUT_BYTES(to, ...) put_bytes(to, sizeof (unsigned char[]){__VA_ARGS__}, (const unsigned char[]){__VA_ARGS__})
+#define PUT_BYTES(to, ...) put_bytes(to, sizeof(unsigned char[]){__VA_ARGS__}, (const unsigned char[]){__VA_ARGS__})
 
 // One step of a device that was not read, with two counters: what stands between its head and its end.
 static void put_step(struct sink *file, unsigned char position, unsigned char status, const struct bit_row *surprises,
                      unsigned char count, unsigned char k, const struct bit_row *others)
 {
     struct sink p = {0};
-    PUT_BYTES(&p, 0); // schema
+    PUT_BYTES(&p, 0);                                     // schema
     sink_write(&p, file->data + last_chunk(file) + 8, 4); // builds on the chunk before it
-    PUT_BYTES(&p, position, 0); // all counters
+    PUT_BYTES(&p, position, 0);                           // all counters
     if (position)
         PUT_BYTES(&p, 0);
     else
-        PUT_BYTES(&p, 1, 0, 0, 0x00); // the device is not read: one code, 0 others before it (a 0), it is 1 (a 0)
+        PUT_BYTES(&p, 1, 0, 0, 0x00);      // the device is not read: one code, 0 others before it (a 0), it is 1 (a 0)
     PUT_BYTES(&p, 0, 0, 0, status, count); // all times 0; no lengths
     if (count) {
         PUT_BYTES(&p, 0, k);
@@ -1449,7 +1514,8 @@ static void steps_of_noise(void **state)
                 struct things got = read_data(noisy.data, noisy.size, NULL);
                 assert_int_equal(got.opened, NETPROF_OK);
                 assert_int_equal(got.count, whole.count);
-                for (size_t k = 0; k < item; k++) assert_same(thing_difference(&got.all[k], &whole.all[k], 0, NULL));
+                for (size_t k = 0; k < item; k++)
+                    assert_same(thing_difference(&got.all[k], &whole.all[k], 0, NULL));
                 refused += got.damages > 0;
                 tried++;
                 things_free(&got);
@@ -1467,8 +1533,8 @@ static void steps_of_noise(void **state)
 static void hostile_counts(void **state)
 {
     (void)state;
-    const uint64_t counts[] = {(uint64_t)1 << 20, (uint64_t)1 << 32, (uint64_t)1 << 60, UINT64_MAX, UINT64_MAX - 1,
-                               (uint64_t)1 << 63};
+    const uint64_t counts[] = {(uint64_t)1 << 20, (uint64_t)1 << 32, (uint64_t)1 << 60,
+                               UINT64_MAX,        UINT64_MAX - 1,    (uint64_t)1 << 63};
     netprof_limits limits = {.max_counters = 100000};
     for (size_t i = 0; i < COUNT(counts); i++) {
         struct sink file = {0}, list = {0};
@@ -1523,7 +1589,8 @@ static void memory_bomb(void **state)
     name[100000] = '1';
     append_header(&file, 1);
     put_counting_list(&list, name, 100000); // 10 GB of names
-    for (uint64_t i = 0; i < 5; i++) put_schema(&file, i, &list, 1);
+    for (uint64_t i = 0; i < 5; i++)
+        put_schema(&file, i, &list, 1);
     append_chunk(&file, "FACT", "\x01k\x01v", 4);
     most_held = held;
     struct things got = read_data(file.data, file.size, &limits);
@@ -1536,7 +1603,8 @@ static void memory_bomb(void **state)
     // many schemas of many counters, 60 bytes each
     append_header(&file, 1);
     put_counting_list(&list, "c0", 50000);
-    for (uint64_t i = 0; i < 50; i++) put_schema(&file, i, &list, 1);
+    for (uint64_t i = 0; i < 50; i++)
+        put_schema(&file, i, &list, 1);
     most_held = held;
     got = read_data(file.data, file.size, &limits);
     assert_true(most_held < (size_t)32 << 20); // with what a growing array leaves behind
@@ -1555,7 +1623,8 @@ static void many_equal_names(void **state)
     const netprof_schema *schema;
     netprof_list *built = netprof_build_begin(NULL);
     netprof_list_device(built, "d", 0, 0);
-    for (uint64_t i = 0; i < n; i++) netprof_list_counter(built, &(netprof_counter){.name = "", .unit = ""});
+    for (uint64_t i = 0; i < n; i++)
+        netprof_list_counter(built, &(netprof_counter){.name = "", .unit = ""});
     assert_int_equal(netprof_build_end(built, &schema, NULL), NETPROF_OK);
     assert_int_equal(schema->counter_count, n);
     assert_string_equal(schema->counters[1].name, "#2");
@@ -1685,7 +1754,7 @@ static void through_a_link(void **state)
     assert_int_equal(symlink("real/old", tree_path(tree, "latest")), 0);
     assert_int_equal(netprof_save_file(tree_path(tree, "latest"), &s, 1, NULL), NETPROF_OK);
     assert_int_equal(lstat(tree_path(tree, "latest"), &st), 0);
-    assert_true(S_ISLNK(st.st_mode)); // the link is still one,
+    assert_true(S_ISLNK(st.st_mode));           // the link is still one,
     check_file(tree_path(tree, "real/old"), 5); // and what it points to is new
     assert_int_equal(count_entries(tree_path(tree, "real")), 1);
     netprof_snapshot_free(&s);
@@ -1733,7 +1802,8 @@ static void not_ordinary_files(void **state)
         int fd = open(pipe_path, O_RDONLY);
         size_t n = 0;
         ssize_t got;
-        while ((got = read(fd, data + n, sizeof data - n)) > 0) n += (size_t)got;
+        while ((got = read(fd, data + n, sizeof data - n)) > 0)
+            n += (size_t)got;
         struct things things = read_data(data, n, NULL);
         _exit(!(things.count == 1 && things.complete && things.all[0].snapshot.values[0] == 9));
     }
@@ -1812,7 +1882,8 @@ static void reading_that_fails(void **state)
             last = (size_t)(item.offset + item.size);
         }
         for (size_t i = 0; i < chunks.count; i++) // the last whole chunk that is an item
-            if (chunks.at[i + 1] <= broken && memcmp(file.data + chunks.at[i], "SCHM", 4) != 0) complete = chunks.at[i + 1];
+            if (chunks.at[i + 1] <= broken && memcmp(file.data + chunks.at[i], "SCHM", 4) != 0)
+                complete = chunks.at[i + 1];
         assert_int_equal(last, complete ? complete : 16);
         assert_int_equal(failed, NETPROF_ERR_IO);
         assert_int_equal(error.sys_errno, EIO);
@@ -1876,11 +1947,13 @@ static void live_survives_a_kill(void **state)
                 netprof_snapshot_free(&s);
                 if (i < 3 && write(to_parent[1], "x", 1) != 1) _exit(1);
             }
-            for (;;) pause();
+            for (;;)
+                pause();
         }
         assert_true(child > 0);
         close(to_parent[1]);
-        for (int i = 0; i < 3; i++) assert_int_equal(read(to_parent[0], &byte, 1), 1);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(read(to_parent[0], &byte, 1), 1);
         close(to_parent[0]);
         usleep((useconds_t)random_below(&seed, 3000));
         kill(child, SIGKILL);
@@ -1972,7 +2045,8 @@ static void arguments(void **state)
 
 static void dump_text(FILE *to, const char *text)
 {
-    for (; *text; text++) fprintf(to, "%02x", (unsigned char)*text);
+    for (; *text; text++)
+        fprintf(to, "%02x", (unsigned char)*text);
 }
 
 static void dump_facts(FILE *to, const netprof_fact *facts, size_t count)
@@ -1988,7 +2062,8 @@ static void dump_facts(FILE *to, const netprof_fact *facts, size_t count)
 
 static void dump_snapshot(FILE *to, const netprof_snapshot *s)
 {
-    fprintf(to, "snapshot %d %lld %lld %lld facts", s->set, (long long)s->wall_ns, (long long)s->begin_ns, (long long)s->end_ns);
+    fprintf(to, "snapshot %d %lld %lld %lld facts", s->set, (long long)s->wall_ns, (long long)s->begin_ns,
+            (long long)s->end_ns);
     dump_facts(to, s->schema->facts, s->schema->fact_count);
     for (size_t i = 0; i < s->schema->source_count; i++) {
         const netprof_source_state *source = &s->schema->sources[i];
@@ -2048,8 +2123,8 @@ static void check_second_reader(const char *tree, const struct sink *file, const
     fprintf(to, "complete\n");
     fclose(to);
     char command[4096];
-    snprintf(command, sizeof command, "cd %s && python3 %s/tests/unit/netprof_reader.py file >got && cmp got expected", tree,
-             NETPROF_TEST_TOP);
+    snprintf(command, sizeof command, "cd %s && python3 %s/tests/unit/netprof_reader.py file >got && cmp got expected",
+             tree, NETPROF_TEST_TOP);
     assert_int_equal(system(command), 0);
 }
 
@@ -2093,7 +2168,8 @@ static void version_1(void **state)
         snprintf(path, sizeof path, "%s/%s", NETPROF_TEST_TOP, names[i]);
         FILE *from = fopen(path, "rb");
         assert_non_null(from);
-        while ((n = fread(bytes, 1, sizeof bytes, from)) > 0) sink_write(&file, bytes, n);
+        while ((n = fread(bytes, 1, sizeof bytes, from)) > 0)
+            sink_write(&file, bytes, n);
         fclose(from);
         assert_int_equal(file.data[8], 1);
         struct things things = read_data(file.data, file.size, NULL);

@@ -75,7 +75,8 @@ static void forget(outcome *o)
 static const finding *find(const findings *f, const char *rule_name, const char *device)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (strcmp(f->items[i].rule->name, rule_name) == 0 && (!device || !strcmp(finding_device(f, &f->items[i]), device)))
+        if (strcmp(f->items[i].rule->name, rule_name) == 0 &&
+            (!device || !strcmp(finding_device(f, &f->items[i]), device)))
             return &f->items[i];
     return NULL;
 }
@@ -111,8 +112,9 @@ static sim *make_node(const sim_options *options)
 
 static void step(sim *s, const char *scenario, const int *nics, int count)
 {
-    assert_int_equal(sim_step(s, &(sim_step_options){.seconds = SECONDS, .scenario = scenario, .nics = nics,
-                                                     .nic_count = count}), 0);
+    assert_int_equal(
+        sim_step(s, &(sim_step_options){.seconds = SECONDS, .scenario = scenario, .nics = nics, .nic_count = count}),
+        0);
 }
 
 // On one NIC, or where the scenario likes.
@@ -184,7 +186,8 @@ static void every_scenario(const sim_options *options)
         const int hit = 2;
         size_t p = 0;
         outcome o;
-        while (p < PLANTED && strcmp(planted[p].scenario, sim_scenario_name(i)) != 0) p++;
+        while (p < PLANTED && strcmp(planted[p].scenario, sim_scenario_name(i)) != 0)
+            p++;
         if (p == PLANTED) fail_msg("%s: a scenario without an expectation", sim_scenario_name(i));
         run_scenario(&o, s, planted[p].scenario, planted[p].one ? &hit : NULL);
         expect_planted(&planted[p], &o.f);
@@ -340,20 +343,34 @@ static const struct host_case {
     {"slow udp reader", {"Udp.RcvbufErrors=50000"}, "udp-rcvbuf", "ip", NULL},
     {"busy core", {"softnet.dropped=500"}, "softnet-drop", "ip", NULL},
     {"ib port down", {"/sys/class/infiniband/mlx5_1/ports/1/state=1: DOWN\n"}, "ib-port-state", "mlx5_1/1", NULL},
-    {"ib half rate", {"/sys/class/infiniband/mlx5_1/ports/1/rate=100 Gb/sec (2X HDR)\n"}, "ib-rate-low", "mlx5_1/1", NULL},
+    {"ib half rate",
+     {"/sys/class/infiniband/mlx5_1/ports/1/rate=100 Gb/sec (2X HDR)\n"},
+     "ib-rate-low",
+     "mlx5_1/1",
+     NULL},
     {"cable and small ring", {"rx_crc_errors=500", "rx_missed_errors=4000"}, "eth-crc", "eth1", "eth-rx-ring-drop"},
-    {"ib cable, late receives", {"symbol_error=60", "out_of_buffer=9000"}, "ib-symbol-ber", "mlx5_1/1", "rdma-rnr-local"},
-    {"small ring, peer lost", {"rx_missed_errors=4000", "req_transport_retries_exceeded=1"}, "rdma-given-up", "mlx5_1/1",
+    {"ib cable, late receives",
+     {"symbol_error=60", "out_of_buffer=9000"},
+     "ib-symbol-ber",
+     "mlx5_1/1",
+     "rdma-rnr-local"},
+    {"small ring, peer lost",
+     {"rx_missed_errors=4000", "req_transport_retries_exceeded=1"},
+     "rdma-given-up",
+     "mlx5_1/1",
      "eth-rx-ring-drop"},
-    {"tcp loss, slow reader", {"Tcp.RetransSegs=60000", "Udp.RcvbufErrors=50000"}, "tcp-retrans-ratio", "ip", "udp-rcvbuf"},
+    {"tcp loss, slow reader",
+     {"Tcp.RetransSegs=60000", "Udp.RcvbufErrors=50000"},
+     "tcp-retrans-ratio",
+     "ip",
+     "udp-rcvbuf"},
 };
 
 static uint64_t extra(const struct host_case *c, const char *name)
 {
     size_t n = strlen(name);
     for (size_t i = 0; c && i < 6 && c->words[i]; i++)
-        if (strncmp(c->words[i], name, n) == 0 && c->words[i][n] == '=')
-            return strtoull(c->words[i] + n + 1, NULL, 10);
+        if (strncmp(c->words[i], name, n) == 0 && c->words[i][n] == '=') return strtoull(c->words[i] + n + 1, NULL, 10);
     return 0;
 }
 
@@ -371,15 +388,16 @@ static void write_stack(const struct host_case *c, uint64_t step_count)
     snprintf(text, sizeof text,
              "Tcp: InSegs OutSegs RetransSegs ActiveOpens\nTcp: %llu %llu %llu %llu\n"
              "Udp: InDatagrams OutDatagrams RcvbufErrors\nUdp: %llu %llu %llu\n",
-             segments, segments, (unsigned long long)extra(c, "Tcp.RetransSegs") + 10 * step_count, 50 * step_count + 0ULL,
-             segments, segments, (unsigned long long)extra(c, "Udp.RcvbufErrors"));
+             segments, segments, (unsigned long long)extra(c, "Tcp.RetransSegs") + 10 * step_count,
+             50 * step_count + 0ULL, segments, segments, (unsigned long long)extra(c, "Udp.RcvbufErrors"));
     tree_write("proc/net/snmp", text);
     snprintf(text, sizeof text, "TcpExt: TCPTimeouts ListenOverflows ListenDrops\nTcpExt: %llu %llu %llu\n",
              (unsigned long long)extra(c, "TcpExt.TCPTimeouts"), (unsigned long long)extra(c, "TcpExt.ListenOverflows"),
              (unsigned long long)extra(c, "TcpExt.ListenOverflows"));
     tree_write("proc/net/netstat", text);
-    snprintf(text, sizeof text, "%08llx %08llx 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
-             segments, (unsigned long long)extra(c, "softnet.dropped"));
+    snprintf(text, sizeof text,
+             "%08llx %08llx 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n", segments,
+             (unsigned long long)extra(c, "softnet.dropped"));
     tree_write("proc/net/softnet_stat", text);
 }
 
@@ -477,7 +495,8 @@ static void aurora_is_nearly_idle(void **state)
     assert_int_equal(f.severity, SEVERITY_WATCH);
     assert_int_equal(strncmp(f.verdict, "Nearly idle, no fault found", 27), 0);
     for (size_t i = 0; i < f.count; i++)
-        if (f.items[i].severity >= SEVERITY_WATCH) assert_string_equal(f.items[i].rule->name, "host-write-back-pressure");
+        if (f.items[i].severity >= SEVERITY_WATCH)
+            assert_string_equal(f.items[i].rule->name, "host-write-back-pressure");
     assert_string_equal(finding_device(&f, &f.items[0]), "cxi2");
     assert_non_null(strstr(f.items[0].claim, "5.67 blocked cycles"));
     assert_string_equal(finding_device(&f, &f.items[1]), "cxi3");
@@ -506,8 +525,9 @@ static void an_outlier_is_compared_with_its_peers(void **state)
     (void)state;
     situation_make(&s, "cxi", "@cassini_version=1.1 hni_tx_paused_1=3000000000 peer:hni_tx_paused_1=1000000");
     assert_int_equal(findings_make(&f, &s.d, &built_in, NULL), NETPROF_OK);
-    assert_string_equal(f.items[0].claim,
-                        "the network held this NIC 30 % of the time: congestion in the fabric or at a receiver; its peer 0.01 %");
+    assert_string_equal(
+        f.items[0].claim,
+        "the network held this NIC 30 % of the time: congestion in the fabric or at a receiver; its peer 0.01 %");
     assert_int_equal(f.items[0].peers, 1);
     findings_free(&f);
     situation_free(&s);
@@ -558,9 +578,11 @@ static void the_host_comes_before_its_victims(void **state)
         {"rx_packets=1000000 rx_missed_errors=200 cgroup/periods=100 cgroup/throttled_periods=60", "cgroup-throttle",
          "eth-rx-ring-drop"},
         {"rx_packets=1000000 rx_missed_errors=200 process/cpu_user=4000000 process/cpu_system=0 "
-         "process/run_queue_wait=2000000000", "runqueue-wait", "eth-rx-ring-drop"},
+         "process/run_queue_wait=2000000000",
+         "runqueue-wait", "eth-rx-ring-drop"},
         {"rx_packets=1000000 rdma/port_rcv_packets=1000000 rdma/out_of_buffer=500 cgroup/periods=100 "
-         "cgroup/throttled_periods=60", "cgroup-throttle", "rdma-rnr-local"},
+         "cgroup/throttled_periods=60",
+         "cgroup-throttle", "rdma-rnr-local"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -106,7 +106,7 @@ static void amd_smi_adds_what_sysfs_lacks(void **state)
     check_catalog(&b);
     assert_int_equal(amd->init_flags, 2); // GPUs alone
     assert_string_equal(fact(&b, "gpu0", "library"), "AMD SMI 26.1.0");
-    assert_int_equal(value(&b, "gpu0", "busy"), 77); // of sysfs
+    assert_int_equal(value(&b, "gpu0", "busy"), 77);         // of sysfs
     assert_int_equal(value(&b, "gpu0", "energy"), 15250015); // 1000001 times 15.25, rounded
     assert_int_equal(value(&b, "gpu0", "ecc_corrected"), 31);
     assert_int_equal(value(&b, "gpu0", "ecc_uncorrected"), 2);
@@ -377,8 +377,8 @@ static void throttling_by_ticks(void **state)
     memset(&t, 0, sizeof t);
     put_number((unsigned char *)&t + 2, 1 | 7 << 8, 2);
     t.energy = 3 * 65536;
-    t.ticks = UINT32_MAX - 99; // wraps in between
-    t.residencies[0] = 5;      // prochot
+    t.ticks = UINT32_MAX - 99;                        // wraps in between
+    t.residencies[0] = 5;                             // prochot
     t.residencies[1] = t.residencies[4] = UINT32_MAX; // the power limit's and the memory's are not counted
     t.up[0] = t.up[3] = 1;
     t.up[1] = 2; // switched off
@@ -434,24 +434,21 @@ static void put_intel(void)
 
 static void one_intel(fake_ze_state *ze)
 {
-    *ze = (fake_ze_state){.bus = 0x1a,
-                          .engines = {3,
-                                      {{.kind = 0, .a = 100, .b = 1000},
-                                       {.kind = 1, .a = 50, .b = 1000},
-                                       {.kind = 8, .a = 7, .b = 1000}}},
-                          .powers = {2, {{.a = 500}, {.on_part = 1, .a = 300}}},
-                          .memories = {2,
-                                       {{.on_part = 1, .a = 1000, .b = 400, .bits = 32, .read = 0xfffffff0, .written = 5},
-                                        {.on_part = 1, .number = 1, .a = 1000, .b = 100, .bits = 64, .read = 1}}},
-                          .clocks = {3,
-                                     {{.on_part = 1, .real = 1600, .most = 1600, .a = 10, .bits = 1},
-                                      {.on_part = 1, .number = 1, .real = 900, .most = 1600, .a = 30, .bits = 8},
-                                      {.kind = 1, .real = -1, .most = 3200}}},
-                          .temperatures = {3, {{.kind = 1, .real = 55.5}, {.kind = 2, .real = 61}, {.kind = 0, .real = -2}}},
-                          .ports = {3, {{.bits = 1, .a = 1000, .b = 2000}, {.bits = 3, .a = 1}, {.bits = 2}}},
-                          .errors = {2,
-                                     {{.kind = 0, .counts = {9, 9, 9, 1, 2, 4, 9}},
-                                      {.kind = 1, .counts = {3, 9, 9, 0, 0, 1, 9}}}}};
+    *ze = (fake_ze_state){
+        .bus = 0x1a,
+        .engines =
+            {3, {{.kind = 0, .a = 100, .b = 1000}, {.kind = 1, .a = 50, .b = 1000}, {.kind = 8, .a = 7, .b = 1000}}},
+        .powers = {2, {{.a = 500}, {.on_part = 1, .a = 300}}},
+        .memories = {2,
+                     {{.on_part = 1, .a = 1000, .b = 400, .bits = 32, .read = 0xfffffff0, .written = 5},
+                      {.on_part = 1, .number = 1, .a = 1000, .b = 100, .bits = 64, .read = 1}}},
+        .clocks = {3,
+                   {{.on_part = 1, .real = 1600, .most = 1600, .a = 10, .bits = 1},
+                    {.on_part = 1, .number = 1, .real = 900, .most = 1600, .a = 30, .bits = 8},
+                    {.kind = 1, .real = -1, .most = 3200}}},
+        .temperatures = {3, {{.kind = 1, .real = 55.5}, {.kind = 2, .real = 61}, {.kind = 0, .real = -2}}},
+        .ports = {3, {{.bits = 1, .a = 1000, .b = 2000}, {.bits = 3, .a = 1}, {.bits = 2}}},
+        .errors = {2, {{.kind = 0, .counts = {9, 9, 9, 1, 2, 4, 9}}, {.kind = 1, .counts = {3, 9, 9, 0, 0, 1, 9}}}}};
 }
 
 static void level_zero_adds_what_sysfs_lacks(void **state)
@@ -466,15 +463,30 @@ static void level_zero_adds_what_sysfs_lacks(void **state)
     static const struct {
         const char *name;
         uint64_t value;
-    } rows[] = {{"engine_all0", 0},           {"engine_compute_all0", 0},     {"engine_copy0", 0}, // nothing passed yet
-                {"energy", 500}, // of the whole, which the tile's is a part of
-                {"memory_total", 2000},       {"memory_used", 1500},          {"memory_read", 0xfffffff1},
-                {"memory_written", 5},        {"clock", 1300}, // of sysfs
-                {"clock_max", 1600},          {"memory_clock_max", 3200},     {"throttled", 30},
-                {"throttle_reasons", 9},      {"temperature", 55500},         {"memory_temperature", 61000},
-                {"fabrics_up", 2},            {"fabric0_rx_bytes", 1000},     {"fabric0_tx_bytes", 2000},
-                {"fabric0_up", 1},            {"fabric1_up", 0},              {"fabric2_up", 1},
-                {"ras_corrected", 7},         {"ras_uncorrected", 1},         {"resets", 3}};
+    } rows[] = {{"engine_all0", 0},
+                {"engine_compute_all0", 0},
+                {"engine_copy0", 0}, // nothing passed yet
+                {"energy", 500},     // of the whole, which the tile's is a part of
+                {"memory_total", 2000},
+                {"memory_used", 1500},
+                {"memory_read", 0xfffffff1},
+                {"memory_written", 5},
+                {"clock", 1300}, // of sysfs
+                {"clock_max", 1600},
+                {"memory_clock_max", 3200},
+                {"throttled", 30},
+                {"throttle_reasons", 9},
+                {"temperature", 55500},
+                {"memory_temperature", 61000},
+                {"fabrics_up", 2},
+                {"fabric0_rx_bytes", 1000},
+                {"fabric0_tx_bytes", 2000},
+                {"fabric0_up", 1},
+                {"fabric1_up", 0},
+                {"fabric2_up", 1},
+                {"ras_corrected", 7},
+                {"ras_uncorrected", 1},
+                {"resets", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (value(&b, "gpu0", rows[i].name) != rows[i].value)
             fail_msg("%s: %llu", rows[i].name, (unsigned long long)value(&b, "gpu0", rows[i].name));

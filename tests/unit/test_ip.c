@@ -11,10 +11,10 @@
 #include "failing.h"
 #include "tree.h"
 
-#define SNMP                                                                                                 \
-    "Ip: Forwarding DefaultTTL InReceives\n"                                                                 \
-    "Ip: 1 64 600\n"                                                                                         \
-    "Tcp: RtoMin MaxConn CurrEstab InSegs OutSegs RetransSegs\n"                                             \
+#define SNMP                                                                                                           \
+    "Ip: Forwarding DefaultTTL InReceives\n"                                                                           \
+    "Ip: 1 64 600\n"                                                                                                   \
+    "Tcp: RtoMin MaxConn CurrEstab InSegs OutSegs RetransSegs\n"                                                       \
     "Tcp: 200 -1 15 653161 594855 348\n"
 
 static void headers_give_the_names(void **state)
@@ -26,8 +26,7 @@ static void headers_give_the_names(void **state)
     tree_write("proc/net/snmp", SNMP);
     tree_write("proc/net/netstat", "TcpExt: ListenDrops TCPTimeouts\nTcpExt: 3 4\n"
                                    "IpExt: InOctets OutOctets\nIpExt: 18446744073709551615 6\n");
-    tree_write("proc/net/snmp6",
-               "Ip6InReceives                   \t92166\nUdp6InErrors \t2\nIp6InOctets\t9\n");
+    tree_write("proc/net/snmp6", "Ip6InReceives                   \t92166\nUdp6InErrors \t2\nIp6InOctets\t9\n");
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(s.not_ok, 0);
@@ -76,8 +75,7 @@ static void trap_signed(void **state)
     s = tree_take(np, NETPROF_SET_ALL);
     assert_true(tree_counter(&s, "Tcp", "MaxConn")->flags & NETPROF_SIGNED);
     assert_int_equal((int64_t)tree_value(&s, "Tcp", "MaxConn"), -1);
-    assert_int_equal(tree_status(&s, "Tcp", "InSegs"),
-                     NETPROF_STATUS_UNREADABLE); /* no counter is negative */
+    assert_int_equal(tree_status(&s, "Tcp", "InSegs"), NETPROF_STATUS_UNREADABLE); /* no counter is negative */
     assert_int_equal(tree_value(&s, "Tcp", "OutSegs"), 7);
     netprof_snapshot_free(&s);
     netprof_close(np);
@@ -86,21 +84,20 @@ static void trap_signed(void **state)
 /* 9, 10, 11, 13 and 15 columns; a CPU that is offline has no line; no newline at the end. */
 static void trap_variable_columns_of_softnet_stat(void **state)
 {
-    static const char *const absent[] = {"received_rps/cpu0", "flow_limit/cpu1", "backlog_len/cpu2",
-                                         "input_qlen/cpu7", "backlog_len/cpu0"};
+    static const char *const absent[] = {"received_rps/cpu0", "flow_limit/cpu1", "backlog_len/cpu2", "input_qlen/cpu7",
+                                         "backlog_len/cpu0"};
     netprof *np;
     netprof_snapshot s;
     size_t i;
     (void)state;
-    tree_write(
-        "proc/net/softnet_stat",
-        "0000000a 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003\n"
-        "0000000b 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004\n"
-        "0000000c 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005\n"
-        "0000000d 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
-        "00000006 00000007\n"
-        "FFFFFFFE 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
-        "00000006 00000010 00000008 00000009");
+    tree_write("proc/net/softnet_stat",
+               "0000000a 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003\n"
+               "0000000b 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004\n"
+               "0000000c 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005\n"
+               "0000000d 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
+               "00000006 00000007\n"
+               "FFFFFFFE 00000001 00000002 00000000 00000000 00000000 00000000 00000000 00000003 00000004 00000005 "
+               "00000006 00000010 00000008 00000009");
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(tree_device(s.schema, "softnet")->count, 4 + 5 + 6 + 7 + 9);
@@ -139,7 +136,8 @@ static void tables_and_their_limits(void **state)
     assert_int_equal(tree_device(s.schema, "sockstat")->count, 3 + 1 + 2);
     assert_int_equal(tree_value(&s, "sockstat", "TCP_orphan"), 3);
     assert_int_equal(tree_value(&s, "sockstat", "TCP_orphan_limit"), 131072);
-    assert_int_equal(tree_value(&s, "sockstat", "TCP_mem_pressure"), UINT64_C(383869) * (uint64_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(tree_value(&s, "sockstat", "TCP_mem_pressure"),
+                     UINT64_C(383869) * (uint64_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(tree_value(&s, "sockstat", "TCP_mem_limit"), UINT64_C(575802) * (uint64_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(tree_device(s.schema, "conntrack")->count, 1 + 2 * 2 + 1);
     assert_int_equal(tree_value(&s, "conntrack", "entries"), 31);
@@ -198,8 +196,7 @@ static void trap_variable_columns_of_snmp(void **state)
     config.no_rescan = 1;
     assert_int_equal(netprof_open(&np, &config, NULL), NETPROF_OK);
     /* another kernel's columns: a new one, one missing, another order */
-    tree_write("proc/net/snmp",
-               "IcmpMsg: InType0 InType3\nIcmpMsg: 7 46\nTcp: OutSegs InErrs InSegs\nTcp: 20 9 10\n");
+    tree_write("proc/net/snmp", "IcmpMsg: InType0 InType3\nIcmpMsg: 7 46\nTcp: OutSegs InErrs InSegs\nTcp: 20 9 10\n");
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(tree_value(&s, "IcmpMsg", "InType3"), 46);
     assert_int_equal(tree_status(&s, "IcmpMsg", "OutType3"), NETPROF_STATUS_ABSENT);
@@ -253,11 +250,10 @@ static void trap_short_read_buffer(void **state)
     unsigned i;
     (void)state;
     for (i = 0; i < CPUS; i++)
-        sprintf(
-            text + strlen(text),
-            "%08x 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
-            "00000000 %08x 00000000 00000000\n",
-            1000 + i, i);
+        sprintf(text + strlen(text),
+                "%08x 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+                "00000000 %08x 00000000 00000000\n",
+                1000 + i, i);
     tree_write("proc/net/softnet_stat", text);
     np = tree_open("ip", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
@@ -475,8 +471,7 @@ static int count_datagrams(void)
         size_t k = netprof_find(d.schema, "ip", rows[i].device, rows[i].counter);
         if (k == NETPROF_NONE || d.flags[k] != NETPROF_FLAG_OK || d.values[k] != rows[i].expected) {
             fprintf(stderr, "%s/%s: %llu, not %llu\n", rows[i].device, rows[i].counter,
-                    k == NETPROF_NONE ? 0ull : (unsigned long long)d.values[k],
-                    (unsigned long long)rows[i].expected);
+                    k == NETPROF_NONE ? 0ull : (unsigned long long)d.values[k], (unsigned long long)rows[i].expected);
             return 3;
         }
     }

@@ -29,7 +29,8 @@ static job_report report_here(void)
 static size_t warnings_with(const job_report *job, const char *text)
 {
     size_t count = 0;
-    for (size_t i = 0; i < job->warning_count; i++) count += strstr(job->warnings[i].text, text) != NULL;
+    for (size_t i = 0; i < job->warning_count; i++)
+        count += strstr(job->warnings[i].text, text) != NULL;
     return count;
 }
 
@@ -40,7 +41,8 @@ static void record_node(const char *name, const char *host, int64_t offset_ns)
     snprintf(file, sizeof file, "node-%s.netprof", name);
     node_shape shape = {.name = name, .host = host, .parts = NODE_CPU, .interval_s = 1, .offset_ns = offset_ns};
     node_file f = node_open(tree_path(tree, file), &shape);
-    for (int t = 0; t <= 10; t++) node_take(&f, t);
+    for (int t = 0; t <= 10; t++)
+        node_take(&f, t);
     node_close(&f);
 }
 
@@ -79,7 +81,8 @@ static node_file series_open_every(const char *interval_ns, const char *file, co
     return f;
 }
 
-static node_file series_open(const char *file, const char *host, const char *node, const path_shape *paths, size_t count)
+static node_file series_open(const char *file, const char *host, const char *node, const path_shape *paths,
+                             size_t count)
 {
     return series_open_every("1000000000", file, host, node, paths, count);
 }
@@ -92,7 +95,8 @@ static size_t region_of(const job_report *job, const char *name)
     return 0;
 }
 
-static const path_shape usual[] = {{"main", "main"}, {"main/step", "step"}, {"main/io/step", "step"}, {"main/wait", "wait"}};
+static const path_shape usual[] = {
+    {"main", "main"}, {"main/step", "step"}, {"main/io/step", "step"}, {"main/wait", "wait"}};
 enum { USUAL = sizeof usual / sizeof *usual };
 
 // Of `threads` threads each second: half in step, below main and below io alike; from 5 s on a quarter waits.
@@ -154,7 +158,8 @@ static void a_node_without_a_recording_is_named_and_left_out(void **state)
     assert_int_equal(job_region_ranks(&job, JOB_ALL_NODES), 1);
     expect_close(job_region_threads(&job), 10);
     expect_close(job.region_times[region_of(&job, "step")].own_s, 5);
-    assert_int_equal(warnings_with(&job, "the series of 1 process on n9 is not shown: there is no recording of that node"), 1);
+    assert_int_equal(
+        warnings_with(&job, "the series of 1 process on n9 is not shown: there is no recording of that node"), 1);
     job_report_free(&job);
 }
 
@@ -205,7 +210,8 @@ static void shares_of_lanes_of_different_widths_add_up(void **state)
     assert_int_equal(job.region_time_count, 3);
     for (int i = 0; i < 40; i++) {
         double sum = 0;
-        for (size_t k = 0; k < 3; k++) sum += job_region_share(&job, k, 0, .25 * i, .25 * (i + 1));
+        for (size_t k = 0; k < 3; k++)
+            sum += job_region_share(&job, k, 0, .25 * i, .25 * (i + 1));
         if (!(fabs(sum - 1) < 1e-3)) fail_msg("%g s: %g", .25 * i, sum);
     }
     expect_close(job_region_share(&job, region_of(&job, "late"), 0, 0, 16), 88. / (5 + 88 + 16));
@@ -252,7 +258,7 @@ static void impossible_counts_tell_nothing(void **state)
     for (int t = 0; t <= 10; t++) {
         node_set(&f, "process", "thread_time", t * 1e9);
         node_set(&f, "main", "own_time", t * .5e9);
-        node_set(&f, "main/step", "own_time", 1e9 * (10 - t)); // backwards
+        node_set(&f, "main/step", "own_time", 1e9 * (10 - t));                            // backwards
         f.x.values[node_index(&f, "main/wait", "own_time")] = t < 5 ? 0 : UINT64_MAX - 5; // a leap
         node_set(&f, "main/io/step", "own_time", t * .25e9);
         node_status(&f, "main/io/step", "own_time", t == 4 ? NETPROF_STATUS_ABSENT : NETPROF_STATUS_OK);
@@ -266,7 +272,8 @@ static void impossible_counts_tell_nothing(void **state)
     // What was counted when it could not be read comes with the next; backwards: what was there at the first sample.
     expect_close(job.region_times[region_of(&job, "step")].own_s, 2.5 + 10);
     expect_close(job_region_share(&job, region_of(&job, "step"), 0, 0, 1.9), .25);
-    for (size_t i = 0; i < job.region_time_count; i++) assert_string_not_equal(job.region_times[i].name, "wait");
+    for (size_t i = 0; i < job.region_time_count; i++)
+        assert_string_not_equal(job.region_times[i].name, "wait");
     job_report_free(&job);
 }
 
@@ -285,7 +292,8 @@ static void more_names_than_anybody_reads(void **state)
     for (int t = 0; t <= 10; t++) {
         node_take(&f, t);
         node_add(&f, "process", "thread_time", 1e9);
-        for (int i = 0; i < NAMES; i++) node_add(&f, names[i], "own_time", 1e9 / NAMES);
+        for (int i = 0; i < NAMES; i++)
+            node_add(&f, names[i], "own_time", 1e9 / NAMES);
     }
     node_close(&f);
     job_report job = report_here();
@@ -303,8 +311,9 @@ static void more_names_than_anybody_reads(void **state)
 
 // ---- hostile names ----
 
-static const char long_name[] = "a_very_long_name_of_a_region_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789"
-                                "_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_the_end";
+static const char long_name[] =
+    "a_very_long_name_of_a_region_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789"
+    "_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_the_end";
 static const path_shape hostile[] = {
     {"<script>alert(1)<\\/script>", "<script>alert(1)</script>"},
     {"\x1b[31mred\x07", "\x1b[31mred\x07"},
@@ -325,7 +334,8 @@ static void write_hostile(void)
     for (int t = 0; t <= 10; t++) {
         node_take(&f, t);
         node_add(&f, "process", "thread_time", 10e9);
-        for (int i = 0; i < HOSTILE; i++) node_add(&f, hostile[i].path, "own_time", 1e9);
+        for (int i = 0; i < HOSTILE; i++)
+            node_add(&f, hostile[i].path, "own_time", 1e9);
     }
     node_close(&f);
 }
@@ -342,7 +352,8 @@ static char *output_of(const char *format, ...)
     size_t size = 0, room = 1 << 22;
     char *text = malloc(room + 1);
     assert_non_null(text);
-    for (size_t n; size < room && (n = fread(text + size, 1, room - size, from)) > 0;) size += n;
+    for (size_t n; size < room && (n = fread(text + size, 1, room - size, from)) > 0;)
+        size += n;
     assert_int_equal(strlen((text[size] = 0, text)), size);
     int status = pclose(from);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1); // 1: a finding
@@ -355,17 +366,20 @@ static void hostile_names_on_a_terminal(void **state)
     (void)state;
     write_hostile();
     char *text = output_of("'%s/netprof' job --all '%s'", NETPROF_TEST_BIN, tree);
-    for (const char *p = text; *p; p++) assert_true((unsigned char)*p >= ' ' || *p == '\n');
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || *p == '\n');
     assert_null(strstr(text, "\xe2\x80\xae"));
     assert_null(strstr(text, "\xff"));
     assert_non_null(strstr(text, "set terminal png"));
     size_t rows = 0;
-    for (const char *p = text; (p = strstr(p, "  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %")) != NULL; p++) rows++;
+    for (const char *p = text; (p = strstr(p, "  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %")) != NULL; p++)
+        rows++;
     assert_int_equal(rows, HOSTILE);
     assert_non_null(strstr(text, "_the_end "));
     free(text);
     text = output_of("'%s/netprof' job '%s'", NETPROF_TEST_BIN, tree); // the same without --all fits
-    for (const char *p = text, *end; (end = strchr(p, '\n')) != NULL; p = end + 1) assert_true(end - p <= 80);
+    for (const char *p = text, *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
+        assert_true(end - p <= 80);
     free(text);
 }
 
@@ -376,7 +390,8 @@ static void hostile_names_in_json(void **state)
     char *text = output_of("'%s/netprof' job --json '%s'", NETPROF_TEST_BIN, tree);
     json_object *all = json_tokener_parse(text), *part, *list, *name;
     assert_non_null(all);
-    assert_true(json_object_object_get_ex(all, "regions_over_time", &part) && json_object_object_get_ex(part, "regions", &list));
+    assert_true(json_object_object_get_ex(all, "regions_over_time", &part) &&
+                json_object_object_get_ex(part, "regions", &list));
     assert_int_equal(json_object_array_length(list), HOSTILE);
     size_t same = 0;
     for (size_t i = 0; i < HOSTILE; i++)
@@ -393,12 +408,14 @@ static void hostile_names_on_a_page(void **state)
     (void)state;
     if (access(NETPROF_TEST_BIN "/netprof-report", X_OK) != 0) skip();
     write_hostile();
-    char *text = output_of("'%s/netprof-report' -o '%s/page.html' '%s/node-n1.netprof' '%s/a.netprof' && cat '%s/page.html'",
-                           NETPROF_TEST_BIN, tree, tree, tree, tree);
+    char *text =
+        output_of("'%s/netprof-report' -o '%s/page.html' '%s/node-n1.netprof' '%s/a.netprof' && cat '%s/page.html'",
+                  NETPROF_TEST_BIN, tree, tree, tree, tree);
     assert_non_null(strstr(text, "Own time of regions"));
     assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert_null(strstr(text, "<script>alert"));
-    for (const char *p = text; *p; p++) assert_true((unsigned char)*p >= ' ' || strchr("\n\r\t", *p));
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || strchr("\n\r\t", *p));
     free(text);
 }
 

@@ -55,7 +55,8 @@ static const job_phase *phase_of(const job_report *job, const char *name)
 static size_t warnings_with(const job_report *job, const char *text)
 {
     size_t count = 0;
-    for (size_t i = 0; i < job->warning_count; i++) count += strstr(job->warnings[i].text, text) != NULL;
+    for (size_t i = 0; i < job->warning_count; i++)
+        count += strstr(job->warnings[i].text, text) != NULL;
     return count;
 }
 
@@ -185,7 +186,8 @@ static void hosts_meet_on_the_time_axis(void **state)
     const struct {
         const char *name, *file;
         double begin, end, interval;
-    } hosts[] = {{"n1", "a.netprof", 0, 200, 1}, {"n2", "b.netprof", 13.7, 120, 2}, {"n10", "c.netprof", 40.25, 200, 0.5}};
+    } hosts[] = {
+        {"n1", "a.netprof", 0, 200, 1}, {"n2", "b.netprof", 13.7, 120, 2}, {"n10", "c.netprof", 40.25, 200, 0.5}};
     for (size_t i = 0; i < COUNT(hosts); i++) {
         node_shape shape = {.interval_s = hosts[i].interval};
         node_file f = usual_node(hosts[i].name, hosts[i].file, &shape);
@@ -232,8 +234,10 @@ static void wraps_and_resets(void **state)
         f.x.values[node_index(&f, "package-0", "energy")] = energy & 0xFFFFFFFFu;
         node_take(&f, t);
         energy += 200000000u;
-        if (t == 10) node_set(&f, "job", "cpu_user", 1000); // the process source started anew
-        else node_add(&f, "job", "cpu_user", 1e6);
+        if (t == 10)
+            node_set(&f, "job", "cpu_user", 1000); // the process source started anew
+        else
+            node_add(&f, "job", "cpu_user", 1e6);
     }
     node_close(&f);
     job_report job = report_of(NULL);
@@ -270,7 +274,8 @@ static void no_rights_are_no_zero(void **state)
     assert_int_equal(job.energy.state[JOB_PART_CPU], JOB_DENIED);
     assert_non_null(strstr(job.energy.how, "not permitted"));
     bool told = false;
-    for (size_t i = 0; i < job.note_count; i++) told |= strstr(job.notes[i].text, "No CPU energy") != NULL;
+    for (size_t i = 0; i < job.note_count; i++)
+        told |= strstr(job.notes[i].text, "No CPU energy") != NULL;
     assert_true(told);
     json_object *o = job_report_json(&job), *energy = NULL, *total = NULL;
     assert_true(json_object_object_get_ex(o, "energy", &energy));
@@ -298,7 +303,8 @@ static void a_job_of_one_second(void **state)
     expect_close(job.energy.total_j, 110, 1e-9);
     job_column columns[10];
     job_report_columns(&job, JOB_CPU, 0, 0, 1, columns, 10);
-    for (int i = 0; i < 10; i++) expect_close(columns[i].mean, 2.5, 0.01);
+    for (int i = 0; i < 10; i++)
+        expect_close(columns[i].mean, 2.5, 0.01);
     assert_int_equal(job.finding_count, 0);
     assert_non_null(strstr(job.title, "CPUs"));
     assert_null(use_of(&job, JOB_GPU_BUSY));
@@ -336,7 +342,10 @@ static void one_nic_slows_all(void **state)
             node_add(&f, "cxi0", "hni_sts_tx_ok_octets", incident ? 0.64e9 : 1e9);
             node_add(&f, "job", "cpu_user", 4e6);
             node_add(&f, "cpu", "user", 4e6);
-            node_add(&f, "cxi1", "hni_tx_paused_0", n == 2 && incident ? 0.44e9 : n == 3 && t >= 200 && t < 220 ? 0.9e9 : 1e5);
+            node_add(&f, "cxi1", "hni_tx_paused_0",
+                     n == 2 && incident              ? 0.44e9
+                     : n == 3 && t >= 200 && t < 220 ? 0.9e9
+                                                     : 1e5);
             if (n == 2 && incident) node_add(&f, "cxi1", "pct_retry_srb_requests", 100);
         }
         node_close(&f);
@@ -359,7 +368,8 @@ static void one_nic_slows_all(void **state)
     assert_non_null(strstr(x->claim, "1:40-2:40: n2 NIC 2 (cxi1) transmit paused 44 % of the time"));
     assert_non_null(strstr(x->claim, ", 6000 retries; the 7 other NICs at most 0.01 %"));
     size_t incidents = 0;
-    for (size_t i = 0; i < job.finding_count; i++) incidents += job.findings[i].incident;
+    for (size_t i = 0; i < job.finding_count; i++)
+        incidents += job.findings[i].incident;
     assert_int_equal(incidents, 1); // 20 s are too short
     const job_phase *p = phase_of(&job, "n2 paused");
     assert_int_equal(p->finding, 0);
@@ -373,7 +383,8 @@ static void one_nic_slows_all(void **state)
     assert_int_equal(job.devices[worst[0].device].node, 1);
     expect_close(worst[0].value, 0.44, 0.03);
     bool told = false;
-    for (size_t i = 0; i < job.note_count; i++) told |= strstr(job.notes[i].text, "22 s of work lost") != NULL;
+    for (size_t i = 0; i < job.note_count; i++)
+        told |= strstr(job.notes[i].text, "22 s of work lost") != NULL;
     assert_true(told);
     size_t order[4];
     job_report_rank_nodes(&job, JOB_SENT, order);
@@ -424,7 +435,9 @@ static void limits_of_a_control_group(void **state)
 {
     (void)state;
     rules set = {0};
-    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CGROUP | NODE_MEMORY | NODE_CPU | NODE_PROCESS, .interval_s = 1});
+    node_file f =
+        usual_node("n1", "n1.netprof",
+                   &(node_shape){.parts = NODE_CGROUP | NODE_MEMORY | NODE_CPU | NODE_PROCESS, .interval_s = 1});
     node_set(&f, "/job", "memory_limit", 10e9);
     node_set(&f, "/job", "memory_peak", 50e9); // of an earlier job, or of the page cache
     for (int t = 0; t <= 20; t++) {
@@ -476,7 +489,8 @@ static void most_memory_of_processes(void **state)
 static size_t notes_with(const job_report *job, const char *text)
 {
     size_t count = 0;
-    for (size_t i = 0; i < job->note_count; i++) count += strstr(job->notes[i].text, text) != NULL;
+    for (size_t i = 0; i < job->note_count; i++)
+        count += strstr(job->notes[i].text, text) != NULL;
     return count;
 }
 
@@ -564,7 +578,8 @@ static void thousands_of_interfaces(void **state)
     enum { VETHS = 1000, SECONDS = 4 };
     uint64_t most = 0; // the busiest one's bytes are the least that went
     rules set = {0};
-    node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
+    node_file f = usual_node("n1", "n1.netprof",
+                             &(node_shape){.parts = NODE_LOOPBACK, .veths = VETHS, .nics = 1, .interval_s = 1});
     for (int t = 0; t <= SECONDS; t++) {
         node_take(&f, t);
         node_add(&f, "cxi0", "hni_sts_tx_ok_octets", 5e9);
@@ -581,7 +596,8 @@ static void thousands_of_interfaces(void **state)
     assert_true(job.nodes[0].lanes[JOB_VIRTUAL_SENT]->lower_bound);
     assert_true(isnan(use_of(&job, JOB_VIRTUAL_SENT)->capacity));
     size_t physical = 0;
-    for (size_t i = 0; i < job.device_count; i++) physical += isnan(job.devices[i].line_rate) ? 0 : 1;
+    for (size_t i = 0; i < job.device_count; i++)
+        physical += isnan(job.devices[i].line_rate) ? 0 : 1;
     assert_int_equal(job.device_count, VETHS + 2);
     assert_int_equal(physical, 1);
     job_report_free(&job);
@@ -647,18 +663,22 @@ static void what_a_job_was_given(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *const facts[] = {rows[i].scheduler ? "job_cpus_on_node" : NULL, rows[i].scheduler, NULL};
         unsigned parts = NODE_PROCESS | NODE_CGROUP | NODE_CPU | NODE_GIVEN;
-        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = parts, .cpus = 16, .interval_s = 1, .facts = facts});
+        node_file f =
+            usual_node("n1", "n1.netprof", &(node_shape){.parts = parts, .cpus = 16, .interval_s = 1, .facts = facts});
         const struct {
             const char *device, *counter;
             int value;
-        } values[] = {{"/job", "cpuset_cpus", rows[i].cpuset}, {"/job", "cpu_quota", rows[i].quota}, {"/job", "cpu_period", rows[i].period},
+        } values[] = {{"/job", "cpuset_cpus", rows[i].cpuset},
+                      {"/job", "cpu_quota", rows[i].quota},
+                      {"/job", "cpu_period", rows[i].period},
                       {"job", "cpus_allowed", rows[i].affinity}};
         for (size_t k = 0; k < COUNT(values); k++) {
             node_set(&f, values[k].device, values[k].counter, values[k].value);
             if (!values[k].value) node_status(&f, values[k].device, values[k].counter, NETPROF_STATUS_VANISHED);
         }
         for (int t = 0; t <= 10; t++) {
-            if (t == 10) node_status(&f, "/job", "cpuset_cpus", NETPROF_STATUS_VANISHED); // the group ended with the job
+            if (t == 10)
+                node_status(&f, "/job", "cpuset_cpus", NETPROF_STATUS_VANISHED); // the group ended with the job
             node_take(&f, t);
             node_add(&f, "job", "cpu_user", 0.75e6);
         }
@@ -682,10 +702,18 @@ static void used_of_what_was_given(void **state)
     for (int n = 1; n <= 2; n++) {
         char start[32];
         snprintf(start, sizeof start, "%lld", (long long)(CLUSTER_EPOCH / 1000000000 - 100));
-        const char *const facts[] = {"job_cpus_on_node", n == 1 ? "2" : "3",          "job_memory_on_node", "4294967296",
-                                     "job_start_s",      start,                       "job_time_limit_s",   "3600", NULL};
-        node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
-                                 &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_MEMORY, .interval_s = 10, .facts = facts});
+        const char *const facts[] = {"job_cpus_on_node",
+                                     n == 1 ? "2" : "3",
+                                     "job_memory_on_node",
+                                     "4294967296",
+                                     "job_start_s",
+                                     start,
+                                     "job_time_limit_s",
+                                     "3600",
+                                     NULL};
+        node_file f =
+            usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
+                       &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_MEMORY, .interval_s = 10, .facts = facts});
         for (int t = 0; t <= 300; t += 10) {
             node_set(&f, "job", "resident", n * 1e9 * (t == 100 ? 1 : 0.5));
             node_take(&f, t);
@@ -698,10 +726,12 @@ static void used_of_what_was_given(void **state)
     char text[200];
     expect_close(e[JOB_EFFICIENCY_CPU].used, 600, 1e-9);
     expect_close(e[JOB_EFFICIENCY_CPU].of, 300 * 5, 1e-9);
-    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_CPU), "2 to 3 CPUs a node: what the scheduler gave");
+    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_CPU),
+                        "2 to 3 CPUs a node: what the scheduler gave");
     expect_close(e[JOB_EFFICIENCY_MEMORY].used, 2e9, 1e-9);
     expect_close(e[JOB_EFFICIENCY_MEMORY].of, 4294967296.0, 1e-9);
-    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_MEMORY), "the memory requested, on n2");
+    assert_string_equal(job_efficiency_text(text, sizeof text, &job, JOB_EFFICIENCY_MEMORY),
+                        "the memory requested, on n2");
     expect_close(e[JOB_EFFICIENCY_TIME].used, 400, 1e-9);
     expect_close(e[JOB_EFFICIENCY_TIME].of, 3600, 1e-9);
     expect_close(e[JOB_EFFICIENCY_TIME].left, 3200, 1e-9);
@@ -722,17 +752,23 @@ static void a_busy_node_is_weighed_by_the_job(void **state)
         severity severity;
     } rows[] = {
         {0.05, 1, 4, NULL, NULL, SEVERITY_OK}, // 0.5 % of its time
-        {5, 1, 4, "runqueue-wait", "n1: the job's threads were ready and waited for a CPU 33.3 % of the time that they could have run", SEVERITY_HIGH},
+        {5, 1, 4, "runqueue-wait",
+         "n1: the job's threads were ready and waited for a CPU 33.3 % of the time that they could have run",
+         SEVERITY_HIGH},
         {-1, 1, 4, "cpu-pressure", "n1: threads waited for a CPU 100 % of the time", SEVERITY_WARN},
         {-1, 0.1, 4, NULL, NULL, SEVERITY_OK}, // a fortieth of the work is its own
     };
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         rules set = {0};
-        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_GIVEN, .interval_s = 1});
+        node_file f = usual_node("n1", "n1.netprof",
+                                 &(node_shape){.parts = NODE_PROCESS | NODE_CPU | NODE_GIVEN, .interval_s = 1});
         for (int t = 0; t <= 10; t++) {
             // Not in the fast set: only the first and the last reading have it.
-            node_status(&f, "job", "run_queue_wait", rows[i].waited_s < 0 ? NETPROF_STATUS_UNSUPPORTED : t % 10 ? NETPROF_STATUS_SKIPPED : NETPROF_STATUS_OK);
+            node_status(&f, "job", "run_queue_wait",
+                        rows[i].waited_s < 0 ? NETPROF_STATUS_UNSUPPORTED
+                        : t % 10             ? NETPROF_STATUS_SKIPPED
+                                             : NETPROF_STATUS_OK);
             node_take(&f, t);
             node_add(&f, "pressure", "cpu_some", 1e6);
             if (rows[i].waited_s > 0) node_add(&f, "job", "run_queue_wait", rows[i].waited_s * 1e8);
@@ -747,7 +783,8 @@ static void a_busy_node_is_weighed_by_the_job(void **state)
             assert_string_equal(x->title, rows[i].title); // no word for the device: there is one
             assert_int_equal(x->severity, rows[i].severity);
         }
-        assert_int_equal(finding_of(&job, "cpu-pressure") != NULL, rows[i].rule && strcmp(rows[i].rule, "cpu-pressure") == 0);
+        assert_int_equal(finding_of(&job, "cpu-pressure") != NULL,
+                         rows[i].rule && strcmp(rows[i].rule, "cpu-pressure") == 0);
         assert_int_equal(notes_with(&job, "n1 is busy: threads waited for a CPU 100 % of the time"), !rows[i].rule);
         job_report_free(&job);
         rules_free(&set);
@@ -759,7 +796,8 @@ static void packages_at_their_power_limit(void **state)
 {
     (void)state;
     for (int pass = 0; pass < 2; pass++) {
-        node_file f = usual_node("n1", "n1.netprof", &(node_shape){.parts = NODE_CPU | NODE_ENERGY | NODE_GIVEN, .interval_s = 1});
+        node_file f = usual_node("n1", "n1.netprof",
+                                 &(node_shape){.parts = NODE_CPU | NODE_ENERGY | NODE_GIVEN, .interval_s = 1});
         node_set(&f, "package-0", "power_limit_long_term", 100e6);
         if (pass) node_status(&f, "package-0", "power_limit_long_term", NETPROF_STATUS_DENIED);
         for (int t = 0; t <= 20; t++) {
@@ -783,8 +821,8 @@ static void time_between_recordings(void **state)
         const char *first, *second, *ended_by; // jobs
         bool idle;
     } rows[] = {
-        {NULL, NULL, "duration", true}, {NULL, NULL, NULL, false},     // no word of its end: it was killed
-        {"1", "1", "signal", false},    {"1", "2", "signal", true},    // the recorder was started again; another job
+        {NULL, NULL, "duration", true}, {NULL, NULL, NULL, false},  // no word of its end: it was killed
+        {"1", "1", "signal", false},    {"1", "2", "signal", true}, // the recorder was started again; another job
         {"1", "1", "stop file", true},  {NULL, NULL, "signal", true}, {NULL, NULL, "file", false}, // the disk was full
     };
     (void)state;
@@ -977,7 +1015,8 @@ static void files_that_share_a_reading(void **state)
 {
     (void)state;
     for (int part = 0; part < 2; part++) {
-        node_file f = usual_node("n1", part ? "b.netprof" : "a.netprof", &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
+        node_file f =
+            usual_node("n1", part ? "b.netprof" : "a.netprof", &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
         for (int t = 10 * part; t <= 10 * part + 10; t++) {
             node_set(&f, "job", "cpu_user", 1e6 * t);
             node_take(&f, t);
@@ -1015,10 +1054,12 @@ static void counters_read_now_and_then(void **state)
     assert_int_equal(job.events[0].devices, 1);
     double columns[10];
     job_event_columns(&job, &job.events[0], 0, 10, columns, 10);
-    for (int i = 0; i < 10; i++) expect_close(columns[i], 0, 1e-9);
+    for (int i = 0; i < 10; i++)
+        expect_close(columns[i], 0, 1e-9);
     for (size_t i = 0; i < job.event_count; i++)
         if (strcmp(job.events[i].counter, "oom_kills") == 0) assert_false(job.events[i].known);
-    for (size_t i = 0; i < job.note_count; i++) assert_null(strstr(job.notes[i].text, "out-of-memory"));
+    for (size_t i = 0; i < job.note_count; i++)
+        assert_null(strstr(job.notes[i].text, "out-of-memory"));
     job_report_free(&job);
 }
 
@@ -1026,7 +1067,10 @@ static void counters_read_now_and_then(void **state)
 static job_report virtual_nodes(const char *boot_of_1, const char *boot_of_2)
 {
     for (int n = 1; n <= 2; n++) {
-        node_shape shape = {.parts = NODE_PROCESS, .host = "box", .boot = n == 1 ? boot_of_1 : boot_of_2, .interval_s = 1,
+        node_shape shape = {.parts = NODE_PROCESS,
+                            .host = "box",
+                            .boot = n == 1 ? boot_of_1 : boot_of_2,
+                            .interval_s = 1,
                             .offset_ns = n == 2 ? INT64_C(3600000000000) : 0};
         node_file f = usual_node(n == 1 ? "v1" : "v2", n == 1 ? "1.netprof" : "2.netprof", &shape);
         for (int t = 0; t <= 10; t++) {
@@ -1049,7 +1093,8 @@ static void clocks_and_virtual_nodes(void **state)
     job_report job = virtual_nodes("one", "one");
     assert_int_equal(job.node_count, 2);
     assert_true(job_report_columns(&job, JOB_CPU, JOB_ALL_NODES, 0, 10, columns, 10));
-    for (int i = 0; i < 10; i++) expect_close(columns[i].total, 3, 0.01);
+    for (int i = 0; i < 10; i++)
+        expect_close(columns[i].total, 3, 0.01);
     assert_string_equal(job.events[0].counter, "pct_retry_srb_requests");
     job_event_columns(&job, &job.events[0], 0, 10, events, 10);
     expect_close(events[4], 7, 0.01);
@@ -1076,7 +1121,8 @@ static void clocks_by_what_the_files_hold(void **state)
     for (int n = 1; n <= 2; n++) {
         node_file f = usual_node(n == 1 ? "n1" : "n2", n == 1 ? "1.netprof" : "2.netprof",
                                  &(node_shape){.parts = NODE_PROCESS, .interval_s = 1, .facts = facts});
-        for (int t = 0; t <= 10; t++) node_take(&f, t);
+        for (int t = 0; t <= 10; t++)
+            node_take(&f, t);
         node_close(&f);
     }
     job_report job = report_of(NULL);
@@ -1092,7 +1138,8 @@ static void hostile_names_and_phases(void **state)
     (void)state;
     static const char evil[] = "n\x1b[31m\xff\"<b>\\";
     node_file f = usual_node(evil, "n1.netprof", &(node_shape){.parts = NODE_PROCESS, .interval_s = 1});
-    for (int t = 0; t <= 10; t++) node_take(&f, t);
+    for (int t = 0; t <= 10; t++)
+        node_take(&f, t);
     node_close(&f);
     tree_write(tree, "x.phases",
                "# a comment\n\n1700000002 \x1b[2Jinit \"x\"\r\nnot a time\n1700000004\n99999999999999999999 far\n"
@@ -1109,7 +1156,8 @@ static void hostile_names_and_phases(void **state)
     json_object *o = job_report_json(&job);
     assert_non_null(o);
     const char *text = json_object_to_json_string(o);
-    for (const char *at = text; *at; at++) assert_true((unsigned char)*at >= 0x20 && (unsigned char)*at != 0xff);
+    for (const char *at = text; *at; at++)
+        assert_true((unsigned char)*at >= 0x20 && (unsigned char)*at != 0xff);
     json_object *again = json_tokener_parse(text);
     assert_non_null(again);
     json_object_put(again);

@@ -121,8 +121,9 @@ static void a_snapshot(void **state)
     check_i64(counter, "scale", 4);
     assert_string_equal(json_object_to_json_string_ext(member(counter, "flags"), JSON_C_TO_STRING_PLAIN),
                         "[\"saturates\",\"slow-refresh\"]");
-    assert_string_equal(json_object_to_json_string_ext(member(element(device, "counters", 0), "flags"), JSON_C_TO_STRING_PLAIN),
-                        "[\"fast\",\"stamped\"]");
+    assert_string_equal(
+        json_object_to_json_string_ext(member(element(device, "counters", 0), "flags"), JSON_C_TO_STRING_PLAIN),
+        "[\"fast\",\"stamped\"]");
     json_object *snapshot = element(json, "snapshots", 0);
     check_i64(snapshot, "schema", 0);
     check_text(snapshot, "set", "all");
@@ -226,8 +227,10 @@ static void every_byte(void **state)
             struct sink sink = json_of_text(text);
             json_object *json = parse_json(&sink);
             int valid = first >= 0xc2 && first < 0xe0 && second >= 0x80 && second < 0xc0;
-            if (valid) check_text(member(json, "facts"), "k", text);
-            else assert_memory_equal(json_object_get_string(member(member(json, "facts"), "k")), "\xef\xbf\xbd", 3);
+            if (valid)
+                check_text(member(json, "facts"), "k", text);
+            else
+                assert_memory_equal(json_object_get_string(member(member(json, "facts"), "k")), "\xef\xbf\xbd", 3);
             json_object_put(json);
             sink_free(&sink);
         }
@@ -237,20 +240,19 @@ static void longer_sequences(void **state)
 {
     (void)state;
 #define BAD "\xef\xbf\xbd"
-    static const char *const cases[][2] = {
-        {"\xe2\x82\xac", "\xe2\x82\xac"},                 // U+20AC
-        {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},         // U+1F600
-        {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"},         // U+10FFFF
-        {"\xf4\x90\x80\x80", BAD BAD BAD BAD},            // beyond
-        {"\xed\xa0\x80", BAD BAD BAD},                    // a surrogate
-        {"\xc0\x80", BAD BAD},                            // overlong
-        {"\xe0\x80\x80", BAD BAD BAD},
-        {"\xf0\x80\x80\x80", BAD BAD BAD BAD},
-        {"\xe2\x82", BAD BAD},                            // cut
-        {"\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD},
-        {"a\"b\\c/d", "a\"b\\c/d"},
-        {"\b\f\n\r\t\x7f", "\b\f\n\r\t\x7f"},
-        {"", ""}};
+    static const char *const cases[][2] = {{"\xe2\x82\xac", "\xe2\x82\xac"},         // U+20AC
+                                           {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"}, // U+1F600
+                                           {"\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"}, // U+10FFFF
+                                           {"\xf4\x90\x80\x80", BAD BAD BAD BAD},    // beyond
+                                           {"\xed\xa0\x80", BAD BAD BAD},            // a surrogate
+                                           {"\xc0\x80", BAD BAD},                    // overlong
+                                           {"\xe0\x80\x80", BAD BAD BAD},
+                                           {"\xf0\x80\x80\x80", BAD BAD BAD BAD},
+                                           {"\xe2\x82", BAD BAD}, // cut
+                                           {"\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD},
+                                           {"a\"b\\c/d", "a\"b\\c/d"},
+                                           {"\b\f\n\r\t\x7f", "\b\f\n\r\t\x7f"},
+                                           {"", ""}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sink sink = json_of_text(cases[i][0]);
         json_object *json = parse_json(&sink);
@@ -274,7 +276,8 @@ static void generated_ones_parse(void **state)
         generate_snapshot(&at, a, &s[0], 0, &s[2]);
         assert_int_equal(netprof_diff(&s[0], &s[1], &force, &d[0], NULL), NETPROF_OK);
         assert_int_equal(netprof_diff(&s[0], &s[2], &force, &d[1], NULL), NETPROF_OK);
-        netprof_json what = {.snapshots = s, .snapshot_count = 3, .deltas = d, .delta_count = 2, .u64_strings = seed % 3 == 0};
+        netprof_json what = {
+            .snapshots = s, .snapshot_count = 3, .deltas = d, .delta_count = 2, .u64_strings = seed % 3 == 0};
         struct sink sink = write_json(&what);
         json_object *json = parse_json(&sink);
         check_i64(element(json, "snapshots", 0), "schema", 0);
@@ -289,8 +292,10 @@ static void generated_ones_parse(void **state)
         }
         json_object_put(json);
         sink_free(&sink);
-        for (size_t i = 0; i < 3; i++) netprof_snapshot_free(&s[i]);
-        for (size_t i = 0; i < 2; i++) netprof_delta_free(&d[i]);
+        for (size_t i = 0; i < 3; i++)
+            netprof_snapshot_free(&s[i]);
+        for (size_t i = 0; i < 2; i++)
+            netprof_delta_free(&d[i]);
         netprof_schema_release(a);
         netprof_schema_release(b);
     }
@@ -338,9 +343,12 @@ static void nothing(void **state)
 int main(int count, char **given)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_snapshot),        cmocka_unit_test(a_delta),
-        cmocka_unit_test(every_byte),        cmocka_unit_test(longer_sequences),
-        cmocka_unit_test(generated_ones_parse), cmocka_unit_test(failing_sink),
+        cmocka_unit_test(a_snapshot),
+        cmocka_unit_test(a_delta),
+        cmocka_unit_test(every_byte),
+        cmocka_unit_test(longer_sequences),
+        cmocka_unit_test(generated_ones_parse),
+        cmocka_unit_test(failing_sink),
         cmocka_unit_test(nothing),
     };
     if (count > 1) cmocka_set_test_filter(given[1]);

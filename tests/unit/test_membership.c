@@ -58,7 +58,8 @@ static void pods_have_uids(void **state)
     static const char uid[] = "12345678-9abc-def0-1234-56789abcdef0";
     check_uid("0::/kubepods/burstable/pod12345678-9abc-def0-1234-56789abcdef0/aabbccdd\n", uid);
     check_uid("0::/kubepods.slice/kubepods-burstable.slice/"
-              "kubepods-burstable-pod12345678_9abc_def0_1234_56789abcdef0.slice/cri-containerd-aabb.scope\n", uid);
+              "kubepods-burstable-pod12345678_9abc_def0_1234_56789abcdef0.slice/cri-containerd-aabb.scope\n",
+              uid);
     check_uid("0::/podman/pod123\n", NULL);
     check_uid("0::/pod12345678-9abc-def0-1234-56789abcdef01\n", NULL);
     check_uid("", NULL);
@@ -87,8 +88,10 @@ static void check_nodes(const char *text, const char *nodes, size_t wanted)
     char *got = membership_nodes(file, &count);
     fclose(file);
     assert_int_equal(count, wanted);
-    if (!nodes) assert_null(got);
-    else assert_string_equal(got, nodes);
+    if (!nodes)
+        assert_null(got);
+    else
+        assert_string_equal(got, nodes);
     free(got);
 }
 
@@ -129,10 +132,8 @@ static void groups_of_whole_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(control_groups_name_jobs),
-        cmocka_unit_test(pods_have_uids),
-        cmocka_unit_test(long_and_short_names),
-        cmocka_unit_test(node_files),
+        cmocka_unit_test(control_groups_name_jobs), cmocka_unit_test(pods_have_uids),
+        cmocka_unit_test(long_and_short_names),     cmocka_unit_test(node_files),
         cmocka_unit_test(groups_of_whole_jobs),
     };
     return cmocka_run_group_tests_name("membership", tests, NULL, NULL);

@@ -42,8 +42,8 @@ static void add_who(log_text *l, const who *w)
         "\"metadata\":{"
         "\"inspector_output_format_version\":\"%s\",\"dump_timestamp_us\":%llu,\"hostname\":\"%s\",\"pid\":%"
         "d}",
-        w->id, w->rank, w->ranks, w->nodes, w->version ? w->version : "v4.0", (unsigned long long)w->dump_us,
-        w->host, w->pid);
+        w->id, w->rank, w->ranks, w->nodes, w->version ? w->version : "v4.0", (unsigned long long)w->dump_us, w->host,
+        w->pid);
 }
 
 // AllReduce of 1,000,000 bytes with the bandwidth that its time makes.
@@ -807,16 +807,13 @@ static void counters(void **unused)
     series_device devices[] = {{.run = 0, .chosen = true, .steps = steps, .count = 3},
                                {.run = 0, .chosen = false, .steps = steps, .count = 3},
                                {.run = 1, .chosen = true, .steps = steps, .count = 3}};
-    series_run runs[] = {
-        {.host = host, .begin_s = 0, .end_s = 10, .first_device = 0, .device_count = 2},
-        {.host = other_host, .begin_s = 0, .end_s = 10, .first_device = 2, .device_count = 1}};
-    series_counter names[] = {{.name = trouble, .unit = unit, .trouble = true},
-                              {.name = waiting, .unit = unit}};
-    series_event events[] = {
-        {.from_s = 2, .to_s = 4, .amount = 7, .counter = 0, .device = 1},
-        {.from_s = 4.5, .to_s = 6, .amount = 2, .counter = 0, .device = 0},
-        {.from_s = 8, .to_s = 9, .amount = 5, .counter = 1, .device = 0},  // later
-        {.from_s = 2, .to_s = 4, .amount = 9, .counter = 1, .device = 2}}; // another host
+    series_run runs[] = {{.host = host, .begin_s = 0, .end_s = 10, .first_device = 0, .device_count = 2},
+                         {.host = other_host, .begin_s = 0, .end_s = 10, .first_device = 2, .device_count = 1}};
+    series_counter names[] = {{.name = trouble, .unit = unit, .trouble = true}, {.name = waiting, .unit = unit}};
+    series_event events[] = {{.from_s = 2, .to_s = 4, .amount = 7, .counter = 0, .device = 1},
+                             {.from_s = 4.5, .to_s = 6, .amount = 2, .counter = 0, .device = 0},
+                             {.from_s = 8, .to_s = 9, .amount = 5, .counter = 1, .device = 0},  // later
+                             {.from_s = 2, .to_s = 4, .amount = 9, .counter = 1, .device = 2}}; // another host
     series s = {.runs = runs,
                 .run_count = 2,
                 .devices = devices,
@@ -840,8 +837,8 @@ static void counters(void **unused)
     assert_int_equal(nccl_counters_findings(&f, &c, NULL), NETPROF_OK);
     const nccl_finding *x = &f.items[f.count - 1];
     assert_string_equal(x->rule->name, "nccl-nic-counters");
-    assert_non_null(strstr(
-        x->claim, "host h1 show trouble (symbol_errors 9 frames) and no waiting or congestion in the 4 s"));
+    assert_non_null(
+        strstr(x->claim, "host h1 show trouble (symbol_errors 9 frames) and no waiting or congestion in the 4 s"));
     json_object *o = nccl_counters_json(&c), *first = json_object_array_get_idx(o, 0), *value;
     assert_true(json_object_object_get_ex(first, "received_bytes", &value));
     assert_true(json_object_get_double(value) == 500);

@@ -51,8 +51,7 @@ static const nccl_finding *find(const nccl_findings *f, const char *rule_name)
 static void accuses_only(const nccl_findings *f, size_t allowed)
 {
     for (size_t i = allowed; i < f->count; i++)
-        if (f->items[i].severity > SEVERITY_INFO)
-            fail_msg("%s: %s", f->items[i].rule->name, f->items[i].claim);
+        if (f->items[i].severity > SEVERITY_INFO) fail_msg("%s: %s", f->items[i].rule->name, f->items[i].claim);
 }
 
 static void clean(void **unused)
@@ -74,9 +73,8 @@ static void late_rank(void **unused)
     (void)unused;
     for (size_t i = 0; i < COUNT(seeds); i++) {
         outcome o;
-        make(&o,
-             (nccl_generate_plan){
-                 .seed = seeds[i], .late_rank = 1 + (int)(seeds[i] % 36), .late_us = 150, .minor = (int)i});
+        make(&o, (nccl_generate_plan){
+                     .seed = seeds[i], .late_rank = 1 + (int)(seeds[i] % 36), .late_us = 150, .minor = (int)i});
         const nccl_finding *x = &o.f.items[0];
         assert_string_equal(x->rule->name, "nccl-late-rank");
         assert_int_equal(x->severity, SEVERITY_HIGH);
@@ -105,8 +103,7 @@ static void late_from_the_middle(void **unused)
 {
     outcome o;
     (void)unused;
-    make(&o,
-         (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
+    make(&o, (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
     const nccl_finding *x = &o.f.items[0];
     assert_string_equal(x->rule->name, "nccl-late-rank");
     assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
@@ -132,8 +129,7 @@ static void late_host(void **unused)
     assert_string_equal(x->rule->name, "nccl-late-host");
     assert_string_equal(x->device, o.truth.late_host);
     for (size_t i = 1; i < o.f.count; i++) // whoever else is named is one of its ranks
-        if (o.f.items[i].severity > SEVERITY_INFO)
-            assert_string_equal(o.f.items[i].device, o.truth.late_host);
+        if (o.f.items[i].severity > SEVERITY_INFO) assert_string_equal(o.f.items[i].device, o.truth.late_host);
     end(&o);
 }
 

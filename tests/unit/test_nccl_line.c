@@ -14,12 +14,11 @@
 #include "nccl_line.h"
 
 #define HEADER "\"header\":{\"id\":\"0x1f\",\"comm_name\":\"dp0\",\"rank\":3,\"n_ranks\":8,\"nnodes\":2}"
-#define METADATA                                                                                             \
-    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\",\"rec_mechanism\":\"x\","   \
+#define METADATA                                                                                                       \
+    "\"metadata\":{\"inspector_output_format_version\":\"v4.0\",\"git_rev\":\"\",\"rec_mechanism\":\"x\","             \
     "\"dump_timestamp_us\":1749490000500000,\"hostname\":\"h1\",\"pid\":77}"
-#define COLL(size, time, bus)                                                                                \
-    "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":5,\"coll_msg_size_bytes\":" size                      \
-    ",\"coll_exec_time_us\":" time                                                                           \
+#define COLL(size, time, bus)                                                                                          \
+    "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":5,\"coll_msg_size_bytes\":" size ",\"coll_exec_time_us\":" time \
     ",\"coll_timing_source\":\"kernel_gpu\",\"coll_algobw_gbs\":1.0,\"coll_busbw_gbs\":" bus "}"
 #define GOOD COLL("65536", "110", "18.469")
 
@@ -74,16 +73,15 @@ static const struct outcome_case {
     {"{" METADATA "," GOOD "}", NCCL_COLL, false}, // bare
     {"{" HEADER "," GOOD "}", NCCL_NO_CONTEXT, false},
     {"{\"header\":{\"id\":\"0x1\",\"rank\":0}," METADATA "," GOOD "}", NCCL_NO_CONTEXT, false},
-    {"{\"header\":{\"id\":\"0x1\",\"rank\":9,\"n_ranks\":8,\"nnodes\":1}," METADATA "," GOOD "}",
-     NCCL_BAD_VALUE, false},
-    {"{\"header\":{\"id\":\"0x1\",\"rank\":0,\"n_ranks\":0,\"nnodes\":1}," METADATA "," GOOD "}",
-     NCCL_BAD_VALUE, false},
+    {"{\"header\":{\"id\":\"0x1\",\"rank\":9,\"n_ranks\":8,\"nnodes\":1}," METADATA "," GOOD "}", NCCL_BAD_VALUE,
+     false},
+    {"{\"header\":{\"id\":\"0x1\",\"rank\":0,\"n_ranks\":0,\"nnodes\":1}," METADATA "," GOOD "}", NCCL_BAD_VALUE,
+     false},
     {"{\"header\":[]," METADATA "," GOOD "}", NCCL_NO_CONTEXT, false},
     {"{" HEADER "," METADATA ",\"dump_stats\":{\"coll_records\":4}}", NCCL_DUMP_STATS, false},
     {"{\"dump_stats\":{\"coll_records\":4}}", NCCL_NO_CONTEXT, false},
     {"{\"proxy_trace\":{\"record_type\":\"proxy_op\"}}", NCCL_PROXY, false},
-    {"{" HEADER "," METADATA
-     ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":1,\"p2p_peer\":2,\"p2p_msg_size_bytes\":9,"
+    {"{" HEADER "," METADATA ",\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_sn\":1,\"p2p_peer\":2,\"p2p_msg_size_bytes\":9,"
      "\"p2p_exec_time_us\":3,\"p2p_busbw_gbs\":0.003}}",
      NCCL_P2P, false},
 };
@@ -260,21 +258,17 @@ static void put_members(text *t, const char *const *keys, size_t count)
 static void make_line(text *t)
 {
     static const char *const header[] = {"id", "comm_name", "rank", "n_ranks", "nnodes"};
-    static const char *const metadata[] = {"inspector_output_format_version", "dump_timestamp_us", "hostname",
-                                           "pid"};
-    static const char *const perf[] = {"coll", "coll_sn", "coll_msg_size_bytes", "coll_exec_time_us",
-                                       "coll_busbw_gbs"};
+    static const char *const metadata[] = {"inspector_output_format_version", "dump_timestamp_us", "hostname", "pid"};
+    static const char *const perf[] = {"coll", "coll_sn", "coll_msg_size_bytes", "coll_exec_time_us", "coll_busbw_gbs"};
     t->size = 0;
     put(t, "{");
     if (below(4)) {
         put(t, "\"header\":");
-        below(4) ? put(t, "{\"id\":\"0x1\",\"rank\":1,\"n_ranks\":4,\"nnodes\":1}")
-                 : put_members(t, header, 5);
+        below(4) ? put(t, "{\"id\":\"0x1\",\"rank\":1,\"n_ranks\":4,\"nnodes\":1}") : put_members(t, header, 5);
         put(t, ",");
     }
     put(t, "\"metadata\":");
-    below(4) ? put(t, "{\"dump_timestamp_us\":17,\"hostname\":\"h\",\"pid\":5}")
-             : put_members(t, metadata, 4);
+    below(4) ? put(t, "{\"dump_timestamp_us\":17,\"hostname\":\"h\",\"pid\":5}") : put_members(t, metadata, 4);
     put(t, ",\"coll_perf\":");
     if (below(8))
         put_members(t, perf, 5);
@@ -305,8 +299,7 @@ static bool is_lenient(const char *line)
 {
     for (const char *p = line; *p; p++) {
         if ((unsigned char)*p < ' ') return true; // control characters
-        if (*p == '0' && p[1] >= '0' && p[1] <= '9' && (p == line || !strchr("0123456789.", p[-1])))
-            return true;
+        if (*p == '0' && p[1] >= '0' && p[1] <= '9' && (p == line || !strchr("0123456789.", p[-1]))) return true;
         if (*p == '-' && (p[1] < '0' || p[1] > '9')) return true; // "-" alone
         bool number = p != line && strchr("0123456789.eE", p[-1]);
         if (number && strchr(".eE+-", *p) && !(p[1] >= '0' && p[1] <= '9')) return true; // "1.", "1e"
@@ -394,8 +387,7 @@ static void numbers(void **unused)
     for (int i = 0; i < 20000; i++) {
         char padded[256], number[64];
         nccl_line line;
-        snprintf(number, sizeof number, "%.*f", (int)below(9),
-                 (double)below(1000000000) / (double)(1 + below(100000)));
+        snprintf(number, sizeof number, "%.*f", (int)below(9), (double)below(1000000000) / (double)(1 + below(100000)));
         int length = snprintf(padded, sizeof padded, "{\"coll_perf\":{\"coll_busbw_gbs\":%s}}", number);
         memset(padded + length, '\n', NCCL_LINE_PAD);
         nccl_line_parse(&line, padded, (size_t)length);

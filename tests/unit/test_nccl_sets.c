@@ -116,8 +116,8 @@ static void same_tables(csv *theirs, csv *ours, bool sort)
     for (size_t i = 1; i < theirs->count; i++)
         for (size_t k = 0; k < columns; k++)
             if (!same_cell(theirs->rows[i].cells[k], ours->rows[i].cells[k]))
-                fail_msg("line %zu, %s: %s instead of %s", i, theirs->rows[0].cells[k],
-                         ours->rows[i].cells[k], theirs->rows[i].cells[k]);
+                fail_msg("line %zu, %s: %s instead of %s", i, theirs->rows[0].cells[k], ours->rows[i].cells[k],
+                         theirs->rows[i].cells[k]);
     csv_free(theirs);
     csv_free(ours);
 }
@@ -201,10 +201,8 @@ static void versions_alike(void **unused)
             for (; j < other.instance_count; j++) {
                 const nccl_instance *y = &other.instances[j];
                 const nccl_series *t = &other.series[y->series];
-                if (y->sn == x->sn && t->size == s->size &&
-                    strcmp(other.colls[t->coll], first.colls[s->coll]) == 0 &&
-                    strcmp(other.communicators[t->communicator].id,
-                           first.communicators[s->communicator].id) == 0)
+                if (y->sn == x->sn && t->size == s->size && strcmp(other.colls[t->coll], first.colls[s->coll]) == 0 &&
+                    strcmp(other.communicators[t->communicator].id, first.communicators[s->communicator].id) == 0)
                     break;
             }
             assert_true(j < other.instance_count);

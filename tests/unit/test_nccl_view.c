@@ -33,9 +33,8 @@ static void put(const writer *w, unsigned sn, unsigned long long size, unsigned 
             "\"hostname\":\"%s\","
             "\"pid\":%d},\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":%u,\"coll_msg_size_bytes\":%llu,"
             "\"coll_exec_time_us\":%u,\"coll_algobw_gbs\":%f,\"coll_busbw_gbs\":%f}}\n",
-            w->id, w->name, w->rank, w->ranks, w->nodes, 1749490000000000ULL + sn * 1000000ULL, w->host,
-            w->pid, sn, size, us, (double)size / 1e3 / us,
-            (double)size / 1e3 / us * 2 * (w->ranks - 1) / w->ranks);
+            w->id, w->name, w->rank, w->ranks, w->nodes, 1749490000000000ULL + sn * 1000000ULL, w->host, w->pid, sn,
+            size, us, (double)size / 1e3 / us, (double)size / 1e3 / us * 2 * (w->ranks - 1) / w->ranks);
 }
 
 static writer open_log(const char *tree, const char *id, const char *name, int rank)
@@ -348,18 +347,15 @@ static void refused(void **unused)
         {"{\"format\":\"netprof-nccl\",\"view\":{}}", "\"version\": expected a whole number"},
         {"{\"format\":\"netprof-nccl\",\"version\":99,\"view\":{}}", "later netprof"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":[]}", "view: expected an object"},
-        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":-1}}",
-         "files: expected a whole number"},
-        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":1.5}}",
-         "files: expected a whole number"},
+        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":-1}}", "files: expected a whole number"},
+        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":1.5}}", "files: expected a whole number"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"verdict\":7}}", "verdict: expected a text"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":{}}}", "rows: expected a list"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":[3]}}", "rows[0]: expected an object"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"rows\":[{\"wire_us\":[1]}]}}",
          "rows[0].wire_us: expected"},
         {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"run\":[[\"x\"]]}}", "run[0].first_sn: expected"},
-        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"main_peak_gbs\":1e999}}",
-         "main_peak_gbs: expected"},
+        {"{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"main_peak_gbs\":1e999}}", "main_peak_gbs: expected"},
         // Only what has a word and a colour is a severity.
         {VIEW "{\"severity\":6}}", "severity: expected a severity, 0 to 5"},
         {VIEW "{\"severity\":-1}}", "severity: expected a severity"},
@@ -375,17 +371,15 @@ static void refused(void **unused)
         nccl_view v;
         netprof_error error = {.text = ""};
         assert_int_not_equal(nccl_view_parse(&v, cases[i].text, strlen(cases[i].text), &error), NETPROF_OK);
-        if (!strstr(error.text, cases[i].why))
-            fail_msg("%s: %s, not %s", cases[i].text, error.text, cases[i].why);
+        if (!strstr(error.text, cases[i].why)) fail_msg("%s: %s, not %s", cases[i].text, error.text, cases[i].why);
     }
 }
 
 // What an older or newer version did not write is not known; what it wrote besides is passed over.
 static void other_versions(void **unused)
 {
-    static const char text[] =
-        "{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":3,\"colour\":\"blue\","
-        "\"run\":[[1,2,3,4,5,6,7,8,9,10,11],[1,2,3]]}}";
+    static const char text[] = "{\"format\":\"netprof-nccl\",\"version\":2,\"view\":{\"files\":3,\"colour\":\"blue\","
+                               "\"run\":[[1,2,3,4,5,6,7,8,9,10,11],[1,2,3]]}}";
     nccl_view v;
     (void)unused;
     assert_int_equal(nccl_view_parse(&v, text, sizeof text - 1, NULL), NETPROF_OK);

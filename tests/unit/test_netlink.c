@@ -10,11 +10,11 @@ static int fake_close(int fd);
 static int fake_ioctl(void);
 
 #define NETPROF_OS_SOCKET(domain, type, protocol) fake_socket(domain, type, protocol)
-#define NETPROF_OS_SEND(fd, data, size, flags) fake_send(fd, data, size)
-#define NETPROF_OS_RECV(fd, data, size, flags) fake_recv(fd, data, size, flags)
-#define NETPROF_OS_BIND(fd, address, size) ((void)(address), (void)(size), fake_bind(fd))
-#define NETPROF_OS_CLOSE(fd) fake_close(fd)
-#define NETPROF_OS_IOCTL(fd, request, argument) ((void)(fd), (void)(request), (void)(argument), fake_ioctl())
+#define NETPROF_OS_SEND(fd, data, size, flags)    fake_send(fd, data, size)
+#define NETPROF_OS_RECV(fd, data, size, flags)    fake_recv(fd, data, size, flags)
+#define NETPROF_OS_BIND(fd, address, size)        ((void)(address), (void)(size), fake_bind(fd))
+#define NETPROF_OS_CLOSE(fd)                      fake_close(fd)
+#define NETPROF_OS_IOCTL(fd, request, argument)   ((void)(fd), (void)(request), (void)(argument), fake_ioctl())
 
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
@@ -34,10 +34,10 @@ typedef struct fake_link {
     uint32_t ifindex, master, lower;
     const char *name, *kind;
     uint32_t carrier, up, down;
-    uint64_t base; /* statistic i is base + i */
-    const char *qdisc;    /* of its root, or NULL */
-    uint32_t leaves;      /* queues below the root */
-    uint32_t queue[4];    /* drops, overlimits, requeues, backlog of the root; the leaves have the same */
+    uint64_t base;     /* statistic i is base + i */
+    const char *qdisc; /* of its root, or NULL */
+    uint32_t leaves;   /* queues below the root */
+    uint32_t queue[4]; /* drops, overlimits, requeues, backlog of the root; the leaves have the same */
 } fake_link;
 
 static struct {
@@ -87,8 +87,7 @@ static int fake_bind(int fd)
 
 static int fake_close(int fd)
 {
-    if (fd < FAKE_FD)
-        return close(fd);
+    if (fd < FAKE_FD) return close(fd);
     kernel.open--;
     return 0;
 }
@@ -155,12 +154,9 @@ static void put_link_message(fake_message *m, const fake_link *l, unsigned flags
         put_u32(m, 47, l->up);
         put_u32(m, 48, l->down);
     }
-    if (l->qdisc)
-        put_text(m, 6, l->qdisc);
-    if (l->master)
-        put_u32(m, 10, l->master);
-    if (l->lower)
-        put_u32(m, 5, l->lower);
+    if (l->qdisc) put_text(m, 6, l->qdisc);
+    if (l->master) put_u32(m, 10, l->master);
+    if (l->lower) put_u32(m, 5, l->lower);
     if (l->kind) {
         size_t nest = begin_nest(m, 18);
         put_text(m, 1, l->kind);
@@ -197,14 +193,12 @@ static void put_queue_messages(fake_message *m, const fake_link *l, unsigned fla
     uint32_t i;
     for (i = 0; l->qdisc && i < l->leaves; i++)
         put_queue_message(m, l, 0x10001 + i, flags);
-    if (l->qdisc && strcmp(l->qdisc, "noqueue") != 0)
-        put_queue_message(m, l, 0xffffffff, flags);
+    if (l->qdisc && strcmp(l->qdisc, "noqueue") != 0) put_queue_message(m, l, 0xffffffff, flags);
 }
 
 static int fails(int *how_often, int code)
 {
-    if (!*how_often)
-        return 0;
+    if (!*how_often) return 0;
     --*how_often;
     errno = code;
     return 1;
@@ -219,11 +213,9 @@ static ssize_t fake_recv(int fd, void *data, size_t size, int flags)
     m.size = 0;
     if (size > kernel.most_room) kernel.most_room = size;
     room = kernel.most_room > kernel.page_room ? kernel.most_room : kernel.page_room;
-    if (fails(&kernel.eintr, EINTR) || fails(&kernel.enobufs, ENOBUFS))
-        return -1;
+    if (fails(&kernel.eintr, EINTR) || fails(&kernel.enobufs, ENOBUFS)) return -1;
     assert_int_equal(!!(flags & MSG_DONTWAIT), !kernel.no_events);
-    if (fails(&kernel.lost, EAGAIN))
-        return -1;
+    if (fails(&kernel.lost, EAGAIN)) return -1;
     if (kernel.events && kernel.events--) {
         uint32_t body[4] = {1u << 16, 7};
         /* of a change that was asked for by number, as ours are */
@@ -316,8 +308,7 @@ static netprof *open_with(const char *include, int no_rescan)
     c.include = include;
     c.no_rescan = no_rescan;
     c.root = "";
-    if (netprof_open(&np, &c, &e) != NETPROF_OK)
-        fail_msg("open: %s %s", e.path, e.text);
+    if (netprof_open(&np, &c, &e) != NETPROF_OK) fail_msg("open: %s %s", e.path, e.text);
     return np;
 }
 
@@ -332,8 +323,7 @@ static netprof_snapshot take(netprof *np, netprof_set set)
 static int get(const netprof_snapshot *s, const char *device, const char *counter, uint64_t *value)
 {
     size_t i = netprof_find(s->schema, "netdev", device, counter);
-    if (i == NETPROF_NONE)
-        return -1;
+    if (i == NETPROF_NONE) return -1;
     *value = s->values[i];
     return s->status[i];
 }
@@ -741,8 +731,7 @@ static void test_without_netlink_the_files_are_read(void **state)
     netprof *np;
     uint64_t value;
     (void)state;
-    if (access("/sys/class/net/lo/statistics/rx_bytes", R_OK) != 0)
-        skip();
+    if (access("/sys/class/net/lo/statistics/rx_bytes", R_OK) != 0) skip();
     kernel.no_sockets = EPERM; /* seccomp */
     np = open_with(NULL, 0);
     s = take(np, NETPROF_SET_ALL);
@@ -907,8 +896,7 @@ static void test_every_allocation_fails_in_turn(void **state)
             kernel.events = 1;
             add_link(12, "zz_c", 12000);
             done = netprof_take(np, &s, NETPROF_SET_ALL, NULL) == NETPROF_OK;
-            if (done)
-                assert_statistics(&s, "zz_a", 5000);
+            if (done) assert_statistics(&s, "zz_a", 5000);
             allocations_left = 1000;
             netprof_snapshot_free(&s);
             netprof_close(np);
@@ -1087,8 +1075,7 @@ static void test_replies_cut_at_every_byte_and_unaligned(void **state)
             result = parse_both(copy + shift, i, &sum);
             assert_true(i == m->size ? result == 1 && sum == expected : result == 0 || result == -EBADMSG);
             free(copy);
-            if (shift && i == 0)
-                i = m->size - 2; /* unaligned: whole replies only */
+            if (shift && i == 0) i = m->size - 2; /* unaligned: whole replies only */
         }
     }
     free(m);

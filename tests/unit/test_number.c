@@ -96,8 +96,7 @@ static void times(void **state)
 static void all_digits(void **state)
 {
     (void)state;
-    assert_string_equal(number_grouped(UINT64_MAX).text,
-                        "18" S "446" S "744" S "073" S "709" S "551" S "615");
+    assert_string_equal(number_grouped(UINT64_MAX).text, "18" S "446" S "744" S "073" S "709" S "551" S "615");
     assert_string_equal(number_grouped(0).text, "0");
     assert_string_equal(number_grouped(999).text, "999");
     assert_string_equal(number_grouped(1000).text, "1" S "000");
@@ -127,11 +126,8 @@ static void axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(three_digits),
-                                       cmocka_unit_test(prefixes),
-                                       cmocka_unit_test(columns_of_fixed_width),
-                                       cmocka_unit_test(times),
-                                       cmocka_unit_test(all_digits),
-                                       cmocka_unit_test(axes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_digits), cmocka_unit_test(prefixes),   cmocka_unit_test(columns_of_fixed_width),
+        cmocka_unit_test(times),        cmocka_unit_test(all_digits), cmocka_unit_test(axes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

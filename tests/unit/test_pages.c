@@ -154,16 +154,22 @@ static void check_situation(const char *source, const char *text)
 static void other_situations(void **state)
 {
     (void)state;
-    check_situation("netdev", "rx_bytes=1000000000 tx_bytes=5 rx_packets=1000000 tx_packets=2 rx_dropped=100000 peer:rx_bytes=0");
+    check_situation("netdev",
+                    "rx_bytes=1000000000 tx_bytes=5 rx_packets=1000000 tx_packets=2 rx_dropped=100000 peer:rx_bytes=0");
     check_situation("rdma", "port_rcv_data=100 port_xmit_data=100 port_xmit_wait=5 symbol_error=3");
     check_situation("ip", "Tcp/OutSegs=100000 Tcp/RetransSegs=5000 Udp/InDatagrams=3");
-    check_situation("cxi", "hni_sts_rx_ok_octets=18446744073709551615 hni_sts_tx_ok_octets=1 hni_pcs_uncorrected_cw=18446744073709551615");
+    check_situation(
+        "cxi",
+        "hni_sts_rx_ok_octets=18446744073709551615 hni_sts_tx_ok_octets=1 hni_pcs_uncorrected_cw=18446744073709551615");
     check_situation("cxi", "hni_sts_rx_ok_octets=0 hni_sts_tx_ok_octets=0");
-    check_situation("cxi", "hni_sts_rx_ok_octets=5r hni_sts_tx_ok_octets=5u hni_tx_paused_0=1k hni_pcs_corrected_cw=9s");
+    check_situation("cxi",
+                    "hni_sts_rx_ok_octets=5r hni_sts_tx_ok_octets=5u hni_tx_paused_0=1k hni_pcs_corrected_cw=9s");
     check_situation("weird", "<script>alert(1)</script>=5 \xe2\x80\xae\xd7\x90\xd7\x91=7 a&b\"c'd=9");
-    check_situation("cxi", "hni_sts_rx_ok_octets=100 "
-                           "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
-                           "nnnnnnnnnnnnnn=100");
+    check_situation(
+        "cxi",
+        "hni_sts_rx_ok_octets=100 "
+        "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+        "nnnnnnnnnnnnnn=100");
 }
 
 int main(void)

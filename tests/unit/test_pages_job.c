@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GB 1e9
-#define GIB 1073741824.0
+#define GB           1e9
+#define GIB          1073741824.0
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define HOSTILE "n\"><script>alert(1)</script>`id`\x1b[31m\xff\xe2\x80\xae"
+#define HOSTILE      "n\"><script>alert(1)</script>`id`\x1b[31m\xff\xe2\x80\xae"
 
 // ---- what the job did: a training with checkpoints, one NIC paused for 350 s ----
 
@@ -31,8 +31,20 @@ typedef struct situation {
     size_t extra_events;
 } situation;
 
-static const situation training = {.nodes = 16, .gpus = 4, .nics = 4, .length_s = 3600, .interval_s = 1, .bin_s = 4, .network = true, .paused = true,
-                                   .energy = true, .cpu = true, .capacities = true, .phases = true, .gaps = true, .name = "n"};
+static const situation training = {.nodes = 16,
+                                   .gpus = 4,
+                                   .nics = 4,
+                                   .length_s = 3600,
+                                   .interval_s = 1,
+                                   .bin_s = 4,
+                                   .network = true,
+                                   .paused = true,
+                                   .energy = true,
+                                   .cpu = true,
+                                   .capacities = true,
+                                   .phases = true,
+                                   .gaps = true,
+                                   .name = "n"};
 
 static const situation *now;
 
@@ -75,10 +87,16 @@ static double sample(const struct job_bins *b, double t)
     int phase = phase_at(t);
     bool slow = phase == TRAIN && in_incident(t);
     double jitter = noise(t + 77 * (double)b->node + (double)b->meter), of = t / now->length_s;
-    static const double sent[] = {.5, 31.4, 5.1, .1}, busy[] = {.1, .92, .07, .01}, cpu[] = {.58, .22, .34, .03}, power[] = {1380, 2580, 1160, 860};
+    static const double sent[] = {.5, 31.4, 5.1, .1}, busy[] = {.1, .92, .07, .01}, cpu[] = {.58, .22, .34, .03},
+                        power[] = {1380, 2580, 1160, 860};
     switch (b->meter) {
-    case JOB_SENT: return (slow ? 20 : sent[phase]) * GB * (1 + .05 * jitter) / (b->device == JOB_NONE ? 1 : (double)now->nics);
-    case JOB_RECEIVED: return (phase == INIT ? 6 : slow ? 20.1 : sent[phase]) * GB * (1 + .05 * jitter) / (b->device == JOB_NONE ? 1 : (double)now->nics);
+    case JOB_SENT:
+        return (slow ? 20 : sent[phase]) * GB * (1 + .05 * jitter) / (b->device == JOB_NONE ? 1 : (double)now->nics);
+    case JOB_RECEIVED:
+        return (phase == INIT ? 6
+                : slow        ? 20.1
+                              : sent[phase]) *
+               GB * (1 + .05 * jitter) / (b->device == JOB_NONE ? 1 : (double)now->nics);
     case JOB_PAUSED: {
         bool culprit = b->node == 10 % now->nodes && (b->device == JOB_NONE || b->device % now->nics == 1 % now->nics);
         return culprit && slow ? .44 + .3 * jitter : now->paused && jitter > .495 ? .004 : 0;
@@ -100,15 +118,15 @@ static double sample(const struct job_bins *b, double t)
 
 // ---- the functions that look into lanes, in place of the analysis' own (--wrap) ----
 
-#define job_lane_span __wrap_job_lane_span
-#define job_lane_columns __wrap_job_lane_columns
-#define job_report_columns __wrap_job_report_columns
-#define job_event_columns __wrap_job_event_columns
-#define job_report_worst __wrap_job_report_worst
+#define job_lane_span         __wrap_job_lane_span
+#define job_lane_columns      __wrap_job_lane_columns
+#define job_report_columns    __wrap_job_report_columns
+#define job_event_columns     __wrap_job_event_columns
+#define job_report_worst      __wrap_job_report_worst
 #define job_report_rank_nodes __wrap_job_report_rank_nodes
-#define job_time_text __wrap_job_time_text
-#define job_length_text __wrap_job_length_text
-#define job_meter_of __wrap_job_meter_of
+#define job_time_text         __wrap_job_time_text
+#define job_length_text       __wrap_job_length_text
+#define job_meter_of          __wrap_job_meter_of
 
 static const job_meter_info infos[JOB_METERS] = {
     [JOB_GPU_BUSY] = {"gpu_busy", "GPU busy", "", "", JOB_AVERAGES, true},
@@ -151,7 +169,8 @@ const job_meter_info *job_meter_of(job_meter meter)
 job_column job_lane_span(const job_report *r, const job_lane *lane, double from_s, double to_s)
 {
     enum { SAMPLES = 16 };
-    job_column c = {.mean = 0, .low = NAN, .high = NAN, .total = NAN, .low_node = JOB_NONE, .high_node = JOB_NONE, .nodes = 1};
+    job_column c = {
+        .mean = 0, .low = NAN, .high = NAN, .total = NAN, .low_node = JOB_NONE, .high_node = JOB_NONE, .nodes = 1};
     size_t n = 0;
     (void)r;
     for (size_t i = 0; i < SAMPLES; i++) {
@@ -167,14 +186,16 @@ job_column job_lane_span(const job_report *r, const job_lane *lane, double from_
     return (job_column){NAN, NAN, NAN, NAN, JOB_NONE, JOB_NONE, 0};
 }
 
-void job_lane_columns(const job_report *r, const job_lane *lane, double from_s, double to_s, job_column *columns, size_t count)
+void job_lane_columns(const job_report *r, const job_lane *lane, double from_s, double to_s, job_column *columns,
+                      size_t count)
 {
     for (size_t i = 0; i < count; i++)
         columns[i] = job_lane_span(r, lane, from_s + (to_s - from_s) * (double)i / (double)count,
                                    from_s + (to_s - from_s) * (double)(i + 1) / (double)count);
 }
 
-bool job_report_columns(const job_report *r, job_meter meter, size_t node, double from_s, double to_s, job_column *columns, size_t count)
+bool job_report_columns(const job_report *r, job_meter meter, size_t node, double from_s, double to_s,
+                        job_column *columns, size_t count)
 {
     job_column *one = calloc(count + 1, sizeof *one);
     size_t all = 0;
@@ -186,7 +207,8 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
         job_lane_columns(r, lane, from_s, to_s, one, count);
         all++;
         for (size_t i = 0; i < count; i++) {
-            double low = node == JOB_ALL_NODES ? one[i].mean : one[i].low, high = node == JOB_ALL_NODES ? one[i].mean : one[i].high;
+            double low = node == JOB_ALL_NODES ? one[i].mean : one[i].low,
+                   high = node == JOB_ALL_NODES ? one[i].mean : one[i].high;
             if (isnan(one[i].mean)) continue;
             columns[i].mean += one[i].mean;
             columns[i].nodes++;
@@ -202,23 +224,30 @@ bool job_report_columns(const job_report *r, job_meter meter, size_t node, doubl
     return all > 0;
 }
 
-void job_event_columns(const job_report *r, const job_event *event, double from_s, double to_s, double *columns, size_t count)
+void job_event_columns(const job_report *r, const job_event *event, double from_s, double to_s, double *columns,
+                       size_t count)
 {
     (void)r;
     for (size_t i = 0; i < count; i++) {
         double t = from_s + (to_s - from_s) * ((double)i + .5) / (double)count;
-        columns[i] = !(event->sum > 0) ? 0 : event->background ? (noise(t) > .44 ? 3 * noise(t + 1) + 2 : 0) : in_incident(t) ? 600 + 100 * noise(t) : 0;
+        columns[i] = !(event->sum > 0)   ? 0
+                     : event->background ? (noise(t) > .44 ? 3 * noise(t + 1) + 2 : 0)
+                     : in_incident(t)    ? 600 + 100 * noise(t)
+                                         : 0;
     }
 }
 
-size_t job_report_worst(const job_report *r, job_meter meter, double window_s, job_worst *worst, size_t count, size_t *all)
+size_t job_report_worst(const job_report *r, job_meter meter, double window_s, job_worst *worst, size_t count,
+                        size_t *all)
 {
     size_t n = 0, with = 0;
     (void)window_s;
     for (size_t i = 0; i < r->device_count; i++) {
         if (!r->devices[i].lanes[meter]) continue;
         with++;
-        double best = now->paused && i == (10 % now->nodes) * (now->nics + now->gpus) + 1 % now->nics ? .44 : now->paused ? .004 / (double)(1 + i) : 0;
+        double best = now->paused && i == (10 % now->nodes) * (now->nics + now->gpus) + 1 % now->nics ? .44
+                      : now->paused ? .004 / (double)(1 + i)
+                                    : 0;
         size_t k = n < count ? n++ : count;
         for (; k && k <= count && worst[k - 1].value < best; k--)
             if (k < count) worst[k] = worst[k - 1];
@@ -317,7 +346,12 @@ static job_lane *make_lane(made *m, job_meter meter, size_t node, size_t device)
     job_lane *lane = make(m, 1, sizeof *lane);
     lane->bins = make(m, 1, sizeof *lane->bins);
     *lane->bins = (struct job_bins){node, device, meter};
-    *lane = (job_lane){.meter = meter, .node = node, .device = device, .capacity = capacity_of(meter, device != JOB_NONE), .bins = lane->bins, .low = INFINITY};
+    *lane = (job_lane){.meter = meter,
+                       .node = node,
+                       .device = device,
+                       .capacity = capacity_of(meter, device != JOB_NONE),
+                       .bins = lane->bins,
+                       .low = INFINITY};
     enum { STEPS = 720 };
     size_t n = 0;
     for (size_t i = 0; i < STEPS; i++) {
@@ -338,26 +372,42 @@ static void make_node(made *m, size_t i)
 {
     job_report *job = &m->job;
     job_node *node = &job->nodes[i];
-    *node = (job_node){.name = say(m, "%s%02zu", now->name, i + 1), .system = say(m, "2 \xc3\x97 64 cores"), .first_device = job->device_count,
-                       .end_s = now->length_s, .interval_s = now->interval_s, .samples = (uint64_t)(now->length_s * .986),
-                       .expected = (uint64_t)now->length_s, .memory_peak = now->cpu ? 180 * GIB : NAN, .uncertainty_s = .003, .complete = true,
-                       .recorder_cpu = .0012, .late_s = .0004, .sweep_s = .0007, .host = say(m, "h")};
+    *node = (job_node){.name = say(m, "%s%02zu", now->name, i + 1),
+                       .system = say(m, "2 \xc3\x97 64 cores"),
+                       .first_device = job->device_count,
+                       .end_s = now->length_s,
+                       .interval_s = now->interval_s,
+                       .samples = (uint64_t)(now->length_s * .986),
+                       .expected = (uint64_t)now->length_s,
+                       .memory_peak = now->cpu ? 180 * GIB : NAN,
+                       .uncertainty_s = .003,
+                       .complete = true,
+                       .recorder_cpu = .0012,
+                       .late_s = .0004,
+                       .sweep_s = .0007,
+                       .host = say(m, "h")};
     for (int k = 0; k < JOB_METERS; k++) {
         bool has = wanted((job_meter)k);
-        node->state[k] = has ? JOB_KNOWN : now->cpu_denied_energy && k >= JOB_POWER && k <= JOB_POWER_DRAM ? JOB_DENIED : JOB_ABSENT;
+        node->state[k] = has                                                               ? JOB_KNOWN
+                         : now->cpu_denied_energy && k >= JOB_POWER && k <= JOB_POWER_DRAM ? JOB_DENIED
+                                                                                           : JOB_ABSENT;
         node->scope[k] = JOB_SCOPE_JOB;
         if (has) node->lanes[k] = make_lane(m, (job_meter)k, i, JOB_NONE);
     }
     for (size_t d = 0; d < now->nics + now->gpus; d++) {
         bool nic = d < now->nics;
         job_device *x = &job->devices[job->device_count++];
-        *x = (job_device){.node = i, .source = say(m, nic ? "cxi" : "gpu"), .name = say(m, "%s%zu", nic ? "cxi" : "gpu", nic ? d : d - now->nics),
-                          .label = nic ? say(m, "NIC %zu", d + 1) : say(m, "GPU %zu", d - now->nics), .line_rate = nic && now->capacities ? 25 * GB : NAN};
+        *x = (job_device){.node = i,
+                          .source = say(m, nic ? "cxi" : "gpu"),
+                          .name = say(m, "%s%zu", nic ? "cxi" : "gpu", nic ? d : d - now->nics),
+                          .label = nic ? say(m, "NIC %zu", d + 1) : say(m, "GPU %zu", d - now->nics),
+                          .line_rate = nic && now->capacities ? 25 * GB : NAN};
         node->device_count++;
         for (int k = 0; k < JOB_METERS; k++) {
             bool of_nic = k == JOB_SENT || k == JOB_RECEIVED || k == JOB_PAUSED || k == JOB_RETRIES;
             bool of_gpu = k == JOB_GPU_BUSY || k == JOB_GPU_MEMORY || k == JOB_GPU_CLOCK || k == JOB_POWER_GPU;
-            if (wanted((job_meter)k) && (nic ? of_nic : of_gpu)) x->lanes[k] = make_lane(m, (job_meter)k, i, nic ? d : d - now->nics);
+            if (wanted((job_meter)k) && (nic ? of_nic : of_gpu))
+                x->lanes[k] = make_lane(m, (job_meter)k, i, nic ? d : d - now->nics);
         }
     }
     if (now->gaps) {
@@ -372,7 +422,11 @@ static void make_uses(made *m)
     job_report *job = &m->job;
     for (int k = 0; k < JOB_METERS; k++) {
         if (!wanted((job_meter)k)) continue;
-        job_use u = {.meter = (job_meter)k, .capacity = capacity_of((job_meter)k, false), .low = INFINITY, .scope = JOB_SCOPE_JOB, .high = -1};
+        job_use u = {.meter = (job_meter)k,
+                     .capacity = capacity_of((job_meter)k, false),
+                     .low = INFINITY,
+                     .scope = JOB_SCOPE_JOB,
+                     .high = -1};
         for (size_t i = 0; i < job->node_count; i++) {
             const job_lane *lane = job->nodes[i].lanes[k];
             u.mean += lane->mean / (double)job->node_count;
@@ -394,11 +448,17 @@ static void make_phases(made *m)
     job->phases = make(m, 5, sizeof *job->phases);
     job->spans = make(m, 64, sizeof *job->spans);
     for (size_t i = 0; i < 4; i++) {
-        job->phases[i] = (job_phase){.name = say(m, "%s", names[i]), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
+        job->phases[i] =
+            (job_phase){.name = say(m, "%s", names[i]), .finding = JOB_NONE, .within = JOB_NONE, .energy_j = NAN};
         for (int k = 0; k < JOB_METERS; k++)
             job->phases[i].meters[k] = (job_phase_meter){NAN, NAN};
     }
-    job->phases[4] = (job_phase){.name = say(m, "train, n11 paused"), .count = 1, .finding = 0, .within = TRAIN, .time_s = 350, .energy_j = 3.08 * 3.6e6};
+    job->phases[4] = (job_phase){.name = say(m, "train, n11 paused"),
+                                 .count = 1,
+                                 .finding = 0,
+                                 .within = TRAIN,
+                                 .time_s = 350,
+                                 .energy_j = 3.08 * 3.6e6};
     for (int k = 0; k < JOB_METERS; k++)
         job->phases[4].meters[k] = (job_phase_meter){k == JOB_SENT ? 20 * GB : NAN, NAN};
     job->phase_count = now->paused ? 5 : 4;
@@ -429,13 +489,28 @@ static void make_findings(made *m)
     if (!now->paused) return;
     job->finding_count = 3;
     for (size_t i = 0; i < 3; i++)
-        job->findings[i] = (job_finding){.severity = severities[i], .node = 10 % now->nodes, .device = JOB_NONE, .nodes = 1, .meter = JOB_METERS, .value = NAN,
-                                         .threshold = NAN, .unit = say(m, "%s", ""), .origin = say(m, "own"), .advice = say(m, "Look at the switch port."),
-                                         .sent_ratio = NAN, .cpu_ratio = NAN, .gpu_ratio = NAN, .power_ratio = NAN, .lost_s = NAN, .to_s = now->length_s,
+        job->findings[i] = (job_finding){.severity = severities[i],
+                                         .node = 10 % now->nodes,
+                                         .device = JOB_NONE,
+                                         .nodes = 1,
+                                         .meter = JOB_METERS,
+                                         .value = NAN,
+                                         .threshold = NAN,
+                                         .unit = say(m, "%s", ""),
+                                         .origin = say(m, "own"),
+                                         .advice = say(m, "Look at the switch port."),
+                                         .sent_ratio = NAN,
+                                         .cpu_ratio = NAN,
+                                         .gpu_ratio = NAN,
+                                         .power_ratio = NAN,
+                                         .lost_s = NAN,
+                                         .to_s = now->length_s,
                                          .title = say(m, "%s", "")};
     job_finding *f = job->findings;
     f[0].rule = say(m, "paused");
-    f[0].claim = say(m, "38:20\xe2\x80\x93" "44:10: n11 NIC 2 transmit paused 44 %% of the time, 212 k retries; other 63 NICs at most 0.4 %%.");
+    f[0].claim =
+        say(m, "38:20\xe2\x80\x93"
+               "44:10: n11 NIC 2 transmit paused 44 %% of the time, 212 k retries; other 63 NICs at most 0.4 %%.");
     f[0].device = f[0].node * (now->nics + now->gpus) + 1 % now->nics;
     f[0].meter = JOB_PAUSED;
     f[0].incident = true;
@@ -467,20 +542,37 @@ static void make_events(made *m)
         const char *counter, *title;
         bool moved, background;
         severity severity;
-    } rows[] = {{"pct_retry_srb_requests", "Retries", true, false, SEVERITY_HIGH}, {"hni_pcs_corrected_cw", "FEC corrected", true, true, SEVERITY_OK},
-                {"hni_pcs_uncorrected_cw", "Uncorrected", false, false, SEVERITY_OK}, {"link_down", "Link down", false, false, SEVERITY_OK}};
+    } rows[] = {{"pct_retry_srb_requests", "Retries", true, false, SEVERITY_HIGH},
+                {"hni_pcs_corrected_cw", "FEC corrected", true, true, SEVERITY_OK},
+                {"hni_pcs_uncorrected_cw", "Uncorrected", false, false, SEVERITY_OK},
+                {"link_down", "Link down", false, false, SEVERITY_OK}};
     job_report *job = &m->job;
     job->events = make(m, COUNT(rows) + now->extra_events, sizeof *job->events);
     if (!now->network) return;
     for (size_t i = 0; i < now->extra_events; i++)
-        job->events[job->event_count++] = (job_event){.known = true, .source = say(m, "cxi"), .counter = say(m, "e%zu", i), .unit = say(m, "events"), .title = say(m, "Event %zu", i),
-                                                      .sum = 10, .devices = 3, .worst = 0, .worst_sum = 5};
+        job->events[job->event_count++] = (job_event){.known = true,
+                                                      .source = say(m, "cxi"),
+                                                      .counter = say(m, "e%zu", i),
+                                                      .unit = say(m, "events"),
+                                                      .title = say(m, "Event %zu", i),
+                                                      .sum = 10,
+                                                      .devices = 3,
+                                                      .worst = 0,
+                                                      .worst_sum = 5};
     for (size_t i = 0; i < COUNT(rows); i++) {
         bool moved = rows[i].moved && (now->paused || rows[i].background);
-        job->events[job->event_count++] = (job_event){.known = true, .source = say(m, "cxi"), .counter = say(m, "%s", rows[i].counter), .unit = say(m, "events"),
-                                                      .title = rows[i].title, .sum = moved ? 212000 : 0, .devices = moved ? 1 : 0,
-                                                      .worst = moved ? (10 % now->nodes) * (now->nics + now->gpus) + 1 % now->nics : JOB_NONE, .worst_sum = 212000,
-                                                      .background = rows[i].background && moved, .severity = moved ? rows[i].severity : SEVERITY_OK};
+        job->events[job->event_count++] =
+            (job_event){.known = true,
+                        .source = say(m, "cxi"),
+                        .counter = say(m, "%s", rows[i].counter),
+                        .unit = say(m, "events"),
+                        .title = rows[i].title,
+                        .sum = moved ? 212000 : 0,
+                        .devices = moved ? 1 : 0,
+                        .worst = moved ? (10 % now->nodes) * (now->nics + now->gpus) + 1 % now->nics : JOB_NONE,
+                        .worst_sum = 212000,
+                        .background = rows[i].background && moved,
+                        .severity = moved ? rows[i].severity : SEVERITY_OK};
     }
 }
 
@@ -490,21 +582,33 @@ static void make_notes(made *m)
     job->notes = make(m, 6, sizeof *job->notes);
     for (size_t i = 0; i < job->finding_count; i++)
         job->notes[job->note_count++] = (job_note){job->findings[i].severity, job->findings[i].claim, i};
-    job->notes[job->note_count++] = (job_note){SEVERITY_OK, say(m, "No link down, no uncorrected codeword, no out-of-memory."), JOB_NONE};
-    job->notes[job->note_count++] = (job_note){SEVERITY_INFO, say(m, "Energy 37.8 kWh (136 MJ), 73 %% of it GPUs; mean 2.36 kW per node. See page 2."), JOB_NONE};
-    job->title = job->finding_count ? say(m, "n11\xe2\x80\x99s NIC 2 slowed all %zu nodes for 5 min 50 s", job->node_count) : say(m, "No fault seen on %zu nodes", job->node_count);
+    job->notes[job->note_count++] =
+        (job_note){SEVERITY_OK, say(m, "No link down, no uncorrected codeword, no out-of-memory."), JOB_NONE};
+    job->notes[job->note_count++] =
+        (job_note){SEVERITY_INFO,
+                   say(m, "Energy 37.8 kWh (136 MJ), 73 %% of it GPUs; mean 2.36 kW per node. See page 2."), JOB_NONE};
+    job->title = job->finding_count
+                     ? say(m, "n11\xe2\x80\x99s NIC 2 slowed all %zu nodes for 5 min 50 s", job->node_count)
+                     : say(m, "No fault seen on %zu nodes", job->node_count);
     job->severity = job->finding_count ? SEVERITY_HIGH : SEVERITY_OK;
 }
 
 static made *make_job(const situation *s)
 {
-    static const char *const facts[][2] = {{"User, account", "anna, proj-llm"}, {"Partition", "gpu-b"}, {"State", "COMPLETED, exit 0"}};
+    static const char *const facts[][2] = {
+        {"User, account", "anna, proj-llm"}, {"Partition", "gpu-b"}, {"State", "COMPLETED, exit 0"}};
     now = s;
     made *m = calloc(1, sizeof *m);
     assert_non_null(m);
     job_report *job = &m->job;
-    *job = (job_report){.begin_ns = 1763643720000000000, .end_s = s->length_s, .bin_s = s->bin_s, .interval_s = s->interval_s, .job_id = "51877",
-                        .job_name = "llm-pretrain", .files = s->nodes, .clock_text = say(m, "node clocks agree to 3 ms")};
+    *job = (job_report){.begin_ns = 1763643720000000000,
+                        .end_s = s->length_s,
+                        .bin_s = s->bin_s,
+                        .interval_s = s->interval_s,
+                        .job_id = "51877",
+                        .job_name = "llm-pretrain",
+                        .files = s->nodes,
+                        .clock_text = say(m, "node clocks agree to 3 ms")};
     job->nodes = make(m, s->nodes, sizeof *job->nodes);
     job->devices = make(m, s->nodes * (s->nics + s->gpus), sizeof *job->devices);
     job->node_count = s->nodes;
@@ -515,11 +619,15 @@ static made *make_job(const situation *s)
     }
     job->facts = make(m, COUNT(facts), sizeof *job->facts);
     for (; job->fact_count < COUNT(facts); job->fact_count++)
-        job->facts[job->fact_count] = (job_fact){"key", facts[job->fact_count][0], say(m, "%s", facts[job->fact_count][1])};
+        job->facts[job->fact_count] =
+            (job_fact){"key", facts[job->fact_count][0], say(m, "%s", facts[job->fact_count][1])};
     make_uses(m);
-    job->efficiency[JOB_EFFICIENCY_CPU] = (job_efficiency){.used = 36000, .of = 144000, .left = NAN, .basis = JOB_BASIS_CPUSET, .node = JOB_NONE};
-    job->efficiency[JOB_EFFICIENCY_MEMORY] = (job_efficiency){.used = 3 << 28, .of = 1 << 30, .left = NAN, .basis = JOB_BASIS_REQUEST, .node = 0};
-    job->efficiency[JOB_EFFICIENCY_TIME] = (job_efficiency){.used = 5400, .of = 7200, .left = 1800, .basis = JOB_BASIS_LIMIT, .node = JOB_NONE};
+    job->efficiency[JOB_EFFICIENCY_CPU] =
+        (job_efficiency){.used = 36000, .of = 144000, .left = NAN, .basis = JOB_BASIS_CPUSET, .node = JOB_NONE};
+    job->efficiency[JOB_EFFICIENCY_MEMORY] =
+        (job_efficiency){.used = 3 << 28, .of = 1 << 30, .left = NAN, .basis = JOB_BASIS_REQUEST, .node = 0};
+    job->efficiency[JOB_EFFICIENCY_TIME] =
+        (job_efficiency){.used = 5400, .of = 7200, .left = 1800, .basis = JOB_BASIS_LIMIT, .node = JOB_NONE};
     if (s->phases) make_phases(m);
     job->energy = (job_energy){.total_j = NAN, .how = "GPU by NVML, CPU and memory by RAPL, node by its own meter."};
     for (size_t i = 0; i < JOB_PARTS; i++)
@@ -554,14 +662,16 @@ static void free_job(made *m)
 
 static void say_fault(void *user, size_t page, canvas_fault fault, const char *text, const char *other)
 {
-    print_error("%s: page %zu: fault %d: %s%s%s\n", (const char *)user, page, (int)fault, text, other ? " | " : "", other ? other : "");
+    print_error("%s: page %zu: fault %d: %s%s%s\n", (const char *)user, page, (int)fault, text, other ? " | " : "",
+                other ? other : "");
 }
 
 static const chart *find_chart(const document *doc, const char *name)
 {
     for (size_t i = 0; i < doc->item_count; i++) {
         const document_item *item = &doc->items[i];
-        if ((item->kind == ITEM_CHART || item->kind == ITEM_BESIDE) && strcmp(item->chart.name, name) == 0) return &item->chart;
+        if ((item->kind == ITEM_CHART || item->kind == ITEM_BESIDE) && strcmp(item->chart.name, name) == 0)
+            return &item->chart;
         if (item->kind == ITEM_BESIDE && strcmp(item->right.name, name) == 0) return &item->right;
     }
     return NULL;
@@ -589,8 +699,10 @@ static const char *plain(const char *text)
     static char out[300];
     size_t n = 0;
     for (; *text && n < sizeof out - 1; n++)
-        if (strncmp(text, "\xe2\x80\xaf", 3) == 0) out[n] = ' ', text += 3;
-        else out[n] = *text++;
+        if (strncmp(text, "\xe2\x80\xaf", 3) == 0)
+            out[n] = ' ', text += 3;
+        else
+            out[n] = *text++;
     out[n] = 0;
     return out;
 }
@@ -608,7 +720,8 @@ static document *check(const char *what, const situation *s, made **kept)
         char path[600];
         static const char *const endings[] = {"pdf", "html"};
         for (size_t k = 0; k < 2; k++) {
-            const document_options o = {.format = k ? DOCUMENT_HTML : DOCUMENT_PDF, .theme = dark ? DOCUMENT_DARK : DOCUMENT_LIGHT};
+            const document_options o = {.format = k ? DOCUMENT_HTML : DOCUMENT_PDF,
+                                        .theme = dark ? DOCUMENT_DARK : DOCUMENT_LIGHT};
             snprintf(path, sizeof path, "%s/job-%s%s.%s", keep, what, dark ? "-dark" : "", endings[k]);
             document_write(doc, path, &o, NULL, NULL);
         }
@@ -617,7 +730,8 @@ static document *check(const char *what, const situation *s, made **kept)
     assert_non_null(brief);
     assert_int_equal(document_pages(brief, PAPER_A4), 1);
     document_close(brief);
-    if (kept) *kept = m;
+    if (kept)
+        *kept = m;
     else {
         document_close(doc);
         free_job(m);
@@ -641,7 +755,8 @@ static void a_training(void **state)
     assert_string_equal(plain(cell_of(use, "Memory given", 2)), "MiB of 1 GiB at the peak");
     assert_string_equal(plain(cell_of(use, "Time limit", 2)), "h 30 min of 2 h 00 min");
     // The same six words in text, JSON and, in capitals, on pages.
-    for (int s = 0; s < SEVERITIES; s++) assert_int_equal(strcasecmp(theme_severity_word((severity)s), severity_name((severity)s)), 0);
+    for (int s = 0; s < SEVERITIES; s++)
+        assert_int_equal(strcasecmp(theme_severity_word((severity)s), severity_name((severity)s)), 0);
     // By hand: of the 720 steps of 5 s 42 are init, 40 checkpoint, 4 end, 634 training, of those 70 slow; 8 in the gap.
     double busy = (42 * .1 + 40 * .07 + 4 * .01 + (634 - 70 - 8) * .92 + 70 * .6) / (720 - 8);
     snprintf(expected, sizeof expected, "%.1f", 100 * busy);
@@ -654,10 +769,12 @@ static void a_training(void **state)
     size_t last = phases->twin.columns - 1;
     assert_string_equal(plain(cell_of(phases, "train \xc3\x97 4", last)), "36.3 kWh"); // 2580 W x 3170 s x 16 nodes
     assert_string_equal(plain(cell_of(phases, "train, n11 paused", 2)), "20.0 GB/s");
-    assert_string_equal(plain(cell_of(find_chart(doc, "energy"), "by part", 2)), "26.9 kWh"); // 16 x (1900 x 2820 + 1400 x 350 + 500 x 430) J
+    assert_string_equal(plain(cell_of(find_chart(doc, "energy"), "by part", 2)),
+                        "26.9 kWh"); // 16 x (1900 x 2820 + 1400 x 350 + 500 x 430) J
     assert_int_equal(find_chart(doc, "time-sent")->twin.count / find_chart(doc, "time-sent")->twin.columns, 16 + 1);
     assert_int_equal(find_chart(doc, "time-paused")->twin.count / find_chart(doc, "time-paused")->twin.columns, 5 + 1);
-    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Retries", 5), "HIGH"); // as the text and --fail-on call it
+    assert_string_equal(cell_of(find_chart(doc, "time-events"), "Retries", 5),
+                        "HIGH"); // as the text and --fail-on call it
     assert_string_equal(cell_of(find_chart(doc, "time-events"), "Uncorrected", 2), "0");
     assert_true(strcmp(find_chart(doc, "time-paused")->title, "Time paused, 5 worst of 64 NICs") == 0);
     document_close(doc);
@@ -672,7 +789,8 @@ static void shapes(void **state)
     s.nodes = 1;
     check("one", &s, NULL);
     s = training;
-    s.nodes = 1, s.nics = 1, s.gpus = 0, s.length_s = 1, s.bin_s = .5, s.interval_s = 1, s.paused = false, s.gaps = false, s.energy = false;
+    s.nodes = 1, s.nics = 1, s.gpus = 0, s.length_s = 1, s.bin_s = .5, s.interval_s = 1, s.paused = false,
+    s.gaps = false, s.energy = false;
     made *m;
     document *doc = check("second", &s, &m);
     assert_true(has_note(doc, "stopped none of the 1 NIC"));
@@ -694,7 +812,8 @@ static void shapes(void **state)
     assert_string_equal(map->twin.cells[11 * map->twin.columns], "n27 (median)");
     assert_string_equal(map->twin.cells[12 * map->twin.columns], "n01 (plainest)");
     assert_non_null(strstr(find_chart(doc, "time-events")->question, "more kinds that moved"));
-    assert_int_equal(find_chart(doc, "nodes")->twin.count / find_chart(doc, "nodes")->twin.columns, 64 + 1); // the table has all
+    assert_int_equal(find_chart(doc, "nodes")->twin.count / find_chart(doc, "nodes")->twin.columns,
+                     64 + 1); // the table has all
     document_close(doc);
     free_job(m);
     s = training;
@@ -723,8 +842,9 @@ static void regions_of_a_rank(void **state)
 {
     static regions_rank ranks[] = {{.label = "1", .number = 1}, {.label = "0", .number = 0}};
     static regions_cell main_cell = {.rank = 1, .sums = {.calls = 1}}, step_cell = {.rank = 1, .sums = {.calls = 7610}};
-    static regions_node nodes[] = {{.name = "main", .depth = 0, .cells = &main_cell, .cell_count = 1, .parent = REGIONS_NONE, .end = 2},
-                                   {.name = "step", .depth = 1, .cells = &step_cell, .cell_count = 1, .end = 2}};
+    static regions_node nodes[] = {
+        {.name = "main", .depth = 0, .cells = &main_cell, .cell_count = 1, .parent = REGIONS_NONE, .end = 2},
+        {.name = "step", .depth = 1, .cells = &step_cell, .cell_count = 1, .end = 2}};
     static job_rank_span spans[] = {{0, 0, 0, 3600}, {1, 1, 20, 3580}};
     (void)state;
     made *m = make_job(&training);
@@ -733,7 +853,7 @@ static void regions_of_a_rank(void **state)
     m->job.rank_count = 2;
     document *doc = pages_job(&m->job, false, NULL);
     assert_non_null(doc);
-    assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t)"regions"), 0);
+    assert_int_equal(document_check(doc, PAPER_A4, say_fault, (void *)(uintptr_t) "regions"), 0);
     char path[] = "/tmp/netprof-pages-XXXXXX", text[400000] = "";
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -745,7 +865,8 @@ static void regions_of_a_rank(void **state)
     fclose(f);
     close(file);
     unlink(path);
-    assert_non_null(strstr(text, "main, step \xc3\x97 7\xe2\x80\xaf" "610"));
+    assert_non_null(strstr(text, "main, step \xc3\x97 7\xe2\x80\xaf"
+                                 "610"));
     assert_non_null(strstr(text, "rank 0"));
     document_close(doc);
     free_job(m);

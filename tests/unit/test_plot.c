@@ -26,8 +26,7 @@ enum { patient_ms = 280000 }; // a slow machine is not what is tested
 
 static void expect_close(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 1e-9 * fmax(1, fabs(expected))))
-        fail_msg("%.17g is not %.17g", value, expected);
+    if (!(fabs(value - expected) <= 1e-9 * fmax(1, fabs(expected)))) fail_msg("%.17g is not %.17g", value, expected);
 }
 
 static void places(void **state)
@@ -40,8 +39,7 @@ static void places(void **state)
     expect_close(plot_at(l, 1), 0);
     expect_close(plot_at(l, 100), 0.5);
     expect_close(plot_at(l, 0.01), -0.5);
-    assert_true(isnan(plot_at(l, 0)) && isnan(plot_at(l, -3)) && isnan(plot_at(x, NAN)) &&
-                isnan(plot_at(x, INFINITY)));
+    assert_true(isnan(plot_at(l, 0)) && isnan(plot_at(l, -3)) && isnan(plot_at(x, NAN)) && isnan(plot_at(x, INFINITY)));
     plot_axis all = {0, 18446744073709551615.0, false, false};
     expect_close(plot_at(all, 9223372036854775808.0), 0.5);
 }
@@ -54,11 +52,11 @@ static void expect_tics(plot_axis axis, size_t most, const double *expected, siz
     for (size_t i = 0; i < count; i++)
         expect_close(tics[i], expected[i]);
 }
-#define TICS(axis, most, ...)                                                                                \
+#define TICS(axis, most, ...)                                                                                          \
     expect_tics((plot_axis)axis, most, (const double[]){__VA_ARGS__}, COUNT(((const double[]){__VA_ARGS__})))
-#define AXIS(...)                                                                                            \
-    {                                                                                                        \
-        __VA_ARGS__                                                                                          \
+#define AXIS(...)                                                                                                      \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
     }
 
 static void tics_of_linear_axes(void **state)
@@ -243,8 +241,7 @@ static bool has_numbers(const char *text, const double *wanted, size_t count)
     }
     return false;
 }
-#define HAS(text, ...)                                                                                       \
-    has_numbers(text, (const double[]){__VA_ARGS__}, COUNT(((const double[]){__VA_ARGS__})))
+#define HAS(text, ...) has_numbers(text, (const double[]){__VA_ARGS__}, COUNT(((const double[]){__VA_ARGS__})))
 
 static size_t times(const char *text, const char *what)
 {
@@ -352,7 +349,7 @@ static void log_axes_and_the_largest_values(void **state)
     if (!render(&p, &job, message)) fail_msg("%s", message);
     assert_non_null(strstr(job.svg, " d=\"M50 ")); // zero has no place: the line begins at the second point
     assert_true(HAS(job.svg, 125, 100, 175, 100, 175, 50, 125, 50)); // 1e4 is half way
-    assert_int_equal(times(job.svg, "<path fill="), 2); // neither of zero nor of the axis' low end
+    assert_int_equal(times(job.svg, "<path fill="), 2);              // neither of zero nor of the axis' low end
     free(job.svg);
     p.y = (plot_axis){0, 18446744073709551615.0, false, false};
     if (!render(&p, &job, message)) fail_msg("%s", message);
@@ -398,8 +395,7 @@ static void too_many_points_are_refused(void **state)
     most.count = N - 1;
     plot p = {{0, 1, false, false}, {0, 1, false, false}, &many, 1}, good = p;
     good.series = &most;
-    plot_job jobs[2] = {{.plot = &p, .width = 100, .height = 100},
-                        {.plot = &good, .width = 100, .height = 100}};
+    plot_job jobs[2] = {{.plot = &p, .width = 100, .height = 100}, {.plot = &good, .width = 100, .height = 100}};
     char message[512];
     assert_false(plot_render(jobs, 2, message, sizeof message));
     assert_non_null(strstr(message, "plot 1: 5001 points"));
@@ -442,8 +438,7 @@ static void expect_failure(const char *said)
 }
 
 // What a real one says first, and where it is to write (the line of the second picture, say).
-#define BEGIN                                                                                                \
-    "echo netprof 5.4 >&2; svg() { sed -n \"s/^set output '\\(.*\\)'/\\1/p\" \"$2\" | sed -n $1p; }\n"
+#define BEGIN "echo netprof 5.4 >&2; svg() { sed -n \"s/^set output '\\(.*\\)'/\\1/p\" \"$2\" | sed -n $1p; }\n"
 
 static void other_programs(void **state)
 {

@@ -47,8 +47,7 @@ static row parse_row(const char *line)
     assert_int_equal(sscanf(line, "%63s %63[^,],%255[^,],%" SCNu64, what, thing, path, &r.expected), 4);
     snprintf(r.source, sizeof r.source, "%s", strcmp(what, "infiniband") == 0 ? "rdma" : what);
     if (strcmp(what, "infiniband") == 0) {
-        assert_int_equal(
-            sscanf(path, "sys/class/infiniband/%31[^/]/ports/%31[^/]/%*[^/]/%127s", name, port, rest), 3);
+        assert_int_equal(sscanf(path, "sys/class/infiniband/%31[^/]/ports/%31[^/]/%*[^/]/%127s", name, port, rest), 3);
         snprintf(r.device, sizeof r.device, "%.31s/%.31s", name, port);
         snprintf(r.counter, sizeof r.counter, "%s", rest);
     } else {
@@ -160,7 +159,6 @@ static void protocol_counters_of_a_process(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TREE_TEST(all_expected_values),
-                                       TREE_TEST(protocol_counters_of_a_process)};
+    const struct CMUnitTest tests[] = {TREE_TEST(all_expected_values), TREE_TEST(protocol_counters_of_a_process)};
     return cmocka_run_group_tests_name("procfs fixtures", tests, NULL, NULL);
 }

@@ -429,8 +429,7 @@ static void trap_odd_counter_names(void **state)
     np = tree_open("rdma", NETPROF_HOLD_ALL);
     s = tree_take(np, NETPROF_SET_ALL);
     assert_int_equal(tree_value(&s, "hfi1_0/1", "RxTIDFullEr,32"), 4294967295u);
-    assert_int_equal(tree_status(&s, "hfi1_0/1", "RxTIDFullEr,32"),
-                     NETPROF_STATUS_OK); /* wraps, does not stick */
+    assert_int_equal(tree_status(&s, "hfi1_0/1", "RxTIDFullEr,32"), NETPROF_STATUS_OK); /* wraps, does not stick */
     assert_int_equal(tree_counter(&s, "hfi1_0/1", "RxTIDFullEr,32")->width, 32);
     assert_int_equal(tree_value(&s, "hfi1_0/1", "a \"b\"\n<c>"), 8);
     netprof_snapshot_free(&s);

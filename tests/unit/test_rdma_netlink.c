@@ -11,10 +11,10 @@ static int fake_close(int fd);
 static int fake_openat(int dirfd, const char *path, int flags);
 
 #define NETPROF_OS_SOCKET(domain, type, protocol) ((void)(type), fake_socket(domain, protocol))
-#define NETPROF_OS_SEND(fd, data, size, flags) ((void)(fd), fake_send(data, size))
-#define NETPROF_OS_RECV(fd, data, size, flags) ((void)(fd), fake_recv(data, size, flags))
-#define NETPROF_OS_CLOSE(fd) fake_close(fd)
-#define NETPROF_OS_OPENAT(dirfd, path, flags) fake_openat(dirfd, path, (flags) | O_CLOEXEC)
+#define NETPROF_OS_SEND(fd, data, size, flags)    ((void)(fd), fake_send(data, size))
+#define NETPROF_OS_RECV(fd, data, size, flags)    ((void)(fd), fake_recv(data, size, flags))
+#define NETPROF_OS_CLOSE(fd)                      fake_close(fd)
+#define NETPROF_OS_OPENAT(dirfd, path, flags)     fake_openat(dirfd, path, (flags) | O_CLOEXEC)
 
 static long blocks, blocks_until_failure; /* 0: never */
 static void *counted_realloc(void *pointer, size_t size)
@@ -30,9 +30,9 @@ static void counted_free(void *pointer)
     blocks -= pointer != NULL;
     free(pointer);
 }
-#define NETPROF_MALLOC(size) counted_realloc(NULL, size)
+#define NETPROF_MALLOC(size)           counted_realloc(NULL, size)
 #define NETPROF_REALLOC(pointer, size) counted_realloc(pointer, size)
-#define NETPROF_FREE(pointer) counted_free(pointer)
+#define NETPROF_FREE(pointer)          counted_free(pointer)
 
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
@@ -347,8 +347,10 @@ static void every_allocation_fails_in_turn(void **state)
         if (!failed) failed = netprof_take(np, &s, NETPROF_SET_ALL, NULL);
         int reached = blocks_until_failure == 0;
         blocks_until_failure = 0;
-        if (!failed) assert_int_equal(tree_value(&s, "mlx5_0/1", "cc_rx_ce_pkts"), UINT64_C(1) << 40);
-        else assert_int_equal(failed, NETPROF_ERR_NOMEM);
+        if (!failed)
+            assert_int_equal(tree_value(&s, "mlx5_0/1", "cc_rx_ce_pkts"), UINT64_C(1) << 40);
+        else
+            assert_int_equal(failed, NETPROF_ERR_NOMEM);
         netprof_snapshot_free(&s);
         netprof_close(np);
         if (blocks) fail_msg("allocation %ld: %ld blocks leaked", n, blocks);

@@ -187,13 +187,11 @@ static void expect_near(double found, double wanted, double slack)
 
 /* -- comparing -- */
 
-static const netprof_stat *stat_below(const netprof_regions *r, uint32_t thread, uint32_t parent,
-                                      const char *name)
+static const netprof_stat *stat_below(const netprof_regions *r, uint32_t thread, uint32_t parent, const char *name)
 {
     size_t i;
     for (i = 0; i < r->count; i++)
-        if (r->stats[i].thread == thread && r->stats[i].parent == parent &&
-            strcmp(r->stats[i].region, name) == 0)
+        if (r->stats[i].thread == thread && r->stats[i].parent == parent && strcmp(r->stats[i].region, name) == 0)
             return &r->stats[i];
     return NULL;
 }
@@ -307,8 +305,7 @@ static void random_step(int deep)
     if (what < (deep ? 60 : 42)) {
         both_begin(name);
     } else if (what < 88) {
-        both_end(random_number(4) && model.depth ? model.nodes[model.stack[model.depth - 1].node].name
-                                                 : name);
+        both_end(random_number(4) && model.depth ? model.nodes[model.stack[model.depth - 1].node].name : name);
     } else if (what < 96) {
         uint64_t n = random_number(1u << 20);
         model_bytes(n);
@@ -834,8 +831,7 @@ static void test_hostile_file(void **state)
     timed(1, 50);
     both_end(0);
     netprof_regions_take(&r, NULL);
-    for (i = 0, length = 0; i < r.count;
-         i++) /* the nodes of other tests are empty now: a small file will do */
+    for (i = 0, length = 0; i < r.count; i++) /* the nodes of other tests are empty now: a small file will do */
         if (r.stats[i].calls) r.stats[length++] = r.stats[i];
     r.count = length;
     m = written(&r);
@@ -847,12 +843,9 @@ static void test_hostile_file(void **state)
         for (k = 0; k < 20; k++) {
             copy.size = m.size;
             memcpy(copy.data, m.data, m.size);
-            copy.data[i] = (unsigned char)(k < 8    ? copy.data[i] ^ 1 << k
-                                           : k == 8 ? 0xff
-                                                    : (int)random_number(256));
-            netprof__put_le(
-                copy.data + 24,
-                netprof__crc(crc, netprof__crc(crc, 0, copy.data + 16, 8), copy.data + 28, length), 4);
+            copy.data[i] = (unsigned char)(k < 8 ? copy.data[i] ^ 1 << k : k == 8 ? 0xff : (int)random_number(256));
+            netprof__put_le(copy.data + 24,
+                            netprof__crc(crc, netprof__crc(crc, 0, copy.data + 16, 8), copy.data + 28, length), 4);
             read_hostile(&copy);
         }
     for (copy.size = 0; copy.size < m.size; copy.size++)

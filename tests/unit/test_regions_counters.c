@@ -12,23 +12,22 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#define HEADERS                                                                                              \
-    (20 + 8) /* IPv4, UDP: what lo counts beside the payload (its Ethernet header is pulled before) */
+#define HEADERS (20 + 8) /* IPv4, UDP: what lo counts beside the payload (its Ethernet header is pulled before) */
 
-#define EXPECT(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
-#define EXPECT_SAME(found, wanted)                                                                           \
-    do {                                                                                                     \
-        unsigned long long f_ = (found), w_ = (wanted);                                                      \
-        if (f_ != w_) {                                                                                      \
-            fprintf(stderr, "%s:%d: %s is %llu, not %llu\n", __FILE__, __LINE__, #found, f_, w_);            \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define EXPECT_SAME(found, wanted)                                                                                     \
+    do {                                                                                                               \
+        unsigned long long f_ = (found), w_ = (wanted);                                                                \
+        if (f_ != w_) {                                                                                                \
+            fprintf(stderr, "%s:%d: %s is %llu, not %llu\n", __FILE__, __LINE__, #found, f_, w_);                      \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* -- traffic -- */
@@ -84,8 +83,8 @@ static void pause_ms(double ms)
 
 /* -- what the regions say -- */
 
-static uint64_t counted(const netprof_stat *s, const netprof_regions *r, const char *source,
-                        const char *device, const char *counter)
+static uint64_t counted(const netprof_stat *s, const netprof_regions *r, const char *source, const char *device,
+                        const char *counter)
 {
     size_t wanted = r->schema ? netprof_find(r->schema, source, device, counter) : NETPROF_NONE, i;
     EXPECT(wanted != NETPROF_NONE);
@@ -316,8 +315,7 @@ static void part_fast_new_device(void)
 static void part_fast_device_gone(void)
 {
     netprof_regions r;
-    if (system("ip link add zzz type veth peer name yyy && ip link set yyy up && ip link set zzz up") != 0)
-        _exit(77);
+    if (system("ip link add zzz type veth peer name yyy && ip link set yyy up && ip link set zzz up") != 0) _exit(77);
     NETPROF_BEGIN("gone");
     datagrams(4, 100);
     EXPECT(system("ip link del zzz") == 0);
@@ -335,8 +333,7 @@ static void part_fast_one_link(void)
 {
     netprof_regions r;
     int i;
-    if (system("ip link add zzz type veth peer name yyy && ip link set yyy up && ip link set zzz up") != 0)
-        _exit(77);
+    if (system("ip link add zzz type veth peer name yyy && ip link set yyy up && ip link set zzz up") != 0) _exit(77);
     setenv("NETPROF_INCLUDE", "zzz", 1);
     for (i = 0; i < 20; i++) {
         NETPROF_BEGIN("link");
@@ -348,8 +345,7 @@ static void part_fast_one_link(void)
     NETPROF_END("gone");
     EXPECT(netprof_regions_take(&r, NULL) == NETPROF_OK);
     EXPECT_SAME(stat_of(&r, "link")->counted, 20);
-    EXPECT(counted(stat_of(&r, "link"), &r, "netdev", "zzz", "tx_bytes") <
-           2000); /* neighbour discovery, if any */
+    EXPECT(counted(stat_of(&r, "link"), &r, "netdev", "zzz", "tx_bytes") < 2000); /* neighbour discovery, if any */
     EXPECT_SAME(counted(stat_of(&r, "gone"), &r, "netdev", "zzz", "tx_bytes"), 0);
     EXPECT(strstr(r.warning, "counter sums are lower bounds") != NULL);
     netprof_regions_free(&r);
@@ -436,8 +432,7 @@ static void part_fast_bounds(void)
     netprof_regions_reset();
     NETPROF_BEGIN("exact");
     NETPROF_END("exact");
-    expect_node("again", 0, 0,
-                "a counter could not be read or started again 1 times: counter sums are lower bounds");
+    expect_node("again", 0, 0, "a counter could not be read or started again 1 times: counter sums are lower bounds");
     remove_node();
 }
 
@@ -498,8 +493,7 @@ static void part_sampler(void)
     EXPECT_SAME(t.calls, 4);
     EXPECT_SAME(t.too_short, 0);
     EXPECT_SAME(t.bytes, t.packets * (100 + HEADERS));
-    EXPECT(t.packets > 0 &&
-           t.packets <= calls + 4 * 40); /* at the first edge up to the 40 above may be new */
+    EXPECT(t.packets > 0 && t.packets <= calls + 4 * 40); /* at the first edge up to the 40 above may be new */
 }
 
 /* The sampler loses the processor amid writing a reading. What the thread has is used while it is the last whole one; from

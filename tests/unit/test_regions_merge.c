@@ -54,9 +54,11 @@ static void threads_and_ranks_are_one_node(void **state)
     job_write(&rank_, tree);
     job_begin(&rank_, 1, "h2");
     job_call(&rank_, 0, "main", 2000);
-    for (size_t i = 2; i < 5; i++) job_call(&rank_, 0, "main/work", calls[i]);
+    for (size_t i = 2; i < 5; i++)
+        job_call(&rank_, 0, "main/work", calls[i]);
     job_call(&rank_, 1, "main", 5000);
-    for (size_t i = 5; i < 7; i++) job_call(&rank_, 1, "main/work", calls[i]);
+    for (size_t i = 5; i < 7; i++)
+        job_call(&rank_, 1, "main/work", calls[i]);
     job_bytes(&rank_, 1, "main/work", 22);
     job_write(&rank_, tree);
 
@@ -120,8 +122,7 @@ static void quantiles_lie_within_their_bounds(void **state)
     const regions_node *n = node_at(&r, "solve");
     assert_true(regions_histogram(n, buckets));
     for (size_t i = 1; i <= CALLS; i++) {
-        regions_quantile q =
-            regions_quantile_of(buckets, (double)i / CALLS, n->sums.min_ns, n->sums.max_ns);
+        regions_quantile q = regions_quantile_of(buckets, (double)i / CALLS, n->sums.min_ns, n->sums.max_ns);
         if (q.low_ns > sorted[i - 1] || q.high_ns < sorted[i - 1])
             fail_msg("call %zu: %llu is not in %llu..%llu", i, (unsigned long long)sorted[i - 1],
                      (unsigned long long)q.low_ns, (unsigned long long)q.high_ns);
@@ -131,7 +132,8 @@ static void quantiles_lie_within_their_bounds(void **state)
     assert_int_equal(regions_quantile_of(buckets, 1, n->sums.min_ns, n->sums.max_ns).high_ns, sorted[CALLS - 1]);
     uint64_t sum = 0, one[NETPROF_HISTOGRAM_BUCKETS];
     assert_true(regions_cell_histogram(&n->cells[0], one));
-    for (size_t i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) sum += buckets[i];
+    for (size_t i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+        sum += buckets[i];
     assert_int_equal(sum, CALLS);
     assert_memory_equal(one, buckets, sizeof one);
     regions_free(&r);
@@ -171,8 +173,10 @@ static void the_odd_rank_is_farthest_from_the_median(void **state)
         regions r = ranks_of(tree, rows[i].times, rows[i].count);
         const regions_node *n = node_at(&r, "main/wait");
         assert_int_equal(n->odd, rows[i].odd);
-        if (isnan(rows[i].ratio)) assert_true(isnan(n->odd_over_median));
-        else assert_near(n->odd_over_median, rows[i].ratio);
+        if (isnan(rows[i].ratio))
+            assert_true(isnan(n->odd_over_median));
+        else
+            assert_near(n->odd_over_median, rows[i].ratio);
         assert_near(n->odd_distance_ns, rows[i].distance);
         assert_int_equal(n->odd_notable, rows[i].notable);
         regions_free(&r);
@@ -251,7 +255,8 @@ static void calls_that_were_not_timed_are_told_apart(void **state)
 
 static void the_tree_has_the_order_of_the_code(void **state)
 {
-    static const char *const expected[] = {"main", "main/zeta", "main/zeta/last", "main/alpha", "main/only on 1", "worker"};
+    static const char *const expected[] = {"main",       "main/zeta",      "main/zeta/last",
+                                           "main/alpha", "main/only on 1", "worker"};
     char *tree = tree_make();
     job_begin(&rank_, 0, "h1");
     job_call(&rank_, 1, "worker", 10);
@@ -294,7 +299,8 @@ static void paths_of_names_with_slashes(void **state)
     static const char *const names[] = {"a\\b", "x%y", "x", "", "\xff<&>\"\n"};
     char *tree = tree_make(), *path;
     job_begin(&rank_, 0, "h1");
-    for (size_t i = 0; i < COUNT(names); i++) job_call(&rank_, 0, names[i], 10);
+    for (size_t i = 0; i < COUNT(names); i++)
+        job_call(&rank_, 0, names[i], 10);
     job_write(&rank_, tree);
     regions r = read_tree(tree);
     assert_int_equal(r.node_count, COUNT(names));
@@ -349,7 +355,8 @@ static void by_name_nested_regions_count_once(void **state)
     assert_near(solve->share, 640 / 1000.0);
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], sum = 0;
     assert_true(regions_histogram(solve, buckets));
-    for (size_t i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) sum += buckets[i];
+    for (size_t i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+        sum += buckets[i];
     assert_int_equal(sum, 6);
     regions_flat_free(&flat);
     regions_free(&r);
@@ -419,8 +426,10 @@ static void assert_alike(const regions *a, const regions *b)
     assert_int_equal(a->finding_count, b->finding_count);
     assert_int_equal(a->note_count, b->note_count);
     assert_string_equal(a->title, b->title);
-    for (size_t i = 0; i < a->note_count; i++) assert_string_equal(a->notes[i].text, b->notes[i].text);
-    for (size_t i = 0; i < a->rank_count; i++) assert_string_equal(a->ranks[i].path, b->ranks[i].path);
+    for (size_t i = 0; i < a->note_count; i++)
+        assert_string_equal(a->notes[i].text, b->notes[i].text);
+    for (size_t i = 0; i < a->rank_count; i++)
+        assert_string_equal(a->ranks[i].path, b->ranks[i].path);
     for (size_t i = 0; i < a->node_count; i++) {
         const regions_node *x = &a->nodes[i], *y = &b->nodes[i];
         assert_string_equal(x->name, y->name);
@@ -558,14 +567,16 @@ static void what_the_program_moved_against_the_nics(void **state)
         {2, 1, "main/halo", 100000000, 120000000, 120000000, SEVERITY_OK, ""},
         {2, 1, "main/halo", 100000000, 121000000, 121000000, SEVERITY_WATCH, "the NICs sent 1.21 bytes for each byte"},
         {2, 1, "main/halo", 100000000, 151000000, 9, SEVERITY_WARN, "the NICs sent 1.51 bytes for each byte"},
-        {2, 1, "main/halo", 49999999, 90000000, 90000000, SEVERITY_OK, ""}, // of both ranks under 100 MB
+        {2, 1, "main/halo", 49999999, 90000000, 90000000, SEVERITY_OK, ""},  // of both ranks under 100 MB
         {2, 1, "main/halo", 100000000, 50000000, 50000000, SEVERITY_OK, ""}, // each way half: both were declared
-        {2, 1, "main/halo", 100000000, 47000000, 47000000, SEVERITY_WATCH, "sent and received 0.94 bytes for each byte"},
+        {2, 1, "main/halo", 100000000, 47000000, 47000000, SEVERITY_WATCH,
+         "sent and received 0.94 bytes for each byte"},
         {1, 1, "main/halo", 100000000, 0, 0, SEVERITY_OK, ""}, // within the node
         {2, 2, "main/halo", 100000000, 0, 0, SEVERITY_OK, ""}, // likewise
         {1, 2, "main/halo", 100000000, 250000000, 0, SEVERITY_WATCH, "the NICs sent 1.25 bytes for each byte"},
         {2, 1, "main/halo/MPI_Isend", 100000000, 160000000, 160000000, SEVERITY_WARN, "halo: the NICs sent 1.60 bytes"},
-        {2, 1, "main/halo/MPI_Sendrecv", 100000000, 160000000, 160000000, SEVERITY_WARN, "halo: the NICs sent 1.60 bytes"},
+        {2, 1, "main/halo/MPI_Sendrecv", 100000000, 160000000, 160000000, SEVERITY_WARN,
+         "halo: the NICs sent 1.60 bytes"},
         {2, 1, "main/halo/MPI_Allreduce", 100000000, 190000000, 190000000, SEVERITY_OK, ""}, // a ring sends twice
         {2, 1, "main/halo/part", 100000000, 160000000, 160000000, SEVERITY_WATCH,
          "part: the NICs sent and received 0.00 bytes"}, // what its parent saw is not its own
@@ -609,7 +620,8 @@ static void ranks_that_read_different_nics(void **state)
     assert_int_equal(node_at(&r, "halo")->nic.bytes[TRAFFIC_SENT], 5300);
     assert_int_equal(r.hosts[0].schema->device_count, 2);
     regions_free(&r);
-    for (int i = 0; i < 2; i++) netprof_schema_release(schemas[i]);
+    for (int i = 0; i < 2; i++)
+        netprof_schema_release(schemas[i]);
     netprof_schema_release(both);
     tree_remove(tree);
     (void)state;
@@ -640,7 +652,8 @@ static void too_short_for_the_counters(void **state)
     regions_counters c;
     assert_int_equal(regions_counters_make(&c, &r, pack, &pack->readings[0], NULL), NETPROF_ERR_ARG);
     bool told = false;
-    for (size_t i = 0; i < r.note_count; i++) told |= strstr(r.notes[i].text, "too short") != NULL;
+    for (size_t i = 0; i < r.note_count; i++)
+        told |= strstr(r.notes[i].text, "too short") != NULL;
     assert_true(told);
     regions_free(&r);
 
@@ -752,7 +765,8 @@ static void order_and_threads_do_not_matter(void **state)
         regions_free(&other);
     }
     regions_free(&one);
-    for (size_t i = 0; i < 40; i++) free(names[i]);
+    for (size_t i = 0; i < 40; i++)
+        free(names[i]);
     netprof_schema_release(schema);
     tree_remove(tree);
     (void)state;

@@ -210,7 +210,7 @@ static void part_closed(void)
     NETPROF_BEGIN("main");
     await_samples(series, 3);
     netprof__lock(&netprof__regions_state.flush_lock); /* between two samples */
-    last = netprof__regions_state.series.writer->fd; /* not 3 if something else was open when it began */
+    last = netprof__regions_state.series.writer->fd;   /* not 3 if something else was open when it began */
     for (fd = 3; fd <= last; fd++)
         close(fd);
     for (fd = 3; fd <= last; fd++)
@@ -258,8 +258,10 @@ static void part_starved(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} parts[] = {{"alternate", part_alternate}, {"short", part_short}, {"kill", part_kill}, {"threads", part_threads}, {"odd", part_odd},
-             {"fork", part_fork},           {"rank", part_rank}, {"paths", part_paths}, {"closed", part_closed}, {"starved", part_starved}};
+} parts[] = {{"alternate", part_alternate}, {"short", part_short}, {"kill", part_kill},
+             {"threads", part_threads},     {"odd", part_odd},     {"fork", part_fork},
+             {"rank", part_rank},           {"paths", part_paths}, {"closed", part_closed},
+             {"starved", part_starved}};
 
 /* Its status as waitpid() tells; its output in *text. */
 static int run_part(const char *part, const char *output, const char *step, char *text, size_t size)
@@ -429,7 +431,7 @@ static row totals_of(const char *name, const char *region, const char *parent)
    corrected by, and for parts that were read one after the other. */
 static void assert_near(uint64_t last, uint64_t step, uint64_t total)
 {
-    assert_true(last + 2 >= total); /* rounded in each thread */
+    assert_true(last + 2 >= total);                              /* rounded in each thread */
     if (step) assert_true(last <= total + total / 1000 + 20000); /* else it stood still */
 }
 
@@ -660,11 +662,11 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_alternation, fresh_place), cmocka_unit_test_setup(test_short, fresh_place),
-        cmocka_unit_test_setup(test_kill, fresh_place),
-        cmocka_unit_test_setup(test_threads, fresh_place),     cmocka_unit_test_setup(test_odd, fresh_place),
-        cmocka_unit_test_setup(test_fork, fresh_place),        cmocka_unit_test_setup(test_rank, fresh_place),
-        cmocka_unit_test_setup(test_many_paths, fresh_place),  cmocka_unit_test_setup(test_closed, fresh_place),
-        cmocka_unit_test_setup(test_starved, fresh_place),     cmocka_unit_test_setup(test_nowhere, fresh_place),
+        cmocka_unit_test_setup(test_kill, fresh_place),        cmocka_unit_test_setup(test_threads, fresh_place),
+        cmocka_unit_test_setup(test_odd, fresh_place),         cmocka_unit_test_setup(test_fork, fresh_place),
+        cmocka_unit_test_setup(test_rank, fresh_place),        cmocka_unit_test_setup(test_many_paths, fresh_place),
+        cmocka_unit_test_setup(test_closed, fresh_place),      cmocka_unit_test_setup(test_starved, fresh_place),
+        cmocka_unit_test_setup(test_nowhere, fresh_place),
     };
     const char *tmp = getenv("TMPDIR");
     size_t i;

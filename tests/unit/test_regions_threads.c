@@ -95,19 +95,19 @@ static void await_background(void)
 {
 #ifdef UNDER_ADDRESS_SANITIZER
     struct netprof__regions_state *g = &netprof__regions_state;
-    while (g->background && (g->started == NETPROF_MODE_SAMPLER ? NETPROF__GET(g->sequence) < 4
-                                                                : !NETPROF__GET(allocated_elsewhere)))
+    while (g->background &&
+           (g->started == NETPROF_MODE_SAMPLER ? NETPROF__GET(g->sequence) < 4 : !NETPROF__GET(allocated_elsewhere)))
         sched_yield();
 #endif
 }
 
 /* In parts: a failure is a line and status 1. */
-#define EXPECT(condition)                                                                                    \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                          \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
+#define EXPECT(condition)                                                                                              \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* -- reading what was written -- */
@@ -773,8 +773,7 @@ static void check_forked(const char *mode)
         c = read_content(path, NULL);
         assert_int_equal(c.complete, 1);
         assert_int_equal(c.mismatched, 0);
-        assert_true(c.all.calls == 3 ||
-                    c.all.calls == 7); /* child: 2 steps, around; parent: 6 steps, around */
+        assert_true(c.all.calls == 3 || c.all.calls == 7); /* child: 2 steps, around; parent: 6 steps, around */
         assert_int_equal(c.all.measured, c.all.calls);
         total += (int)c.all.calls;
     }
@@ -872,8 +871,8 @@ static void test_fork_among_threads(void **state)
 #endif
     assert_int_equal(run_part("fork_among_threads", "NETPROF_FLUSH=0.001"), 0);
     empty_place();
-    assert_int_equal(
-        run_part("fork_among_threads", "NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.0005"), 0);
+    assert_int_equal(run_part("fork_among_threads", "NETPROF=sampler NETPROF_SOURCES=netdev NETPROF_INTERVAL=0.0005"),
+                     0);
 }
 
 static void test_fork_amid_start(void **state)
@@ -1030,8 +1029,7 @@ static void test_hostile_names(void **state)
     assert_int_equal(run_part("every", "SLURM_JOB_ID=../../x SLURM_PROCID=../../y"), 0);
     assert_int_equal(files(".._.._x-0-", path, sizeof path), 1); /* a rank is a number, or none */
     assert_string_equal(read_content(path, NULL).job, "../../x");
-    assert_string_equal(read_content(path, NULL).rank,
-                        ""); /* unknown is not 0, but in the name of the file */
+    assert_string_equal(read_content(path, NULL).rank, ""); /* unknown is not 0, but in the name of the file */
     empty_place();
     assert_int_equal(run_part("set_rank", "SLURM_PROCID=5"), 0);
     assert_int_equal(files("0-12-", path, sizeof path), 1);
@@ -1049,15 +1047,13 @@ static void test_settings(void **state)
                         "the environment variable NETPROF_INTERVALL is none of netprof's");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF=slow"), 0);
-    assert_string_equal(read_only_file(NULL).warning,
-                        "NETPROF=slow is none of off, time, fast, sampler: time is used");
+    assert_string_equal(read_only_file(NULL).warning, "NETPROF=slow is none of off, time, fast, sampler: time is used");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF_FLUSH=often"), 0);
     assert_string_equal(read_only_file(NULL).warning, "NETPROF_FLUSH is no number of seconds: not used");
     empty_place();
     assert_int_equal(run_part("every", "NETPROF_EVERY=other:2,step=10"), 0);
-    assert_string_equal(read_only_file(NULL).warning,
-                        "NETPROF_EVERY: \"step=10\" is no NAME:NUMBER: not used");
+    assert_string_equal(read_only_file(NULL).warning, "NETPROF_EVERY: \"step=10\" is no NAME:NUMBER: not used");
     assert_int_equal(read_only_file("step").all.measured, 100);
     empty_place();
     assert_int_equal(run_part("every", "NETPROF_RANK=one"), 0);

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <unistd.h>
 
-
 // ---- the language ----
 
 // The value of a formula on counters a=10 b=4 z=0 p_0=1 p_1=2 p_10=4 of a Cassini NIC; NAN: it has none.
@@ -46,18 +45,65 @@ static void formulas(void **state)
         const char *text;
         double value;
     } rows[] = {
-        {"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"8 / 2 / 2", 2}, {"7 - 2 - 1", 4}, {"-2 + 5", 3}, {"20%", 0.2},
-        {"1e-4 * 1e4", 1}, {"a", 10}, {"a / b", 2.5}, {"a - b", 6}, {"a > b", 1}, {"a < b", 0}, {"a >= 10", 1},
-        {"a <= 9", 0}, {"a == 10", 1}, {"not a == 10", 0}, {"a > 9 and b > 9", 0}, {"a > 9 or b > 9", 1},
-        {"sum(p_*)", 7}, {"sum(p_?)", 3}, {"sum(p_[0-1])", 3}, {"sum(p_[2-99])", 4}, {"max(p_*)", 4}, {"min(p_*)", 1},
-        {"mean(p_*)", 7.0 / 3}, {"count(p_*)", 3}, {"sum(a, b, nothing)", 14}, {"sum(a, old)", 10},
-        {"first(nothing, a, b)", 10}, {"first(old, b)", 4}, {"first(nothing, b / z, 3)", 3}, {"known(a)", 1},
-        {"known(nothing)", 0}, {"known(lost)", 0}, {"rate(a)", 1}, {"before(g)", 3}, {"after(g)", 8},
-        {"after(g) - before(g)", 5}, {"changed(g)", 1}, {"changed(same)", 0}, {"T", 10}, {"CLK", 1e9}, {"R", 212.5e9},
-        {"SPEED", 200e9}, {"DEVICES", 3}, {"PHYSICAL", 1}, {"fact(pci_width)", 16}, {"is(port_speed, BS_200G)", 1},
-        {"is(port_speed, CD_50G)", 0}, {"peers(a)", 13.5}, {"total(a)", 37},
-        {"spread(a)", 20 / (37 / 3.0)}, {"members(a)", 27}, {"members(1)", 2}, {"best(port_speed, a)", 20},
-        {"flagged(reset)", 1}, {"'a'", 10}, {"z > 1 and lost > 1", 0}, {"a > 1 or lost > 1", 1},
+        {"1 + 2 * 3", 7},
+        {"(1 + 2) * 3", 9},
+        {"8 / 2 / 2", 2},
+        {"7 - 2 - 1", 4},
+        {"-2 + 5", 3},
+        {"20%", 0.2},
+        {"1e-4 * 1e4", 1},
+        {"a", 10},
+        {"a / b", 2.5},
+        {"a - b", 6},
+        {"a > b", 1},
+        {"a < b", 0},
+        {"a >= 10", 1},
+        {"a <= 9", 0},
+        {"a == 10", 1},
+        {"not a == 10", 0},
+        {"a > 9 and b > 9", 0},
+        {"a > 9 or b > 9", 1},
+        {"sum(p_*)", 7},
+        {"sum(p_?)", 3},
+        {"sum(p_[0-1])", 3},
+        {"sum(p_[2-99])", 4},
+        {"max(p_*)", 4},
+        {"min(p_*)", 1},
+        {"mean(p_*)", 7.0 / 3},
+        {"count(p_*)", 3},
+        {"sum(a, b, nothing)", 14},
+        {"sum(a, old)", 10},
+        {"first(nothing, a, b)", 10},
+        {"first(old, b)", 4},
+        {"first(nothing, b / z, 3)", 3},
+        {"known(a)", 1},
+        {"known(nothing)", 0},
+        {"known(lost)", 0},
+        {"rate(a)", 1},
+        {"before(g)", 3},
+        {"after(g)", 8},
+        {"after(g) - before(g)", 5},
+        {"changed(g)", 1},
+        {"changed(same)", 0},
+        {"T", 10},
+        {"CLK", 1e9},
+        {"R", 212.5e9},
+        {"SPEED", 200e9},
+        {"DEVICES", 3},
+        {"PHYSICAL", 1},
+        {"fact(pci_width)", 16},
+        {"is(port_speed, BS_200G)", 1},
+        {"is(port_speed, CD_50G)", 0},
+        {"peers(a)", 13.5},
+        {"total(a)", 37},
+        {"spread(a)", 20 / (37 / 3.0)},
+        {"members(a)", 27},
+        {"members(1)", 2},
+        {"best(port_speed, a)", 20},
+        {"flagged(reset)", 1},
+        {"'a'", 10},
+        {"z > 1 and lost > 1", 0},
+        {"a > 1 or lost > 1", 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -70,9 +116,26 @@ static void formulas(void **state)
 // What is not there, not read or not comparable has no value, and neither has what is made of it.
 static void formulas_without_a_value(void **state)
 {
-    static const char *const texts[] = {"nothing", "lost", "old", "r", "g", "a + lost", "a / z", "sum(a, lost)",
-                                        "max(p_*, r)", "first(lost, a)", "sum(nothing)", "a > lost", "fact(nothing)",
-                                        "peers(nothing)", "netdev/a", "members(nothing)", "best(nothing, a)", "best(pci_width, a)", "not lost", "lost > 1 and a > 1"};
+    static const char *const texts[] = {"nothing",
+                                        "lost",
+                                        "old",
+                                        "r",
+                                        "g",
+                                        "a + lost",
+                                        "a / z",
+                                        "sum(a, lost)",
+                                        "max(p_*, r)",
+                                        "first(lost, a)",
+                                        "sum(nothing)",
+                                        "a > lost",
+                                        "fact(nothing)",
+                                        "peers(nothing)",
+                                        "netdev/a",
+                                        "members(nothing)",
+                                        "best(nothing, a)",
+                                        "best(pci_width, a)",
+                                        "not lost",
+                                        "lost > 1 and a > 1"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!isnan(value_of(texts[i]))) fail_msg("%s has a value", texts[i]);
@@ -83,9 +146,27 @@ static void refused_formulas(void **state)
     static const struct {
         const char *text;
         size_t column;
-    } rows[] = {{"", 1}, {"a +", 4}, {"a b", 3}, {"(a", 3}, {"a *b", 3}, {"sum()", 5}, {"sum(a", 6}, {"nofunction(a)", 1},
-                {"'a", 2}, {"3a", 2}, {"a + + b", 5}, {"before(1)", 9}, {"peers(peers(a))", 7}, {"members(total(a))", 9}, {"best(a)", 7}, {"best(1 + 2, a)", 8}, {"is(a)", 5},
-                {"known(a, b)", 11}, {"1e999", 1}, {"a ) b", 3}, {"a $ b", 3}};
+    } rows[] = {{"", 1},
+                {"a +", 4},
+                {"a b", 3},
+                {"(a", 3},
+                {"a *b", 3},
+                {"sum()", 5},
+                {"sum(a", 6},
+                {"nofunction(a)", 1},
+                {"'a", 2},
+                {"3a", 2},
+                {"a + + b", 5},
+                {"before(1)", 9},
+                {"peers(peers(a))", 7},
+                {"members(total(a))", 9},
+                {"best(a)", 7},
+                {"best(1 + 2, a)", 8},
+                {"is(a)", 5},
+                {"known(a, b)", 11},
+                {"1e999", 1},
+                {"a ) b", 3},
+                {"a $ b", 3}};
     char deep[2000];
     expression e;
     expression_error error;
@@ -98,7 +179,8 @@ static void refused_formulas(void **state)
     memset(deep, '(', sizeof deep - 1);
     deep[sizeof deep - 1] = 0;
     assert_false(expression_parse(&e, deep, NULL, &error));
-    for (size_t i = 0; i + 2 < sizeof deep; i += 2) memcpy(deep + i, "1+ ", 4);
+    for (size_t i = 0; i + 2 < sizeof deep; i += 2)
+        memcpy(deep + i, "1+ ", 4);
     assert_false(expression_parse(&e, deep, NULL, &error));
 }
 
@@ -119,18 +201,18 @@ static void patterns(void **state)
 #define BOND        "@kind=bond carrier=1>1 peer:@master=dev0 peer2:@master=dev0 "
 #define LINKS(a, b) "peer:rx_bytes=" #a " peer:tx_bytes=0 peer2:rx_bytes=" #b " peer2:tx_bytes=0"
 #define PORT        "@hca_type=MT4123 state=4>4 "
-#define GPU_BUSY   "busy_time=1000000 seen_time=10000000 "
-#define GPU_LOADED "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 "
-#define GPU_WAITS "@job=yes seen_time=300000000 busy_time=74999999 netdev/@speed_mbps=100000 netdev/rx_bytes=1 "
+#define GPU_BUSY    "busy_time=1000000 seen_time=10000000 "
+#define GPU_LOADED  "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 "
+#define GPU_WAITS   "@job=yes seen_time=300000000 busy_time=74999999 netdev/@speed_mbps=100000 netdev/rx_bytes=1 "
 // The node's own line; each case says the rest.
 #define NODE_CPU "context_switches=1 nice=0 system=0 idle=0 irq=0 softirq=0 "
-#define CXI  "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
-#define BUSY "hni_sts_tx_ok_octets=2500000000 hni_sts_rx_ok_octets=0 " // 1 % of 250e9 bytes
-#define ETH  "@speed_mbps=100000 rx_packets=1000000 tx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000 "
-#define IB   "@rate_bps=100000000000 port_xmit_packets=1000000 port_rcv_packets=1000000 "
-#define TCP_MEM "sockstat/TCP_mem_pressure=500>500 sockstat/TCP_mem_limit=1000>1000 "
-#define TRACKED "conntrack/drop/cpu0=0 conntrack/early_drop/cpu0=0 "
-#define TCP  "Tcp/OutSegs=1000000 Tcp/InSegs=1000000 "
+#define CXI      "@cassini_version=1.1 @port_speed=BS_200G @speed_mbps=200000 "
+#define BUSY     "hni_sts_tx_ok_octets=2500000000 hni_sts_rx_ok_octets=0 " // 1 % of 250e9 bytes
+#define ETH      "@speed_mbps=100000 rx_packets=1000000 tx_packets=1000000 rx_bytes=1000000000 tx_bytes=1000000000 "
+#define IB       "@rate_bps=100000000000 port_xmit_packets=1000000 port_rcv_packets=1000000 "
+#define TCP_MEM  "sockstat/TCP_mem_pressure=500>500 sockstat/TCP_mem_limit=1000>1000 "
+#define TRACKED  "conntrack/drop/cpu0=0 conntrack/early_drop/cpu0=0 "
+#define TCP      "Tcp/OutSegs=1000000 Tcp/InSegs=1000000 "
 enum { OK = SEVERITY_OK, INFO, WATCH, WARN, HIGH, CRITICAL };
 
 static const struct row {
@@ -156,7 +238,7 @@ static const struct row {
     {"link-retry", CXI "hni_llr_tx_replay_event=0 hni_llr_rx_replay_event=0", OK},
     {"link-retry", CXI "hni_llr_tx_replay_event=4 hni_llr_rx_replay_event=6", INFO},
     {"link-retry", CXI "hni_llr_tx_replay_event=5 hni_llr_rx_replay_event=6", WARN},
-    {"corrected-codewords", CXI "hni_pcs_corrected_cw=21250", OK},   // 1e-8 of 2125e9 bits
+    {"corrected-codewords", CXI "hni_pcs_corrected_cw=21250", OK}, // 1e-8 of 2125e9 bits
     {"corrected-codewords", CXI "hni_pcs_corrected_cw=21251", WARN},
     {"corrected-codewords", CXI "hni_pcs_corrected_cw=2125000", WARN},
     {"corrected-codewords", CXI "hni_pcs_corrected_cw=2125001", HIGH},
@@ -174,14 +256,18 @@ static const struct row {
     {"host-write-back-pressure", CXI "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10000", WATCH},
     {"host-write-back-pressure", CXI "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10001", WARN},
     {"host-write-back-pressure", CXI BUSY "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=3001", WARN},
-    {"host-write-back-pressure", CXI BUSY "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10000", WARN},
-    {"host-write-back-pressure", CXI BUSY "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10001", HIGH},
+    {"host-write-back-pressure", CXI BUSY "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10000",
+     WARN},
+    {"host-write-back-pressure", CXI BUSY "parbs_tarb_pi_posted_pkts=1000 parbs_tarb_pi_posted_blocked_cnt=10001",
+     HIGH},
     {"host-write-back-pressure", // 1 % of 1e10 clocks blocked
      CXI "parbs_tarb_pi_posted_pkts=9000000 parbs_tarb_pi_posted_blocked_cnt=100000000", HIGH},
     {"host-read-latency", CXI BUSY "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=3000", OK},
     {"host-read-latency", CXI "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=3001", WATCH},
-    {"host-read-latency", CXI BUSY "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=3001", WARN},
-    {"host-read-latency", CXI BUSY "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=10001", HIGH},
+    {"host-read-latency", CXI BUSY "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=3001",
+     WARN},
+    {"host-read-latency", CXI BUSY "parbs_tarb_pi_non_posted_pkts=1000 parbs_tarb_pi_non_posted_blocked_cnt=10001",
+     HIGH},
     {"translation-misses", CXI BUSY "atu_cache_miss_0=500000 atu_cache_hit_base_page_size_0=9500000", OK},
     {"translation-misses", CXI BUSY "atu_cache_miss_0=500001 atu_cache_hit_base_page_size_0=9500000", WARN},
     {"translation-misses", CXI BUSY "atu_cache_miss_0=2000000 atu_cache_hit_base_page_size_0=8000000", WARN},
@@ -255,7 +341,7 @@ static const struct row {
     {"packet-size", CXI "hni_sts_tx_ok_octets=2560000256 hni_tx_ok_opt=10000001", OK},
     {"packet-size", CXI "hni_sts_tx_ok_octets=2560000255 hni_tx_ok_opt=10000001", WATCH},
     {"packet-size", CXI "hni_sts_tx_ok_octets=640000000 hni_tx_ok_opt=10000000", OK}, // 1e6/s
-    {"bandwidth", CXI "hni_sts_tx_ok_octets=200000000000", OK}, // 80 % of 250e9 bytes
+    {"bandwidth", CXI "hni_sts_tx_ok_octets=200000000000", OK},                       // 80 % of 250e9 bytes
     {"bandwidth", CXI "hni_sts_tx_ok_octets=200000000001", INFO},
     {"idle", CXI "hni_sts_tx_ok_octets=250000000", OK},
     {"idle", CXI "hni_sts_tx_ok_octets=249999999", INFO},
@@ -596,8 +682,10 @@ static const struct row {
 
     {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=4000000 peer:idle=6000000 peer:iowait=0", WARN},
     {"softirq-hot", "softirq=7999999 idle=2000001 peer:user=4000000 peer:idle=6000000 peer:iowait=0", OK},
-    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0", OK}, // all are busy
-    {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0", OK}, // the whole node
+    {"softirq-hot", "softirq=8000000 idle=2000000 peer:user=5000000 peer:idle=5000000 peer:iowait=0",
+     OK}, // all are busy
+    {"softirq-hot", "softirq=8000000 idle=2000000 context_switches=5 peer:idle=6000000 peer:iowait=0",
+     OK}, // the whole node
     {"swap-full", "SwapFree=0>101 SwapTotal=1000>1000 pswpin=9 pswpout=9", OK},
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=0", INFO}, // swapped out long ago
     {"swap-full", "SwapFree=0>100 SwapTotal=1000>1000 pswpin=0 pswpout=1", HIGH},
@@ -651,8 +739,10 @@ static const struct row {
     {"gpu-power-cap", GPU_BUSY "reason_power_cap=1000000", INFO},
     {"gpu-clock-drop", GPU_LOADED "loaded_cycles=14000000000", OK}, // 1400 MHz
     {"gpu-clock-drop", GPU_LOADED "loaded_cycles=13990000000", WATCH},
-    {"gpu-clock-drop", "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=1 loaded_cycles=13990000000", HIGH},
-    {"gpu-clock-drop", "loaded_time=9999999 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 loaded_cycles=1", OK},
+    {"gpu-clock-drop",
+     "loaded_time=10000000 clock_max=2000>2000 reason_hardware=0 reason_thermal=1 loaded_cycles=13990000000", HIGH},
+    {"gpu-clock-drop", "loaded_time=9999999 clock_max=2000>2000 reason_hardware=0 reason_thermal=0 loaded_cycles=1",
+     OK},
     {"gpu-idle", "@job=yes seen_time=300000000 busy_time=75000000", OK},
     {"gpu-idle", "@job=yes seen_time=300000000 busy_time=74999999", WATCH},
     {"gpu-idle", "@job=yes seen_time=300000000 busy_time=44999999", WARN},
@@ -662,14 +752,18 @@ static const struct row {
     {"gpu-idle", "@job=yes seen_time=299999999 busy_time=0", OK},           // too short to tell
     // 10 % of 100 Gbit/s for 10 s: 12.5 GB
     {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=12499999999", INFO},
-    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=12500000000", OK},                 // the network was in use
+    {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=12500000000", OK},                   // the network was in use
     {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=1 netdev/carrier_down_count=9", OK}, // the link flapped
     {"x-gpu-wait", GPU_WAITS "netdev/tx_bytes=1 netdev/tx_packets=1000 netdev/tx_dropped=2000", OK}, // it lost
-    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0", OK},              // nothing is known of the network
-    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/tx_bytes=1 netdev/rx_bytes=1", OK}, // nor of its speed
-    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/@speed_mbps=100000 netdev/rx_bytes=1", OK}, // nor what it sent
-    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=75000000 netdev/@speed_mbps=100000 netdev/tx_bytes=1 "
-                   "netdev/rx_bytes=1", OK}, // it did not wait
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0", OK}, // nothing is known of the network
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/tx_bytes=1 netdev/rx_bytes=1",
+     OK}, // nor of its speed
+    {"x-gpu-wait", "@job=yes seen_time=300000000 busy_time=0 netdev/@speed_mbps=100000 netdev/rx_bytes=1",
+     OK}, // nor what it sent
+    {"x-gpu-wait",
+     "@job=yes seen_time=300000000 busy_time=75000000 netdev/@speed_mbps=100000 netdev/tx_bytes=1 "
+     "netdev/rx_bytes=1",
+     OK}, // it did not wait
     {"gpu-memory-full", "memory_peak=0>899 memory_total=1000>1000", OK},
     {"gpu-memory-full", "memory_peak=0>900 memory_total=1000>1000", INFO},
     {"gpu-memory-full", "memory_peak=0>980 memory_total=1000>1000", WATCH},
@@ -677,8 +771,10 @@ static const struct row {
     {"perf-ipc", "instructions=999999999 cycles=1000000000", INFO},
     {"perf-ipc", "instructions=499999999 cycles=1000000000", WATCH},
     {"perf-ipc", "instructions=1 cycles=999999999", OK}, // too little to judge
-    {"perf-multiplexed", "group1_time_enabled=500000000 group1_time_running=500000000 group2_time_enabled=500000000 "
-                         "group2_time_running=450000000", OK}, // 95 %
+    {"perf-multiplexed",
+     "group1_time_enabled=500000000 group1_time_running=500000000 group2_time_enabled=500000000 "
+     "group2_time_running=450000000",
+     OK}, // 95 %
     {"perf-multiplexed", "group1_time_enabled=1000000000 group1_time_running=949999999", INFO},
     {"perf-multiplexed", "group1_time_enabled=1000000000 group1_time_running=99999999", WATCH},
     {"eth-bond-degraded", BOND "peer:carrier=1>1 peer2:carrier=1>1", OK},
@@ -687,11 +783,14 @@ static const struct row {
     {"eth-bond-degraded", "@kind=bridge carrier=1>1 peer:@master=dev0 peer:carrier=0>0", OK},
     {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=999", OK},
     {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000", WATCH},
-    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000 ethtool/rx_out_of_buffer=1", WARN},
+    {"eth-numa-remote", ETH "@numa_node=1 rx_packets=10000 ethtool/rx_pp_alloc_waive=1000 ethtool/rx_out_of_buffer=1",
+     WARN},
     {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=99999999", OK},
     {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=1000000000 ethtool/vport_loopback_bytes=100000000", INFO},
-    {"x-loopback-nic", ETH "ethtool/rx_vport_unicast_bytes=400000000 ethtool/rx_vport_rdma_unicast_bytes=600000000 "
-                           "ethtool/vport_loopback_bytes=500000000", WATCH},
+    {"x-loopback-nic",
+     ETH "ethtool/rx_vport_unicast_bytes=400000000 ethtool/rx_vport_rdma_unicast_bytes=600000000 "
+         "ethtool/vport_loopback_bytes=500000000",
+     WATCH},
     // 0.1 % of 100 Gbit/s for 10 s: 125 MB
     {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=0 rx_bytes=124999999", INFO},
     {"eth-idle", "@speed_mbps=100000 carrier=1>1 tx_bytes=125000001 rx_bytes=0", OK},
@@ -700,7 +799,8 @@ static const struct row {
     {"ib-idle", "@rate_bps=100000000000 state=4>4 port_xmit_data=0 port_rcv_data=125000001", OK},
     {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", HIGH},
     {"ib-rate-low", PORT "@rate_bps=200000000000 peer:@hca_type=MT4123 peer:@rate_bps=200000000000", OK},
-    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4115 peer:@rate_bps=200000000000", OK}, // another model
+    {"ib-rate-low", PORT "@rate_bps=100000000000 peer:@hca_type=MT4115 peer:@rate_bps=200000000000",
+     OK}, // another model
     {"opa-quality", "DcUnctblErr=0 DcRecvErr=0 DcFmCfgErr=0", OK},
     {"opa-quality", "DcUnctblErr=1 DcRecvErr=0 DcFmCfgErr=0", WARN},
     {"opa-congestion", "DcRcvFcn=0 DcRcvBcn=0 DcMarkFcn=0", OK},
@@ -769,7 +869,7 @@ static void a_reading_that_takes_long(void **state)
 }
 
 // Steps that two devices in ten seconds cannot show.
-static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch", "rdma-rail-imbalance warn",
+static const char *const unreachable[] = {"eth-crc watch", "eth-pcie-stall watch",  "rdma-rail-imbalance warn",
                                           "tcp-rto watch", "mem-pressure critical", "x-time watch"};
 
 static bool has_case(const rule *x, int step)
@@ -829,7 +929,8 @@ static void unknown_is_no_finding_and_not_silent(void **state)
         situation_make(&s, "cxi", text);
         assert_int_equal(findings_make(&f, &s.d, &built_in, NULL), NETPROF_OK);
         assert_int_equal(found(&f, "uncorrected-codewords"), SEVERITY_OK);
-        while (k < f.unknown_count && strcmp(f.unknown[k].rule->name, "uncorrected-codewords") != 0) k++;
+        while (k < f.unknown_count && strcmp(f.unknown[k].rule->name, "uncorrected-codewords") != 0)
+            k++;
         if (k == f.unknown_count) fail_msg("%s: not among the unknown", cases[i].value);
         assert_string_equal(f.unknown[k].reason, cases[i].reason);
         assert_string_equal(f.unknown[k].counter, "hni_pcs_uncorrected_cw");
@@ -853,12 +954,14 @@ static void a_users_table(void **state)
     (void)state;
     assert_int_equal(rules_builtin(&set, NULL), NETPROF_OK);
     size_t count = set.count;
-    assert_int_equal(read_text(&set, "# ours\n"
-                                     "source,name,value,warn,claim,advice\n"
-                                     "\n"
-                                     "cxi,site-octets,hni_sts_tx_ok_octets,> 5 [site],\"{value|i} octets, \"\"too many\"\"\",call us\r\n"
-                                     "cxi,nack-drops,pct_trs_rsp_nack_drops,> 100,,\n"),
-                     NETPROF_OK);
+    assert_int_equal(
+        read_text(&set,
+                  "# ours\n"
+                  "source,name,value,warn,claim,advice\n"
+                  "\n"
+                  "cxi,site-octets,hni_sts_tx_ok_octets,> 5 [site],\"{value|i} octets, \"\"too many\"\"\",call us\r\n"
+                  "cxi,nack-drops,pct_trs_rsp_nack_drops,> 100,,\n"),
+        NETPROF_OK);
     assert_int_equal(set.problem_count, 0);
     assert_int_equal(set.count, count + 1); // nack-drops was replaced
     situation_make(&s, "cxi", CXI "hni_sts_tx_ok_octets=6 pct_trs_rsp_nack_drops=50");
@@ -940,8 +1043,12 @@ static void bad_lines_are_refused_with_their_number(void **state)
 
 static void tables_without_use(void **state)
 {
-    static const char *const texts[] = {"", "\n# nothing\n", "name,source\n", "name,source,value,wrong\n",
-                                        "name,source,value,warn,warn\n", "name,source,value,warn\nx,cxi,a,\n"};
+    static const char *const texts[] = {"",
+                                        "\n# nothing\n",
+                                        "name,source\n",
+                                        "name,source,value,wrong\n",
+                                        "name,source,value,warn,warn\n",
+                                        "name,source,value,warn\nx,cxi,a,\n"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rules set = {0};
@@ -959,11 +1066,26 @@ static void numbers_in_claims(void **state)
         const char *format;
         double number;
         const char *text;
-    } cases[] = {{"", 210, "210"}, {"", 73750, "73750"}, {"", 1062.3, "1.06 k"}, {"", 2.4e6, "2.4 M"}, {"", 0.5, "0.5"},
-                 {"x", 5.6724, "5.67"}, {"x", 1234.5, "1234"}, {"%", 0.30124, "30.1 %"}, {"%", 0.0000858, "0.00858 %"},
-                 {"%", 0.00000101, "0.000101 %"}, {"%", 7.88e-8, "< 0.0001 %"}, {"%", -7.88e-8, "> -0.0001 %"},
-                 {"%", 0, "0 %"}, {"%", 12.34, "1234 %"}, {"x", 3e-5, "< 0.0001"}, {"", 3e-5, "< 0.0001"},
-                 {"i", 3789560, "3789560"}, {"B", 2.5e9, "2.5 GB"}, {"b", 9.68e7, "96.8 Mbit"}, {"e", 2.24e-11, "2.2e-11"}};
+    } cases[] = {{"", 210, "210"},
+                 {"", 73750, "73750"},
+                 {"", 1062.3, "1.06 k"},
+                 {"", 2.4e6, "2.4 M"},
+                 {"", 0.5, "0.5"},
+                 {"x", 5.6724, "5.67"},
+                 {"x", 1234.5, "1234"},
+                 {"%", 0.30124, "30.1 %"},
+                 {"%", 0.0000858, "0.00858 %"},
+                 {"%", 0.00000101, "0.000101 %"},
+                 {"%", 7.88e-8, "< 0.0001 %"},
+                 {"%", -7.88e-8, "> -0.0001 %"},
+                 {"%", 0, "0 %"},
+                 {"%", 12.34, "1234 %"},
+                 {"x", 3e-5, "< 0.0001"},
+                 {"", 3e-5, "< 0.0001"},
+                 {"i", 3789560, "3789560"},
+                 {"B", 2.5e9, "2.5 GB"},
+                 {"b", 9.68e7, "96.8 Mbit"},
+                 {"e", 2.24e-11, "2.2e-11"}};
     char text[32];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

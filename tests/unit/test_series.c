@@ -16,8 +16,8 @@
 static const int64_t epoch = INT64_C(1700000000) * SECOND;
 
 enum { RX, TX, RETRIES, PAUSED, COUNTERS };
-static const char *const names[COUNTERS] = {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets",
-                                            "pct_retry_srb_requests", "hni_tx_paused_0"};
+static const char *const names[COUNTERS] = {"hni_sts_rx_ok_octets", "hni_sts_tx_ok_octets", "pct_retry_srb_requests",
+                                            "hni_tx_paused_0"};
 static const char *const units[COUNTERS] = {"bytes", "bytes", "retries", "cycles"};
 
 // One host with so many NICs (and its netdev, which counts the same bytes again).
@@ -101,8 +101,7 @@ static const series_device *device(const series *s, const char *name)
 static void expect_close(double value, double expected)
 {
     // Times are seconds since 1970 in a double on the way: a microsecond is what they keep for sure.
-    if (!(fabs(value - expected) <= 2e-6 * fmax(1, fabs(expected))))
-        fail_msg("%.12g is not %.12g", value, expected);
+    if (!(fabs(value - expected) <= 2e-6 * fmax(1, fabs(expected)))) fail_msg("%.12g is not %.12g", value, expected);
 }
 
 static void rates_and_totals(void **state)

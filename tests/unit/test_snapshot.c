@@ -124,7 +124,8 @@ static void unreadable_ones_cost_no_others(void **state)
     netprof_snapshot s = NETPROF_ZERO;
     char text[300];
     memset(text, '7', sizeof text);
-    for (size_t i = 0; i < COUNT(bad); i++) tree_write(tree, telemetry("cxi0", bad[i].name), "%s", bad[i].text);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        tree_write(tree, telemetry("cxi0", bad[i].name), "%s", bad[i].text);
     tree_write_bytes(tree, telemetry("cxi0", "oversize"), text, sizeof text);
     tree_write_bytes(tree, telemetry("cxi0", "zeros"), "\0\0\0", 3);
     tree_write_bytes(tree, telemetry("cxi0", "zero_behind"), "12\0\n", 4);
@@ -449,7 +450,7 @@ static void filters(void **state)
     assert_int_equal(left_by("cxi[1-9]", NULL), 3);
     assert_int_equal(left_by(NULL, "cxi1,*/slow*"), 2);
     assert_int_equal(left_by(NULL, "*"), 0);
-    assert_int_equal(left_by("*/odd\\,name", NULL), 1); // an escaped comma is one of the name
+    assert_int_equal(left_by("*/odd\\,name", NULL), 1);  // an escaped comma is one of the name
     assert_int_equal(left_by("cxi1/odd,name", NULL), 0); // two patterns, and no device is called "name"
     assert_int_equal(left_by("cxi0,cxi1/port_0", NULL), 4);
     assert_int_equal(left_by(",,cxi0,", NULL), 3);
@@ -486,8 +487,8 @@ static void descriptors_held(void **state)
         netprof_hold hold;
         int max_fds;
         size_t held; // besides one for the directory of each device
-    } cases[] = {{NETPROF_HOLD_FAST, 0, 3},  {NETPROF_HOLD_NONE, 0, 0}, {NETPROF_HOLD_ALL, 0, 6},
-                 {NETPROF_HOLD_ALL, 4, 4},   {NETPROF_HOLD_FAST, 2, 2}, {NETPROF_HOLD_ALL, 1, 1},
+    } cases[] = {{NETPROF_HOLD_FAST, 0, 3}, {NETPROF_HOLD_NONE, 0, 0}, {NETPROF_HOLD_ALL, 0, 6},
+                 {NETPROF_HOLD_ALL, 4, 4},  {NETPROF_HOLD_FAST, 2, 2}, {NETPROF_HOLD_ALL, 1, 1},
                  {NETPROF_HOLD_ALL, 100, 6}};
     netprof_snapshot s = NETPROF_ZERO;
     struct rlimit before, after;
@@ -563,17 +564,20 @@ static void out_of_descriptors(void **state)
     getrlimit(RLIMIT_NOFILE, &before);
     put_fast_and_slow();
     size_t fds = count_fds();
-    netprof *fast = open_node((netprof_config){.hold = NETPROF_HOLD_FAST}), *none = open_node((netprof_config){.hold = NETPROF_HOLD_NONE});
+    netprof *fast = open_node((netprof_config){.hold = NETPROF_HOLD_FAST}),
+            *none = open_node((netprof_config){.hold = NETPROF_HOLD_NONE});
     take(fast, &s, NETPROF_SET_ALL);
     set_soft_limit(300);
-    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
     assert_int_equal(errno, EMFILE);
     // held files are read; one group's are let go so that its others can be
     take(fast, &s, NETPROF_SET_ALL);
     check(&s, "cxi0", "hni_sts_rx_ok_octets", NETPROF_STATUS_OK, 0, 2);
     check(&s, "cxi0", "slow_one", NETPROF_STATUS_OK, 0, 3);
     check(&s, "cxi1", "odd,name", NETPROF_STATUS_OK, 0, 5);
-    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
     // No descriptor for any file, and no file held that could be let go: a directory gives way. Both sets, twice.
     for (int round = 0; round < 4; round++) {
         take(none, &s, round % 2 ? NETPROF_SET_FAST : NETPROF_SET_ALL);
@@ -582,7 +586,8 @@ static void out_of_descriptors(void **state)
     }
     // Then the program takes those, too, until there is none: said so, no failure, no 0 in disguise
     for (int round = 0; round < 3; round++) {
-        while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+        while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+            n++;
         take(none, &s, NETPROF_SET_ALL);
     }
     check(&s, "cxi0", "slow_one", NETPROF_STATUS_UNREADABLE, EMFILE, 0);
@@ -592,7 +597,8 @@ static void out_of_descriptors(void **state)
     close(taken[--n]);
     take(none, &s, NETPROF_SET_ALL); // one is enough
     assert_int_equal(s.not_ok, 0);
-    while (n) close(taken[--n]);
+    while (n)
+        close(taken[--n]);
     netprof_close(fast);
     netprof_close(none);
     assert_int_equal(count_fds(), fds);
@@ -614,7 +620,8 @@ static void opened_with_two_descriptors(void **state)
         put(name, "a", (uint64_t)i);
     }
     set_soft_limit(300);
-    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) n++;
+    while (n < 512 && (taken[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
     close(taken[--n]);
     close(taken[--n]);
     close(taken[--n]);
@@ -625,11 +632,14 @@ static void opened_with_two_descriptors(void **state)
         take(np, &s, NETPROF_SET_ALL);
         assert_int_equal(s.schema->device_count, 6);
         for (size_t i = 0; i < s.schema->counter_count; i++) {
-            if (s.status[i] != NETPROF_STATUS_OK) assert_int_equal(s.errnos[i], EMFILE); // said by its name
-            else assert_int_equal(s.values[i], s.schema->counters[i].device);
+            if (s.status[i] != NETPROF_STATUS_OK)
+                assert_int_equal(s.errnos[i], EMFILE); // said by its name
+            else
+                assert_int_equal(s.values[i], s.schema->counters[i].device);
         }
     }
-    while (n) close(taken[--n]);
+    while (n)
+        close(taken[--n]);
     take(np, &s, NETPROF_SET_ALL); // and with descriptors again, everything is read
     assert_int_equal(s.not_ok, 0);
     assert_int_equal(s.schema->counter_count, 6);
@@ -655,8 +665,10 @@ static void threads_change_nothing(void **state)
     tree_write(tree, telemetry("cxi3", "counter_7"), "garbage");
     for (size_t i = 0; i < COUNT(threads); i++) {
         for (int hold = 0; hold < 3; hold++) {
-            netprof *np = open_node((netprof_config){.threads = threads[i], .hold = (netprof_hold)hold, .max_fds = 200});
-            for (int again = 0; again < 3; again++) take(np, i || hold ? &s : &reference, NETPROF_SET_ALL);
+            netprof *np =
+                open_node((netprof_config){.threads = threads[i], .hold = (netprof_hold)hold, .max_fds = 200});
+            for (int again = 0; again < 3; again++)
+                take(np, i || hold ? &s : &reference, NETPROF_SET_ALL);
             if (i || hold) {
                 assert_same(schema_difference(s.schema, reference.schema));
                 size_t n = s.schema->counter_count;
@@ -736,15 +748,18 @@ static void repeated_takes_allocate_nothing(void **state)
     assert_true(allocations > 0);
     take(np, &s, NETPROF_SET_ALL);
     allocations = 0;
-    for (int i = 0; i < 10; i++) take(np, &s, i % 2 ? NETPROF_SET_ALL : NETPROF_SET_FAST);
+    for (int i = 0; i < 10; i++)
+        take(np, &s, i % 2 ? NETPROF_SET_ALL : NETPROF_SET_FAST);
     assert_int_equal(allocations, 0);
     // a file that is listed and cannot be opened, for ever: looked for once, not at every take
     assert_int_equal(symlink("nowhere", tree_path(tree, telemetry("cxi1", "dangling"))), 0);
     assert_int_equal(netprof_rescan(np, NULL), NETPROF_OK);
-    for (int i = 0; i < 2; i++) take(np, &s, NETPROF_SET_ALL), take(np, &s, NETPROF_SET_FAST);
+    for (int i = 0; i < 2; i++)
+        take(np, &s, NETPROF_SET_ALL), take(np, &s, NETPROF_SET_FAST);
     check(&s, "cxi1", "dangling", NETPROF_STATUS_SKIPPED, 0, 0);
     allocations = 0;
-    for (int i = 0; i < 10; i++) take(np, &s, i % 2 ? NETPROF_SET_ALL : NETPROF_SET_FAST);
+    for (int i = 0; i < 10; i++)
+        take(np, &s, i % 2 ? NETPROF_SET_ALL : NETPROF_SET_FAST);
     check(&s, "cxi1", "dangling", NETPROF_STATUS_VANISHED, ENOENT, 0);
     assert_int_equal(allocations, 0);
     unlink(tree_path(tree, telemetry("cxi0", "slow_one"))); // but another that vanishes is noticed
@@ -821,7 +836,11 @@ static netprof_err own_discover(void *user, netprof_list *list)
         snprintf(name, sizeof name, "own%zu", i);
         assert_int_equal(netprof_list_device(list, name, 100 + i, NETPROF_DEVICE_VIRTUAL), i);
         netprof_list_fact(list, "number", name + 3);
-        assert_int_equal(netprof_list_counter(list, &(netprof_counter){.name = "raw", .unit = "bytes", .scale = 4, .width = 8, .flags = NETPROF_FAST}), 2 * i);
+        assert_int_equal(
+            netprof_list_counter(
+                list,
+                &(netprof_counter){.name = "raw", .unit = "bytes", .scale = 4, .width = 8, .flags = NETPROF_FAST}),
+            2 * i);
         assert_int_equal(netprof_list_counter(list, &(netprof_counter){.name = "raw", .width = 16}), 2 * i + 1);
     }
     return own->fails ? NETPROF_ERR_IO : NETPROF_OK;
@@ -851,7 +870,8 @@ static void source_of_ones_own(void **state)
 {
     (void)state;
     struct own own = {.devices = 2};
-    netprof_source source = {.name = "own", .discover = own_discover, .read = own_read, .changed = own_changed, .close = own_close};
+    netprof_source source = {
+        .name = "own", .discover = own_discover, .read = own_read, .changed = own_changed, .close = own_close};
     netprof_source broken = {.name = "own", .discover = own_discover};
     netprof_snapshot s = NETPROF_ZERO;
     put("cxi0", "a", 1);
@@ -915,16 +935,41 @@ static char *field(char *line, char **out)
 static void table_of_cassini(void **state)
 {
     (void)state;
-    static const char *const fast[] = { // the 34 that decide most questions
-        "hni_sts_tx_ok_octets", "hni_sts_rx_ok_octets", "hni_pkts_sent_by_tc_0", "hni_pkts_sent_by_tc_1",
-        "hni_pkts_recv_by_tc_0", "hni_pkts_recv_by_tc_1", "hni_tx_paused_0", "hni_tx_paused_1", "hni_rx_paused_0",
-        "hni_rx_paused_1", "parbs_tarb_pi_posted_pkts", "parbs_tarb_pi_posted_blocked_cnt",
-        "parbs_tarb_pi_non_posted_pkts", "parbs_tarb_pi_non_posted_blocked_cnt", "lpe_net_match_priority_0",
-        "lpe_net_match_overflow_0", "lpe_rndzv_puts_0", "lpe_rndzv_puts_offloaded_0", "atu_cache_miss_0",
-        "atu_cache_miss_1", "atu_cache_hit_base_page_size_0", "atu_cache_hit_derivative1_page_size_0",
-        "atu_cache_evictions", "pct_spt_timeouts", "pct_sct_timeouts", "pct_retry_srb_requests", "pct_no_tct_nacks",
-        "pct_no_trs_nacks", "pct_no_mst_nacks", "pct_trs_rsp_nack_drops", "hni_pcs_corrected_cw",
-        "hni_pcs_uncorrected_cw", "hni_llr_tx_replay_event", "hni_llr_rx_replay_event"};
+    static const char *const fast[] = {// the 34 that decide most questions
+                                       "hni_sts_tx_ok_octets",
+                                       "hni_sts_rx_ok_octets",
+                                       "hni_pkts_sent_by_tc_0",
+                                       "hni_pkts_sent_by_tc_1",
+                                       "hni_pkts_recv_by_tc_0",
+                                       "hni_pkts_recv_by_tc_1",
+                                       "hni_tx_paused_0",
+                                       "hni_tx_paused_1",
+                                       "hni_rx_paused_0",
+                                       "hni_rx_paused_1",
+                                       "parbs_tarb_pi_posted_pkts",
+                                       "parbs_tarb_pi_posted_blocked_cnt",
+                                       "parbs_tarb_pi_non_posted_pkts",
+                                       "parbs_tarb_pi_non_posted_blocked_cnt",
+                                       "lpe_net_match_priority_0",
+                                       "lpe_net_match_overflow_0",
+                                       "lpe_rndzv_puts_0",
+                                       "lpe_rndzv_puts_offloaded_0",
+                                       "atu_cache_miss_0",
+                                       "atu_cache_miss_1",
+                                       "atu_cache_hit_base_page_size_0",
+                                       "atu_cache_hit_derivative1_page_size_0",
+                                       "atu_cache_evictions",
+                                       "pct_spt_timeouts",
+                                       "pct_sct_timeouts",
+                                       "pct_retry_srb_requests",
+                                       "pct_no_tct_nacks",
+                                       "pct_no_trs_nacks",
+                                       "pct_no_mst_nacks",
+                                       "pct_trs_rsp_nack_drops",
+                                       "hni_pcs_corrected_cw",
+                                       "hni_pcs_uncorrected_cw",
+                                       "hni_llr_tx_replay_event",
+                                       "hni_llr_rx_replay_event"};
     FILE *file = fopen(NETPROF_TEST_TOP "/report/analysis/catalog_cxi.csv", "r");
     char line[2048], *columns[8];
     size_t rows = 0, fast_seen = 0, without_unit = 0;
@@ -934,7 +979,8 @@ static void table_of_cassini(void **state)
     while (fgets(line, sizeof line, file)) {
         char *rest = line;
         netprof_counter c;
-        for (size_t i = 0; i < 8; i++) rest = field(rest, &columns[i]);
+        for (size_t i = 0; i < 8; i++)
+            rest = field(rest, &columns[i]);
         netprof__cxi_describe(&c, columns[0]);
         if (!same_text(c.kind == NETPROF_KIND_HISTOGRAM ? "histogram bucket" : netprof_kind_name((netprof_kind)c.kind),
                        columns[3]))
@@ -947,7 +993,8 @@ static void table_of_cassini(void **state)
         without_unit += !c.unit || !*c.unit;
         assert_true(c.flags & NETPROF_STAMPED);
         int is_fast = 0;
-        for (size_t i = 0; i < COUNT(fast); i++) is_fast |= same_text(columns[0], fast[i]);
+        for (size_t i = 0; i < COUNT(fast); i++)
+            is_fast |= same_text(columns[0], fast[i]);
         assert_int_equal((c.flags & NETPROF_FAST) != 0, is_fast);
         fast_seen += (size_t)is_fast;
         rows++;

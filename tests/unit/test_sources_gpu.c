@@ -497,25 +497,24 @@ static void put_u64(unsigned char *at, uint64_t value)
 
 static void put_amd(void)
 {
-    static const char *const files[][2] = {
-        {"uevent", "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_SLOT_NAME=0000:c1:00.0\n"},
-        {"gpu_busy_percent", "77\n"},
-        {"mem_busy_percent", "12\n"},
-        {"mem_info_vram_total", "68702699520\n"},
-        {"mem_info_vram_used", "4096\n"},
-        {"pcie_replay_count", "5\n"},
-        {"current_link_speed", "16.0 GT/s PCIe\n"},
-        {"max_link_speed", "32.0 GT/s PCIe\n"},
-        {"current_link_width", "8\n"},
-        {"max_link_width", "16\n"},
-        {"unique_id", "e1a2b3\n"},
-        {"pp_dpm_sclk", "0: 500Mhz\n1: 1700Mhz *\n2: 800Mhz\n"},
-        {"ras/umc_err_count", "ue: 2\nce: 31\n"},
-        {"hwmon/hwmon7/power1_average", "250000000\n"},
-        {"hwmon/hwmon7/power1_cap", "300000000\n"},
-        {"hwmon/hwmon7/temp1_input", "-3000\n"},
-        {"hwmon/hwmon7/temp2_input", "88000\n"},
-        {"hwmon/hwmon7/freq1_input", "1650000000\n"}};
+    static const char *const files[][2] = {{"uevent", "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_SLOT_NAME=0000:c1:00.0\n"},
+                                           {"gpu_busy_percent", "77\n"},
+                                           {"mem_busy_percent", "12\n"},
+                                           {"mem_info_vram_total", "68702699520\n"},
+                                           {"mem_info_vram_used", "4096\n"},
+                                           {"pcie_replay_count", "5\n"},
+                                           {"current_link_speed", "16.0 GT/s PCIe\n"},
+                                           {"max_link_speed", "32.0 GT/s PCIe\n"},
+                                           {"current_link_width", "8\n"},
+                                           {"max_link_width", "16\n"},
+                                           {"unique_id", "e1a2b3\n"},
+                                           {"pp_dpm_sclk", "0: 500Mhz\n1: 1700Mhz *\n2: 800Mhz\n"},
+                                           {"ras/umc_err_count", "ue: 2\nce: 31\n"},
+                                           {"hwmon/hwmon7/power1_average", "250000000\n"},
+                                           {"hwmon/hwmon7/power1_cap", "300000000\n"},
+                                           {"hwmon/hwmon7/temp1_input", "-3000\n"},
+                                           {"hwmon/hwmon7/temp2_input", "88000\n"},
+                                           {"hwmon/hwmon7/freq1_input", "1650000000\n"}};
     char path[128];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, CARD(1) "device/%s", files[i][0]);
@@ -765,8 +764,7 @@ static void cost(void **state)
         again(&b, NETPROF_SET_ALL);
     clock_gettime(CLOCK_MONOTONIC, &t[1]);
     print_message("    a reading of four made GPUs: %.2f us, %d calls of the library\n",
-                  ((double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec)) /
-                      READINGS / 1e3,
+                  ((double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec)) / READINGS / 1e3,
                   (nvml->calls - before) / READINGS);
     close_source(&b);
 }

@@ -109,8 +109,9 @@ static void cpu_times_are_microseconds_of_ticks(void **state)
 {
     (void)state;
     bench b;
-    put("/proc/stat", "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 60 20 30 2000 5 6 7 8 9 10\ncpu1 40 0 0 2000 0 0 0 0 0 0\n"
-                      "intr 987654 1 2 3\nctxt 555\nbtime 1\nprocesses 77\nprocs_running 3\nprocs_blocked 1\n");
+    put("/proc/stat",
+        "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 60 20 30 2000 5 6 7 8 9 10\ncpu1 40 0 0 2000 0 0 0 0 0 0\n"
+        "intr 987654 1 2 3\nctxt 555\nbtime 1\nprocesses 77\nprocs_running 3\nprocs_blocked 1\n");
     open_source(&b, "cpu", root, &nobody);
     uint64_t tick = 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     assert_int_equal(value(&b, "cpu", "user"), 100 * tick);
@@ -127,7 +128,8 @@ static void cpu_times_are_microseconds_of_ticks(void **state)
     assert_int_equal(b.s.schema->device_count, 3);
     assert_int_equal(value(&b, "cpu1", "user"), 40 * tick);
     // One that comes is found, and the one that went is no more.
-    put("/proc/stat", "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 61 20 30 2000 5 6 7 8 9 10\ncpu2 1 0 0 2000 0 0 0 0 0 0\n");
+    put("/proc/stat",
+        "cpu  100 20 30 4000 5 6 7 8 9 10\ncpu0 61 20 30 2000 5 6 7 8 9 10\ncpu2 1 0 0 2000 0 0 0 0 0 0\n");
     again(&b, NETPROF_SET_ALL);
     again(&b, NETPROF_SET_ALL);
     assert_int_equal(value(&b, "cpu2", "user"), tick);
@@ -140,7 +142,8 @@ static void memory_is_in_bytes(void **state)
 {
     (void)state;
     bench b;
-    put("/proc/meminfo", "MemTotal:       24683120 kB\nMemAvailable:   1000 kB\nHugePages_Total:       4\nOdd: what kB\n");
+    put("/proc/meminfo",
+        "MemTotal:       24683120 kB\nMemAvailable:   1000 kB\nHugePages_Total:       4\nOdd: what kB\n");
     put("/proc/vmstat", "nr_free_pages 1\npswpin 11\npgmajfault 12\noom_kill 1\n");
     open_source(&b, "memory", root, &nobody);
     assert_int_equal(value(&b, "memory", "MemTotal"), 24683120ull * 1024);
@@ -173,7 +176,7 @@ static void disks_without_partitions(void **state)
     assert_int_equal(value(&b, "sda", "in_flight"), 3);
     assert_int_equal(value(&b, "sda", "discard_bytes"), 8 * 512);
     assert_int_equal(value(&b, "sda", "flush_time"), 6 * 1000);
-    assert_true(b.s.schema->devices[1].flags & NETPROF_DEVICE_VIRTUAL); // its bytes are a disk's
+    assert_true(b.s.schema->devices[1].flags & NETPROF_DEVICE_VIRTUAL);                // its bytes are a disk's
     assert_int_equal(netprof_find(b.s.schema, NULL, "dm-0", "flushes"), NETPROF_NONE); // an older kernel's line
     close_source(&b);
 }
@@ -338,7 +341,8 @@ static void group_of_version_1(void **state)
     assert_int_equal(value(&b, "/job", "throttled_time"), 70);
     assert_int_equal(value(&b, "/job", "memory_current"), 8192);
     assert_int_equal(value(&b, "/job", "memory_anonymous"), 77);
-    assert_int_equal(netprof_find(b.s.schema, NULL, "/job", "memory_limit"), NETPROF_NONE); // "no limit" in this version
+    assert_int_equal(netprof_find(b.s.schema, NULL, "/job", "memory_limit"),
+                     NETPROF_NONE); // "no limit" in this version
     close_source(&b);
 }
 
@@ -357,11 +361,16 @@ static void limits_of_version_2(void **state)
     const struct {
         const char *file, *text;
     } files[] = {
-        {"cpu.stat", "usage_usec 9000\n"},             {"memory.max", "max\n"},
-        {"job_31/cpu.stat", "usage_usec 1000\n"},      {"job_31/memory.current", "4096\n"},
-        {"job_31/memory.max", "17179869184\n"},        {"job_31/cpu.max", "400000 100000\n"},
-        {"job_31/cpuset.cpus.effective", "0-3,8-11\n"}, {"job_31/step_0/user/task_0/memory.max", "max\n"},
-        {"job_31/step_0/user/task_0/memory.current", "1\n"}, {"job_31/step_0/user/task_0/cpu.stat", "usage_usec 1\n"},
+        {"cpu.stat", "usage_usec 9000\n"},
+        {"memory.max", "max\n"},
+        {"job_31/cpu.stat", "usage_usec 1000\n"},
+        {"job_31/memory.current", "4096\n"},
+        {"job_31/memory.max", "17179869184\n"},
+        {"job_31/cpu.max", "400000 100000\n"},
+        {"job_31/cpuset.cpus.effective", "0-3,8-11\n"},
+        {"job_31/step_0/user/task_0/memory.max", "max\n"},
+        {"job_31/step_0/user/task_0/memory.current", "1\n"},
+        {"job_31/step_0/user/task_0/cpu.stat", "usage_usec 1\n"},
         {"job_31/step_0/user/task_0/cpuset.cpus.effective", "0\n"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -397,7 +406,8 @@ static void limits_of_version_1(void **state)
     put("/proc/self/mountinfo", "31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
                                 "32 24 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
                                 "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n");
-    put("/proc/4714/cgroup", "6:cpuset:/slurm/uid_7/job_32/step_1\n5:cpu,cpuacct:/slurm/uid_7/job_32/step_1\n4:memory:/slurm/uid_7/job_32/step_1\n");
+    put("/proc/4714/cgroup", "6:cpuset:/slurm/uid_7/job_32/step_1\n5:cpu,cpuacct:/slurm/uid_7/job_32/step_1\n4:memory:/"
+                             "slurm/uid_7/job_32/step_1\n");
     put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpuacct.usage", "5000000000\n");
     put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpu.cfs_quota_us", "-1\n");
     put("/sys/fs/cgroup/cpu,cpuacct/slurm/uid_7/job_32/cpu.cfs_period_us", "100000\n");
@@ -479,7 +489,8 @@ static pid_t bound_process(size_t first, size_t last, rlim_t files)
         bound other = {last, 3};
         pthread_t thread;
         dup2(ready[1], 3);
-        for (int fd = 4; fd < 100; fd++) close(fd);
+        for (int fd = 4; fd < 100; fd++)
+            close(fd);
         setrlimit(RLIMIT_NOFILE, &limit);
         bind_to(first);
         if (pthread_create(&thread, NULL, wait_on_last, &other)) _exit(1);
@@ -538,7 +549,8 @@ static void burn(double seconds)
 {
     struct timespec t;
     do {
-        for (volatile int i = 0; i < 100000; i++) continue;
+        for (volatile int i = 0; i < 100000; i++)
+            continue;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     } while ((double)t.tv_sec + (double)t.tv_nsec / 1e9 < seconds);
 }
@@ -705,14 +717,18 @@ static void a_child_that_nobody_reaps_stays(void **state)
     open_source(&b, "process", NULL, &job);
     pid = child(ignore_children);
     job.pid_count = 1;
-    while (!hear(&used)) most = next(&b, "cpu_user", "cpu_system", most);
+    while (!hear(&used))
+        most = next(&b, "cpu_user", "cpu_system", most);
     most = next(&b, "cpu_user", "cpu_system", most);
     close(go_on[1]);
-    while (kill((pid_t)used.pid, 0) == 0) most = next(&b, "cpu_user", "cpu_system", most);
-    for (int i = 0; i < 5; i++) most = next(&b, "cpu_user", "cpu_system", most); // its parent might still reap it
+    while (kill((pid_t)used.pid, 0) == 0)
+        most = next(&b, "cpu_user", "cpu_system", most);
+    for (int i = 0; i < 5; i++)
+        most = next(&b, "cpu_user", "cpu_system", most); // its parent might still reap it
     assert_int_equal(value(&b, "job", "processes"), 1);
     close(leave[1]);
-    while (!has_ended(pid)) most = next(&b, "cpu_user", "cpu_system", most);
+    while (!has_ended(pid))
+        most = next(&b, "cpu_user", "cpu_system", most);
     assert_int_equal(wait4(pid, NULL, 0, &use), pid);
     // Ticks of 10 ms, two columns: what is seen of a process is less than it used by two ticks at most.
     assert_true(used.amount >= 120000);
@@ -726,7 +742,8 @@ static void put_process(pid_t pid, char process_state, const char *io)
 {
     char path[128], text[256];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    snprintf(text, sizeof text, "%d (a)\n b) %c 1 1 1 0 -1 0 7 0 0 0 11 5 0 0 20 0 1 0 900000000 4096 1 0 0 0\n", (int)pid, process_state);
+    snprintf(text, sizeof text, "%d (a)\n b) %c 1 1 1 0 -1 0 7 0 0 0 11 5 0 0 20 0 1 0 900000000 4096 1 0 0 0\n",
+             (int)pid, process_state);
     put(path, text);
     snprintf(path, sizeof path, "/proc/%d/io%s", (int)pid, io ? "" : "/no-file");
     put(path, io ? io : "");
@@ -831,8 +848,10 @@ static void three_generations_that_end_one_by_one_count_once(void **state)
         remove_process(THIRD);
         check_sums(&b, 1234);
         remove_process(SECOND);
-        if (orphaned) remove_process(TOP); // nobody's sums hold the others
-        else put_relative(TOP, 1, 0, 1000, 234);
+        if (orphaned)
+            remove_process(TOP); // nobody's sums hold the others
+        else
+            put_relative(TOP, 1, 0, 1000, 234);
         check_sums(&b, 1234);
         check_sums(&b, 1234);
         if (!orphaned) remove_process(TOP);
@@ -909,12 +928,14 @@ static void write_and_leave(void)
     int ends[2];
     if (pipe(ends)) _exit(1);
     for (int i = 0; i < 25; i++)
-        if (write(ends[1], block, sizeof block) != sizeof block || read(ends[0], block, sizeof block) != sizeof block) _exit(1);
+        if (write(ends[1], block, sizeof block) != sizeof block || read(ends[0], block, sizeof block) != sizeof block)
+            _exit(1);
 }
 
 static void family_of_writers(void)
 {
-    for (int i = 0; i < 3; i++) waitpid(child(write_and_leave), NULL, 0);
+    for (int i = 0; i < 3; i++)
+        waitpid(child(write_and_leave), NULL, 0);
     write_and_leave();
 }
 
@@ -927,7 +948,8 @@ static void bytes_of_children_are_exact(void **state)
     open_source(&b, "process", NULL, &job);
     pid = child(family_of_writers);
     job.pid_count = 1;
-    while (!has_ended(pid)) usleep(1000);
+    while (!has_ended(pid))
+        usleep(1000);
     again(&b, NETPROF_SET_ALL);
     assert_int_equal(value(&b, "job", "write_chars"), 4 * 25 * 4096);
     assert_int_equal(value(&b, "job", "read_chars"), 4 * 25 * 4096);
@@ -975,8 +997,10 @@ static void what_was_there_before_does_not_count(void **state)
     word held;
     open_gates();
     pid_t pid = child(hold_memory);
-    while (!hear(&held)) assert_false(has_ended(pid));
-    for (int tries = 0; tries < 30000 && !is_at_rest(pid); tries++) usleep(1000);
+    while (!hear(&held))
+        assert_false(has_ended(pid));
+    for (int tries = 0; tries < 30000 && !is_at_rest(pid); tries++)
+        usleep(1000);
     assert_true(is_at_rest(pid));
     sources_job job = {.pids = &pid, .pid_count = 1};
     open_source(&b, "process", NULL, &job);
@@ -999,7 +1023,8 @@ static atomic_int *ready; // behind the common pages
 
 static void touch(volatile char *p)
 {
-    for (size_t i = 0; i < PIECE; i += 512) p[i] = (char)(p[i] + 1);
+    for (size_t i = 0; i < PIECE; i += 512)
+        p[i] = (char)(p[i] + 1);
 }
 
 static void hold_both(void)
@@ -1021,9 +1046,11 @@ static void common_pages_count_once_in_shares(void **state)
     common_pages = mmap(NULL, PIECE + 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(common_pages != MAP_FAILED);
     ready = (atomic_int *)(void *)(common_pages + PIECE);
-    for (int i = 0; i < 2; i++) pids[i] = child(hold_both);
+    for (int i = 0; i < 2; i++)
+        pids[i] = child(hold_both);
     sources_job job = {.pids = pids, .pid_count = 2};
-    for (int tries = 0; tries < 12000 && atomic_load(ready) < 2; tries++) usleep(10000); // however slow the machine
+    for (int tries = 0; tries < 12000 && atomic_load(ready) < 2; tries++)
+        usleep(10000); // however slow the machine
     assert_int_equal(atomic_load(ready), 2);
     open_source(&b, "process", NULL, &job);
     uint64_t resident = value(&b, "job", "resident");
@@ -1097,8 +1124,10 @@ static void burn_on_one_cpu(void)
     pid_t pids[3];
     stand_outside();
     bind_to(common_cpu);
-    for (int i = 0; i < 3; i++) pids[i] = child(burn_together);
-    for (int i = 0; i < 3; i++) waitpid(pids[i], NULL, 0);
+    for (int i = 0; i < 3; i++)
+        pids[i] = child(burn_together);
+    for (int i = 0; i < 3; i++)
+        waitpid(pids[i], NULL, 0);
 }
 
 // Three that each want 0.1 s of one CPU wait for each other, 0 + 0.1 + 0.2 s at least, less what they did before their
@@ -1134,7 +1163,8 @@ static void waiting_for_a_cpu_is_seen(void **state)
     assert_in_range(last, before, waits_of(pids, 4));
     assert_true(reported >= 200000000 && reported <= before);
     close(leave[1]);
-    while (!has_ended(pids[0])) last = next(&b, "run_queue_wait", NULL, last); // it only grows while they end
+    while (!has_ended(pids[0]))
+        last = next(&b, "run_queue_wait", NULL, last); // it only grows while they end
     waitpid(pids[0], NULL, 0);
     close_source(&b);
     close_gates();

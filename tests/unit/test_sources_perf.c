@@ -69,12 +69,8 @@ static int fake_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group
         errno = EMFILE;
     if (errno) return -1;
     assert_true(made_count < MOST);
-    made[made_count] = (made_event){.attr = *attr,
-                                    .pid = pid,
-                                    .cpu = cpu,
-                                    .leader = leader,
-                                    .open = true,
-                                    .group = flags & PERF_FLAG_PID_CGROUP};
+    made[made_count] = (made_event){
+        .attr = *attr, .pid = pid, .cpu = cpu, .leader = leader, .open = true, .group = flags & PERF_FLAG_PID_CGROUP};
     opened++;
     return FIRST_FD + made_count++;
 }
@@ -242,8 +238,7 @@ static void events_that_do_not_fit_together(void **state)
     (void)state;
     bench b;
     pid_t pid = 100;
-    sources_job job = {
-        .pids = &pid, .pid_count = 1, .perf = "cycles,instructions,branches,ref-cycles,task-clock"};
+    sources_job job = {.pids = &pid, .pid_count = 1, .perf = "cycles,instructions,branches,ref-cycles,task-clock"};
     process(100, 1, 0);
     most_in_group = 2;
     unknown_config = PERF_COUNT_HW_REF_CPU_CYCLES;
@@ -451,8 +446,7 @@ static made_event *on_kind(pid_t pid, uint64_t config, uint64_t kind)
     return event_of(pid, config | kind << 32);
 }
 
-static void run_on(pid_t pid, uint64_t kind, uint64_t cycles, uint64_t instructions, uint64_t enabled,
-                   uint64_t running)
+static void run_on(pid_t pid, uint64_t kind, uint64_t cycles, uint64_t instructions, uint64_t enabled, uint64_t running)
 {
     made_event *x = on_kind(pid, CYCLES, kind);
     x->count += cycles;
@@ -947,17 +941,14 @@ static void rows_that_libpfm4_knows(void **state)
         char copy[256], full[320], *at = copy;
         snprintf(copy, sizeof copy, "%s", r->microarchitectures);
         for (char *processor; (processor = strsep(&at, " "));) {
-            if (strncmp(processor, "arm_", 4) == 0)
-                continue; // raw codes; libpfm4 of this machine knows x86 alone
+            if (strncmp(processor, "arm_", 4) == 0) continue; // raw codes; libpfm4 of this machine knows x86 alone
             snprintf(full, sizeof full, "%s::%s", processor, r->event);
             if (perf_encode(&attr, full)) fail_msg("%s: unknown", full);
             tried++;
             for (size_t k = 0; k < sizeof manual / sizeof *manual; k++) {
-                if (strcmp(manual[k].processor, processor) != 0 || strcmp(manual[k].name, r->name) != 0)
-                    continue;
+                if (strcmp(manual[k].processor, processor) != 0 || strcmp(manual[k].name, r->name) != 0) continue;
                 matched++;
-                if (attr.config != manual[k].config)
-                    fail_msg("%s: %llx", full, (unsigned long long)attr.config);
+                if (attr.config != manual[k].config) fail_msg("%s: %llx", full, (unsigned long long)attr.config);
             }
         }
     }
@@ -1088,8 +1079,7 @@ static void a_command_and_its_children(void **state)
     } while (ended.si_pid != pid);
     assert_int_equal(wait4(pid, NULL, 0, &use), pid);
     again(&b, NETPROF_SET_ALL);
-    uint64_t faults = (uint64_t)(use.ru_minflt + use.ru_majflt),
-             switches = (uint64_t)(use.ru_nvcsw + use.ru_nivcsw);
+    uint64_t faults = (uint64_t)(use.ru_minflt + use.ru_majflt), switches = (uint64_t)(use.ru_nvcsw + use.ru_nivcsw);
     double cpu_ns = 1e9 * (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
                     1e3 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
     print_message("    page faults %llu of %llu, switches of %llu, CPU %.3f of %.3f ms\n",
@@ -1194,8 +1184,7 @@ static void cost(void **state)
         again(&b, NETPROF_SET_ALL);
     clock_gettime(CLOCK_MONOTONIC, &t[1]);
     print_message("    a reading of four software events of one thread: %.2f us\n",
-                  ((double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec)) /
-                      READINGS / 1e3);
+                  ((double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec)) / READINGS / 1e3);
     close_source(&b);
 }
 

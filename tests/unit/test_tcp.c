@@ -43,8 +43,7 @@ static void move(int from, int to, size_t bytes)
     static char data[8192];
     size_t sent = 0, got = 0;
     while (got < bytes) {
-        ssize_t n =
-            sent < bytes ? send(from, data, bytes - sent < sizeof data ? bytes - sent : sizeof data, 0) : 0;
+        ssize_t n = sent < bytes ? send(from, data, bytes - sent < sizeof data ? bytes - sent : sizeof data, 0) : 0;
         assert_true(n >= 0);
         sent += (size_t)n;
         n = recv(to, data, sizeof data, 0);
@@ -75,9 +74,7 @@ static void known_bytes_are_counted_exactly(void **state)
     move(p.server, p.client, 77);
     for (tries = 0; tries < 6000; tries++) { /* the last acknowledgement may take its 40 ms */
         assert_int_equal(netprof_take(np, &after, NETPROF_SET_ALL, NULL), NETPROF_OK);
-        if (tree_value(&after, "tcp/server", "bytes_acked") -
-                tree_value(&before, "tcp/server", "bytes_acked") ==
-            77)
+        if (tree_value(&after, "tcp/server", "bytes_acked") - tree_value(&before, "tcp/server", "bytes_acked") == 77)
             break;
         usleep(5000);
     }
@@ -100,9 +97,9 @@ static void known_bytes_are_counted_exactly(void **state)
 
 static void offsets_are_those_of_the_kernel(void **state)
 {
-#define FIELD(name)                                                                                          \
-    {                                                                                                        \
-#name, offsetof(struct tcp_info, tcpi_##name), sizeof(((struct tcp_info *)0)->tcpi_##name)           \
+#define FIELD(name)                                                                                                    \
+    {                                                                                                                  \
+#name, offsetof(struct tcp_info, tcpi_##name), sizeof(((struct tcp_info *)0)->tcpi_##name)                     \
     }
     static const struct {
         const char *name;

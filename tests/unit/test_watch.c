@@ -96,9 +96,12 @@ static bool take(void *user, const netprof_snapshot *s)
     seen *x = user;
     bool fast = strcmp(s->schema->devices[0].name, "fast0") == 0;
     uint64_t number = fast ? x->fast : 50 * x->slow;
-    for (size_t i = 0; i < s->schema->counter_count; i++) assert_int_equal(s->values[i], number * 1000 + i);
-    if (fast) x->fast++;
-    else x->slow++;
+    for (size_t i = 0; i < s->schema->counter_count; i++)
+        assert_int_equal(s->values[i], number * 1000 + i);
+    if (fast)
+        x->fast++;
+    else
+        x->slow++;
     return true;
 }
 
@@ -214,13 +217,15 @@ static void the_window_reaches_back_and_no_further(void **state)
     history h = {.window_ns = 1000000000};
     add_at(&h, schema, NETPROF_SET_ALL, 100);
     assert_false(history_last(&h, &first, &before, &last));
-    for (int64_t ms = 400; ms <= 3100; ms += 300) add_at(&h, schema, NETPROF_SET_ALL, ms);
+    for (int64_t ms = 400; ms <= 3100; ms += 300)
+        add_at(&h, schema, NETPROF_SET_ALL, ms);
     assert_true(history_last(&h, &first, &before, &last));
     assert_int_equal(last->begin_ns, 3100000000);
     assert_int_equal(before->begin_ns, 2800000000);
     assert_int_equal(first->begin_ns, 1900000000); // the last one at or before 2.1 s
     // The fast set is shown only when the other has stopped.
-    for (int64_t ms = 3000; ms <= 3600; ms += 100) add_at(&h, schema, NETPROF_SET_FAST, ms);
+    for (int64_t ms = 3000; ms <= 3600; ms += 100)
+        add_at(&h, schema, NETPROF_SET_FAST, ms);
     assert_int_equal(history_shown(&h), NETPROF_SET_ALL);
     add_at(&h, schema, NETPROF_SET_FAST, 3800);
     assert_int_equal(history_shown(&h), NETPROF_SET_FAST);
@@ -238,7 +243,8 @@ static char *text_of(const line *l)
 {
     static char text[1024];
     *text = 0;
-    for (size_t i = 0; i < l->count; i++) strcat(text, l->spans[i].text);
+    for (size_t i = 0; i < l->count; i++)
+        strcat(text, l->spans[i].text);
     return text;
 }
 
@@ -250,7 +256,8 @@ static void lines_keep_to_their_width(void **state)
     lines_cell(&l, NORMAL, 6, true, "ab");
     lines_cell(&l, NORMAL, 6, false, "cdefghij");
     lines_add(&l, NORMAL, "0123456789");
-    assert_string_equal(text_of(&l.items[0]), output_utf8() ? "    abcdefg\u20260123456\u2026" : "    abcdefg~0123456~");
+    assert_string_equal(text_of(&l.items[0]),
+                        output_utf8() ? "    abcdefg\u20260123456\u2026" : "    abcdefg~0123456~");
     assert_int_equal(l.items[0].width, 20);
     lines_begin(&l);
     lines_add(&l, NORMAL, "\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d"); // two columns each
@@ -264,8 +271,12 @@ static void bars_show_a_little_and_never_too_much(void **state)
     static const struct {
         double share;
         const char *utf8, *ascii;
-    } rows[] = {{0, "[    ]", "[    ]"},        {1e-9, "[\u258f   ]", "[#   ]"},          {0.5, "[\u2588\u2588  ]", "[##  ]"},
-                {1, "[\u2588\u2588\u2588\u2588]", "[####]"}, {7, "[\u2588\u2588\u2588\u2588]", "[####]"}, {NAN, "[    ]", "[    ]"}};
+    } rows[] = {{0, "[    ]", "[    ]"},
+                {1e-9, "[\u258f   ]", "[#   ]"},
+                {0.5, "[\u2588\u2588  ]", "[##  ]"},
+                {1, "[\u2588\u2588\u2588\u2588]", "[####]"},
+                {7, "[\u2588\u2588\u2588\u2588]", "[####]"},
+                {NAN, "[    ]", "[    ]"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         lines l = {.width = 80};
         lines_begin(&l);
@@ -298,8 +309,9 @@ static void rates_shares_and_trouble_of_a_port(void **state)
     rules set;
     history h;
     // 10 seconds; a line of 10 Gbit/s carries 1.25 GB/s.
-    build(&v, &set, &h, "netdev", "@speed_mbps=10000 rx_bytes=5000000000 tx_bytes=12500000000 rx_packets=1000 "
-                                  "tx_packets=3000 rx_crc_errors=7 peer:rx_bytes=20u peer:tx_bytes=30");
+    build(&v, &set, &h, "netdev",
+          "@speed_mbps=10000 rx_bytes=5000000000 tx_bytes=12500000000 rx_packets=1000 "
+          "tx_packets=3000 rx_crc_errors=7 peer:rx_bytes=20u peer:tx_bytes=30");
     assert_int_equal(v->port_count, 2);
     const view_port *p = &v->ports[0];
     assert_true(fabs(p->rate[0] - 5e8) < 1 && fabs(p->rate[1] - 1.25e9) < 1);
@@ -315,7 +327,8 @@ static void rates_shares_and_trouble_of_a_port(void **state)
     assert_string_equal(v->ports[0].name, "dev0");
     lines l = {.width = 80};
     view_lines(v, &l);
-    for (size_t i = 0; i < l.count; i++) assert_true(l.items[i].width <= 80);
+    for (size_t i = 0; i < l.count; i++)
+        assert_true(l.items[i].width <= 80);
     lines_free(&l);
     view_free(v);
     rules_free(&set);
@@ -373,7 +386,8 @@ static void the_node_without_what_is_not_known(void **state)
         assert_int_equal(netprof_snapshot_make(&s, schema, NULL), NETPROF_OK);
         s.begin_ns = s.end_ns = INT64_C(1000000000) * (1 + 10 * e);
         s.wall_ns = INT64_C(1700000000000000000) + s.begin_ns;
-        for (size_t d = 0; d < schema->device_count; d++) s.device_begin_ns[d] = s.device_end_ns[d] = s.begin_ns;
+        for (size_t d = 0; d < schema->device_count; d++)
+            s.device_begin_ns[d] = s.device_end_ns[d] = s.begin_ns;
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             s.values[i] = e ? rows[i].after : rows[i].before;
             s.status[i] = NETPROF_STATUS_OK;

@@ -126,8 +126,7 @@ static inline size_t tree_find(const netprof_snapshot *s, const char *device, co
     return i;
 }
 
-static inline const netprof_counter *tree_counter(const netprof_snapshot *s, const char *device,
-                                                  const char *counter)
+static inline const netprof_counter *tree_counter(const netprof_snapshot *s, const char *device, const char *counter)
 {
     return &s->schema->counters[tree_find(s, device, counter)];
 }

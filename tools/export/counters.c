@@ -44,12 +44,12 @@ static export_cell flag_cell(bool flag)
 
 // ---- what is there: files, facts, devices, counters ----
 
-static void put_facts(feed *f, const char *scope, const char *source, const char *device,
-                      const netprof_fact *facts, size_t count)
+static void put_facts(feed *f, const char *scope, const char *source, const char *device, const netprof_fact *facts,
+                      size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope),
-            cell_text(source), cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
+        ROW(f, EXPORT_FACTS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(scope), cell_text(source),
+            cell_text(device), cell_text(facts[i].key), cell_exact_text(facts[i].value));
 }
 
 static void put_run(feed *f)
@@ -103,23 +103,19 @@ static void put_device(feed *f, const netprof_schema *s, const netprof_device *d
     for (uint32_t i = 0; i < d->count; i++)
         wanted += f->known.counters[d->first + i].wanted;
     if ((d->count && !wanted) || !is_new(f, text_format("device\x1f%s\x1f%s", d->source, d->name))) return;
-    ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source),
-        cell_text(d->name), d->identity ? cell_u64(d->identity) : cell_none(),
-        flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL), flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL),
-        flag_cell(series_repeats(s, d)), cell_u64(d->count));
+    ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source), cell_text(d->name),
+        d->identity ? cell_u64(d->identity) : cell_none(), flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
+        flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(series_repeats(s, d)), cell_u64(d->count));
     put_facts(f, "device", d->source, d->name, d->facts, d->fact_count);
 }
 
 static void put_counter(feed *f, const netprof_counter *c, const known_counter *k)
 {
-    if (!k->wanted || !is_new(f, text_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name)))
-        return;
-    ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source),
-        cell_text(k->device), cell_text(k->name), cell_text(k->unit), cell_text(k->kind),
-        c->width ? cell_u64(c->width) : cell_none(), flag_cell(k->is_signed),
-        flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
-        cell_u64(c->scale ? c->scale : 1), cell_text(k->role), flag_cell(k->trouble),
-        cell_text(k->description));
+    if (!k->wanted || !is_new(f, text_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name))) return;
+    ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source), cell_text(k->device),
+        cell_text(k->name), cell_text(k->unit), cell_text(k->kind), c->width ? cell_u64(c->width) : cell_none(),
+        flag_cell(k->is_signed), flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
+        cell_u64(c->scale ? c->scale : 1), cell_text(k->role), flag_cell(k->trouble), cell_text(k->description));
 }
 
 // Looks a schema up, once, and writes what is new in it.
@@ -170,9 +166,8 @@ static void put_values(feed *f, const netprof_snapshot *s)
         if (!k->wanted || s->status[i] == NETPROF_STATUS_SKIPPED) continue;
         ROW(f, EXPORT_VALUES, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
             cell_time(time_of(s, i)), cell_text(k->source), cell_text(k->device), cell_text(k->name),
-            number_cell(there, k->is_signed, false, s->values[i]),
-            number_cell(there, k->is_signed, true, s->values[i]), cell_text(k->unit), cell_text(k->kind),
-            cell_text(netprof_status_name((netprof_status)s->status[i])),
+            number_cell(there, k->is_signed, false, s->values[i]), number_cell(there, k->is_signed, true, s->values[i]),
+            cell_text(k->unit), cell_text(k->kind), cell_text(netprof_status_name((netprof_status)s->status[i])),
             s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
     }
 }
@@ -188,9 +183,8 @@ static export_cell *blank_cells(feed *f, const wide_side *side)
 
 static void put_missing(feed *f, const netprof_snapshot *s, size_t i, size_t column)
 {
-    ROW(f, EXPORT_MISSING, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
-        cell_time(s->wall_ns), cell_text(f->wide.values.columns[column].name),
-        cell_text(netprof_status_name((netprof_status)s->status[i])),
+    ROW(f, EXPORT_MISSING, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
+        cell_text(f->wide.values.columns[column].name), cell_text(netprof_status_name((netprof_status)s->status[i])),
         s->errnos[i] ? cell_u64(s->errnos[i]) : cell_none());
 }
 
@@ -235,10 +229,10 @@ static void put_rate(feed *f, const netprof_delta *d, size_t i, const known_coun
     bool there = has_difference(flag);
     ROW(f, EXPORT_RATES, cell_u64(f->in->run), cell_text(f->in->host), cell_time(d->wall_begin_ns),
         cell_time(d->wall_end_ns), cell_text(k->source), cell_text(k->device), cell_text(k->name),
-        number_cell(there, k->is_signed, false, d->values[i]),
-        number_cell(there, k->is_signed, true, d->values[i]), cell_f64(rate_of(d, i, k->is_signed)),
-        d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(), cell_text(k->unit),
-        cell_text(k->kind), cell_text(netprof_flag_name((netprof_flag)flag)), flag_cell(is_bound(flag)));
+        number_cell(there, k->is_signed, false, d->values[i]), number_cell(there, k->is_signed, true, d->values[i]),
+        cell_f64(rate_of(d, i, k->is_signed)), d->elapsed_ns[i] > 0 ? cell_i64(d->elapsed_ns[i]) : cell_none(),
+        cell_text(k->unit), cell_text(k->kind), cell_text(netprof_flag_name((netprof_flag)flag)),
+        flag_cell(is_bound(flag)));
 }
 
 static void put_rates(feed *f, const netprof_delta *d, const known_schema *known, const size_t *places)
@@ -274,16 +268,16 @@ static void take_snapshot(void *user, const netprof_snapshot *s)
     netprof_error error;
     f->snapshot++;
     meet_schema(f, s->schema);
-    ROW(f, EXPORT_SNAPSHOTS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot),
-        cell_time(s->wall_ns), cell_time(s->begin_ns), cell_time(s->end_ns),
-        cell_text(s->set == NETPROF_SET_FAST ? "fast" : "all"), cell_u64(s->not_ok));
+    ROW(f, EXPORT_SNAPSHOTS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->snapshot), cell_time(s->wall_ns),
+        cell_time(s->begin_ns), cell_time(s->end_ns), cell_text(s->set == NETPROF_SET_FAST ? "fast" : "all"),
+        cell_u64(s->not_ok));
     if (export_wants(f->to, EXPORT_VALUES)) put_values(f, s);
     if (export_wants(f->to, EXPORT_VALUES_WIDE) || export_wants(f->to, EXPORT_MISSING)) put_values_wide(f, s);
     if (!export_wants(f->to, EXPORT_RATES) && !export_wants(f->to, EXPORT_RATES_WIDE)) return;
     if (held_take(&f->held, s, take_difference, f, &error) && !f->backwards) {
         f->backwards = true;
-        warn("%s: snapshot %llu: %s; differences begin anew there", safe(f->in->path),
-             (unsigned long long)f->snapshot, error_text(&error));
+        warn("%s: snapshot %llu: %s; differences begin anew there", safe(f->in->path), (unsigned long long)f->snapshot,
+             error_text(&error));
     }
 }
 
@@ -305,16 +299,15 @@ static void put_finding(feed *f, const difference *d, const finding *x)
 {
     f->finding++;
     ROW(f, EXPORT_FINDINGS, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
-        cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns),
-        cell_text(severity_name(x->severity)), cell_text(x->rule->name), cell_text(x->rule->class_name),
-        cell_text(x->rule->source), cell_text(device_name(d, x->device)), cell_f64(x->value),
-        cell_text(x->rule->unit), cell_text(x->claim), cell_text(x->rule->advice), cell_text(x->explained_by),
-        cell_u64(x->peers), x->peers ? cell_f64(x->peers_min) : cell_none(),
-        x->peers ? cell_f64(x->peers_max) : cell_none());
+        cell_time(d->delta->wall_begin_ns), cell_time(d->delta->wall_end_ns), cell_text(severity_name(x->severity)),
+        cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(x->rule->source),
+        cell_text(device_name(d, x->device)), cell_f64(x->value), cell_text(x->rule->unit), cell_text(x->claim),
+        cell_text(x->rule->advice), cell_text(x->explained_by), cell_u64(x->peers),
+        x->peers ? cell_f64(x->peers_min) : cell_none(), x->peers ? cell_f64(x->peers_max) : cell_none());
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
-        ROW(f, EXPORT_EVIDENCE, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding),
-            cell_text(e->name), cell_text(e->unit), flag_cell(e->gauge), cell_f64(e->number),
+        ROW(f, EXPORT_EVIDENCE, cell_u64(f->in->run), cell_text(f->in->host), cell_u64(f->finding), cell_text(e->name),
+            cell_text(e->unit), flag_cell(e->gauge), cell_f64(e->number),
             e->counter == DIFFERENCE_NONE ? cell_none() : cell_u64(e->value));
     }
 }
@@ -358,8 +351,8 @@ static void judge_delta(void *user, const netprof_delta *delta)
     difference d = {0};
     netprof_error error;
     if (j->code) return;
-    j->code = difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error)
-                                                     : put_findings(j->f, &d, j->set);
+    j->code =
+        difference_of_delta(&d, delta, &error) ? fail_error(j->f->in->path, &error) : put_findings(j->f, &d, j->set);
     difference_free(&d);
 }
 
@@ -380,8 +373,7 @@ static int export_findings(feed *f, struct export_input *files, size_t count)
             if (pair) code = judge(f, &open->first, &f->in->first, &set);
             open = pair ? NULL : f->in;
         }
-        if (!code && f->in->deltas)
-            code = input_walk(f->in, &(input_visitor){.user = &j, .delta = judge_delta});
+        if (!code && f->in->deltas) code = input_walk(f->in, &(input_visitor){.user = &j, .delta = judge_delta});
         if (!code) code = j.code;
     }
     rules_free(&set);
@@ -452,8 +444,7 @@ static int export_counters(feed *f, struct export_input *files, size_t count)
 static void begin_tables(export_sink *sink, unsigned what)
 {
     for (int i = 0; i < EXPORT_FIXED; i++)
-        if (export_table_what((export_id)i) & what)
-            export_begin(sink, (export_id)i, export_table_of((export_id)i));
+        if (export_table_what((export_id)i) & what) export_begin(sink, (export_id)i, export_table_of((export_id)i));
 }
 
 // All parts of all files; those of regions are left to regions_read(), which takes paths.
@@ -527,8 +518,9 @@ static int open_all(opened *all, const export_sink *sink, const char **paths, si
     all->regions = must(calloc(count + all->paths.count + 1, sizeof *all->regions));
     all->programs = must(calloc(count + all->paths.count + 1, sizeof *all->programs));
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
-        code = listing_is_directory(paths[i]) ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
-                                              : open_file(all, sink, paths[i], false);
+        code = listing_is_directory(paths[i])
+                   ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])
+                   : open_file(all, sink, paths[i], false);
     free(firsts);
     return code;
 }

@@ -115,7 +115,7 @@ typedef struct export_options {
     const char *only; // the name of the only table, or NULL
     unsigned what;    // WHAT_...
     bool wide;
-    bool plain; // CSV: texts as they are, also where a spreadsheet takes them for formulas
+    bool plain;                      // CSV: texts as they are, also where a spreadsheet takes them for formulas
     const char **include, **exclude; // globs, NULL-terminated or NULL
     const char *rules, *names;
 } export_options;
@@ -132,8 +132,7 @@ void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
 // Gives the output its name, or drops it. Returns an exit code after saying what went wrong.
 int export_close(export_sink *sink, bool keep);
 // "DIRECTORY/TABLE.ENDING" within a path that is a directory, else the path itself. free() it.
-char *export_file_name(const export_sink *sink, const char *path, const export_table *table,
-                       const char *ending);
+char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending);
 
 // ---- texts of numbers, for the drivers that write text ----
 

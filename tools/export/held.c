@@ -27,8 +27,7 @@ static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
         for (size_t i = 0, last = 0; other && i < mine->count; i++) {
             for (size_t k = 0; k < other->count; k++) {
                 size_t at = (last + k) % other->count;
-                if (strcmp(from->counters[mine->first + i].name, to->counters[other->first + at].name) != 0)
-                    continue;
+                if (strcmp(from->counters[mine->first + i].name, to->counters[other->first + at].name) != 0) continue;
                 places[mine->first + i] = other->first + at;
                 last = at + 1;
                 break;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 // ---- walking ----
 
 static bool stopped(const input_visitor *v)
@@ -148,8 +147,7 @@ static int look(struct export_input *in, const input_visitor *v)
 
 int input_open(struct export_input *in, input_file *file, size_t part)
 {
-    const input_visitor v = {
-        .user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
+    const input_visitor v = {.user = in, .fact = look_at_fact, .snapshot = look_at_snapshot, .delta = look_at_delta};
     *in = (struct export_input){.path = file->path, .file = file, .part = part, .complete = true};
     int code = look(in, &v);
     if (!code && !in->is_regions) find_host(in);

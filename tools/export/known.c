@@ -38,8 +38,7 @@ static void know(known_counter *to, const netprof_schema *schema, size_t i, cons
     to->description = entry && *entry->description ? entry->description : NULL;
     to->is_signed = c->flags & NETPROF_SIGNED;
     to->role = marks & CATALOG_RX_BYTES ? "bytes received" : marks & CATALOG_TX_BYTES ? "bytes sent" : NULL;
-    to->trouble =
-        catalog_is_trouble(d->source, c->name, to->unit) && !(marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE));
+    to->trouble = catalog_is_trouble(d->source, c->name, to->unit) && !(marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE));
     to->wanted = known_wanted(o, d->source, d->name, c->name);
     to->column = to->rate_column = (size_t)-1;
 }

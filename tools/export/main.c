@@ -19,15 +19,12 @@ static const struct poptOption options[] = {
     {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
      "snapshots|series|regions|findings|programs|all"},
     {"wide", 0, POPT_ARG_NONE, &wide, 0, "a row for each time, a column for each counter", NULL},
-    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file",
-     "NAME"},
-    {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
-     "GLOBS"},
+    {"table", 0, POPT_ARG_STRING, &table_name, 0, "only this table; CSV and Parquet are then one file", "NAME"},
+    {"include", 'i', POPT_ARG_ARGV, &include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas", "GLOBS"},
     {"exclude", 'x', POPT_ARG_ARGV, &exclude, 0, "but not those like these", "GLOBS"},
-    {"plain", 0, POPT_ARG_NONE, &plain, 0,
-     "CSV: texts as they are, also those that a spreadsheet takes for formulas", NULL},
-    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check",
-     "FILE"},
+    {"plain", 0, POPT_ARG_NONE, &plain, 0, "CSV: texts as they are, also those that a spreadsheet takes for formulas",
+     NULL},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
     {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
     POPT_TABLEEND,
 };
@@ -52,17 +49,12 @@ static bool find_what(unsigned *what)
     static const struct {
         const char *name;
         unsigned bit;
-    } rows[] = {{"snapshots", WHAT_SNAPSHOTS},
-                {"series", WHAT_SERIES},
-                {"regions", WHAT_REGIONS},
-                {"findings", WHAT_FINDINGS},
-                {"programs", WHAT_PROGRAMS},
-                {"all", WHAT_ALL}};
+    } rows[] = {{"snapshots", WHAT_SNAPSHOTS}, {"series", WHAT_SERIES},     {"regions", WHAT_REGIONS},
+                {"findings", WHAT_FINDINGS},   {"programs", WHAT_PROGRAMS}, {"all", WHAT_ALL}};
     *what = what_text ? 0 : WHAT_ALL;
     for (const char *at = what_text; at;) {
         size_t n = strcspn(at, ","), i = 0;
-        while (i < sizeof rows / sizeof *rows &&
-               !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0))
+        while (i < sizeof rows / sizeof *rows && !(strlen(rows[i].name) == n && strncmp(rows[i].name, at, n) == 0))
             i++;
         if (i == sizeof rows / sizeof *rows) {
             fail_usage("--what: %s: expected snapshots, series, regions, findings, programs or all", safe(what_text));
@@ -99,8 +91,7 @@ static int check_options(export_options *o, size_t count)
     if (!count) return fail_usage("expected FILE...");
     if (!format_name) return fail_usage("expected --to csv, json, sqlite, hdf5 or parquet");
     o->driver = export_driver_named(format_name);
-    if (!o->driver)
-        return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
+    if (!o->driver) return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
     if (!output) return fail_usage("expected -o OUT");
     if (!find_what(&o->what)) return EXIT_USAGE;
     o->path = output;
@@ -157,15 +148,18 @@ static const command export_command = {
     .arguments = "FILE|DIR...",
     .text =
         "Turns what netprof saved into tables for other programs: values and rates of counters over time, devices and\n"
-        "facts, the regions of a job's code, findings, and the tables of Nsight Systems exports. FILE is any file that\n"
-        "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is missing\n"
+        "facts, the regions of a job's code, findings, and the tables of Nsight Systems exports. FILE is any file "
+        "that\n"
+        "netprof or net_prof wrote, or such an export; of DIR every *.netprof is taken. Numbers are exact, and what is "
+        "missing\n"
         "is missing (NULL, an empty cell), never zero.\n"
         "The tables and their columns are described in netprof-export(1).",
-    .examples = "netprof export run.netprof --to csv -o tables\n"
-                "netprof export run.netprof --to json --what series -o run.json\n"
-                "netprof export run.netprof --to csv --table counter_rates -o -\n"
-                "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
-                "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
+    .examples =
+        "netprof export run.netprof --to csv -o tables\n"
+        "netprof export run.netprof --to json --what series -o run.json\n"
+        "netprof export run.netprof --to csv --table counter_rates -o -\n"
+        "netprof export run.netprof --to json --wide --include 'lo/*' -o wide.json\n"
+        "netprof export profile.sqlite --to csv --table nsys_tables -o profile.csv\n" EXAMPLE_SQLITE EXAMPLE_HDF5,
     .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 a file could not be read\n"
              "or written, or a format's library is missing.",
     .options = options,

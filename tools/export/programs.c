@@ -18,11 +18,10 @@ static void put_table(export_sink *to, uint64_t file, const nsys *n, const nsys_
     bool kernels = strcmp(t->name, nsys_kind_name(NSYS_KERNELS)) == 0;
     for (size_t i = 0; i < t->row_count && !export_failed(to); i++) {
         const nsys_row *r = &t->rows[i];
-        ROW(to, EXPORT_NSYS_TABLES, file ? cell_u64(file) : cell_none(), cell_text(n->host),
-            cell_text(t->name), cell_exact_text(r->name), cell_text(r->of),
-            kernels ? cell_u64(r->nccl) : cell_none(), cell_text(t->unit), cell_f64(r->share),
-            cell_u64(r->count), r->total == UINT64_MAX ? cell_none() : cell_u64(r->total), cell_f64(r->mean),
-            cell_f64(r->median), cell_u64(r->min), cell_u64(r->max), cell_f64(r->deviation));
+        ROW(to, EXPORT_NSYS_TABLES, file ? cell_u64(file) : cell_none(), cell_text(n->host), cell_text(t->name),
+            cell_exact_text(r->name), cell_text(r->of), kernels ? cell_u64(r->nccl) : cell_none(), cell_text(t->unit),
+            cell_f64(r->share), cell_u64(r->count), r->total == UINT64_MAX ? cell_none() : cell_u64(r->total),
+            cell_f64(r->mean), cell_f64(r->median), cell_u64(r->min), cell_u64(r->max), cell_f64(r->deviation));
     }
 }
 
@@ -33,9 +32,9 @@ static void put_processes(export_sink *to, uint64_t file, const nsys *n)
         export_cell spent[NSYS_SPENT];
         for (int what = 0; what < NSYS_SPENT; what++)
             spent[what] = n->knows[what] && p->spent_ns[what] < UINT64_MAX ? cell_u64(p->spent_ns[what]) : cell_none();
-        ROW(to, EXPORT_NSYS_PROCESSES, cell_u64(file), cell_text(n->host), known_i64(p->rank),
-            known_i64(p->pid), spent[NSYS_SPENT_KERNELS], spent[NSYS_SPENT_NCCL], spent[NSYS_SPENT_MEMORY],
-            spent[NSYS_SPENT_MPI], spent[NSYS_SPENT_API]);
+        ROW(to, EXPORT_NSYS_PROCESSES, cell_u64(file), cell_text(n->host), known_i64(p->rank), known_i64(p->pid),
+            spent[NSYS_SPENT_KERNELS], spent[NSYS_SPENT_NCCL], spent[NSYS_SPENT_MEMORY], spent[NSYS_SPENT_MPI],
+            spent[NSYS_SPENT_API]);
     }
 }
 
@@ -45,9 +44,8 @@ static void put_busy(export_sink *to, uint64_t file, const nsys *n, int64_t begi
     for (size_t g = 0; g < n->gpu_count; g++) {
         const nsys_gpu *gpu = &n->gpus[g];
         for (size_t i = 0; i < n->bin_count && !export_failed(to); i++)
-            ROW(to, EXPORT_NSYS_BUSY, cell_u64(file), cell_text(n->host), cell_i64(gpu->device),
-                known_i64(gpu->pid), cell_text(gpu->name),
-                begin_ns ? cell_i64(begin_ns + nsys_bin_begin(n, i)) : cell_none(),
+            ROW(to, EXPORT_NSYS_BUSY, cell_u64(file), cell_text(n->host), cell_i64(gpu->device), known_i64(gpu->pid),
+                cell_text(gpu->name), begin_ns ? cell_i64(begin_ns + nsys_bin_begin(n, i)) : cell_none(),
                 cell_i64(nsys_bin_begin(n, i)), cell_i64(nsys_bin_begin(n, i + 1) - nsys_bin_begin(n, i)),
                 cell_f64(gpu->busy[NSYS_BUSY_KERNELS][i]), cell_f64(gpu->busy[NSYS_BUSY_NCCL][i]),
                 cell_f64(gpu->busy[NSYS_BUSY_MEMORY][i]));
@@ -70,8 +68,7 @@ int export_programs(export_sink *sink, const char **paths, size_t count)
 {
     nsys_job job = {0};
     netprof_error error;
-    if (nsys_job_read(&job, paths, count, NULL, &error))
-        return fail_error(*error.path ? NULL : paths[0], &error);
+    if (nsys_job_read(&job, paths, count, NULL, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
     for (size_t i = 0; i < count && !export_failed(sink); i++)
         put_file(sink, &job, i);
     for (int kind = 0; kind < NSYS_READ && count > 1; kind++)

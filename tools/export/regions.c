@@ -38,12 +38,11 @@ static void put_ranks(export_sink *to, const regions *r)
         const regions_rank *x = &r->ranks[i];
         ROW(to, EXPORT_RANKS, cell_text(x->label), number_or_none(x->number), number_or_none(x->pid),
             cell_text(r->hosts[x->host].name), cell_text(x->path), cell_text(x->command),
-            cell_text((size_t)x->mode < sizeof modes / sizeof *modes ? modes[x->mode] : ""),
-            cell_text(x->clock), cell_text(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
-            x->sweep_ns ? cell_i64(x->sweep_ns) : cell_none(),
-            x->interval_ns ? cell_i64(x->interval_ns) : cell_none(), cell_u64(x->threads),
-            cell_u64(x->time_ns), cell_u64(x->calls), cell_u64(x->mismatched), cell_u64(x->dropped),
-            x->overhead_ps ? cell_u64(x->overhead_ps) : cell_none(), flag_cell(x->complete));
+            cell_text((size_t)x->mode < sizeof modes / sizeof *modes ? modes[x->mode] : ""), cell_text(x->clock),
+            cell_text(x->warning), cell_time(x->wall_ns), cell_i64(x->elapsed_ns),
+            x->sweep_ns ? cell_i64(x->sweep_ns) : cell_none(), x->interval_ns ? cell_i64(x->interval_ns) : cell_none(),
+            cell_u64(x->threads), cell_u64(x->time_ns), cell_u64(x->calls), cell_u64(x->mismatched),
+            cell_u64(x->dropped), x->overhead_ps ? cell_u64(x->overhead_ps) : cell_none(), flag_cell(x->complete));
     }
 }
 
@@ -61,8 +60,7 @@ static export_cell *put_calls(export_cell *at, const regions_calls *c)
                                             known_u64(any, c->exclusive_ns),
                                             known_u64(any, c->min_ns),
                                             known_u64(any, c->max_ns),
-                                            any ? cell_f64((double)c->total_ns / (double)c->measured)
-                                                : cell_none(),
+                                            any ? cell_f64((double)c->total_ns / (double)c->measured) : cell_none(),
                                             any ? cell_f64(c->variance_ns2) : cell_none(),
                                             cell_u64(c->bytes)};
     memcpy(at, cells, sizeof cells);
@@ -131,8 +129,7 @@ static void put_cells(export_sink *to, const regions *r, const regions_node *n, 
 
 static export_cell device_cell(const regions_host *host, size_t device)
 {
-    return device == REGIONS_NONE || !host->schema ? cell_none()
-                                                   : cell_text(host->schema->devices[device].name);
+    return device == REGIONS_NONE || !host->schema ? cell_none() : cell_text(host->schema->devices[device].name);
 }
 
 static void put_counters(export_sink *to, const regions *r, const regions_node *n, const regions_reading *x,
@@ -153,12 +150,11 @@ static void put_counters(export_sink *to, const regions *r, const regions_node *
         bool is_signed = k->flags & NETPROF_SIGNED, gauge = row->flag == NETPROF_FLAG_GAUGE;
         if (gauge || !known_wanted(o, d->source, d->name, k->name)) continue;
         int64_t value = (int64_t)row->magnitude;
-        ROW(to, EXPORT_REGION_COUNTERS, cell_text(path), cell_text(r->hosts[x->host].name),
-            rank_cell(r, x->rank), cell_text(d->source), cell_text(d->name), cell_text(k->name),
+        ROW(to, EXPORT_REGION_COUNTERS, cell_text(path), cell_text(r->hosts[x->host].name), rank_cell(r, x->rank),
+            cell_text(d->source), cell_text(d->name), cell_text(k->name),
             known_u64(row->compared && !is_signed, row->magnitude),
             row->compared && is_signed ? cell_i64(row->negative ? -value : value) : cell_none(),
-            cell_f64(row->rate_per_s), cell_text(row->unit),
-            cell_text(netprof_kind_name((netprof_kind)k->kind)),
+            cell_f64(row->rate_per_s), cell_text(row->unit), cell_text(netprof_kind_name((netprof_kind)k->kind)),
             cell_text(netprof_flag_name((netprof_flag)row->flag)), flag_cell(row->lower_bound));
     }
     regions_counters_free(&c);
@@ -171,16 +167,14 @@ static void put_readings(export_sink *to, const regions *r, const regions_node *
         const regions_reading *x = &n->readings[i];
         const regions_host *host = &r->hosts[x->host];
         bool known = x->state == REGIONS_KNOWN;
-        ROW(to, EXPORT_REGION_NICS, cell_text(path), cell_text(host->name), rank_cell(r, x->rank),
-            cell_u64(x->readers), cell_text(states[x->state]), cell_u64(x->calls), cell_u64(x->unread),
-            cell_u64(x->time_ns), cell_f64(x->open), known_u64(known && x->bytes_known[0], x->bytes[0]),
-            known_u64(known && x->bytes_known[1], x->bytes[1]),
-            known ? cell_f64(x->bytes_per_s[0]) : cell_none(),
+        ROW(to, EXPORT_REGION_NICS, cell_text(path), cell_text(host->name), rank_cell(r, x->rank), cell_u64(x->readers),
+            cell_text(states[x->state]), cell_u64(x->calls), cell_u64(x->unread), cell_u64(x->time_ns),
+            cell_f64(x->open), known_u64(known && x->bytes_known[0], x->bytes[0]),
+            known_u64(known && x->bytes_known[1], x->bytes[1]), known ? cell_f64(x->bytes_per_s[0]) : cell_none(),
             known ? cell_f64(x->bytes_per_s[1]) : cell_none(),
             x->line_bytes_per_s > 0 ? cell_f64(x->line_bytes_per_s) : cell_none(),
             known ? cell_f64(x->share) : cell_none(), known ? device_cell(host, x->busiest) : cell_none(),
-            known ? cell_f64(x->paused) : cell_none(),
-            known ? device_cell(host, x->most_paused) : cell_none(),
+            known ? cell_f64(x->paused) : cell_none(), known ? device_cell(host, x->most_paused) : cell_none(),
             known_u64(known && x->retries_known, x->retries));
         if (known && export_wants(to, EXPORT_REGION_COUNTERS)) put_counters(to, r, n, x, path);
     }
@@ -195,16 +189,15 @@ static void put_findings(export_sink *to, const regions *r)
         ROW(to, EXPORT_REGION_FINDINGS, cell_text(path), cell_text(severity_name(x->severity)),
             cell_text(x->rule->name), cell_text(x->rule->class_name), cell_text(r->hosts[x->host].name),
             device_cell(&r->hosts[x->host], x->device), cell_f64(x->value), cell_text(x->rule->unit),
-            cell_text(x->claim), cell_text(x->rule->advice), cell_u64(x->places), cell_u64(x->hosts),
-            cell_text(part));
+            cell_text(x->claim), cell_text(x->rule->advice), cell_u64(x->places), cell_u64(x->hosts), cell_text(part));
         free(path);
         free(part);
     }
     for (size_t i = 0; i < r->note_count; i++) {
         const regions_note *x = &r->notes[i];
         char *path = x->node == REGIONS_NONE ? NULL : must(regions_path(r, x->node));
-        ROW(to, EXPORT_REGION_NOTES, cell_text(severity_name(x->severity)), cell_text(x->text),
-            cell_text(path), rank_cell(r, x->rank));
+        ROW(to, EXPORT_REGION_NOTES, cell_text(severity_name(x->severity)), cell_text(x->text), cell_text(path),
+            rank_cell(r, x->rank));
         free(path);
     }
 }

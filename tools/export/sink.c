@@ -46,8 +46,7 @@ static bool is_ours(const char *name, const char *ending)
     size_t n = strlen(name), e = strlen(ending);
     for (int i = 0; i < EXPORT_TABLES; i++) {
         const char *table = export_table_name((export_id)i);
-        if (n == strlen(table) + 1 + e && strncmp(name, table, n - e - 1) == 0 &&
-            strcmp(name + n - e, ending) == 0)
+        if (n == strlen(table) + 1 + e && strncmp(name, table, n - e - 1) == 0 && strcmp(name + n - e, ending) == 0)
             return true;
     }
     return false;
@@ -130,8 +129,7 @@ const export_options *export_options_of(const export_sink *sink)
     return &sink->o;
 }
 
-char *export_file_name(const export_sink *sink, const char *path, const export_table *table,
-                       const char *ending)
+char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending)
 {
     return sink->directory ? text_format("%s/%s.%s", path, table->name, ending) : must(strdup(path));
 }
@@ -202,8 +200,7 @@ static void remove_directory(const char *path)
 {
     DIR *listing = opendir(path);
     for (struct dirent *e; listing && (e = readdir(listing));) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(listing), e->d_name, 0);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(listing), e->d_name, 0);
     }
     if (listing) closedir(listing);
     rmdir(path);

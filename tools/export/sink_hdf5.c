@@ -50,8 +50,7 @@ static bool good(hdf5_state *h, long long result)
 
 static void add_text(hdf5_state *h, hid_t object, const char *name, const char *text)
 {
-    hid_t space = H5Screate(H5S_SCALAR),
-          attribute = H5Acreate2(object, name, h->text, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate(H5S_SCALAR), attribute = H5Acreate2(object, name, h->text, space, H5P_DEFAULT, H5P_DEFAULT);
     const char *safe_text = utf8(text);
     if (good(h, attribute)) good(h, H5Awrite(attribute, h->text, &safe_text));
     if (attribute >= 0) H5Aclose(attribute);
@@ -191,8 +190,7 @@ static void empty_buffers(hdf5_state *h, hdf5_group *g)
     for (size_t i = 0; i < g->table->column_count && g->buffered; i++) {
         hdf5_column *c = &g->columns[i];
         if (!h->failed) write_block(h, c->data, memory_type(h, c->type), c->buffer, g->rows, g->buffered);
-        if (c->known && !h->failed)
-            write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
+        if (c->known && !h->failed) write_block(h, c->valid, H5T_NATIVE_UINT8, c->known, g->rows, g->buffered);
         char **texts = c->buffer;
         for (size_t k = 0; c->type == EXPORT_TEXT && k < g->buffered; k++)
             free(texts[k]);

@@ -124,8 +124,7 @@ static bool append(FILE *to, FILE *part)
 static bool put_document(json_state *j, FILE *to)
 {
     bool good = true, first = true;
-    fprintf(to, "{\"format\":\"netprof-export\",\"version\":1,\"netprof\":\"%s\",\"tables\":{",
-            netprof_version());
+    fprintf(to, "{\"format\":\"netprof-export\",\"version\":1,\"netprof\":\"%s\",\"tables\":{", netprof_version());
     for (int i = 0; i < EXPORT_TABLES && good; i++) {
         if (!j->parts[i]) continue;
         fputs(first ? "\n" : ",\n", to);
@@ -153,9 +152,5 @@ static void json_close(void *state, bool finish)
     free(j);
 }
 
-const export_driver export_json = {.name = "json",
-                                   .stream = true,
-                                   .open = json_open,
-                                   .table = json_table,
-                                   .row = json_row,
-                                   .close = json_close};
+const export_driver export_json = {
+    .name = "json", .stream = true, .open = json_open, .table = json_table, .row = json_row, .close = json_close};

@@ -44,9 +44,7 @@ static const struct {
      "CREATE INDEX counter_rates_by_time ON counter_rates(run, to_ns);"},
     {{EXPORT_COUNTERS}, 1, "CREATE INDEX counters_by_name ON counters(run, source, device, counter);"},
     {{EXPORT_REGION_RANKS}, 1, "CREATE INDEX region_ranks_by_region ON region_ranks(region, rank);"},
-    {{EXPORT_REGION_COUNTERS},
-     1,
-     "CREATE INDEX region_counters_by_region ON region_counters(region, counter);"},
+    {{EXPORT_REGION_COUNTERS}, 1, "CREATE INDEX region_counters_by_region ON region_counters(region, counter);"},
     {{EXPORT_FINDINGS}, 1, "CREATE INDEX findings_by_rule ON findings(rule, severity);"},
     {{EXPORT_RATES, EXPORT_COUNTERS},
      2,
@@ -108,8 +106,7 @@ static void *sqlite_open(export_sink *sink, const char *path)
     sqlite_state *q = must(calloc(1, sizeof *q));
     q->sink = sink;
     if (!check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))) return q;
-    if (execute(q, setting_up) &&
-        execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
+    if (execute(q, setting_up) && execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
         (void)(prepare(q, &q->beyond, "INSERT INTO beyond_int64 VALUES(?,?,?,?)") &&
                prepare(q, &q->columns, "INSERT INTO columns VALUES(?,?,?,?)"));
     return q;
@@ -146,11 +143,10 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
     size_t create_size, insert_size;
     int limit = sqlite3_limit(q->db, SQLITE_LIMIT_COLUMN, -1);
     if (table->column_count > (size_t)limit) {
-        export_fail(
-            q->sink,
-            "the wide table has %zu columns, and SQLite can have %d: choose counters with --include, or "
-            "leave --wide out",
-            table->column_count, limit);
+        export_fail(q->sink,
+                    "the wide table has %zu columns, and SQLite can have %d: choose counters with --include, or "
+                    "leave --wide out",
+                    table->column_count, limit);
         return;
     }
     FILE *c = must(open_memstream(&create, &create_size)), *n = must(open_memstream(&insert, &insert_size));

@@ -59,10 +59,8 @@ void wide_begin(wide *w)
                                            {"host", EXPORT_NAME, ""},
                                            {"snapshot", EXPORT_U64, ""},
                                            {"time_ns", EXPORT_I64, "ns"}};
-    static const export_column rates[] = {{"run", EXPORT_U64, ""},
-                                          {"host", EXPORT_NAME, ""},
-                                          {"from_ns", EXPORT_I64, "ns"},
-                                          {"to_ns", EXPORT_I64, "ns"}};
+    static const export_column rates[] = {
+        {"run", EXPORT_U64, ""}, {"host", EXPORT_NAME, ""}, {"from_ns", EXPORT_I64, "ns"}, {"to_ns", EXPORT_I64, "ns"}};
     begin(&w->values, EXPORT_VALUES_WIDE, values, sizeof values / sizeof *values);
     begin(&w->rates, EXPORT_RATES_WIDE, rates, sizeof rates / sizeof *rates);
 }

@@ -80,8 +80,7 @@ static void *symbol_of_loaded(const char *name)
 
 void *abi_symbol(const char *name)
 {
-    void *found =
-        dlsym(RTLD_DEFAULT, name); // a program may have its own copy of an object (-no-pie): that one counts
+    void *found = dlsym(RTLD_DEFAULT, name); // a program may have its own copy of an object (-no-pie): that one counts
     return found ? found : symbol_of_loaded(name);
 }
 
@@ -122,9 +121,8 @@ static const abi *look(void)
 {
     // MPI 3 brought what bytes.c asks for.
     if (!abi_symbol("PMPI_Type_size_x") || !abi_symbol("PMPI_Get_elements_x") || is_standard_abi()) {
-        fprintf(stderr,
-                "netprof: this program's MPI is neither of MPICH's nor of Open MPI's family, or older than "
-                "MPI 3: its calls are no regions\n");
+        fprintf(stderr, "netprof: this program's MPI is neither of MPICH's nor of Open MPI's family, or older than "
+                        "MPI 3: its calls are no regions\n");
         return NULL;
     }
     for (size_t i = 0; i < abi_count; i++)

@@ -14,8 +14,7 @@
 #include <mpi.h>
 #else
 typedef uintptr_t mpi_handle;
-typedef mpi_handle MPI_Comm, MPI_Datatype, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
-    MPI_Win;
+typedef mpi_handle MPI_Comm, MPI_Datatype, MPI_File, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request, MPI_Win;
 typedef void MPI_Status;
 typedef ptrdiff_t MPI_Aint;
 typedef long long MPI_Count, MPI_Offset;

@@ -162,9 +162,7 @@ int bytes_neighbors(uintptr_t comm)
     if (topology == here->graph)
         return ASK(PMPI_Graph_neighbors_count, uintptr_t, int, int *)(comm, bytes_rank(comm), &out) ? 0 : out;
     if (topology != here->dist_graph) return 0;
-    return ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, &in, &out, &weighted)
-               ? 0
-               : out;
+    return ASK(PMPI_Dist_graph_neighbors_count, uintptr_t, int *, int *, int *)(comm, &in, &out, &weighted) ? 0 : out;
 }
 
 // ---- sizes ----

@@ -4,18 +4,18 @@
 
 #include "bytes.h"
 
-#define C_in(word)       const void *word
-#define C_out(word)      void *word
-#define C_count(word)    int word
-#define C_counts(word)   const int *word
-#define C_large(word)    MPI_Count word // in every form of the call
-#define C_displs(word)   const int *word
-#define C_unit(word)     int word
-#define C_type(word)     MPI_Datatype word
-#define C_types(word)    const MPI_Datatype *word
-#define C_int(word)      int word
-#define C_int_p(word)    int *word
-#define C_ints(word)     const int *word
+#define C_in(word)     const void *word
+#define C_out(word)    void *word
+#define C_count(word)  int word
+#define C_counts(word) const int *word
+#define C_large(word)  MPI_Count word // in every form of the call
+#define C_displs(word) const int *word
+#define C_unit(word)   int word
+#define C_type(word)   MPI_Datatype word
+#define C_types(word)  const MPI_Datatype *word
+#define C_int(word)    int word
+#define C_int_p(word)  int *word
+#define C_ints(word)   const int *word
 #if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000 // which lacks a const
 #define C_parts(word) int *word
 #else
@@ -75,10 +75,9 @@
 #define peers(comm)         bytes_peers((uintptr_t)(comm))
 #define neighbors(comm)     bytes_neighbors((uintptr_t)(comm))
 #define size(count, type)   bytes_size((int64_t)(count), (uintptr_t)(type))
-#define sum(counts, n)                                                                                       \
-    _Generic((counts), const int * : bytes_sum_int, const MPI_Count * : bytes_sum_count)(counts, n)
-#define sizes(counts, types, n)                                                                              \
-    _Generic((counts), const int *: bytes_sizes_int, const MPI_Count *: bytes_sizes_count)(counts, types, n, fortran)
+#define sum(counts, n)      _Generic((counts), const int * : bytes_sum_int, const MPI_Count * : bytes_sum_count)(counts, n)
+#define sizes(counts, types, n)                                                                                        \
+    _Generic((counts), const int * : bytes_sizes_int, const MPI_Count * : bytes_sizes_count)(counts, types, n, fortran)
 #define given(status)              bytes_status_given(status, &own_status, fortran)
 #define arrived(status)            bytes_arrived(given(status), fortran)
 #define keep(request, bytes)       bytes_keep(request, bytes, fortran)

@@ -76,39 +76,39 @@ static void write_regions(void)
 
 // ---- the wrappers ----
 
-#define CALL(function, declaration, arguments, before, bytes, after)                                         \
-    EXPORT int MPI_##function declaration;                                                                   \
-    EXPORT int MPI_##function declaration                                                                    \
-    {                                                                                                        \
-        enum { fortran = 0 };                                                                                \
-        static call this = {.name = "MPI_" #function, .symbol = "PMPI_" #function};                          \
-        int(*real) declaration = (int(*) declaration)call_find(&this);                                       \
-        bytes_status own_status __attribute__((unused));                                                     \
-        if (!call_begin(&this)) return real arguments;                                                       \
-        before;                                                                                              \
-        int returned = real arguments;                                                                       \
-        call_end(&this, returned ? 0 : (bytes));                                                             \
-        after;                                                                                               \
-        return returned;                                                                                     \
+#define CALL(function, declaration, arguments, before, bytes, after)                                                   \
+    EXPORT int MPI_##function declaration;                                                                             \
+    EXPORT int MPI_##function declaration                                                                              \
+    {                                                                                                                  \
+        enum { fortran = 0 };                                                                                          \
+        static call this = {.name = "MPI_" #function, .symbol = "PMPI_" #function};                                    \
+        int(*real) declaration = (int(*) declaration)call_find(&this);                                                 \
+        bytes_status own_status __attribute__((unused));                                                               \
+        if (!call_begin(&this)) return real arguments;                                                                 \
+        before;                                                                                                        \
+        int returned = real arguments;                                                                                 \
+        call_end(&this, returned ? 0 : (bytes));                                                                       \
+        after;                                                                                                         \
+        return returned;                                                                                               \
     }
 
 // Without the error argument, which the module mpi_f08 may leave out, an error does not come back.
-#define FORTRAN(function, wrapper, declaration, arguments, locals, before, bytes, after)                     \
-    EXPORT void wrapper declaration;                                                                         \
-    EXPORT void wrapper declaration                                                                          \
-    {                                                                                                        \
-        enum { fortran = 1 };                                                                                \
-        static call this = {.name = "MPI_" #function, .symbol = #wrapper, .next = true};                     \
-        void(*real) declaration = (void(*) declaration)call_find(&this);                                     \
-        bytes_status own_status __attribute__((unused));                                                     \
-        if (!call_begin(&this)) {                                                                            \
-            real arguments;                                                                                  \
-            return;                                                                                          \
-        }                                                                                                    \
-        locals before;                                                                                       \
-        real arguments;                                                                                      \
-        call_end(&this, error &&*error ? 0 : (bytes));                                                       \
-        after;                                                                                               \
+#define FORTRAN(function, wrapper, declaration, arguments, locals, before, bytes, after)                               \
+    EXPORT void wrapper declaration;                                                                                   \
+    EXPORT void wrapper declaration                                                                                    \
+    {                                                                                                                  \
+        enum { fortran = 1 };                                                                                          \
+        static call this = {.name = "MPI_" #function, .symbol = #wrapper, .next = true};                               \
+        void(*real) declaration = (void(*) declaration)call_find(&this);                                               \
+        bytes_status own_status __attribute__((unused));                                                               \
+        if (!call_begin(&this)) {                                                                                      \
+            real arguments;                                                                                            \
+            return;                                                                                                    \
+        }                                                                                                              \
+        locals before;                                                                                                 \
+        real arguments;                                                                                                \
+        call_end(&this, error &&*error ? 0 : (bytes));                                                                 \
+        after;                                                                                                         \
     }
 
 #include "calls.inc"

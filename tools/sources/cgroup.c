@@ -67,8 +67,10 @@ static const row rows_1[] = {
     {"pids", "pids.current", NULL, "processes", &processes, 1, 1},
 };
 
-enum { ROWS = sizeof rows_2 / sizeof *rows_2 > sizeof rows_1 / sizeof *rows_1 ? sizeof rows_2 / sizeof *rows_2
-                                                                              : sizeof rows_1 / sizeof *rows_1 };
+enum {
+    ROWS = sizeof rows_2 / sizeof *rows_2 > sizeof rows_1 / sizeof *rows_1 ? sizeof rows_2 / sizeof *rows_2
+                                                                           : sizeof rows_1 / sizeof *rows_1
+};
 
 typedef struct group {
     char *path;   // below the root, with the mount's; NULL: no such controller
@@ -83,7 +85,7 @@ typedef struct cgroup_state {
     char *name;
     const row *rows;
     size_t row_count;
-    group groups[ROWS]; // of each row
+    group groups[ROWS];        // of each row
     emit_file files[ROWS], io; // of rows of one file, the first one's
     char *text;                // of the file that was read last, or NULL and why
     int text_errno;
@@ -113,7 +115,8 @@ char *cgroup_mount(const emit *e, const char *controller)
         char *end = strstr(line, " - "), *point = NULL, *type, *word;
         if (!end) continue;
         *end = 0;
-        for (int i = 0; i < 5; i++) point = emit_word(&line);
+        for (int i = 0; i < 5; i++)
+            point = emit_word(&line);
         end += 3;
         type = emit_word(&end);
         emit_word(&end);
@@ -200,7 +203,8 @@ static void find_rows(cgroup_state *s, const emit *e, const row *rows, size_t co
 {
     s->rows = rows;
     s->row_count = count;
-    for (size_t i = 0; i < count; i++) set_group(&s->groups[i], find_group(e, s, rows[i].controller, rows[i].file));
+    for (size_t i = 0; i < count; i++)
+        set_group(&s->groups[i], find_group(e, s, rows[i].controller, rows[i].file));
 }
 
 static void find_limits(cgroup_state *s, const emit *e, bool version_2)
@@ -233,7 +237,8 @@ static void find(cgroup_state *s, emit *e)
         find_rows(s, e, rows_1, sizeof rows_1 / sizeof *rows_1);
     }
     find_limits(s, e, whole);
-    for (size_t i = 0; i < s->row_count && !s->found; i++) s->found = s->groups[i].path != NULL;
+    for (size_t i = 0; i < s->row_count && !s->found; i++)
+        s->found = s->groups[i].path != NULL;
     free(s->name);
     s->name = name_of(s, e, whole);
     if (!s->found) emit_state(e, NETPROF_STATUS_ABSENT, 0, "/sys/fs/cgroup");
@@ -284,8 +289,10 @@ static void walk_row(cgroup_state *s, emit *e, size_t i)
         return;
     }
     if (!word_of(text, x->key, word, sizeof word) || strcmp(word, "max") == 0) return; // an older kernel; no limit
-    if (!emit_number(word, &value)) emit_failed(e, x->name, x->shape, EBADMSG);
-    else emit_value(e, x->name, x->shape, value / x->divide * x->multiply);
+    if (!emit_number(word, &value))
+        emit_failed(e, x->name, x->shape, EBADMSG);
+    else
+        emit_value(e, x->name, x->shape, value / x->divide * x->multiply);
 }
 
 // "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6": one device each.
@@ -294,8 +301,10 @@ static void walk_io(cgroup_state *s, emit *e)
     static const struct {
         const char *key, *name;
         const emit_shape *shape;
-    } keys[] = {{"rbytes", "read_bytes", &moved}, {"wbytes", "write_bytes", &moved},
-                {"rios", "reads", &requests},     {"wios", "writes", &requests}};
+    } keys[] = {{"rbytes", "read_bytes", &moved},
+                {"wbytes", "write_bytes", &moved},
+                {"rios", "reads", &requests},
+                {"wios", "writes", &requests}};
     int error;
     char *at = s->io_path ? emit_file_read(&s->io, e, s->io_path, &error) : NULL, *line;
     while (at && (line = emit_line(&at))) {
@@ -333,8 +342,10 @@ static bool read_quota(const emit *e, const char *path, bool version_2, uint64_t
 {
     char text[64], other[64], *at = text;
     if (!version_2)
-        return emit_read_line(e, text, sizeof text, "%s/cpu.cfs_quota_us", path) && emit_number(text, quota) && // -1: none
-               emit_read_line(e, other, sizeof other, "%s/cpu.cfs_period_us", path) && emit_number(other, period) && *period;
+        return emit_read_line(e, text, sizeof text, "%s/cpu.cfs_quota_us", path) &&
+               emit_number(text, quota) && // -1: none
+               emit_read_line(e, other, sizeof other, "%s/cpu.cfs_period_us", path) && emit_number(other, period) &&
+               *period;
     if (!emit_read_line(e, text, sizeof text, "%s/cpu.max", path)) return false;
     return emit_number(emit_word(&at), quota) && emit_number(emit_word(&at), period) && *period;
 }
@@ -371,8 +382,10 @@ static void walk_cpuset(const cgroup_state *s, emit *e)
             cpulist set = {0};
             if (!emit_read_line(e, text, sizeof text, "%s/%s", path, files[i]) || !*text) continue;
             bool whole = strlen(text) < sizeof text - 1;
-            if (whole && cpulist_add_text(&set, text)) emit_value(e, "cpuset_cpus", &cpus, cpulist_count(&set));
-            else emit_failed(e, "cpuset_cpus", &cpus, EBADMSG);
+            if (whole && cpulist_add_text(&set, text))
+                emit_value(e, "cpuset_cpus", &cpus, cpulist_count(&set));
+            else
+                emit_failed(e, "cpuset_cpus", &cpus, EBADMSG);
             return;
         }
     } while (step_up(path, s->cpuset.mount));
@@ -405,7 +418,8 @@ static void walk(void *state, emit *e)
     if (!s->found) return;
     emit_device(e, s->name && *s->name ? s->name : "/", NETPROF_DEVICE_VIRTUAL);
     emit_fact(e, "version", s->rows == rows_2 ? "2" : "1");
-    for (size_t i = 0; i < s->row_count; i++) walk_row(s, e, i);
+    for (size_t i = 0; i < s->row_count; i++)
+        walk_row(s, e, i);
     walk_limits(s, e);
     walk_io(s, e);
 }
@@ -428,7 +442,8 @@ static void close_cgroup(void *state)
 
 netprof_err sources_add_cgroup(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "cgroup", .size = sizeof(cgroup_state), .walk = walk, .close = close_cgroup, .changed = has_come};
+    static const emit_source source = {
+        .name = "cgroup", .size = sizeof(cgroup_state), .walk = walk, .close = close_cgroup, .changed = has_come};
     cgroup_state state = {.job = job, .pid = job->expected && !job->elsewhere ? getpid() : 0};
     state.wanted = job->cgroup ? strdup(job->cgroup) : NULL;
     return emit_add(np, &source, &state, error);

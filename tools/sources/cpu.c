@@ -14,8 +14,8 @@ typedef struct cpu_state {
     emit_file stat;
 } cpu_state;
 
-static const char *const fields[] = {"user",    "nice",  "system", "idle",  "iowait",
-                                     "irq", "softirq", "steal",  "guest", "guest_nice"};
+static const char *const fields[] = {"user", "nice",    "system", "idle",  "iowait",
+                                     "irq",  "softirq", "steal",  "guest", "guest_nice"};
 
 static uint64_t tick_us(void)
 {
@@ -31,8 +31,10 @@ static void walk_times(emit *e, char *line, bool fast)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *word = emit_word(&line);
         if (!word) break; // older kernels have fewer columns
-        if (emit_number(word, &value)) emit_value(e, fields[i], &time, value * tick_us());
-        else emit_failed(e, fields[i], &time, EBADMSG);
+        if (emit_number(word, &value))
+            emit_value(e, fields[i], &time, value * tick_us());
+        else
+            emit_failed(e, fields[i], &time, EBADMSG);
     }
 }
 

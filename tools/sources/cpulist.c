@@ -8,7 +8,8 @@ static bool take_number(const char **at, size_t *value)
     size_t digits = strspn(*at, "0123456789");
     *value = 0;
     if (!digits || digits > 6) return false;
-    for (; digits; digits--) *value = 10 * *value + (size_t)(*(*at)++ - '0');
+    for (; digits; digits--)
+        *value = 10 * *value + (size_t)(*(*at)++ - '0');
     return *value < CPULIST_MOST;
 }
 
@@ -20,7 +21,8 @@ bool cpulist_add_text(cpulist *set, const char *text)
         last = first;
         if (*at == '-' && (at++, !take_number(&at, &last))) return false;
         if (last < first) return false;
-        for (size_t i = first; i <= last; i++) set->bits[i / 64] |= UINT64_C(1) << i % 64;
+        for (size_t i = first; i <= last; i++)
+            set->bits[i / 64] |= UINT64_C(1) << i % 64;
         if (*at != ',') return !*at || *at == '\n';
     }
 }
@@ -37,14 +39,16 @@ bool cpulist_add_file(cpulist *set, const emit *e, const char *path)
 
 void cpulist_add(cpulist *set, const cpulist *other)
 {
-    for (size_t i = 0; i < CPULIST_MOST / 64; i++) set->bits[i] |= other->bits[i];
+    for (size_t i = 0; i < CPULIST_MOST / 64; i++)
+        set->bits[i] |= other->bits[i];
 }
 
 size_t cpulist_count(const cpulist *set)
 {
     size_t count = 0;
     for (size_t i = 0; i < CPULIST_MOST / 64; i++)
-        for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1) count++;
+        for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1)
+            count++;
     return count;
 }
 

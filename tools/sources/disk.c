@@ -20,11 +20,23 @@ static const struct {
     const char *name; // NULL: not told
     const emit_shape *shape;
 } columns[] = {
-    {"reads", &requests},       {"reads_merged", &requests},  {"read_bytes", &sectors},  {"read_time", &milliseconds},
-    {"writes", &requests},      {"writes_merged", &requests}, {"write_bytes", &sectors}, {"write_time", &milliseconds},
-    {"in_flight", &waiting},    {"busy_time", &milliseconds}, {"queue_time", &milliseconds},
-    {"discards", &requests},    {NULL, NULL},                 {"discard_bytes", &sectors}, {NULL, NULL},
-    {"flushes", &requests},     {"flush_time", &milliseconds},
+    {"reads", &requests},
+    {"reads_merged", &requests},
+    {"read_bytes", &sectors},
+    {"read_time", &milliseconds},
+    {"writes", &requests},
+    {"writes_merged", &requests},
+    {"write_bytes", &sectors},
+    {"write_time", &milliseconds},
+    {"in_flight", &waiting},
+    {"busy_time", &milliseconds},
+    {"queue_time", &milliseconds},
+    {"discards", &requests},
+    {NULL, NULL},
+    {"discard_bytes", &sectors},
+    {NULL, NULL},
+    {"flushes", &requests},
+    {"flush_time", &milliseconds},
 };
 
 static bool is_whole(const emit *e, const char *name)

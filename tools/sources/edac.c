@@ -24,8 +24,10 @@ static void tell(emit *e, const char *name, const char *path)
     int error;
     char *text = emit_file_read(&file, e, path, &error);
     if (text) text[strcspn(text, "\n")] = 0;
-    if (text && emit_number(text, &value)) emit_value(e, name, &errors, value);
-    else if (text || error != ENOENT) emit_failed(e, name, &errors, text ? EBADMSG : error);
+    if (text && emit_number(text, &value))
+        emit_value(e, name, &errors, value);
+    else if (text || error != ENOENT)
+        emit_failed(e, name, &errors, text ? EBADMSG : error);
     emit_file_close(&file);
 }
 
@@ -40,7 +42,8 @@ static void walk_dimm(void *user, const char *dimm)
     const controller *c = user;
     char path[512], name[96], label[128];
     if (!is_numbered(dimm, "dimm") || strlen(dimm) > 32) return;
-    if (emit_lists(c->e) && emit_read_line(c->e, label, sizeof label, "%s/%s/%s/dimm_label", controllers, c->name, dimm))
+    if (emit_lists(c->e) &&
+        emit_read_line(c->e, label, sizeof label, "%s/%s/%s/dimm_label", controllers, c->name, dimm))
         emit_fact(c->e, dimm, label);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         snprintf(path, sizeof path, "%s/%s/%s/dimm_%s", controllers, c->name, dimm, counts[i]);
@@ -57,7 +60,8 @@ static void walk_controller(void *user, const char *name)
     char path[512], kind[128];
     if (!is_numbered(name, "mc") || strlen(name) > 32) return;
     emit_device(e, name, NETPROF_DEVICE_PHYSICAL);
-    if (emit_lists(e) && emit_read_line(e, kind, sizeof kind, "%s/%s/mc_name", controllers, name)) emit_fact(e, "controller", kind);
+    if (emit_lists(e) && emit_read_line(e, kind, sizeof kind, "%s/%s/mc_name", controllers, name))
+        emit_fact(e, "controller", kind);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         snprintf(path, sizeof path, "%s/%s/%s", controllers, name, counts[i]);
         tell(e, counts[i], path);
@@ -71,8 +75,10 @@ static void walk(void *state, emit *e)
     (void)state;
     if (emit_fast_only(e)) return; // nothing of it is in the fast set
     int error = emit_directory(e, controllers, walk_controller, e);
-    if (error == ENOENT) emit_state(e, NETPROF_STATUS_ABSENT, error, controllers); // no driver, or no memory that tells
-    else if (error) emit_state(e, netprof_status_of_errno(error), error, controllers);
+    if (error == ENOENT)
+        emit_state(e, NETPROF_STATUS_ABSENT, error, controllers); // no driver, or no memory that tells
+    else if (error)
+        emit_state(e, netprof_status_of_errno(error), error, controllers);
 }
 
 netprof_err sources_add_edac(netprof *np, const sources_job *job, netprof_error *error)

@@ -12,7 +12,7 @@
 
 // What discovery found: devices and values in the order of the walk.
 typedef struct slot {
-    char *name;   // device or counter
+    char *name; // device or counter
     bool device;
     size_t index; // of the sweep's arrays; NETPROF_NONE: a filter dropped it
 } slot;
@@ -50,7 +50,8 @@ static bool keep_slot(emit *e, const char *name, bool device, size_t index)
 
 static void forget_slots(emit *e)
 {
-    for (size_t i = 0; i < e->count; i++) free(e->slots[i].name);
+    for (size_t i = 0; i < e->count; i++)
+        free(e->slots[i].name);
     e->count = 0;
 }
 
@@ -74,7 +75,8 @@ static const slot *find_slot(emit *e, const char *name)
     if (e->lost) return NULL;
     if (!is_slot(e, e->next, name, false)) {
         size_t at = e->device + 1;
-        while (at < e->count && !e->slots[at].device && strcmp(e->slots[at].name, name) != 0) at++;
+        while (at < e->count && !e->slots[at].device && strcmp(e->slots[at].name, name) != 0)
+            at++;
         if (at == e->count || e->slots[at].device) {
             e->sweep->stale = 1;
             return NULL;
@@ -87,9 +89,11 @@ static const slot *find_slot(emit *e, const char *name)
 static void find_device(emit *e, const char *name)
 {
     size_t at = e->next;
-    while (at < e->count && !e->slots[at].device) at++;
+    while (at < e->count && !e->slots[at].device)
+        at++;
     if (!is_slot(e, at, name, true))
-        for (at = 0; at < e->count && !is_slot(e, at, name, true); at++) continue;
+        for (at = 0; at < e->count && !is_slot(e, at, name, true); at++)
+            continue;
     e->lost = at == e->count;
     if (e->lost) {
         e->sweep->stale = 1;
@@ -239,8 +243,12 @@ static void close_source(void *user)
 
 netprof_err emit_add(netprof *np, const emit_source *source, const void *state, netprof_error *error)
 {
-    netprof_source s = {.name = source->name, .flags = NETPROF_SOURCE_WHOLE, .discover = discover, .read = read_all,
-                        .close = close_source, .changed = source->changed ? has_changed : NULL};
+    netprof_source s = {.name = source->name,
+                        .flags = NETPROF_SOURCE_WHOLE,
+                        .discover = discover,
+                        .read = read_all,
+                        .close = close_source,
+                        .changed = source->changed ? has_changed : NULL};
     emit *e = calloc(1, sizeof *e);
     if (e) e->state = calloc(1, source->size ? source->size : 1);
     if (!e || !e->state) {

@@ -34,10 +34,10 @@ void emit_state(emit *e, netprof_status status, int sys_errno, const char *path)
 
 typedef struct emit_source {
     const char *name;
-    size_t size;                      // of the source's own state, zeroed before open()
+    size_t size; // of the source's own state, zeroed before open()
     void (*walk)(void *state, emit *e);
-    void (*close)(void *state);       // may be NULL
-    bool (*changed)(void *state);     // may be NULL; true: look for devices again before the next reading
+    void (*close)(void *state);   // may be NULL
+    bool (*changed)(void *state); // may be NULL; true: look for devices again before the next reading
 } emit_source;
 
 // Adds a source to a context; state (of source->size bytes) is copied when given. Returns an error of the library.

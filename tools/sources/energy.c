@@ -13,8 +13,8 @@
 enum { CONSTRAINTS = 4 };
 
 typedef struct zone {
-    char id[48];   // "intel-rapl:0:1"
-    char name[96]; // "package-0", "package-0/dram"; "#2" behind one that is taken
+    char id[48];                  // "intel-rapl:0:1"
+    char name[96];                // "package-0", "package-0/dram"; "#2" behind one that is taken
     char limits[CONSTRAINTS][48]; // "power_limit_long_term"; "" none
     emit_file energy;
     uint64_t range, last, passed;
@@ -28,7 +28,8 @@ typedef struct energy_state {
 
 static void clear(energy_state *s)
 {
-    for (size_t i = 0; i < s->count; i++) emit_file_close(&s->zones[i].energy);
+    for (size_t i = 0; i < s->count; i++)
+        emit_file_close(&s->zones[i].energy);
     free(s->zones);
     s->zones = NULL;
     s->count = 0;
@@ -44,7 +45,8 @@ static void name_zone(emit *e, energy_state *s, zone *z)
 {
     char own[40], parent[40];
     char *colon = strrchr(z->id, ':');
-    if (!emit_read_line(e, own, sizeof own, "/sys/class/powercap/%s/name", z->id)) snprintf(own, sizeof own, "%.39s", z->id);
+    if (!emit_read_line(e, own, sizeof own, "/sys/class/powercap/%s/name", z->id))
+        snprintf(own, sizeof own, "%.39s", z->id);
     snprintf(z->name, sizeof z->name, "%s", own);
     if (colon && strchr(z->id, ':') != colon &&
         emit_read_line(e, parent, sizeof parent, "/sys/class/powercap/%.*s/name", (int)(colon - z->id), z->id))
@@ -115,9 +117,12 @@ static void walk_limits(emit *e, const zone *z)
     for (size_t i = 0; i < CONSTRAINTS; i++) {
         uint64_t value;
         if (!*z->limits[i]) continue;
-        if (!emit_read_line(e, text, sizeof text, "/sys/class/powercap/%s/constraint_%zu_power_limit_uw", z->id, i)) continue;
-        if (!emit_number(text, &value)) emit_failed(e, z->limits[i], &power, EBADMSG);
-        else if (value) emit_value(e, z->limits[i], &power, value);
+        if (!emit_read_line(e, text, sizeof text, "/sys/class/powercap/%s/constraint_%zu_power_limit_uw", z->id, i))
+            continue;
+        if (!emit_number(text, &value))
+            emit_failed(e, z->limits[i], &power, EBADMSG);
+        else if (value)
+            emit_value(e, z->limits[i], &power, value);
     }
 }
 
@@ -132,8 +137,9 @@ static void walk(void *state, emit *e)
     for (size_t i = 0; i < s->count; i++) {
         zone *z = &s->zones[i];
         // Parts of a package are in its sum already.
-        emit_device(e, z->name, strchr(z->name, '/') || strncmp(z->name, "psys", 4) == 0 ? NETPROF_DEVICE_VIRTUAL
-                                                                                         : NETPROF_DEVICE_PHYSICAL);
+        emit_device(e, z->name,
+                    strchr(z->name, '/') || strncmp(z->name, "psys", 4) == 0 ? NETPROF_DEVICE_VIRTUAL
+                                                                             : NETPROF_DEVICE_PHYSICAL);
         emit_fact(e, "zone", z->id);
         walk_zone(e, z);
         if (!emit_fast_only(e)) walk_limits(e, z);
@@ -147,7 +153,8 @@ static void close_energy(void *state)
 
 netprof_err sources_add_energy(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "energy", .size = sizeof(energy_state), .walk = walk, .close = close_energy};
+    static const emit_source source = {
+        .name = "energy", .size = sizeof(energy_state), .walk = walk, .close = close_energy};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -140,8 +140,7 @@ gpu_link *gpu_link_at(gpu *g, unsigned number)
     return &g->links[g->link_count++];
 }
 
-gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned bus, unsigned device,
-            unsigned function)
+gpu *gpu_at(const gpu_list *list, const char *vendor, unsigned domain, unsigned bus, unsigned device, unsigned function)
 {
     char address[40];
     snprintf(address, sizeof address, "%04x:%02x:%02x.%u", domain, bus, device, function);
@@ -261,8 +260,7 @@ static bool same_group(const emit *e, pid_t pid)
     char path[64];
     int error;
     snprintf(path, sizeof path, "/proc/%ld/cgroup", (long)pid);
-    const char *a = emit_file_read(&own, e, "/proc/self/cgroup", &error),
-               *b = emit_file_read(&other, e, path, &error);
+    const char *a = emit_file_read(&own, e, "/proc/self/cgroup", &error), *b = emit_file_read(&other, e, path, &error);
     bool same = a && b && strcmp(a, b) == 0;
     emit_file_close(&own);
     emit_file_close(&other);
@@ -306,8 +304,7 @@ static const char *of_job(const emit *e, const gpu_list *all, const gpu *g, cons
     for (size_t i = 0; i < job->pid_count; i++) {
         emit_file environment = {.fd = -1};
         const char *list = variable_of(&environment, e, job->pids[i], variable);
-        bool said = list != NULL,
-             believed = list && (!has_numbers(list) || (!mixed && same_group(e, job->pids[i])));
+        bool said = list != NULL, believed = list && (!has_numbers(list) || (!mixed && same_group(e, job->pids[i])));
         bool named = believed && is_named(list, g, number);
         emit_file_close(&environment);
         if (named) return "yes";
@@ -376,8 +373,7 @@ static void add_ticks(gpu *g, uint64_t passed_us)
     }
     if (counted) {
         double us = (double)g->ticks_us, thermal = 0;
-        static const gpu_value_id hot[] = {GPU_THROTTLED_THERMAL, GPU_THROTTLED_REGULATOR,
-                                           GPU_THROTTLED_MEMORY};
+        static const gpu_value_id hot[] = {GPU_THROTTLED_THERMAL, GPU_THROTTLED_REGULATOR, GPU_THROTTLED_MEMORY};
         for (size_t i = 0; i < sizeof hot / sizeof *hot; i++)
             if (share[hot[i] - GPU_THROTTLED_POWER] > thermal) thermal = share[hot[i] - GPU_THROTTLED_POWER];
         g->reason_us[0] += (uint64_t)(share[0] * us + 0.5);

@@ -94,7 +94,7 @@ typedef struct gpu_ticks {
     unsigned told_of; // bit i: of[i] is known
     int error;
     uint64_t all, of[GPU_THROTTLED_MEMORY + 1 - GPU_THROTTLED_POWER]; // by id, from GPU_THROTTLED_POWER on
-    uint64_t mask; // the counters wrap behind it
+    uint64_t mask;                                                    // the counters wrap behind it
 } gpu_ticks;
 
 // How long the busiest engine worked since the last reading, and how long that was, in any unit.
@@ -148,7 +148,7 @@ typedef struct gpu_list {
     char text[128];
 } gpu_list;
 
-gpu *gpu_new(gpu_list *list); // at the end of the list; NULL: no memory
+gpu *gpu_new(gpu_list *list);                                     // at the end of the list; NULL: no memory
 void gpu_set(gpu *g, gpu_value_id id, int error, uint64_t value); // by the driver, or the only reader
 void gpu_offer(gpu *g, gpu_reader reader, gpu_value_id id, int error, uint64_t value);
 // A link of this number, made anew where there is none yet; NULL: no memory.
@@ -214,6 +214,6 @@ void gpu_clients_tell(const gpu_clients *c, const gpu *g, emit *e);
 void gpu_clients_close(gpu_clients *c);
 
 extern int64_t (*gpu_clock_us)(void); // a test changes it
-extern bool gpu_library_of_root;       // a test has made libraries for its root
+extern bool gpu_library_of_root;      // a test has made libraries for its root
 
 #endif

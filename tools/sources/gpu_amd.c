@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const amdsmi_usual[] = {"libamd_smi.so",    "libamd_smi.so.26",           "libamd_smi.so.25",
-                                           "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so", NULL};
-static const char *const rocm_usual[] = {
-    "librocm_smi64.so",   "librocm_smi64.so.7", "librocm_smi64.so.6",           "librocm_smi64.so.5",
-    "librocm_smi64.so.1", "/opt/rocm/lib/librocm_smi64.so", NULL};
+static const char *const amdsmi_usual[] = {
+    "libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24", "/opt/rocm/lib/libamd_smi.so", NULL};
+static const char *const rocm_usual[] = {"librocm_smi64.so",
+                                         "librocm_smi64.so.7",
+                                         "librocm_smi64.so.6",
+                                         "librocm_smi64.so.5",
+                                         "librocm_smi64.so.1",
+                                         "/opt/rocm/lib/librocm_smi64.so",
+                                         NULL};
 const char *const *gpu_amdsmi_names = amdsmi_usual, *const *gpu_rocm_names = rocm_usual;
 
 // ---- the libraries, as of amdsmi.h and rocm_smi.h ----
@@ -104,9 +108,9 @@ struct gpu_amd {
     int (*rocm_replays)(uint32_t device, uint64_t *count);
 };
 
-#define FUNCTION(member, name)                                                                               \
-    {                                                                                                        \
-        name, offsetof(struct gpu_amd, member)                                                               \
+#define FUNCTION(member, name)                                                                                         \
+    {                                                                                                                  \
+        name, offsetof(struct gpu_amd, member)                                                                         \
     }
 static const gpu_function amdsmi_functions[] = {FUNCTION(init, "amdsmi_init"),
                                                 FUNCTION(shut_down, "amdsmi_shut_down"),
@@ -356,8 +360,7 @@ static bool open_rocm(const gpu_list *list, gpu_amd *a)
         a->rocm_init = NULL;
         return false;
     }
-    if (!ROCM(a, rocm_version, &v))
-        snprintf(a->version, sizeof a->version, "%u.%u.%u", v.first, v.second, v.third);
+    if (!ROCM(a, rocm_version, &v)) snprintf(a->version, sizeof a->version, "%u.%u.%u", v.first, v.second, v.third);
     if (ROCM(a, rocm_count, &count)) count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bdf = 0; // domain from bit 32 on

@@ -48,8 +48,8 @@ typedef struct sum { // of an engine of a GPU, over the clients of the job
 typedef struct use { // of a GPU by the job
     char pci[40];
     uint64_t memory, processes, all_processes;
-    double busy; // share of the busiest engine
-    pid_t last; // process that was counted last
+    double busy;                                                         // share of the busiest engine
+    pid_t last;                                                          // process that was counted last
     uint64_t queue_memory, queue_processes, other_processes, of_process; // of AMD's compute queues; of one at hand
     bool has_memory, has_all, has_queues, has_client, has_engine;
 } use;
@@ -184,8 +184,8 @@ static void add_key(client *c, char *key, const char *value)
     static const struct {
         const char *begin;
         int what;
-    } kinds[] = {{"engine-capacity-", 0}, {"engine-", 1},          {"cycles-", 2},
-                 {"total-cycles-", 3},    {"resident-", 4},        {"memory-", 5}};
+    } kinds[] = {{"engine-capacity-", 0}, {"engine-", 1},   {"cycles-", 2},
+                 {"total-cycles-", 3},    {"resident-", 4}, {"memory-", 5}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         size_t n = strlen(kinds[i].begin);
         if (strncmp(key, kinds[i].begin, n) != 0) continue;
@@ -535,7 +535,11 @@ void gpu_clients_set(const gpu_clients *c, gpu *g)
     gpu_set(g, GPU_JOB_MEMORY, c->error ? c->error : u->has_memory || !u->has_client ? 0 : EOPNOTSUPP, u->memory);
     // Work of AMD's compute queues passes by the engines that are accounted for.
     bool told = !u->has_queues && (u->has_engine || !u->has_client);
-    gpu_set(g, GPU_JOB_BUSY, c->error ? c->error : !told ? EOPNOTSUPP : c->has_span ? 0 : ENODATA,
+    gpu_set(g, GPU_JOB_BUSY,
+            c->error      ? c->error
+            : !told       ? EOPNOTSUPP
+            : c->has_span ? 0
+                          : ENODATA,
             (uint64_t)(100 * u->busy + 0.5));
 }
 

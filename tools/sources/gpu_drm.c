@@ -156,8 +156,7 @@ static bool parse_largest(char *text, uint64_t *value)
 static bool parse(number_kind kind, char *text, uint64_t *value)
 {
     if (kind == LARGEST_MHZ) return parse_largest(text, value);
-    if (kind == ECC_CE || kind == ECC_UE)
-        return parse_error_count(text, kind == ECC_CE ? "ce:" : "ue:", value);
+    if (kind == ECC_CE || kind == ECC_UE) return parse_error_count(text, kind == ECC_CE ? "ce:" : "ue:", value);
     text[strcspn(text, "\n")] = 0;
     if (kind == LINK_SPEED) return parse_speed(text, value);
     bool negative = kind == SIGNED && *text == '-';
@@ -295,16 +294,14 @@ static void find_files(gpu *g, drm_gpu *x, const emit *e)
     }
     for (size_t i = 0; i < REASON_FILES; i++) {
         const file_row row = {.path = reason_rows[i].path, .kind = DECIMAL};
-        x->has_reason[i] =
-            strcmp(reason_rows[i].driver, x->driver) == 0 && is_there(x, e, &row, &x->reason_files[i]);
+        x->has_reason[i] = strcmp(reason_rows[i].driver, x->driver) == 0 && is_there(x, e, &row, &x->reason_files[i]);
     }
     find_metrics(g, x, e);
 }
 
 static bool is_card(const char *name)
 {
-    return strncmp(name, "card", 4) == 0 && name[4] && !name[4 + strspn(name + 4, "0123456789")] &&
-           strlen(name) < 12;
+    return strncmp(name, "card", 4) == 0 && name[4] && !name[4 + strspn(name + 4, "0123456789")] && strlen(name) < 12;
 }
 
 // Lines "DRIVER=amdgpu", "PCI_SLOT_NAME=0000:c1:00.0".
@@ -322,8 +319,7 @@ static void read_identity(gpu *g, const emit *e)
     // As in ROCR_VISIBLE_DEVICES.
     if (emit_read_line(e, id, sizeof id, "/sys/class/drm/%s/device/unique_id", g->card))
         snprintf(g->uuid, sizeof g->uuid, "GPU-%s", id);
-    if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", g->card))
-        *g->model = 0;
+    if (!emit_read_line(e, g->model, sizeof g->model, "/sys/class/drm/%s/device/product_name", g->card)) *g->model = 0;
 }
 
 static void found_card(void *user, const char *name)

@@ -84,8 +84,7 @@ bool gpu_metrics_known(const unsigned char *data, size_t size)
 
 static unsigned reasons_of(uint64_t bits) // 16 bits each of power, current, temperature, others
 {
-    return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) |
-           (bits >> 2 * REASON_BITS & 0xffff ? GPU_REASON_THERMAL : 0u) |
+    return (bits & 0xffffffff ? GPU_REASON_POWER : 0u) | (bits >> 2 * REASON_BITS & 0xffff ? GPU_REASON_THERMAL : 0u) |
            (bits >> 3 * REASON_BITS ? GPU_REASON_HARDWARE : 0u);
 }
 

@@ -123,8 +123,7 @@ struct gpu_nvml {
     int (*reasons_old)(nvml_device device, unsigned long long *bits);
     int (*violation)(nvml_device device, int policy, nvml_violation *violation);
     int (*ecc)(nvml_device device, int type, int counter, unsigned long long *count);
-    int (*rows)(nvml_device device, unsigned *corrected, unsigned *uncorrected, unsigned *pending,
-                unsigned *failed);
+    int (*rows)(nvml_device device, unsigned *corrected, unsigned *uncorrected, unsigned *pending, unsigned *failed);
     int (*replays)(nvml_device device, unsigned *count);
     int (*generation)(nvml_device device, unsigned *generation);
     int (*generation_max)(nvml_device device, unsigned *generation);
@@ -142,9 +141,9 @@ struct gpu_nvml {
     char driver_version[80];
 };
 
-#define FUNCTION(member, name)                                                                               \
-    {                                                                                                        \
-        "nvml" name, offsetof(struct gpu_nvml, member)                                                       \
+#define FUNCTION(member, name)                                                                                         \
+    {                                                                                                                  \
+        "nvml" name, offsetof(struct gpu_nvml, member)                                                                 \
     }
 static const gpu_function functions[] = {
     FUNCTION(init, "Init_v2"),
@@ -214,8 +213,8 @@ typedef struct nvml_gpu {
     gpu_nvml *n;
     nvml_device device;
     const sources_job *job;
-    bool part;       // a MIG device: it has memory and processes of its own, the rest is the whole GPU's
-    bool link_bytes; // links count bytes; older ones KiB
+    bool part;                  // a MIG device: it has memory and processes of its own, the rest is the whole GPU's
+    bool link_bytes;            // links count bytes; older ones KiB
     unsigned long long seen_us; // of processes' use: the newest that was read
 } nvml_gpu;
 
@@ -261,8 +260,7 @@ static void read_clocks(gpu *g, nvml_gpu *x)
     static const struct {
         gpu_value_id now, most;
         int type;
-    } clocks[] = {{GPU_CLOCK, GPU_CLOCK_MAX, CLOCK_SM},
-                  {GPU_MEMORY_CLOCK, GPU_MEMORY_CLOCK_MAX, CLOCK_MEMORY}};
+    } clocks[] = {{GPU_CLOCK, GPU_CLOCK_MAX, CLOCK_SM}, {GPU_MEMORY_CLOCK, GPU_MEMORY_CLOCK_MAX, CLOCK_MEMORY}};
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
         unsigned mhz = 0;
         int error = CALL(x->n, clock, x->device, clocks[i].type, &mhz);
@@ -288,8 +286,7 @@ static void read_throttling(gpu *g, nvml_gpu *x)
                     {3, GPU_THROTTLED_BOARD_LIMIT},
                     {5, GPU_THROTTLED_RELIABILITY}};
     unsigned long long bits = 0;
-    int error =
-        x->n->reasons ? CALL(x->n, reasons, x->device, &bits) : CALL(x->n, reasons_old, x->device, &bits);
+    int error = x->n->reasons ? CALL(x->n, reasons, x->device, &bits) : CALL(x->n, reasons_old, x->device, &bits);
     gpu_set(g, GPU_THROTTLE_REASONS, error, bits);
     g->reasons = 0;
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings && !error; i++)
@@ -351,19 +348,15 @@ static gpu_value value_of(const nvml_field *f, int error, uint64_t multiply)
 static void read_fields(gpu *g, nvml_gpu *x)
 {
     enum { OWN = 7 };
-    nvml_field fields[OWN + 2 * LINKS] = {{.id = FIELD_MEMORY_TEMPERATURE},
-                                          {.id = FIELD_PCIE_TX},
-                                          {.id = FIELD_PCIE_RX},
-                                          {.id = FIELD_CRC_FLIT},
-                                          {.id = FIELD_CRC_DATA},
-                                          {.id = FIELD_REPLAY},
-                                          {.id = FIELD_RECOVERY}};
+    nvml_field fields[OWN + 2 * LINKS] = {
+        {.id = FIELD_MEMORY_TEMPERATURE}, {.id = FIELD_PCIE_TX}, {.id = FIELD_PCIE_RX}, {.id = FIELD_CRC_FLIT},
+        {.id = FIELD_CRC_DATA},           {.id = FIELD_REPLAY},  {.id = FIELD_RECOVERY}};
     size_t own = g->link_count ? OWN : 3, count = own;
     for (size_t i = 0; i < g->link_count; i++) {
-        fields[count++] = (nvml_field){.id = x->link_bytes ? FIELD_LINK_RX_BYTES : FIELD_LINK_RX_KIB,
-                                       .scope = g->links[i].number};
-        fields[count++] = (nvml_field){.id = x->link_bytes ? FIELD_LINK_TX_BYTES : FIELD_LINK_TX_KIB,
-                                       .scope = g->links[i].number};
+        fields[count++] =
+            (nvml_field){.id = x->link_bytes ? FIELD_LINK_RX_BYTES : FIELD_LINK_RX_KIB, .scope = g->links[i].number};
+        fields[count++] =
+            (nvml_field){.id = x->link_bytes ? FIELD_LINK_TX_BYTES : FIELD_LINK_TX_KIB, .scope = g->links[i].number};
     }
     int error = CALL(x->n, fields, x->device, (int)count, fields);
     g->values[GPU_MEMORY_TEMPERATURE] = value_of(&fields[0], error, 1000);

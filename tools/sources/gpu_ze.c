@@ -211,9 +211,9 @@ struct gpu_ze {
     const char *way;
 };
 
-#define FUNCTION(member, name)                                                                               \
-    {                                                                                                        \
-        name, offsetof(struct gpu_ze, member)                                                                \
+#define FUNCTION(member, name)                                                                                         \
+    {                                                                                                                  \
+        name, offsetof(struct gpu_ze, member)                                                                          \
     }
 static const gpu_function functions[] = {
     FUNCTION(init, "zesInit"),
@@ -255,14 +255,14 @@ static int errno_of(int result)
 {
     switch ((unsigned)result) {
     case 0: return 0;
-    case 0x70000001:                    // device lost
-    case 0x70000006: return ENODEV;     // device requires a reset
+    case 0x70000001:                // device lost
+    case 0x70000006: return ENODEV; // device requires a reset
     case NO_HOST_MEMORY:
-    case 0x70000003: return ENOMEM;     // no memory of the device
-    case 0x70000007: return EAGAIN;     // device sleeps
-    case 0x70010000: return EACCES;     // insufficient permissions
-    case 0x70010001: return EBUSY;      // not available: somebody else has it
-    case 0x70020000:                    // a dependency is missing
+    case 0x70000003: return ENOMEM; // no memory of the device
+    case 0x70000007: return EAGAIN; // device sleeps
+    case 0x70010000: return EACCES; // insufficient permissions
+    case 0x70010001: return EBUSY;  // not available: somebody else has it
+    case 0x70020000:                // a dependency is missing
     case UNSUPPORTED_VERSION:
     case 0x78000003: return EOPNOTSUPP; // unsupported feature
     default: return EIO;
@@ -277,10 +277,10 @@ static int errno_of(int result)
 typedef struct part {
     handle h;
     int kind;
-    bool on_part;      // of a tile
-    uint32_t number;   // of the tile
-    uint64_t mask;     // of its counters
-    bool counts;       // ... whose width is known
+    bool on_part;    // of a tile
+    uint32_t number; // of the tile
+    uint64_t mask;   // of its counters
+    bool counts;     // ... whose width is known
     uint64_t last[2], sum[2];
     bool read_once;
     int64_t since_us; // engines: of last
@@ -614,9 +614,9 @@ static void list(parts *p, enumerate *of, handle device)
 
 static void name_engines(ze_gpu *x)
 {
-    static const char *const kinds[] = {"all",     "compute_all",        "media_all",  "copy_all", "compute",
-                                        "render",  "decode",             "encode",     "copy",     "enhance",
-                                        "3d",      "render_compute_all", "render_all", "3d_all",   "codec_all"};
+    static const char *const kinds[] = {
+        "all",  "compute_all", "media_all", "copy_all",           "compute",    "render", "decode",   "encode",
+        "copy", "enhance",     "3d",        "render_compute_all", "render_all", "3d_all", "codec_all"};
     for (uint32_t i = 0; i < x->engines.count; i++) {
         engine_properties p = {.head = {ENGINE_PROPERTIES, NULL}};
         part *engine = &x->engines.items[i];
@@ -629,9 +629,8 @@ static void name_engines(ze_gpu *x)
         }
         for (uint32_t k = 0; k < i; k++)
             number += x->engines.items[k].kind == engine->kind;
-        const char *kind = engine->kind >= 0 && (size_t)engine->kind < sizeof kinds / sizeof *kinds
-                               ? kinds[engine->kind]
-                               : "other";
+        const char *kind =
+            engine->kind >= 0 && (size_t)engine->kind < sizeof kinds / sizeof *kinds ? kinds[engine->kind] : "other";
         snprintf(engine->name, sizeof engine->name, "engine_%s%u", kind, number);
     }
 }

@@ -73,8 +73,9 @@ static void found_file(void *user, const char *file)
     *x = (sensor){.chip = s->chip_count - 1, .shape = shape, .input = {.fd = -1}};
     snprintf(x->file, sizeof x->file, "%s", file);
     int stem = (int)strcspn(file, "_");
-    bool labelled = emit_read_line(f->e, label, sizeof label, "/sys/class/hwmon/%s/%.*s_label",
-                                   s->chips[x->chip].id, stem, file) && *label;
+    bool labelled =
+        emit_read_line(f->e, label, sizeof label, "/sys/class/hwmon/%s/%.*s_label", s->chips[x->chip].id, stem, file) &&
+        *label;
     snprintf(x->name, sizeof x->name, "%.*s%s%s", stem, file, labelled ? " " : "", labelled ? label : "");
 }
 
@@ -82,7 +83,8 @@ static void found_file(void *user, const char *file)
 static void name_chip(emit *e, chip *c)
 {
     char path[128], target[PATH_MAX], driver[48];
-    if (!emit_read_line(e, driver, sizeof driver, "/sys/class/hwmon/%s/name", c->id)) snprintf(driver, sizeof driver, "%s", c->id);
+    if (!emit_read_line(e, driver, sizeof driver, "/sys/class/hwmon/%s/name", c->id))
+        snprintf(driver, sizeof driver, "%s", c->id);
     snprintf(path, sizeof path, "%.64s/sys/class/hwmon/%s/device", emit_root(e), c->id);
     ssize_t n = readlink(path, target, sizeof target - 1);
     target[n > 0 ? n : 0] = 0;
@@ -113,8 +115,10 @@ static void walk_sensor(emit *e, hwmon_state *s, sensor *x)
     text = emit_file_read(&x->input, e, path, &error);
     if (text) text[strcspn(text, "\n")] = 0;
     digits = text && *text == '-' && (x->shape->flags & NETPROF_SIGNED) ? text + 1 : text;
-    if (!text || !emit_number(digits, &value)) emit_failed(e, x->name, x->shape, text ? EBADMSG : error);
-    else emit_value(e, x->name, x->shape, digits == text ? value : 0 - value);
+    if (!text || !emit_number(digits, &value))
+        emit_failed(e, x->name, x->shape, text ? EBADMSG : error);
+    else
+        emit_value(e, x->name, x->shape, digits == text ? value : 0 - value);
 }
 
 static void walk(void *state, emit *e)
@@ -130,21 +134,24 @@ static void walk(void *state, emit *e)
     for (size_t i = 0; i < s->chip_count; i++) {
         if (at == s->sensor_count || s->sensors[at].chip != i) continue;
         emit_device(e, s->chips[i].name, NETPROF_DEVICE_PHYSICAL);
-        for (; at < s->sensor_count && s->sensors[at].chip == i; at++) walk_sensor(e, s, &s->sensors[at]);
+        for (; at < s->sensor_count && s->sensors[at].chip == i; at++)
+            walk_sensor(e, s, &s->sensors[at]);
     }
 }
 
 static void close_hwmon(void *state)
 {
     hwmon_state *s = state;
-    for (size_t i = 0; i < s->sensor_count; i++) emit_file_close(&s->sensors[i].input);
+    for (size_t i = 0; i < s->sensor_count; i++)
+        emit_file_close(&s->sensors[i].input);
     free(s->sensors);
     free(s->chips);
 }
 
 netprof_err sources_add_hwmon(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "hwmon", .size = sizeof(hwmon_state), .walk = walk, .close = close_hwmon};
+    static const emit_source source = {
+        .name = "hwmon", .size = sizeof(hwmon_state), .walk = walk, .close = close_hwmon};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

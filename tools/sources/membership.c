@@ -17,7 +17,8 @@ typedef struct component {
 
 static bool next_component(const char **path, component *c)
 {
-    while (**path == '/') ++*path;
+    while (**path == '/')
+        ++*path;
     c->at = *path;
     c->size = strcspn(*path, "/\n");
     *path += c->size;
@@ -130,7 +131,8 @@ char *membership_nodes(FILE *file, size_t *count)
         if (*name && *name != '#' && !add_node(&l, name)) break;
     }
     free(line);
-    for (size_t i = 0; i < l.count; i++) size += strlen(l.names[i]) + 1;
+    for (size_t i = 0; i < l.count; i++)
+        size += strlen(l.names[i]) + 1;
     if (l.count) all = malloc(size);
     char *to = all;
     for (size_t i = 0; i < l.count; i++) {

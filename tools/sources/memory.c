@@ -9,7 +9,8 @@ typedef struct memory_state {
 } memory_state;
 
 static const emit_shape bytes = {.unit = "bytes", .kind = NETPROF_KIND_GAUGE, .scale = 1024};
-static const emit_shape bytes_fast = {.unit = "bytes", .kind = NETPROF_KIND_GAUGE, .scale = 1024, .flags = NETPROF_FAST};
+static const emit_shape bytes_fast = {
+    .unit = "bytes", .kind = NETPROF_KIND_GAUGE, .scale = 1024, .flags = NETPROF_FAST};
 static const emit_shape pages = {.unit = "pages", .kind = NETPROF_KIND_GAUGE, .scale = 1};
 static const emit_shape events = SHAPE("events", COUNTER, 0);
 static const emit_shape moved = SHAPE("pages", COUNTER, 0);
@@ -28,13 +29,13 @@ static const struct {
     const char *begin;
     const emit_shape *shape;
 } wanted[] = {
-    {"pgfault", &events},          {"pgmajfault", &events},        {"pswpin", &moved},
-    {"pswpout", &moved},           {"pgscan_direct", &moved},      {"pgsteal_direct", &moved},
-    {"allocstall", &events},       {"compact_stall", &events},     {"compact_fail", &events},
-    {"oom_kill", &events},         {"numa_miss", &moved},          {"numa_foreign", &moved},
-    {"numa_local", &moved},        {"numa_other", &moved},
-    {"numa_pages_migrated", &moved}, {"numa_hint_faults", &events}, {"thp_fault_alloc", &events},
-    {"thp_fault_fallback", &events}, {"pgmigrate_success", &moved},
+    {"pgfault", &events},          {"pgmajfault", &events},      {"pswpin", &moved},
+    {"pswpout", &moved},           {"pgscan_direct", &moved},    {"pgsteal_direct", &moved},
+    {"allocstall", &events},       {"compact_stall", &events},   {"compact_fail", &events},
+    {"oom_kill", &events},         {"numa_miss", &moved},        {"numa_foreign", &moved},
+    {"numa_local", &moved},        {"numa_other", &moved},       {"numa_pages_migrated", &moved},
+    {"numa_hint_faults", &events}, {"thp_fault_alloc", &events}, {"thp_fault_fallback", &events},
+    {"pgmigrate_success", &moved},
 };
 
 static const emit_shape *shape_of(const char *name)
@@ -66,8 +67,10 @@ static void walk_vmstat(emit *e, char *at)
         const emit_shape *shape = name ? shape_of(name) : NULL;
         uint64_t value;
         if (!shape) continue;
-        if (emit_number(word, &value)) emit_value(e, name, shape, value);
-        else emit_failed(e, name, shape, EBADMSG);
+        if (emit_number(word, &value))
+            emit_value(e, name, shape, value);
+        else
+            emit_failed(e, name, shape, EBADMSG);
     }
 }
 
@@ -96,7 +99,8 @@ static void close_memory(void *state)
 
 netprof_err sources_add_memory(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "memory", .size = sizeof(memory_state), .walk = walk, .close = close_memory};
+    static const emit_source source = {
+        .name = "memory", .size = sizeof(memory_state), .walk = walk, .close = close_memory};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

@@ -218,7 +218,8 @@ static int try_group(int directory, const cpulist *online)
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .size = sizeof attr};
     int cpu = 0;
-    while (!cpulist_has(online, (size_t)cpu)) cpu++; // there is one
+    while (!cpulist_has(online, (size_t)cpu))
+        cpu++; // there is one
     int fd = perf_calls->open(&attr, directory, cpu, -1, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
     if (fd < 0) return errno;
     perf_calls->close(fd);
@@ -337,8 +338,7 @@ static void tell_facts(emit *e, const perf_state *s)
     perf_counting_facts(&s->counting, e);
     if (s->cores.kind_count) perf_cores_facts(&s->cores, e);
     for (size_t i = 0; i < s->unit_count; i++)
-        if (s->units[i].denied)
-            emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
+        if (s->units[i].denied) emit_factf(e, "memory_controllers", "not allowed, " PARANOID " is %s", s->paranoid);
 }
 
 static void tell_device(emit *e, perf_state *s, const char *name, unsigned flags)
@@ -398,8 +398,7 @@ static void walk(void *state, emit *e)
     perf_counting_read(&s->counting, emit_fast_only(e));
     perf_cores_read(&s->cores, emit_fast_only(e));
     spoil(s);
-    if (any)
-        tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
+    if (any) tell_device(e, s, job ? "job" : "node", job ? NETPROF_DEVICE_VIRTUAL : NETPROF_DEVICE_PHYSICAL);
     for (size_t i = 0; i < s->unit_count; i++) {
         if (!emit_fast_only(e)) perf_counting_read(&s->units[i].counting, false);
         tell_unit(e, &s->units[i]);

@@ -58,8 +58,7 @@ const perf_row *perf_row_at(size_t index);
 extern const char *perf_libpfm; // the library's file name; a test changes it
 
 // Memory controllers and the like: counted for the node. Calls visit() for each event of each of them.
-void perf_uncore(const emit *e, void (*visit)(void *user, const char *pmu, const perf_event *event),
-                 void *user);
+void perf_uncore(const emit *e, void (*visit)(void *user, const char *pmu, const perf_event *event), void *user);
 
 // ---- counting ----
 
@@ -114,7 +113,7 @@ void perf_counting_read(perf_counting *c, bool fast_only);
 void perf_counting_tell(const perf_counting *c, emit *e);
 // The times alone; of what is not scaled only how long it ran.
 void perf_counting_tell_times(const perf_counting *c, emit *e);
-uint64_t perf_in_unit(const perf_event *x);                    // the total
+uint64_t perf_in_unit(const perf_event *x); // the total
 void perf_counting_facts(const perf_counting *c, emit *e);
 bool perf_counting_works(const perf_counting *c, int *sys_errno); // any event; else why not
 void perf_counting_close(perf_counting *c);

@@ -90,8 +90,7 @@ static int lead(perf_counting *c, perf_target *t, size_t event)
     perf_set *longer = realloc(c->sets, (c->set_count + 1) * sizeof *longer);
     if (!longer) return ENOMEM;
     c->sets = longer;
-    c->sets[c->set_count] =
-        (perf_set){.events = {event}, .count = 1, .software = is_software(&c->events[event])};
+    c->sets[c->set_count] = (perf_set){.events = {event}, .count = 1, .software = is_software(&c->events[event])};
     c->events[event].set = (int)c->set_count++;
     return 0;
 }
@@ -100,8 +99,7 @@ static int lead(perf_counting *c, perf_target *t, size_t event)
 static bool join_last(perf_counting *c, perf_target *t, size_t event)
 {
     perf_set *s = c->set_count ? &c->sets[c->set_count - 1] : NULL;
-    if (!s || c->alone || s->count == SET_EVENTS || s->software != is_software(&c->events[event]))
-        return false;
+    if (!s || c->alone || s->count == SET_EVENTS || s->software != is_software(&c->events[event])) return false;
     if (open_event(c, t, event, t->fds[s->events[0]], &t->fds[event])) return false;
     c->events[event].set = (int)c->set_count - 1;
     s->events[s->count++] = event;
@@ -280,8 +278,7 @@ void perf_counting_read(perf_counting *c, bool fast_only)
 
 uint64_t perf_in_unit(const perf_event *x)
 {
-    if (x->scale >= 1 && x->scale < 1e9 && x->scale == (double)(uint64_t)x->scale)
-        return x->total * (uint64_t)x->scale;
+    if (x->scale >= 1 && x->scale < 1e9 && x->scale == (double)(uint64_t)x->scale) return x->total * (uint64_t)x->scale;
     long double value = (long double)x->total * (long double)x->scale;
     return value < 1.8e19L ? (uint64_t)value : UINT64_MAX;
 }
@@ -303,7 +300,9 @@ void perf_counting_tell_times(const perf_counting *c, emit *e)
         number++;
         for (int running = c->unscaled; running < 2; running++) {
             snprintf(name, sizeof name, "group%zu%s%.24s_%s", number, c->on ? "_on_" : "", c->on ? c->on : "",
-                     c->unscaled ? "ran" : running ? "time_running" : "time_enabled");
+                     c->unscaled ? "ran"
+                     : running   ? "time_running"
+                                 : "time_enabled");
             if (error)
                 emit_failed(e, name, &time, error);
             else

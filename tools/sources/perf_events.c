@@ -24,13 +24,13 @@ typedef struct generic {
     bool needs_kernel;
 } generic;
 
-#define SOFTWARE(name, other, config, ...)                                                                   \
-    {                                                                                                        \
-        name, other, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, __VA_ARGS__                                 \
+#define SOFTWARE(name, other, config, ...)                                                                             \
+    {                                                                                                                  \
+        name, other, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config, __VA_ARGS__                                           \
     }
-#define HARDWARE(name, other, config, ...)                                                                   \
-    {                                                                                                        \
-        name, other, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, __VA_ARGS__                                 \
+#define HARDWARE(name, other, config, ...)                                                                             \
+    {                                                                                                                  \
+        name, other, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, __VA_ARGS__                                           \
     }
 
 static const generic generics[] = {
@@ -50,8 +50,7 @@ static const generic generics[] = {
     HARDWARE("branches", "branch_instructions", BRANCH_INSTRUCTIONS, "instructions", 0, false),
     HARDWARE("branch_misses", NULL, BRANCH_MISSES, "events", 0, false),
     HARDWARE("bus_cycles", NULL, BUS_CYCLES, "CPU cycles", 0, false),
-    HARDWARE("stalled_cycles_frontend", "idle_cycles_frontend", STALLED_CYCLES_FRONTEND, "CPU cycles", 0,
-             false),
+    HARDWARE("stalled_cycles_frontend", "idle_cycles_frontend", STALLED_CYCLES_FRONTEND, "CPU cycles", 0, false),
     HARDWARE("stalled_cycles_backend", "idle_cycles_backend", STALLED_CYCLES_BACKEND, "CPU cycles", 0, false),
     HARDWARE("ref_cycles", NULL, REF_CPU_CYCLES, "CPU cycles", 0, false),
 };
@@ -110,13 +109,11 @@ static const perf_row rows[] = {
     {"flops", FP_COMP, "flops_single_128", "FP_COMP_OPS_EXE:SSE_PACKED_SINGLE", 4, "operations"},
     {"flops", FP_COMP, "flops_single_256", "SIMD_FP_256:PACKED_SINGLE", 8, "operations"},
     {"flops", "amd64_fam17h_zen1", "flops_double",
-     "RETIRED_SSE_AVX_OPERATIONS:DP_MULT_ADD_FLOPS:DP_DIV_FLOPS:DP_MULT_FLOPS:DP_ADD_SUB_FLOPS", 1,
-     "operations"},
+     "RETIRED_SSE_AVX_OPERATIONS:DP_MULT_ADD_FLOPS:DP_DIV_FLOPS:DP_MULT_FLOPS:DP_ADD_SUB_FLOPS", 1, "operations"},
     {"flops", "amd64_fam17h_zen1", "flops_single",
-     "RETIRED_SSE_AVX_OPERATIONS:SP_MULT_ADD_FLOPS:SP_DIV_FLOPS:SP_MULT_FLOPS:SP_ADD_SUB_FLOPS", 1,
+     "RETIRED_SSE_AVX_OPERATIONS:SP_MULT_ADD_FLOPS:SP_DIV_FLOPS:SP_MULT_FLOPS:SP_ADD_SUB_FLOPS", 1, "operations"},
+    {"flops", "amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4", "flops_all", "RETIRED_SSE_AVX_FLOPS:ANY", 1,
      "operations"},
-    {"flops", "amd64_fam17h_zen2 amd64_fam19h_zen3 amd64_fam19h_zen4", "flops_all",
-     "RETIRED_SSE_AVX_FLOPS:ANY", 1, "operations"},
     {"flops", "arm_n2 arm_v1 arm_v2 arm_a64fx", "flops_fixed", "r80c1", 1, "operations"},
     {"flops", "arm_n2 arm_v2", "flops_scalable", "r80c0", 1, "operations"},
     {"flops", "arm_v1", "flops_scalable", "r80c0", 2, "operations"},
@@ -131,10 +128,10 @@ static const perf_row rows[] = {
     {"memory", "snb snb_ep ivb_ep hsw hsw_ep bdw bdw_ep skx clx", "memory_read_bytes",
      "OFFCORE_RESPONSE_0:ANY_DATA:L3_MISS", 64, "bytes"},
     {"memory", "icx spr", "memory_read_bytes", "OCR:READS_TO_CORE_DRAM", 64, "bytes"},
-    {"memory", "amd64_fam19h_zen3", "memory_fill_bytes",
-     "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT", 64, "bytes"},
-    {"memory", "amd64_fam19h_zen4", "memory_fill_bytes",
-     "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", 64, "bytes"},
+    {"memory", "amd64_fam19h_zen3", "memory_fill_bytes", "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT", 64,
+     "bytes"},
+    {"memory", "amd64_fam19h_zen4", "memory_fill_bytes", "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR",
+     64, "bytes"},
 };
 
 const perf_row *perf_row_at(size_t index)
@@ -156,10 +153,10 @@ static const struct {
     {"uncore_imc*", "data_write", "data_write", NULL, 0},
     {"amd_umc_*", "event=0x0a,rdwrmask=0x1", "umc_read", NULL, 64},
     {"amd_umc_*", "event=0x0a,rdwrmask=0x2", "umc_write", NULL, 64},
-#define DF(channel, code)                                                                                    \
-    {                                                                                                        \
-        "amd_df", "event=" code ",umask=0x38", "channel" channel "_bytes",                                   \
-            "amd64_fam17h_zen1 amd64_fam17h_zen2 amd64_fam19h_zen3", 64                                      \
+#define DF(channel, code)                                                                                              \
+    {                                                                                                                  \
+        "amd_df", "event=" code ",umask=0x38", "channel" channel "_bytes",                                             \
+            "amd64_fam17h_zen1 amd64_fam17h_zen2 amd64_fam19h_zen3", 64                                                \
     }
     DF("0", "0x07"),
     DF("1", "0x47"),
@@ -207,8 +204,7 @@ static void find_microarchitecture(void)
 {
     for (int i = 0; i < PFM_PMU_MOST; i++) {
         pfm_pmu info = {.size = sizeof info};
-        if (pfm.pmu(i, &info) || !info.present || info.type != PFM_PMU_TYPE_CORE ||
-            strcmp(info.name, "ix86arch") == 0)
+        if (pfm.pmu(i, &info) || !info.present || info.type != PFM_PMU_TYPE_CORE || strcmp(info.name, "ix86arch") == 0)
             continue;
         snprintf(pfm.name, sizeof pfm.name, "%s", info.name);
         return;
@@ -319,8 +315,7 @@ static double unit_bytes(const char *unit)
     static const struct {
         const char *name;
         double bytes;
-    } units[] = {{"Bytes", 1},     {"KiB", 1024}, {"KB", 1024},
-                 {"MiB", 1048576}, {"MB", 1e6},   {"GiB", 1073741824}};
+    } units[] = {{"Bytes", 1}, {"KiB", 1024}, {"KB", 1024}, {"MiB", 1048576}, {"MB", 1e6}, {"GiB", 1073741824}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcasecmp(units[i].name, unit) == 0) return units[i].bytes;
     return 0;
@@ -348,8 +343,7 @@ int perf_describe(perf_event *event, const emit *e, const char *pmu, const char 
         return ENOENT;
     event->attr.type = (uint32_t)number;
     event->attr.config = event->attr.config1 = event->attr.config2 = 0;
-    bool named =
-        is_plain_name(terms) && emit_read_line(e, text, sizeof text, DEVICES "/%s/events/%s", pmu, terms);
+    bool named = is_plain_name(terms) && emit_read_line(e, text, sizeof text, DEVICES "/%s/events/%s", pmu, terms);
     if (named)
         scale_by(event, e, pmu, terms);
     else if (snprintf(text, sizeof text, "%s", terms) >= (int)sizeof text)
@@ -528,8 +522,7 @@ static int add_group(perf_events *events, const emit *e, const char *word, char 
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (strcasecmp(groups[i].name, word) != 0) continue;
         if (*groups[i].events && !add_list(events, e, groups[i].events, text, size)) return -1;
-        if (strcmp(groups[i].name, "memory") == 0 || strcmp(groups[i].name, "default") == 0)
-            events->uncore = true;
+        if (strcmp(groups[i].name, "memory") == 0 || strcmp(groups[i].name, "default") == 0) events->uncore = true;
         return !has_rows(groups[i].name) || add_rows(events, groups[i].name) ? 1 : -1;
     }
     return 0;
@@ -599,8 +592,7 @@ static void found_pmu(void *user, const char *pmu)
     for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
         perf_event x = blank(controllers[i].name, "bytes");
         if (fnmatch(controllers[i].pmu, pmu, 0)) continue;
-        if (controllers[i].microarchitectures &&
-            !is_among(controllers[i].microarchitectures, perf_microarchitecture()))
+        if (controllers[i].microarchitectures && !is_among(controllers[i].microarchitectures, perf_microarchitecture()))
             continue;
         if (perf_describe(&x, s->e, pmu, controllers[i].event)) continue;
         if (controllers[i].bytes) x.scale = controllers[i].bytes;
@@ -617,8 +609,7 @@ static void look_for_imc(void *user, const char *pmu)
         s->memory_found = true;
 }
 
-void perf_uncore(const emit *e, void (*visit)(void *user, const char *pmu, const perf_event *event),
-                 void *user)
+void perf_uncore(const emit *e, void (*visit)(void *user, const char *pmu, const perf_event *event), void *user)
 {
     uncore_search s = {.e = e, .visit = visit, .user = user};
     emit_directory(e, DEVICES, look_for_imc, &s);

@@ -32,8 +32,10 @@ static void walk(void *state, emit *e)
             uint64_t value;
             if (!kind || !total) continue;
             snprintf(name, sizeof name, "%s_%.8s", resources[i], kind);
-            if (emit_number(total + 6, &value)) emit_value(e, name, &stalled, value);
-            else emit_failed(e, name, &stalled, EBADMSG);
+            if (emit_number(total + 6, &value))
+                emit_value(e, name, &stalled, value);
+            else
+                emit_failed(e, name, &stalled, EBADMSG);
         }
     }
 }
@@ -41,12 +43,14 @@ static void walk(void *state, emit *e)
 static void close_pressure(void *state)
 {
     pressure_state *s = state;
-    for (size_t i = 0; i < RESOURCES; i++) emit_file_close(&s->files[i]);
+    for (size_t i = 0; i < RESOURCES; i++)
+        emit_file_close(&s->files[i]);
 }
 
 netprof_err sources_add_pressure(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "pressure", .size = sizeof(pressure_state), .walk = walk, .close = close_pressure};
+    static const emit_source source = {
+        .name = "pressure", .size = sizeof(pressure_state), .walk = walk, .close = close_pressure};
     (void)job;
     return emit_add(np, &source, NULL, error);
 }

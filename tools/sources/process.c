@@ -27,7 +27,19 @@
 #include <unistd.h>
 
 // What adds up, in the order of `sums`.
-enum { USER, SYSTEM, MINOR_FAULTS, MAJOR_FAULTS, READ_CHARS, WRITE_CHARS, READ_CALLS, WRITE_CALLS, READ_BYTES, WRITE_BYTES, SUMS };
+enum {
+    USER,
+    SYSTEM,
+    MINOR_FAULTS,
+    MAJOR_FAULTS,
+    READ_CHARS,
+    WRITE_CHARS,
+    READ_CALLS,
+    WRITE_CALLS,
+    READ_BYTES,
+    WRITE_BYTES,
+    SUMS
+};
 enum { FIRST_IO = READ_CHARS };
 enum { DEBT_TICKS = 3 }; // how long a parent may take to reap a child that is gone from sight
 
@@ -42,7 +54,7 @@ typedef struct member {
     int debt_ticks;
     uint64_t resident, shared, size, threads, files;
     bool alive, io_denied, files_denied, known;
-    bool ended;                // but nobody waited for it yet
+    bool ended;               // but nobody waited for it yet
     bool is_old, waits_known; // began before the recording; its threads' waits were seen once
 } member;
 
@@ -126,8 +138,8 @@ static void read_io(const emit *e, member *m)
     static const struct {
         const char *begin;
         int sum;
-    } rows[] = {{"rchar: ", READ_CHARS},      {"wchar: ", WRITE_CHARS},     {"syscr: ", READ_CALLS},
-                {"syscw: ", WRITE_CALLS},     {"read_bytes: ", READ_BYTES}, {"write_bytes: ", WRITE_BYTES}};
+    } rows[] = {{"rchar: ", READ_CHARS},  {"wchar: ", WRITE_CHARS},     {"syscr: ", READ_CALLS},
+                {"syscw: ", WRITE_CALLS}, {"read_bytes: ", READ_BYTES}, {"write_bytes: ", WRITE_BYTES}};
     char path[64], *at, *line;
     emit_file io = {.fd = -1};
     int error;
@@ -169,8 +181,10 @@ static void count_files(const emit *e, member *m)
 static void compare_files(process_state *s, const member *m)
 {
     struct rlimit limit;
-    if (!m->files || prlimit(m->pid, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || !limit.rlim_cur) return;
-    if (s->files_limit && (double)m->files * (double)s->files_limit <= (double)s->files_peak * (double)limit.rlim_cur) return;
+    if (!m->files || prlimit(m->pid, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY || !limit.rlim_cur)
+        return;
+    if (s->files_limit && (double)m->files * (double)s->files_limit <= (double)s->files_peak * (double)limit.rlim_cur)
+        return;
     s->files_peak = m->files;
     s->files_limit = limit.rlim_cur;
 }
@@ -219,9 +233,12 @@ static void add_thread(process_state *s, const emit *e, const member *m, pid_t t
     }
     thread *x = &s->now.items[s->now.count++];
     *x = (thread){tid, wait};
-    const thread *last = s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, compare_threads) : NULL;
-    if (last && last->wait_ns <= wait) s->wait_ns += wait - last->wait_ns;
-    else if (!was_there) s->wait_ns += wait;
+    const thread *last =
+        s->threads.count ? bsearch(x, s->threads.items, s->threads.count, sizeof *x, compare_threads) : NULL;
+    if (last && last->wait_ns <= wait)
+        s->wait_ns += wait - last->wait_ns;
+    else if (!was_there)
+        s->wait_ns += wait;
 }
 
 static void end_threads(process_state *s)
@@ -281,7 +298,8 @@ static void read_shares(process_state *s, const emit *e)
     int64_t begin = clock_ns(CLOCK_MONOTONIC);
     int error = 0;
     if (begin < s->shares_next_ns) return;
-    for (size_t i = 0; i < s->count && !error; i++) error = add_shares(e, s->members[i].pid, shares);
+    for (size_t i = 0; i < s->count && !error; i++)
+        error = add_shares(e, s->members[i].pid, shares);
     if (!s->shares_first_ns) s->shares_first_ns = begin;
     s->shares_next_ns = begin + shares_pause(s, begin, clock_ns(CLOCK_MONOTONIC) - begin);
     s->shares_errno = error;
@@ -368,7 +386,8 @@ static bool look_at(process_state *s, const emit *e, size_t index)
         grow(m, &before);
         settle(s, m);
     } else if (m->start < s->begin) {
-        for (int i = 0; i < SUMS; i++) m->base[i] = held(m, i);
+        for (int i = 0; i < SUMS; i++)
+            m->base[i] = held(m, i);
         m->is_old = true;
     }
     m->known = true;
@@ -451,7 +470,8 @@ static void join_by_parents(process_state *s, const emit *e)
 static member *heir(process_state *s, const member *m)
 {
     member *x = find_member(s, m->parent);
-    for (size_t steps = 0; x && !x->alive && steps < s->count; steps++) x = find_member(s, x->parent);
+    for (size_t steps = 0; x && !x->alive && steps < s->count; steps++)
+        x = find_member(s, x->parent);
     return x && x->alive ? x : NULL;
 }
 
@@ -488,15 +508,18 @@ static void bury_ended(process_state *s)
 static size_t count_living(const process_state *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->count; i++) n += !s->members[i].ended;
+    for (size_t i = 0; i < s->count; i++)
+        n += !s->members[i].ended;
     return n;
 }
 
 static void update(process_state *s, const emit *e)
 {
     s->affinity = (cpulist){0};
-    for (size_t i = 0; i < s->count; i++) s->members[i].alive = false;
-    for (size_t i = 0; i < s->job->pid_count; i++) join(s, e, s->job->pids[i]);
+    for (size_t i = 0; i < s->count; i++)
+        s->members[i].alive = false;
+    for (size_t i = 0; i < s->job->pid_count; i++)
+        join(s, e, s->job->pids[i]);
     bool told = !s->job->adopted || join_children(s, e, getpid(), NULL, false);
     // Grows while it runs: children stand behind their parents. Those whose parent ended come from the last walk.
     for (size_t i = 0; i < s->count; i++) {
@@ -517,8 +540,10 @@ static void update(process_state *s, const emit *e)
 
 static void tell_known(emit *e, const char *name, const emit_shape *shape, uint64_t value, uint64_t known)
 {
-    if (known) emit_value(e, name, shape, value);
-    else emit_failed(e, name, shape, ENOENT);
+    if (known)
+        emit_value(e, name, shape, value);
+    else
+        emit_failed(e, name, shape, ENOENT);
 }
 
 // What only full readings hold.
@@ -527,11 +552,15 @@ static void tell_rest(process_state *s, emit *e)
     static const emit_shape wait = SHAPE("ns", COUNTER, 0), share = SHAPE("bytes", GAUGE, NETPROF_STAMPED),
                             cpus = SHAPE("CPUs", GAUGE, 0), files = SHAPE("files", GAUGE, 0);
     static const char *const names[SHARES] = {"memory_proportional", "memory_unique", "memory_swapped"};
-    if (s->wait_told || !s->count) emit_value(e, "run_queue_wait", &wait, s->wait_ns);
-    else emit_failed(e, "run_queue_wait", &wait, EOPNOTSUPP); // a kernel that does not count it
+    if (s->wait_told || !s->count)
+        emit_value(e, "run_queue_wait", &wait, s->wait_ns);
+    else
+        emit_failed(e, "run_queue_wait", &wait, EOPNOTSUPP); // a kernel that does not count it
     for (size_t i = 0; i < SHARES; i++) {
-        if (s->shares_errno) emit_failed(e, names[i], &share, s->shares_errno);
-        else emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
+        if (s->shares_errno)
+            emit_failed(e, names[i], &share, s->shares_errno);
+        else
+            emit_stamped(e, names[i], &share, s->shares[i], s->shares_stamp_ns);
     }
     // Always told, so that the list of counters stays the same when the first process comes.
     tell_known(e, "cpus_allowed", &cpus, s->cpus_allowed, s->cpus_allowed);
@@ -556,12 +585,14 @@ static void tell(process_state *s, emit *e)
         [READ_BYTES] = {"read_bytes", SHAPE("bytes", COUNTER, NETPROF_FAST)},
         [WRITE_BYTES] = {"write_bytes", SHAPE("bytes", COUNTER, NETPROF_FAST)},
     };
-    static const emit_shape bytes = SHAPE("bytes", GAUGE, NETPROF_FAST), threads = SHAPE("threads", GAUGE, NETPROF_FAST),
+    static const emit_shape bytes = SHAPE("bytes", GAUGE, NETPROF_FAST),
+                            threads = SHAPE("threads", GAUGE, NETPROF_FAST),
                             processes = SHAPE("processes", GAUGE, NETPROF_FAST), files = SHAPE("files", GAUGE, 0);
     member all = {0};
     for (size_t i = 0; i < s->count; i++) {
         const member *m = &s->members[i];
-        for (int k = 0; k < SUMS; k++) all.own[k] += held(m, k) - m->base[k];
+        for (int k = 0; k < SUMS; k++)
+            all.own[k] += held(m, k) - m->base[k];
         all.resident += m->resident;
         all.shared += m->shared;
         all.size += m->size;
@@ -571,23 +602,28 @@ static void tell(process_state *s, emit *e)
         all.files_denied |= m->files_denied;
     }
     for (int k = 0; k < SUMS; k++) {
-        if (k >= FIRST_IO && (all.io_denied || s->io_lost)) emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
-        else emit_value(e, sums[k].name, &sums[k].shape, all.own[k] + s->gone[k]);
+        if (k >= FIRST_IO && (all.io_denied || s->io_lost))
+            emit_failed(e, sums[k].name, &sums[k].shape, EACCES);
+        else
+            emit_value(e, sums[k].name, &sums[k].shape, all.own[k] + s->gone[k]);
     }
     emit_value(e, "resident", &bytes, all.resident);
     emit_value(e, "resident_shared", &bytes, all.shared);
     emit_value(e, "virtual_size", &bytes, all.size);
     emit_value(e, "threads", &threads, all.threads);
     emit_value(e, "processes", &processes, s->count);
-    if (all.files_denied) emit_failed(e, "open_files", &files, EACCES);
-    else emit_value(e, "open_files", &files, all.files);
+    if (all.files_denied)
+        emit_failed(e, "open_files", &files, EACCES);
+    else
+        emit_value(e, "open_files", &files, all.files);
     tell_rest(s, e);
 }
 
 static uint64_t uptime_ticks(const emit *e, long hz)
 {
     char text[64];
-    return emit_read_line(e, text, sizeof text, "/proc/uptime") ? (uint64_t)(strtod(text, NULL) * (double)hz) : UINT64_MAX;
+    return emit_read_line(e, text, sizeof text, "/proc/uptime") ? (uint64_t)(strtod(text, NULL) * (double)hz)
+                                                                : UINT64_MAX;
 }
 
 static void walk(void *state, emit *e)
@@ -614,7 +650,8 @@ static void close_process(void *state)
 
 netprof_err sources_add_process(netprof *np, const sources_job *job, netprof_error *error)
 {
-    static const emit_source source = {.name = "process", .size = sizeof(process_state), .walk = walk, .close = close_process};
+    static const emit_source source = {
+        .name = "process", .size = sizeof(process_state), .walk = walk, .close = close_process};
     process_state state = {.job = job};
     return emit_add(np, &source, &state, error);
 }

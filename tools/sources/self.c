@@ -8,14 +8,17 @@
 static void walk(void *state, emit *e)
 {
     static const emit_shape time = SHAPE("ns", COUNTER, NETPROF_FAST);
-    static const emit_shape memory = {.unit = "bytes", .kind = NETPROF_KIND_GAUGE, .scale = 1024, .flags = NETPROF_FAST};
+    static const emit_shape memory = {
+        .unit = "bytes", .kind = NETPROF_KIND_GAUGE, .scale = 1024, .flags = NETPROF_FAST};
     static const emit_shape switches = SHAPE("switches", COUNTER, 0);
     struct timespec t;
     struct rusage use;
     (void)state;
     emit_device(e, "netprof", NETPROF_DEVICE_VIRTUAL);
-    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t)) emit_failed(e, "cpu_time", &time, errno);
-    else emit_value(e, "cpu_time", &time, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
+        emit_failed(e, "cpu_time", &time, errno);
+    else
+        emit_value(e, "cpu_time", &time, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
     if (getrusage(RUSAGE_SELF, &use)) return;
     emit_value(e, "memory_peak", &memory, (uint64_t)use.ru_maxrss * 1024);
     emit_value(e, "switches_involuntary", &switches, (uint64_t)use.ru_nivcsw);

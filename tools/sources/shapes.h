@@ -4,6 +4,9 @@
 
 #include "emit.h"
 
-#define SHAPE(unit_, kind_, flags_) {.unit = unit_, .kind = NETPROF_KIND_##kind_, .width = 64, .flags = flags_, .scale = 1}
+#define SHAPE(unit_, kind_, flags_)                                                                                    \
+    {                                                                                                                  \
+        .unit = unit_, .kind = NETPROF_KIND_##kind_, .width = 64, .flags = flags_, .scale = 1                          \
+    }
 
 #endif

@@ -19,7 +19,8 @@ static bool take_number(const char **at, const char *end, uint64_t *value)
     size_t n = strspn(*at, digits);
     *value = 0;
     if (!n || n > 18 || *at + n > end) return false;
-    for (; n; n--) *value = 10 * *value + (uint64_t)(*(*at)++ - '0');
+    for (; n; n--)
+        *value = 10 * *value + (uint64_t)(*(*at)++ - '0');
     return true;
 }
 
@@ -67,7 +68,8 @@ static bool match_ranges(const char *at, const char *end, const char *node, int 
     if (!after || depth == BRACKETS) return false;
     for (size_t n = 1; n <= run && n <= 18; n++) {
         uint64_t before = 0, rest, number = 0;
-        for (size_t i = 0; i < n; i++) number = 10 * number + (uint64_t)(node[i] - '0');
+        for (size_t i = 0; i < n; i++)
+            number = 10 * number + (uint64_t)(node[i] - '0');
         const char *from = at;
         do {
             range x;
@@ -97,7 +99,8 @@ bool slurm_place(const char *list, const char *node, size_t *place)
     uint64_t before = 0, within;
     for (const char *at = list; *at;) {
         const char *end = at;
-        for (bool open = false; *end && (open || *end != ','); end++) open = *end == '[' || (open && *end != ']');
+        for (bool open = false; *end && (open || *end != ','); end++)
+            open = *end == '[' || (open && *end != ']');
         uint64_t names = names_of(at, end);
         if (end == at || !names) return false;
         if (match(at, end, node, 0, &within)) {
@@ -154,10 +157,12 @@ bool slurm_bytes(const char *text, uint64_t *bytes)
     if (!take_number(&at, text + strlen(text), &whole)) return false;
     double value = (double)whole, digit = .1;
     if (*at == '.')
-        for (at++; *at >= '0' && *at <= '9'; at++, digit /= 10) value += digit * (*at - '0');
+        for (at++; *at >= '0' && *at <= '9'; at++, digit /= 10)
+            value += digit * (*at - '0');
     if (*at && !(unit = strchr(units, *at++))) return false;
     if (*at) return false;
-    for (const char *x = units; x <= unit; x++) value *= 1024;
+    for (const char *x = units; x <= unit; x++)
+        value *= 1024;
     if (!(value < 1e18)) return false;
     *bytes = (uint64_t)(value + .5);
     return true;
@@ -200,8 +205,10 @@ static void tell_user(const reading *r, const char *key, const char *value)
 static void tell_length(const reading *r, const char *key, const char *value)
 {
     int64_t seconds;
-    if (strcmp(value, "UNLIMITED") == 0) r->tell(r->user, key, "unlimited");
-    else if (slurm_seconds(value, &seconds)) tell_number(r, key, (uint64_t)seconds);
+    if (strcmp(value, "UNLIMITED") == 0)
+        r->tell(r->user, key, "unlimited");
+    else if (slurm_seconds(value, &seconds))
+        tell_number(r, key, (uint64_t)seconds);
 }
 
 static void tell_digits(const reading *r, const char *key, const char *value)
@@ -224,12 +231,18 @@ static const struct {
     const char *name, *key;
     void (*tell)(const reading *r, const char *key, const char *value);
 } fields[] = {
-    {"UserId", "job_user", tell_user},           {"Account", "job_account", tell_text},
-    {"QOS", "job_qos", tell_text},               {"JobState", "job_state", tell_text},
-    {"ExitCode", "job_exit_code", tell_text},    {"TimeLimit", "job_time_limit_s", tell_length},
-    {"StartTime", "job_start_s", tell_digits},   {"EndTime", "job_end_s", tell_digits},
-    {"Partition", "job_partition", tell_text},   {"NodeList", "job_nodes", tell_text},
-    {"NumNodes", "job_node_count", tell_digits}, {"NumCPUs", "job_cpus", tell_digits},
+    {"UserId", "job_user", tell_user},
+    {"Account", "job_account", tell_text},
+    {"QOS", "job_qos", tell_text},
+    {"JobState", "job_state", tell_text},
+    {"ExitCode", "job_exit_code", tell_text},
+    {"TimeLimit", "job_time_limit_s", tell_length},
+    {"StartTime", "job_start_s", tell_digits},
+    {"EndTime", "job_end_s", tell_digits},
+    {"Partition", "job_partition", tell_text},
+    {"NodeList", "job_nodes", tell_text},
+    {"NumNodes", "job_node_count", tell_digits},
+    {"NumCPUs", "job_cpus", tell_digits},
     {"TRES", "job_gpus", tell_gpus},
 };
 
@@ -255,8 +268,9 @@ static void take_nodes(reading *r, const char *name, const char *value, bool *he
 // Lines begin with one of these, or with what users wrote.
 static bool is_known_line(const char *line)
 {
-    static const char *const begins[] = {"UserId=",  "Priority=",  "JobState=", "Requeue=", "RunTime=",    "StartTime=",
-                                         "NodeList=", "Partition=", "NumNodes=", "TRES=",    "MinCPUsNode=", "Nodes="};
+    static const char *const begins[] = {
+        "UserId=",   "Priority=",  "JobState=", "Requeue=", "RunTime=",     "StartTime=",
+        "NodeList=", "Partition=", "NumNodes=", "TRES=",    "MinCPUsNode=", "Nodes="};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(line, begins[i], strlen(begins[i])) == 0) return true;
     return false;
@@ -269,8 +283,10 @@ static void take_line(reading *r, char *line)
         char *value = strchr(word, '=');
         if (!value) continue;
         *value++ = 0;
-        if (nodes) take_nodes(r, word, value, &here);
-        else take_field(r, word, value);
+        if (nodes)
+            take_nodes(r, word, value, &here);
+        else
+            take_field(r, word, value);
     }
 }
 

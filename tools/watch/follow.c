@@ -22,13 +22,13 @@ struct follow {
     int fd;
     ino_t inode;
     dev_t device;
-    off_t read;           // bytes of the file that were looked at
-    unsigned char *data;  // what is kept
+    off_t read;          // bytes of the file that were looked at
+    unsigned char *data; // what is kept
     size_t size, room;
-    size_t delivered;     // bytes of data that were delivered
-    item *items;          // of the last pass, in order
+    size_t delivered; // bytes of data that were delivered
+    item *items;      // of the last pass, in order
     size_t count, item_room;
-    size_t compact_at;    // so many snapshots are worth thinning
+    size_t compact_at; // so many snapshots are worth thinning
     bool thinned, ended;
 };
 
@@ -125,7 +125,8 @@ static bool is_complete(const follow *f, const netprof_item *end)
     size_t told = f->count ? f->items[f->count - 1].offset + f->items[f->count - 1].size : HEADER;
     if (!f->thinned || told == f->size) return end->complete;
     if (netprof_reader_open(&reader, f->path, NULL, NULL)) return false;
-    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END) continue;
+    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
+        continue;
     netprof_reader_close(reader);
     return x.complete;
 }
@@ -177,7 +178,8 @@ static bool stands_alone(const follow *f, unsigned char *scratch, size_t schemas
     bool alone = false;
     append(scratch, &schemas, f->data + f->items[i].offset, f->items[i].size);
     if (netprof_reader_open_memory(&reader, scratch, schemas, NULL, NULL)) return false;
-    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END) alone = x.type == NETPROF_ITEM_SNAPSHOT;
+    while (!netprof_reader_next(reader, &x, NULL) && x.type != NETPROF_ITEM_END)
+        alone = x.type == NETPROF_ITEM_SNAPSHOT;
     netprof_reader_close(reader);
     return alone;
 }
@@ -211,7 +213,8 @@ static void compact(follow *f)
             if (!f->items[i].schema || needed[i]) continue;
             size_t key = newest_key(f, scratch, size, f->items[i].schema);
             // All of the schema from its key on; the schema is done with that.
-            for (size_t k = key; k <= i; k++) needed[k] |= f->items[k].schema == f->items[i].schema;
+            for (size_t k = key; k <= i; k++)
+                needed[k] |= f->items[k].schema == f->items[i].schema;
             for (size_t k = 0; k < key; k++)
                 if (f->items[k].schema == f->items[i].schema) f->items[k].schema = NULL;
         }

@@ -6,7 +6,8 @@
 static void drop_first(struct history_set *set, size_t count)
 {
     if (!count) return;
-    for (size_t i = 0; i < count; i++) netprof_snapshot_free(&set->items[i]);
+    for (size_t i = 0; i < count; i++)
+        netprof_snapshot_free(&set->items[i]);
     memmove(set->items, set->items + count, (set->count - count) * sizeof *set->items);
     set->count -= count;
 }
@@ -39,7 +40,8 @@ bool history_add(history *h, const netprof_snapshot *s)
     if (netprof_snapshot_copy(&set->items[set->count], s, NULL)) return false;
     set->count++;
     // The first that stays is the last one at or before the window's begin.
-    while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns) old++;
+    while (old + 2 < set->count && set->items[old + 1].begin_ns <= s->begin_ns - h->window_ns)
+        old++;
     drop_first(set, old);
     return true;
 }

@@ -23,7 +23,8 @@ static int character_columns(const char *text, size_t *bytes)
 int text_columns(const char *text)
 {
     int columns = 0;
-    for (size_t bytes; *text; text += bytes) columns += character_columns(text, &bytes);
+    for (size_t bytes; *text; text += bytes)
+        columns += character_columns(text, &bytes);
     return columns;
 }
 
@@ -100,7 +101,8 @@ void lines_bar(lines *l, style s, int columns, double share)
     if (room > 100) room = 100;
     int filled = isnan(share) ? 0 : (int)lround(fmin(fmax(share, 0), 1) * room * steps);
     if (!filled && share > 0) filled = 1; // a little is not nothing
-    for (int i = 0; i < filled / steps; i++) strcat(bar, output_utf8() ? "\u2588" : "#");
+    for (int i = 0; i < filled / steps; i++)
+        strcat(bar, output_utf8() ? "\u2588" : "#");
     if (output_utf8()) strcat(bar, eighths[filled % steps]);
     int blanks = room - (filled + steps - 1) / steps;
     lines_add(l, FAINT, "[");
@@ -112,7 +114,8 @@ void lines_bar(lines *l, style s, int columns, double share)
 void lines_free(lines *l)
 {
     for (size_t i = 0; i < l->count; i++) {
-        for (size_t k = 0; k < l->items[i].count; k++) free(l->items[i].spans[k].text);
+        for (size_t k = 0; k < l->items[i].count; k++)
+            free(l->items[i].spans[k].text);
         free(l->items[i].spans);
     }
     free(l->items);

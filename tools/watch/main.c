@@ -44,8 +44,8 @@ typedef struct watch {
     rules rules;
     history history;
     schedule clock;
-    view *view; // NULL: there are no two readings yet
-    bool fresh; // there are readings that were not shown yet
+    view *view;    // NULL: there are no two readings yet
+    bool fresh;    // there are readings that were not shown yet
     char *trouble; // why there is nothing new; NULL
     bool drawing, paused, helping, done;
     view_order order;
@@ -77,8 +77,10 @@ static void take(watch *w)
 {
     netprof_error error;
     netprof_err err;
-    if (w->file) err = follow_look(w->file, take_history, w, &error);
-    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !take_history(w, &w->snapshot)) must(NULL);
+    if (w->file)
+        err = follow_look(w->file, take_history, w, &error);
+    else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !take_history(w, &w->snapshot))
+        must(NULL);
     set_trouble(w, err ? trouble_text(&error) : NULL);
 }
 
@@ -115,13 +117,17 @@ static void head_lines(const watch *w, lines *l)
     if (w->view) lines_printf(l, FAINT, "  over %s", number_seconds(w->view->elapsed_s));
     if (w->paused) lines_add(l, CAUTION, "  PAUSED");
     if (w->path) lines_printf(l, NORMAL, "  %s", safe(w->path));
-    if (w->file && follow_ended(w->file)) lines_add(l, CAUTION, " (ended)");
+    if (w->file && follow_ended(w->file))
+        lines_add(l, CAUTION, " (ended)");
     else if (w->file && w->view && age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
         lines_printf(l, CAUTION, " (nothing new for %s)", number_seconds(age_s(w)));
     lines_begin(l);
-    if (w->trouble) lines_printf(l, DANGER, "cannot read: %s", w->trouble);
-    else if (w->view) view_verdict(w->view, l);
-    else lines_add(l, NORMAL, w->path ? "waiting for two readings in the file" : "waiting for the second reading");
+    if (w->trouble)
+        lines_printf(l, DANGER, "cannot read: %s", w->trouble);
+    else if (w->view)
+        view_verdict(w->view, l);
+    else
+        lines_add(l, NORMAL, w->path ? "waiting for two readings in the file" : "waiting for the second reading");
 }
 
 static void help_lines(lines *l)
@@ -158,8 +164,10 @@ static void draw(watch *w)
 {
     lines head = {.width = screen_width()}, body = head, foot = head;
     head_lines(w, &head);
-    if (w->helping) help_lines(&body);
-    else if (w->view) view_lines(w->view, &body);
+    if (w->helping)
+        help_lines(&body);
+    else if (w->view)
+        view_lines(w->view, &body);
     if (screen_height() > 3) foot_lines(w, &foot);
     w->top = screen_draw(&head, &body, &foot, w->top);
     lines_free(&head);
@@ -171,7 +179,8 @@ static void print_lines(const lines *l)
 {
     for (size_t i = 0; i < l->count; i++) {
         const line *x = &l->items[i];
-        for (size_t k = 0; k < x->count; k++) fputs(x->spans[k].text, stdout);
+        for (size_t k = 0; k < x->count; k++)
+            fputs(x->spans[k].text, stdout);
         putchar('\n');
     }
 }
@@ -195,8 +204,10 @@ static void look(watch *w)
     bool news = w->fresh || w->trouble || (w->file && follow_ended(w->file)); // also that nothing comes any more
     make_view(w);
     if (w->view) view_sort(w->view, w->order);
-    if (w->drawing) draw(w);
-    else if (news && (w->view || w->trouble)) print_plain(w);
+    if (w->drawing)
+        draw(w);
+    else if (news && (w->view || w->trouble))
+        print_plain(w);
     if (w->view || w->trouble) w->looks += news || w->drawing;
     if (ferror(stdout)) w->done = true;
     if (count && w->looks >= count) w->done = true;
@@ -208,15 +219,18 @@ static void look(watch *w)
 
 static void scroll(watch *w, int by)
 {
-    if (by < 0 && w->top < (size_t)-by) w->top = 0;
-    else w->top += (size_t)by; // drawing knows the end
+    if (by < 0 && w->top < (size_t)-by)
+        w->top = 0;
+    else
+        w->top += (size_t)by; // drawing knows the end
 }
 
 static void obey(watch *w, screen_key key)
 {
     int page = screen_height() > 5 ? screen_height() - 4 : 1;
     switch (key) {
-    case KEY_QUIT: case KEY_CLOSED: w->done = true; break;
+    case KEY_QUIT:
+    case KEY_CLOSED: w->done = true; break;
     case KEY_PAUSE: w->paused = !w->paused; break;
     case KEY_SORT:
         w->order = (w->order + 1) % VIEW_ORDERS;
@@ -239,7 +253,8 @@ static void obey(watch *w, screen_key key)
 static void obey_keys(watch *w)
 {
     screen_key key;
-    while (!w->done && (key = screen_read_key()) != KEY_NONE) obey(w, key);
+    while (!w->done && (key = screen_read_key()) != KEY_NONE)
+        obey(w, key);
     if (w->done) return;
     if (!w->paused) make_view(w);
     if (w->view) view_sort(w->view, w->order);
@@ -304,7 +319,8 @@ static int begin(watch *w)
     int code = open_input(w);
     if (code) return code;
     sigemptyset(&signals);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaddset(&signals, watched[i]);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&signals, watched[i]);
     if (!schedule_open(&w->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
     schedule_add(&w->clock, w->interval_ns, schedule_now());
     w->drawing = !plain && !once && screen_open();
@@ -334,13 +350,15 @@ static int run(const char **arguments, size_t argument_count)
 static const command watch_command = {
     .name = "watch",
     .arguments = "[FILE]",
-    .text =
-        "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the rules\n"
-        "over the last seconds, CPU, memory, pressure, disks, power and GPUs. With FILE, the same from a recording that\n"
-        "another netprof still writes. On a terminal it draws; into a pipe, or where TERM is dumb, each look is a block\n"
-        "of plain text. What is not known is '?'; what does not exist is '-'.\n"
-        "\n"
-        "Keys: q quit, p pause, s sort, arrows and pages scroll, ? help.",
+    .text = "Shows what this node does now: the rate of every port against its line, what went wrong, findings of the "
+            "rules\n"
+            "over the last seconds, CPU, memory, pressure, disks, power and GPUs. With FILE, the same from a recording "
+            "that\n"
+            "another netprof still writes. On a terminal it draws; into a pipe, or where TERM is dumb, each look is a "
+            "block\n"
+            "of plain text. What is not known is '?'; what does not exist is '-'.\n"
+            "\n"
+            "Keys: q quit, p pause, s sort, arrows and pages scroll, ? help.",
     .examples = "netprof watch --count 2 --interval 500ms\n"
                 "netprof watch --once --interval 200ms --sources netdev,cpu\n"
                 "netprof watch --count 1 run.netprof\n",

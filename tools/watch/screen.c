@@ -98,7 +98,8 @@ int screen_height(void)
 void screen_resized(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) resizeterm(size.ws_row, size.ws_col);
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col)
+        resizeterm(size.ws_row, size.ws_col);
     clearok(curscr, TRUE); // a terminal that is made smaller and larger again may have lost lines
 }
 
@@ -132,10 +133,13 @@ size_t screen_draw(const lines *head, const lines *body, const lines *foot, size
     int row = 0, room = LINES - (int)head->count - (int)foot->count;
     size_t shown = room > 0 ? (size_t)room : 0, most = body->count > shown ? body->count - shown : 0;
     if (top > most) top = most;
-    for (size_t i = 0; i < head->count; i++) draw_line(row++, &head->items[i]);
-    for (size_t i = 0; i < shown; i++) draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
+    for (size_t i = 0; i < head->count; i++)
+        draw_line(row++, &head->items[i]);
+    for (size_t i = 0; i < shown; i++)
+        draw_line(row++, top + i < body->count ? &body->items[top + i] : NULL);
     row = LINES - (int)foot->count;
-    for (size_t i = 0; i < foot->count; i++) draw_line(row++, &foot->items[i]);
+    for (size_t i = 0; i < foot->count; i++)
+        draw_line(row++, &foot->items[i]);
     refresh(); // only what changed goes to the terminal
     return top;
 }
@@ -157,10 +161,22 @@ screen_key screen_read_key(void)
     static const struct {
         int key;
         screen_key means;
-    } keys[] = {{'q', KEY_QUIT},         {'Q', KEY_QUIT},        {'p', KEY_PAUSE},          {' ', KEY_PAUSE},
-                {'s', KEY_SORT},         {'?', KEY_QUESTION},    {'h', KEY_QUESTION},       {KEY_UP, KEY_LINE_UP},
-                {'k', KEY_LINE_UP},      {KEY_DOWN, KEY_LINE_DOWN}, {'j', KEY_LINE_DOWN},   {KEY_PPAGE, KEY_PAGE_UP},
-                {KEY_NPAGE, KEY_PAGE_DOWN}, {KEY_HOME, KEY_FIRST}, {'g', KEY_FIRST},        {KEY_END, KEY_LAST},
+    } keys[] = {{'q', KEY_QUIT},
+                {'Q', KEY_QUIT},
+                {'p', KEY_PAUSE},
+                {' ', KEY_PAUSE},
+                {'s', KEY_SORT},
+                {'?', KEY_QUESTION},
+                {'h', KEY_QUESTION},
+                {KEY_UP, KEY_LINE_UP},
+                {'k', KEY_LINE_UP},
+                {KEY_DOWN, KEY_LINE_DOWN},
+                {'j', KEY_LINE_DOWN},
+                {KEY_PPAGE, KEY_PAGE_UP},
+                {KEY_NPAGE, KEY_PAGE_DOWN},
+                {KEY_HOME, KEY_FIRST},
+                {'g', KEY_FIRST},
+                {KEY_END, KEY_LAST},
                 {'G', KEY_LAST}};
     for (;;) {
         int key = getch();

@@ -8,8 +8,18 @@
 #include <stddef.h>
 
 typedef enum screen_key {
-    KEY_NONE = 0, KEY_QUIT, KEY_PAUSE, KEY_SORT, KEY_QUESTION, KEY_LINE_UP, KEY_LINE_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN,
-    KEY_FIRST, KEY_LAST, KEY_CLOSED
+    KEY_NONE = 0,
+    KEY_QUIT,
+    KEY_PAUSE,
+    KEY_SORT,
+    KEY_QUESTION,
+    KEY_LINE_UP,
+    KEY_LINE_DOWN,
+    KEY_PAGE_UP,
+    KEY_PAGE_DOWN,
+    KEY_FIRST,
+    KEY_LAST,
+    KEY_CLOSED
 } screen_key;
 
 // False: this terminal cannot be drawn on (nothing was changed then).

@@ -20,7 +20,7 @@ static const struct {
 static const struct {
     const char *group;
     happening what;
-} happening_groups[] = {{"CxiRetryHandler", RETRY}, {"RdmaRetries", RETRY},   {"IpRetries", RETRY},
+} happening_groups[] = {{"CxiRetryHandler", RETRY}, {"RdmaRetries", RETRY},     {"IpRetries", RETRY},
                         {"TcpRetries", RETRY},      {"CxiCongestion", WAITING}, {"EthPause", WAITING},
                         {"RdmaCongestion", WAITING}};
 
@@ -42,7 +42,8 @@ static happening happening_of(const difference *d, size_t counter)
     uint32_t marks = catalog_marks(source, c->name);
     if (!row->compared || row->flag == NETPROF_FLAG_GAUGE || !row->magnitude) return HAPPENINGS;
     if (traffic_is_trouble(d, counter)) return row->entry ? group_of(row->entry, ERROR) : ERROR;
-    if (!row->entry || marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY)) return HAPPENINGS;
+    if (!row->entry || marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY))
+        return HAPPENINGS;
     bool moved = strcmp(row->unit, "packets") == 0 || strcmp(row->unit, "bytes") == 0;
     return !moved && group_of(row->entry, HAPPENINGS) == WAITING ? WAITING : HAPPENINGS;
 }
@@ -97,10 +98,10 @@ static void make_events(view *v)
         const netprof_counter *c = &schema->counters[i];
         const char *told = d->rows[i].entry ? d->rows[i].entry->description : "";
         v->events = must(realloc(v->events, (v->event_count + 1) * sizeof *v->events));
-        v->events[v->event_count++] = (view_event){
-            text_format("%-5s  %s %s +%s%s%s", happenings[what].word, safe(schema->devices[c->device].name), safe(c->name),
-                        amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
-            (int)what, happenings[what].style};
+        v->events[v->event_count++] = (view_event){text_format("%-5s  %s %s +%s%s%s", happenings[what].word,
+                                                               safe(schema->devices[c->device].name), safe(c->name),
+                                                               amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
+                                                   (int)what, happenings[what].style};
     }
     if (v->event_count) qsort(v->events, v->event_count, sizeof *v->events, compare_events);
 }
@@ -120,8 +121,10 @@ static void make_ports(view *v)
                     strcmp(schema->devices[i].source, "ip") != 0;
         if (!port || t->repeated) continue;
         view_port *p = &v->ports[v->port_count++];
-        *p = (view_port){.name = schema->devices[i].name, .line_rate = t->line_rate,
-                         .physical = schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL, .packets_per_s = NAN};
+        *p = (view_port){.name = schema->devices[i].name,
+                         .line_rate = t->line_rate,
+                         .physical = schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL,
+                         .packets_per_s = NAN};
         for (int way = 0; way < 2; way++) {
             p->rate[way] = t->bytes_known[way] ? t->byte_rate[way] : NAN;
             p->bound[way] = t->bytes_bound[way];
@@ -183,8 +186,7 @@ const char *view_order_name(view_order order)
 
 void view_sort(view *v, view_order order)
 {
-    if (orders[order].compare && v->port_count)
-        qsort(v->ports, v->port_count, sizeof *v->ports, orders[order].compare);
+    if (orders[order].compare && v->port_count) qsort(v->ports, v->port_count, sizeof *v->ports, orders[order].compare);
 }
 
 // ---- the node ----
@@ -197,7 +199,8 @@ static size_t find_counter(const difference *d, const char *source, const char *
 // Per second; NAN when it is not known.
 static double rate_of(const difference *d, size_t counter)
 {
-    if (counter == NETPROF_NONE || !d->rows[counter].compared || d->rows[counter].flag == NETPROF_FLAG_GAUGE) return NAN;
+    if (counter == NETPROF_NONE || !d->rows[counter].compared || d->rows[counter].flag == NETPROF_FLAG_GAUGE)
+        return NAN;
     return d->rows[counter].rate_per_s;
 }
 
@@ -274,7 +277,8 @@ static void load_pressure(view *v, const difference *d)
     double shares[3];
     static const char *const names[] = {"cpu_some", "memory_some", "io_some"};
     if (!has_source(d, "pressure")) return;
-    for (size_t i = 0; i < 3; i++) shares[i] = rate_of(d, find_counter(d, "pressure", "pressure", names[i])) / 1e6;
+    for (size_t i = 0; i < 3; i++)
+        shares[i] = rate_of(d, find_counter(d, "pressure", "pressure", names[i])) / 1e6;
     add_load(v, "Pressure", fmax(fmax(shares[0], shares[1]), shares[2]),
              text_format("waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
                          share_text(shares[1]), share_text(shares[2])));
@@ -299,7 +303,8 @@ static void load_disks(view *v, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
     size_t devices;
-    double read = sum_of(d, "disk", "read_bytes", &devices), written = sum_of(d, "disk", "write_bytes", &devices), most = NAN;
+    double read = sum_of(d, "disk", "read_bytes", &devices), written = sum_of(d, "disk", "write_bytes", &devices),
+           most = NAN;
     const char *busiest = "";
     for (size_t i = 0; i < schema->device_count; i++) {
         if (strcmp(schema->devices[i].source, "disk") != 0) continue;
@@ -309,8 +314,9 @@ static void load_disks(view *v, const difference *d)
         busiest = schema->devices[i].name;
     }
     if (devices)
-        add_load(v, "Disks", most, text_format("read %s, written %s; %s busy %s", bytes_rate(read), bytes_rate(written),
-                                               *busiest ? safe(busiest) : "?", share_text(most)));
+        add_load(v, "Disks", most,
+                 text_format("read %s, written %s; %s busy %s", bytes_rate(read), bytes_rate(written),
+                             *busiest ? safe(busiest) : "?", share_text(most)));
 }
 
 static void load_power(view *v, const difference *d)
@@ -318,8 +324,9 @@ static void load_power(view *v, const difference *d)
     size_t zones;
     double power = sum_of(d, "energy", "energy", &zones) / 1e6; // uJ/s
     if (!zones) return;
-    add_load(v, "Power", NAN, isnan(power) ? text_format("? (not readable)")
-                                           : text_format("%.1f W in %zu package%s", power, zones, zones > 1 ? "s" : ""));
+    add_load(v, "Power", NAN,
+             isnan(power) ? text_format("? (not readable)")
+                          : text_format("%.1f W in %zu package%s", power, zones, zones > 1 ? "s" : ""));
 }
 
 static void load_job(view *v, const difference *d)
@@ -332,7 +339,8 @@ static void load_job(view *v, const difference *d)
     char cores[32] = "?", count[32] = "?";
     if (!isnan(cpu)) snprintf(cores, sizeof cores, "%.2f", cpu / 1e6);
     if (!isnan(processes)) snprintf(count, sizeof count, "%.0f", processes);
-    add_load(v, "Job", NAN, text_format("%s processes, %s cores busy, %s resident", count, cores, bytes_text(resident)));
+    add_load(v, "Job", NAN,
+             text_format("%s processes, %s cores busy, %s resident", count, cores, bytes_text(resident)));
 }
 
 // One line for each GPU: how busy, memory, power, temperature; what its driver does not tell is left out.
@@ -375,7 +383,8 @@ static void load_self(view *v, const difference *d)
 
 // ---- all ----
 
-static netprof_err compare(difference *d, const netprof_snapshot *before, const netprof_snapshot *after, netprof_error *error)
+static netprof_err compare(difference *d, const netprof_snapshot *before, const netprof_snapshot *after,
+                           netprof_error *error)
 {
     return difference_of_snapshots(d, before, after, false, error);
 }
@@ -415,9 +424,12 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
 void view_free(view *v)
 {
     if (!v) return;
-    for (size_t i = 0; i < v->port_count; i++) free(v->ports[i].trouble);
-    for (size_t i = 0; i < v->load_count; i++) free(v->loads[i].text);
-    for (size_t i = 0; i < v->event_count; i++) free(v->events[i].text);
+    for (size_t i = 0; i < v->port_count; i++)
+        free(v->ports[i].trouble);
+    for (size_t i = 0; i < v->load_count; i++)
+        free(v->loads[i].text);
+    for (size_t i = 0; i < v->event_count; i++)
+        free(v->events[i].text);
     findings_free(&v->findings);
     difference_free(&v->last);
     difference_free(&v->window);
@@ -440,8 +452,10 @@ void view_verdict(const view *v, lines *l)
     severity s = v->findings.severity;
     const char *verdict = safe(v->findings.verdict);
     int word = s > SEVERITY_WATCH ? (int)strcspn(verdict, ":") : 0; // it begins with how bad it is
-    if (word) lines_printf(l, severity_style(s), "%.*s", word, verdict);
-    else lines_printf(l, severity_style(s), "%s: ", severity_name(s));
+    if (word)
+        lines_printf(l, severity_style(s), "%.*s", word, verdict);
+    else
+        lines_printf(l, severity_style(s), "%s: ", severity_name(s));
     lines_add(l, s >= SEVERITY_WATCH ? STRONG : NORMAL, verdict + word);
     lines_printf(l, FAINT, " (last %s)", number_seconds(v->window_s));
 }
@@ -540,12 +554,17 @@ static void port_line(const view_port *p, lines *l, const port_columns *c)
         lines_cell(l, s, c->rate, true, rate);
         if (!c->bar) continue;
         lines_blank(l, 1);
-        if (p->line_rate > 0) lines_bar(l, port_share(p, way) >= 0.9 ? CAUTION : s, c->bar, port_share(p, way));
-        else lines_blank(l, c->bar);
+        if (p->line_rate > 0)
+            lines_bar(l, port_share(p, way) >= 0.9 ? CAUTION : s, c->bar, port_share(p, way));
+        else
+            lines_blank(l, c->bar);
     }
     if (c->line) {
         lines_blank(l, 1);
-        lines_cell(l, s, c->line, true, p->line_rate > 0 ? number_rate(p->line_rate, "bytes") : p->physical ? "?" : "-");
+        lines_cell(l, s, c->line, true,
+                   p->line_rate > 0 ? number_rate(p->line_rate, "bytes")
+                   : p->physical    ? "?"
+                                    : "-");
     }
     if (c->packets) {
         lines_blank(l, 1);
@@ -576,6 +595,7 @@ void view_lines(const view *v, lines *l)
     finding_lines(v, l);
     load_lines(v, l);
     if (v->port_count) port_heading(v, l, &c);
-    for (size_t i = 0; i < v->port_count; i++) port_line(&v->ports[i], l, &c);
+    for (size_t i = 0; i < v->port_count; i++)
+        port_line(&v->ports[i], l, &c);
     event_lines(v, l);
 }

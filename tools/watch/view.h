@@ -38,8 +38,8 @@ typedef struct view {
     difference last, window; // between the last two readings; over the window
     findings findings;       // over the window
     char *host;
-    int64_t wall_ns;   // of the last reading
-    double elapsed_s;  // between the last two
+    int64_t wall_ns;  // of the last reading
+    double elapsed_s; // between the last two
     double window_s;
     view_port *ports;
     size_t port_count;

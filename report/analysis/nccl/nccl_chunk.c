@@ -81,10 +81,8 @@ static uint32_t find_member(nccl_chunk *c, const nccl_line *line)
     w.line = line;
     resolve(&w.id, &line->header.id);
     resolve(&w.host, &line->metadata.host);
-    uint64_t hash =
-        nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
-    uint32_t next = (uint32_t)c->member_count,
-             found = nccl_index_put(&c->member_index, hash, same_member, &w, next);
+    uint64_t hash = nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
+    uint32_t next = (uint32_t)c->member_count, found = nccl_index_put(&c->member_index, hash, same_member, &w, next);
     if (found == NCCL_NONE) c->failed = true;
     return found == next ? add_member(c, &w) : found;
 }
@@ -123,8 +121,7 @@ static uint32_t find_what(nccl_chunk *c, const nccl_perf *perf)
     hash = nccl_mix(hash, nccl_hash_bytes(k.algo.at, k.algo.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.proto.at, k.proto.length));
     hash = nccl_mix(hash, nccl_hash_bytes(k.timing.at, k.timing.length));
-    uint32_t next = (uint32_t)c->what_count,
-             found = nccl_index_put(&c->what_index, hash, same_what, &k, next);
+    uint32_t next = (uint32_t)c->what_count, found = nccl_index_put(&c->what_index, hash, same_what, &k, next);
     if (found != next) {
         if (found == NCCL_NONE) c->failed = true;
         return found;
@@ -133,8 +130,7 @@ static uint32_t find_what(nccl_chunk *c, const nccl_perf *perf)
         c->failed = true;
         return NCCL_NONE;
     }
-    c->whats[c->what_count++] =
-        (nccl_what){keep(c, &k.coll), keep(c, &k.algo), keep(c, &k.proto), keep(c, &k.timing)};
+    c->whats[c->what_count++] = (nccl_what){keep(c, &k.coll), keep(c, &k.algo), keep(c, &k.proto), keep(c, &k.timing)};
     return c->failed ? NCCL_NONE : found;
 }
 
@@ -173,16 +169,14 @@ static nccl_local_slot *find_slot(nccl_chunk *c, uint32_t member, uint32_t what,
 {
     slot_key k = {c, member, what, size};
     uint64_t hash = nccl_mix(nccl_mix(size, member), what);
-    uint32_t next = (uint32_t)c->slot_count,
-             found = nccl_index_put(&c->slot_index, hash, same_slot, &k, next);
+    uint32_t next = (uint32_t)c->slot_count, found = nccl_index_put(&c->slot_index, hash, same_slot, &k, next);
     if (found == next) {
         uint32_t track = find_track(c, &k);
         if (track == NCCL_NONE || !NCCL_ROOM(c->slots, c->slot_count, c->slot_room)) {
             c->failed = true;
             return NULL;
         }
-        c->slots[c->slot_count++] =
-            (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
+        c->slots[c->slot_count++] = (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
     }
     if (found == NCCL_NONE) c->failed = true;
     return found == NCCL_NONE ? NULL : &c->slots[found];
@@ -229,8 +223,7 @@ static void add_p2p(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint6
         return;
     }
     int64_t peer = perf->seen >> NCCL_PERF_PEER & 1 ? (int64_t)perf->peer : -1;
-    c->p2p[c->p2p_count++] =
-        (nccl_p2p_record){member, what, peer, perf->sn, perf->size, perf->time_us, perf->bus_gbs};
+    c->p2p[c->p2p_count++] = (nccl_p2p_record){member, what, peer, perf->sn, perf->size, perf->time_us, perf->bus_gbs};
     note_time(&c->members[member], dump_us);
 }
 
@@ -251,8 +244,7 @@ static bool same_proxy(const void *user, uint32_t i)
 static nccl_proxy *find_proxy(nccl_chunk *c, const proxy_key *k)
 {
     uint32_t next = (uint32_t)c->proxy_count;
-    uint32_t found =
-        nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), same_proxy, k, next);
+    uint32_t found = nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), same_proxy, k, next);
     if (found == next) {
         if (!NCCL_ROOM(c->proxies, c->proxy_count, c->proxy_room)) return NULL;
         c->proxies[c->proxy_count++] =
@@ -301,8 +293,8 @@ static void add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)
     note_time(&c->members[member], line->metadata.dump_us);
     bool bare_lines_follow = line->minor < 0 || line->minor >= 3;
     c->context_told = true;
-    c->context = (nccl_bare_context){bare_lines_follow ? member : NCCL_NONE, line->metadata.dump_us,
-                                     from->coll_records, from->p2p_records};
+    c->context = (nccl_bare_context){bare_lines_follow ? member : NCCL_NONE, line->metadata.dump_us, from->coll_records,
+                                     from->p2p_records};
 }
 
 // Whose the bare line is: NCCL_NONE when nobody told, or when more came than were announced.
@@ -353,8 +345,7 @@ void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length)
     } else {
         c->invalid_sizes += line.invalid_size;
     }
-    if (line.outcome < NCCL_COLL && line.outcome != NCCL_BLANK && !c->first_bad_line)
-        c->first_bad_line = c->lines;
+    if (line.outcome < NCCL_COLL && line.outcome != NCCL_BLANK && !c->first_bad_line) c->first_bad_line = c->lines;
     c->outcomes[line.outcome]++;
 }
 

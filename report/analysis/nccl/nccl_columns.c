@@ -37,8 +37,7 @@ static const char *const text_columns[] = {"algo",
                                            "version"};
 
 enum { UNSIGNED = 0, SIGNED, REAL, TEXT };
-static const char *const types[] = {
-    [UNSIGNED] = "UBIGINT", [SIGNED] = "BIGINT", [REAL] = "DOUBLE", [TEXT] = "VARCHAR"};
+static const char *const types[] = {[UNSIGNED] = "UBIGINT", [SIGNED] = "BIGINT", [REAL] = "DOUBLE", [TEXT] = "VARCHAR"};
 
 typedef struct scan {
     FILE *from;
@@ -94,8 +93,7 @@ static int type_of_cell(const char *text)
     size_t digits = strspn(text, "0123456789");
     if (!*text || (!text[digits] && digits < 20)) return UNSIGNED; // an empty cell is none
     if (!text[digits] && digits == 20 && strcmp(text, "18446744073709551615") <= 0) return UNSIGNED;
-    if (*text == '-' && strlen(text) < 20 && text[1] && !text[1 + strspn(text + 1, "0123456789")])
-        return SIGNED;
+    if (*text == '-' && strlen(text) < 20 && text[1] && !text[1 + strspn(text + 1, "0123456789")]) return SIGNED;
     strtod(text, &end);
     return *end || strpbrk(text, "xXnN") ? TEXT : REAL;
 }

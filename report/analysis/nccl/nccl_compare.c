@@ -44,8 +44,7 @@ static size_t collect(const nccl *n, const nccl_kind *kind, bool after, sample *
 // The rank-sum test (Mann and Whitney) by its normal approximation, ties corrected.
 static bool rank_sum(const nccl_comparison *c, nccl_compared *row)
 {
-    double a = (double)row->before->instances, b = (double)row->after->instances, all = a + b, sum = 0,
-           ties = 0;
+    double a = (double)row->before->instances, b = (double)row->after->instances, all = a + b, sum = 0, ties = 0;
     sample *samples = malloc((size_t)(all + 1) * sizeof *samples);
     if (!samples) return false;
     size_t count = collect(c->before, row->before, false, samples);
@@ -77,8 +76,7 @@ static bool compare_row(const nccl_comparison *c, nccl_compared *row)
     if (!rank_sum(c, row)) return false;
     row->verdict = NCCL_ALIKE;
     if (row->wire_ratio > 1 + NCCL_COMPARE_CHANGE && row->z > NCCL_COMPARE_Z) row->verdict = NCCL_SLOWER;
-    if (row->wire_ratio < 1 / (1 + NCCL_COMPARE_CHANGE) && row->z < -NCCL_COMPARE_Z)
-        row->verdict = NCCL_FASTER;
+    if (row->wire_ratio < 1 / (1 + NCCL_COMPARE_CHANGE) && row->z < -NCCL_COMPARE_Z) row->verdict = NCCL_FASTER;
     return true;
 }
 

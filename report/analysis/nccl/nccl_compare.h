@@ -9,17 +9,11 @@
 #define NCCL_COMPARE_CHANGE 0.10
 #define NCCL_COMPARE_Z      5.0
 
-typedef enum nccl_verdict {
-    NCCL_ALIKE = 0,
-    NCCL_SLOWER,
-    NCCL_FASTER,
-    NCCL_ONLY_BEFORE,
-    NCCL_ONLY_AFTER
-} nccl_verdict;
+typedef enum nccl_verdict { NCCL_ALIKE = 0, NCCL_SLOWER, NCCL_FASTER, NCCL_ONLY_BEFORE, NCCL_ONLY_AFTER } nccl_verdict;
 
 typedef struct nccl_compared {
     const nccl_kind *before, *after; // NULL: not there
-    double wire_ratio; // after / before of the medians; NAN unless both are there, likewise the next two
+    double wire_ratio;               // after / before of the medians; NAN unless both are there, likewise the next two
     double skew_ratio, bus_ratio;
     double z; // rank-sum of the wire times, > 0: after is slower
     nccl_verdict verdict;

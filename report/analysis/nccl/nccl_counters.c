@@ -39,8 +39,7 @@ static void add_bytes(nccl_counters_host *h, const series *s)
         const series_device *d = &s->devices[i];
         for (size_t k = 0; d->chosen && k < d->count; k++)
             for (int way = 0; way < 2; way++) {
-                double seconds = overlap(d->steps[k].from_s, d->steps[k].to_s, h),
-                       rate = d->steps[k].rate[way];
+                double seconds = overlap(d->steps[k].from_s, d->steps[k].to_s, h), rate = d->steps[k].rate[way];
                 if (d->steps[k].gap || isnan(rate) || seconds <= 0) continue;
                 h->bytes[way] = (isnan(h->bytes[way]) ? 0 : h->bytes[way]) + rate * seconds;
                 if (!(h->peak_rate[way] >= rate)) h->peak_rate[way] = rate;
@@ -133,8 +132,8 @@ static void describe(char *text, size_t size, const nccl_moved *moved, size_t co
     if (!moved->counter)
         snprintf(text, size, "no %s", kind);
     else
-        snprintf(text, size, "%s (%.400s %.4g%s%.100s%s)", kind, moved->counter, moved->amount,
-                 *moved->unit ? " " : "", moved->unit, count > 1 ? ", and others" : "");
+        snprintf(text, size, "%s (%.400s %.4g%s%.100s%s)", kind, moved->counter, moved->amount, *moved->unit ? " " : "",
+                 moved->unit, count > 1 ? ", and others" : "");
 }
 
 static char *claim_of(const nccl_counters *c, const nccl_counters_host *h)

@@ -16,9 +16,8 @@ typedef struct nccl_counters_host {
     uint32_t host;       // index in nccl.hosts
     size_t run;          // index in series.runs
     double from_s, to_s; // on the series' axis: what both recording and logs cover
-    double
-        bytes[2]; // received and sent in it by the chosen devices, SERIES_IN and SERIES_OUT; NAN: not known
-    double peak_rate[2];                 // bytes/s: highest of one device's steps
+    double bytes[2];     // received and sent in it by the chosen devices, SERIES_IN and SERIES_OUT; NAN: not known
+    double peak_rate[2]; // bytes/s: highest of one device's steps
     nccl_moved trouble, waiting;         // those that moved in most steps
     size_t trouble_count, waiting_count; // how many counters did
 } nccl_counters_host;

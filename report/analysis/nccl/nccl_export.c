@@ -69,9 +69,8 @@ static const char *packing_name(nccl_packing p)
 
 static void lines_csv(const nccl *n, nccl_out *o)
 {
-    static const nccl_outcome outcomes[] = {NCCL_BLANK,      NCCL_BAD_JSON,  NCCL_NOT_OBJECT,
-                                            NCCL_NO_CONTEXT, NCCL_P2P,       NCCL_DUMP_STATS,
-                                            NCCL_OTHER,      NCCL_BAD_VALUE, NCCL_COLL};
+    static const nccl_outcome outcomes[] = {NCCL_BLANK,      NCCL_BAD_JSON, NCCL_NOT_OBJECT, NCCL_NO_CONTEXT, NCCL_P2P,
+                                            NCCL_DUMP_STATS, NCCL_OTHER,    NCCL_BAD_VALUE,  NCCL_COLL};
     head(o, "file,gz_truncated,lines,blank,bad_json,not_object,no_context,p2p,dump_stats,other,bad_value,"
             "coll,tail_cut,"
             "path,proxy,too_long,invalid_sizes,duplicates,conflicts,disagreeing,first_bad_line,packing,bytes,"
@@ -85,13 +84,9 @@ static void lines_csv(const nccl *n, nccl_out *o)
             nccl_csv_u64(o, f->outcomes[outcomes[k]]);
         nccl_csv_u64(o, f->tail_cut);
         nccl_csv_name(o, f->path);
-        const uint64_t more[] = {f->outcomes[NCCL_PROXY],
-                                 f->outcomes[NCCL_TOO_LONG],
-                                 f->invalid_sizes,
-                                 f->duplicates,
-                                 f->conflicts,
-                                 f->disagreeing,
-                                 f->first_bad_line};
+        const uint64_t more[] = {
+            f->outcomes[NCCL_PROXY], f->outcomes[NCCL_TOO_LONG], f->invalid_sizes, f->duplicates, f->conflicts,
+            f->disagreeing,          f->first_bad_line};
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             nccl_csv_u64(o, more[k]);
         nccl_csv_name(o, packing_name(f->packing));
@@ -142,12 +137,11 @@ static void instance_cells(const nccl *n, const nccl_series *s, const nccl_insta
 
 static void instances_csv(const nccl *n, nccl_out *o, const ordered *order)
 {
-    head(o,
-         "comm_type,coll,size,id,coll_sn,log_count,n_ranks,min_us,max_us,mean_us,max_busbw,min_busbw,missing_"
-         "ranks,"
-         "skew_us,last_arrival_rank,last_arrival_host,last_arrival_pid,"
-         "communicator,run,last_arrival_ranks,last_arrival_cost_us,median_us,wire_algbw_gbs,wire_busbw_gbs,"
-         "mean_busbw_gbs,algo,proto,first_dump_us,last_dump_us");
+    head(o, "comm_type,coll,size,id,coll_sn,log_count,n_ranks,min_us,max_us,mean_us,max_busbw,min_busbw,missing_"
+            "ranks,"
+            "skew_us,last_arrival_rank,last_arrival_host,last_arrival_pid,"
+            "communicator,run,last_arrival_ranks,last_arrival_cost_us,median_us,wire_algbw_gbs,wire_busbw_gbs,"
+            "mean_busbw_gbs,algo,proto,first_dump_us,last_dump_us");
     for (size_t i = 0; i < n->series_count; i++) {
         const nccl_series *s = order[i].series;
         for (size_t k = 0; k < s->instance_count; k++) {
@@ -245,8 +239,7 @@ static void communicators_csv(const nccl *n, nccl_out *o, const ordered *order)
         nccl_csv_name(o, n->colls[s->coll]);
         nccl_csv_u64(o, s->size);
         nccl_csv_u64(o, s->instance_count);
-        const double first[] = {p->wire_us.p50, p->wire_us.p99, p->best_bus_gbs.p50, p->skew_us.p50,
-                                p->skew_us.p99};
+        const double first[] = {p->wire_us.p50, p->wire_us.p99, p->best_bus_gbs.p50, p->skew_us.p50, p->skew_us.p99};
         for (size_t k = 0; k < sizeof first / sizeof *first; k++)
             nccl_csv_number(o, first[k]);
         nccl_csv_u64(o, s->incomplete);
@@ -326,9 +319,8 @@ static bool ranks_csv(const nccl *n, nccl_out *o)
     for (size_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.records) order[count++] = &n->processes[i];
     qsort(order, count, sizeof(nccl_process *), by_last_share);
-    head(o,
-         "host,pid,records,last_arrivals,wait_us_total,wait_us_mean,last_share,local_rank,last_alone,cost_us,"
-         "wait_us_caused,judged,judged_last_alone,judged_cost_us,behind_median_us_mean,missing,missing_tail");
+    head(o, "host,pid,records,last_arrivals,wait_us_total,wait_us_mean,last_share,local_rank,last_alone,cost_us,"
+            "wait_us_caused,judged,judged_last_alone,judged_cost_us,behind_median_us_mean,missing,missing_tail");
     for (size_t i = 0; i < count; i++) {
         const nccl_process *p = order[i];
         const nccl_waiting *w = &p->waiting;
@@ -340,8 +332,7 @@ static bool ranks_csv(const nccl *n, nccl_out *o)
         nccl_csv_number(o, (double)w->suffered_us / (double)w->records);
         nccl_csv_number(o, last_share(w));
         nccl_csv_u64(o, p->local);
-        const uint64_t more[] = {w->last_alone, w->cost_us,     w->caused_us,
-                                 w->judged,     w->judged_last, w->judged_cost_us};
+        const uint64_t more[] = {w->last_alone, w->cost_us, w->caused_us, w->judged, w->judged_last, w->judged_cost_us};
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)
             nccl_csv_u64(o, more[k]);
         nccl_csv_number(o, w->judged ? w->behind_us / (double)w->judged : NAN);
@@ -415,10 +406,9 @@ static void proxies_csv(const nccl *n, nccl_out *o)
 
 static void metrics_csv(const nccl *n, nccl_out *o)
 {
-    static const char *const labels[] = {"hostname",   "node",          "gpu",     "comm_id",
-                                         "comm_name",  "rank",          "nranks",  "n_nodes",
-                                         "collective", "p2p_operation", "coll_sn", "message_size",
-                                         "algo_proto", "slurm_job_id",  "version"};
+    static const char *const labels[] = {"hostname", "node",         "gpu",        "comm_id",      "comm_name",
+                                         "rank",     "nranks",       "n_nodes",    "collective",   "p2p_operation",
+                                         "coll_sn",  "message_size", "algo_proto", "slurm_job_id", "version"};
     enum { LABELS = sizeof labels / sizeof *labels };
     nccl_out_text(o, "file,metric,value");
     for (size_t k = 0; k < LABELS; k++) {
@@ -447,8 +437,7 @@ static const char *given(const char *text, const char *otherwise)
 static void action(nccl_out *o, const char *index, const nccl_export_options *e, const char *id)
 {
     char text[2048];
-    snprintf(text, sizeof text, "%.256s-%.256s-%s", given(e->cluster, "unknown"), given(e->jobid, "unknown"),
-             id);
+    snprintf(text, sizeof text, "%.256s-%.256s-%s", given(e->cluster, "unknown"), given(e->jobid, "unknown"), id);
     nccl_out_text(o, "{\"index\":{\"_index\":");
     nccl_json_quoted(o, index);
     nccl_out_text(o, ",\"_id\":");
@@ -457,8 +446,8 @@ static void action(nccl_out *o, const char *index, const nccl_export_options *e,
 }
 
 // What both kinds of documents begin with.
-static void document_begin(const nccl *n, nccl_out *o, const nccl_export_options *e, nccl_class type,
-                           uint32_t coll, uint64_t size, const char *ranks)
+static void document_begin(const nccl *n, nccl_out *o, const nccl_export_options *e, nccl_class type, uint32_t coll,
+                           uint64_t size, const char *ranks)
 {
     char human[32], tag[96], job_tag[400];
     nccl_size_text(size, human, sizeof human);
@@ -484,9 +473,9 @@ static void detailed_document(const nccl *n, nccl_out *o, const nccl_export_opti
     const nccl_communicator *c = communicator_of(n, s);
     char ranks[32], id[1024];
     snprintf(ranks, sizeof ranks, "%lld", (long long)c->ranks);
-    snprintf(id, sizeof id, "%s-%.128s-%.256s-r%lld-n%lld-%u-%llu-%llu", nccl_class_name(c->type),
-             n->colls[s->coll], c->id, (long long)c->ranks, (long long)c->nodes, c->run,
-             (unsigned long long)s->size, (unsigned long long)x->sn);
+    snprintf(id, sizeof id, "%s-%.128s-%.256s-r%lld-n%lld-%u-%llu-%llu", nccl_class_name(c->type), n->colls[s->coll],
+             c->id, (long long)c->ranks, (long long)c->nodes, c->run, (unsigned long long)s->size,
+             (unsigned long long)x->sn);
     action(o, given(e->detailed_index, "nccl-detailed"), e, id);
     document_begin(n, o, e, c->type, s->coll, s->size, ranks);
     nccl_json_member_text(o, "s_comm_id", c->id);
@@ -553,8 +542,8 @@ bool nccl_table_empty(const nccl *n, nccl_table table)
     }
 }
 
-netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options,
-                        netprof_write_fn write, void *user)
+netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options, netprof_write_fn write,
+                        void *user)
 {
     static const nccl_export_options none;
     nccl_out o;
@@ -609,8 +598,8 @@ const char *nccl_summary_path(const nccl *n, size_t i, char *text, size_t size)
     const nccl_kind *k = summary_kind(n, i);
     char human[32];
     nccl_size_text(k->size, human, sizeof human);
-    snprintf(text, size, "summary/msg_size_%llu_%s/summary_%s_%s_%llu.csv", (unsigned long long)k->size,
-             human, nccl_class_name(k->type), n->colls[k->coll], (unsigned long long)k->size);
+    snprintf(text, size, "summary/msg_size_%llu_%s/summary_%s_%s_%llu.csv", (unsigned long long)k->size, human,
+             nccl_class_name(k->type), n->colls[k->coll], (unsigned long long)k->size);
     return text;
 }
 
@@ -688,16 +677,14 @@ netprof_err nccl_summary_write(const nccl *n, size_t i, netprof_write_fn write, 
     for (size_t s = 0; s < n->series_count; s++) {
         if (n->series[s].kind != (uint32_t)(k - n->kinds)) continue;
         for (size_t x = 0; x < n->series[s].instance_count; x++)
-            rows[count++] = (summary_row){&n->instances[n->series[s].first_instance + x],
-                                          communicator_of(n, &n->series[s])};
+            rows[count++] =
+                (summary_row){&n->instances[n->series[s].first_instance + x], communicator_of(n, &n->series[s])};
     }
     qsort(rows, count, sizeof *rows, by_sn);
     nccl_out_begin(&o, write, user);
-    head(
-        &o,
-        "id,coll_sn,coll_msg_size_bytes,mean_coll_busbw_gbs,log_count,n_ranks,nnodes,coll_start_timestamp_us,"
-        "coll_end_timestamp_us,coll_duration_us,human_readable_coll_msg_size_bytes,coll_start_datetime,"
-        "coll_end_datetime,coll_duration_human");
+    head(&o, "id,coll_sn,coll_msg_size_bytes,mean_coll_busbw_gbs,log_count,n_ranks,nnodes,coll_start_timestamp_us,"
+             "coll_end_timestamp_us,coll_duration_us,human_readable_coll_msg_size_bytes,coll_start_datetime,"
+             "coll_end_datetime,coll_duration_human");
     for (size_t r = 0; r < count; r++)
         summary_line(&o, &rows[r], k->size);
     free(rows);

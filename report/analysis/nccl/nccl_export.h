@@ -32,8 +32,8 @@ typedef struct nccl_export_options {
 } nccl_export_options;
 
 // NETPROF_ERR_IO when write failed.
-netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options,
-                        netprof_write_fn write, void *user);
+netprof_err nccl_export(const nccl *n, nccl_table table, const nccl_export_options *options, netprof_write_fn write,
+                        void *user);
 
 // The exporter's tree: summary/msg_size_B_H/summary_CLASS_COLL_B.csv. Paths are relative and safe as file names.
 size_t nccl_summary_count(const nccl *n);

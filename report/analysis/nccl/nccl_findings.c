@@ -45,10 +45,9 @@ static const nccl_rule table[RULES + 1] = {
                    "own: last, alone, in more than half of the complete calls over several hosts, and not by "
                    "chance (z > 5)",
                    "look at this host as a whole: power and clock limits, memory, other jobs, storage"},
-    [SLOW_HOST] =
-        {"nccl-slow-host", "wire", "x", 1.25,
-         "own: every communicator with this host, and none without, takes a quarter longer than its equals",
-         "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
+    [SLOW_HOST] = {"nccl-slow-host", "wire", "x", 1.25,
+                   "own: every communicator with this host, and none without, takes a quarter longer than its equals",
+                   "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
     [SLOW_COMMUNICATOR] = {"nccl-slow-communicator", "wire", "x", 1.25,
                            "own: the median wire time is a quarter above the median of its equals",
                            "compare its hosts, switches and rails with those of the others"},
@@ -64,37 +63,33 @@ static const nccl_rule table[RULES + 1] = {
     [WIRE_CHANGE] = {"nccl-wire-change", "wire", "x", 1.25,
                      "own: the medians before and after differ by a quarter, not by chance",
                      "look at what happened then: other jobs on the network, link errors, clocks"},
-    [SKEW] = {"nccl-skew", "late", "x wire", 2,
-              "own: the median skew is above twice the median wire time and 1 ms",
+    [SKEW] = {"nccl-skew", "late", "x wire", 2, "own: the median skew is above twice the median wire time and 1 ms",
               "ranks do not arrive together: balance their work before the collective"},
     [SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
                    "own: the median time of this pair is half above that of its equals",
                    "look at the path between the two ranks"},
     [PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
                         "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
-    [RECORDS_MISSING] =
-        {"nccl-records-missing", "data", "of calls", 0.05,
-         "own: more than 5 % of the calls lack records of some ranks",
-         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+    [RECORDS_MISSING] = {"nccl-records-missing", "data", "of calls", 0.05,
+                         "own: more than 5 % of the calls lack records of some ranks",
+                         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
     [LOGS_DAMAGED] = {"nccl-logs-damaged", "data", "of lines", 0.01,
                       "own: a file is cut, or 1 % of the lines cannot be used",
                       "see lines.csv for the files; were processes killed before they wrote, or disks full?"},
-    [CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0,
-                   "own: a rank has two times for one call", "are logs of several jobs mixed here?"},
+    [CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0, "own: a rank has two times for one call",
+                   "are logs of several jobs mixed here?"},
     [DISAGREEING] = {"nccl-disagreeing-bandwidth", "data", "of records", 0.001,
                      "own: logged and recomputed bandwidth differ by more than 0.1 %",
                      "the recomputed one is used; which version of the plugin wrote these logs?"},
-    [INVALID_SIZES] =
-        {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
-         "the plugin writes such sizes for data types that it does not know; they are left out"},
+    [INVALID_SIZES] = {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
+                       "the plugin writes such sizes for data types that it does not know; they are left out"},
     [DUPLICATES] = {"nccl-duplicates", "data", "records", 0, "the same record was read before",
                     "are files here twice, plain and compressed?"},
     [MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
                        "own: the mean over ranks is below 80 % of what the wire moves",
                        "read the wire time: a mean over ranks counts waiting as network"},
     [NIC_COUNTERS] = {"nccl-nic-counters", "network", "counters that moved", 0,
-                      "what a recording of the same host and time holds",
-                      "netprof check on the recording judges them"},
+                      "what a recording of the same host and time holds", "netprof check on the recording judges them"},
     [RULES] = {NULL, NULL, NULL, 0, NULL, NULL}};
 
 const nccl_rule *nccl_rules(void)
@@ -331,10 +326,8 @@ static bool judge_member(making *m, uint32_t operation, uint32_t i, late *x)
     const nccl_communicator *c = &n->communicators[o->communicator];
     const nccl_waiting *w = &n->arrivals[o->first_arrival + i];
     double k = (double)w->judged_last, count = (double)w->judged;
-    *x = (late){.operation = operation,
-                .member = c->first_member + i,
-                .even = 1 / (double)c->ranks,
-                .calls = w->judged};
+    *x =
+        (late){.operation = operation, .member = c->first_member + i, .even = 1 / (double)c->ranks, .calls = w->judged};
     x->process = n->members[x->member].process;
     x->share = k / count;
     x->cost_us = (double)w->judged_cost_us;
@@ -363,10 +356,9 @@ static char *late_claim(making *m, const late *x, const nccl_operation *o)
         snprintf(place, sizeof place, " from sn %llu to %llu", (unsigned long long)x->first_sn,
                  (unsigned long long)x->last_sn);
     double share_of_time = x->cost_us / (double)o->complete_time_us;
-    return format(
-        m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
-        (long long)n->members[x->member].rank, host_name(n, x->member), percent_text(x->share).text,
-        coll_name(n, o), label_of(n, o), place, time_text(x->cost_us).text, percent_text(share_of_time).text);
+    return format(m, "rank %lld on host %s was last in %s of %s of communicator %s%s and cost %s (%s of their time)",
+                  (long long)n->members[x->member].rank, host_name(n, x->member), percent_text(x->share).text,
+                  coll_name(n, o), label_of(n, o), place, time_text(x->cost_us).text, percent_text(share_of_time).text);
 }
 
 // All that one process was late in: one finding about the dearest, the others as evidence.
@@ -377,8 +369,7 @@ static void report_late(making *m, const late *all, size_t count)
     bool dear = all->cost_us > COSTS * (double)o->complete_time_us;
     int which = all->strong ? LATE_RANK : OFTEN_LATE;
     severity s = !dear ? SEVERITY_INFO : all->strong ? SEVERITY_HIGH : SEVERITY_WATCH;
-    nccl_finding *x =
-        add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(m, all, o));
+    nccl_finding *x = add(m, which, s, all->strong ? all->share : all->share / all->even, late_claim(m, all, o));
     x->device = host_name(n, all->member);
     x->communicator = o->communicator;
     x->operation = all->operation;
@@ -410,9 +401,8 @@ static void find_late_ranks(making *m, bool *late_processes)
         const nccl_communicator *c = &n->communicators[o->communicator];
         if (c->ranks < 2) continue;
         if (o->complete < LEAST_CALLS) {
-            unknown(m, format(m, "%s: %s of communicator %s: %llu complete calls, %d are needed",
-                              table[LATE_RANK].name, coll_name(n, o), c->label,
-                              (unsigned long long)o->complete, LEAST_CALLS));
+            unknown(m, format(m, "%s: %s of communicator %s: %llu complete calls, %d are needed", table[LATE_RANK].name,
+                              coll_name(n, o), c->label, (unsigned long long)o->complete, LEAST_CALLS));
             continue;
         }
         m->f->judged++;
@@ -531,8 +521,7 @@ static void pace_group(making *m, const nccl_series **group, size_t count, doubl
         if (s->instance_count < LEAST_CALLS) continue;
         p->time_us += (double)s->wire_total_us;
         double p50 = s->spreads.wire_us.p50, excess = (p50 - median) * (double)s->instance_count;
-        if (p50 <= table[SLOW_COMMUNICATOR].limit * median || p50 - median < 2)
-            continue; // whole us are logged
+        if (p50 <= table[SLOW_COMMUNICATOR].limit * median || p50 - median < 2) continue; // whole us are logged
         p->slow_us += (double)s->wire_total_us;
         if (excess > p->excess_us || p->ratio <= 0) {
             p->ratio = p50 / median;
@@ -594,13 +583,13 @@ static void report_slow_host(making *m, pace *paces, nccl_class type, uint32_t h
         if (!worst || paces[i].ratio > worst->ratio) worst = &paces[i];
     }
     const nccl_series *s = &n->series[worst->series];
-    nccl_finding *x = add(
-        m, SLOW_HOST, SEVERITY_HIGH, worst->ratio,
-        format(m,
-               "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
-               "%.2f times as long (%s), which cost %s in all",
-               nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], size_text(s->size).text,
-               worst->ratio, time_text(s->spreads.wire_us.p50).text, time_text(excess).text));
+    nccl_finding *x =
+        add(m, SLOW_HOST, SEVERITY_HIGH, worst->ratio,
+            format(m,
+                   "%s communicators with host %s are slow on the wire, those without it are not: %s of %s takes "
+                   "%.2f times as long (%s), which cost %s in all",
+                   nccl_class_name(type), n->hosts[host].name, n->colls[s->coll], size_text(s->size).text, worst->ratio,
+                   time_text(s->spreads.wire_us.p50).text, time_text(excess).text));
     x->device = n->hosts[host].name;
     x->host = host;
     x->series = worst->series;
@@ -614,8 +603,7 @@ static void report_slow(making *m, const pace *p)
     const nccl_series *s = &n->series[p->series];
     const nccl_communicator *c = &n->communicators[s->communicator];
     nccl_finding *x =
-        add(m, SLOW_COMMUNICATOR, p->excess_us > COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO,
-            p->ratio,
+        add(m, SLOW_COMMUNICATOR, p->excess_us > COSTS * (double)c->time_us ? SEVERITY_WARN : SEVERITY_INFO, p->ratio,
             format(m,
                    "communicator %s is slow on the wire: %s of %s takes %.2f times as long as on its equals "
                    "(%s), which cost %s",
@@ -693,12 +681,11 @@ static void find_below_peak(making *m)
         m->f->judged++;
         if (s->peak_share >= table[BELOW_PEAK].limit || s->size < 1 << 20) continue;
         const nccl_communicator *c = &n->communicators[s->communicator];
-        nccl_finding *x = add(
-            m, BELOW_PEAK, SEVERITY_WARN, s->peak_share,
-            format(m,
-                   "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
-                   n->colls[s->coll], size_text(s->size).text, c->label, s->spreads.bus_gbs.p50,
-                   percent_text(s->peak_share).text, c->peak_gbs));
+        nccl_finding *x =
+            add(m, BELOW_PEAK, SEVERITY_WARN, s->peak_share,
+                format(m, "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
+                       n->colls[s->coll], size_text(s->size).text, c->label, s->spreads.bus_gbs.p50,
+                       percent_text(s->peak_share).text, c->peak_gbs));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -716,13 +703,12 @@ static void find_wire_changes(making *m)
         const nccl_change *change = &s->wire_change;
         if (!change->found) continue;
         const nccl_communicator *c = &n->communicators[s->communicator];
-        bool worse = change->after > change->before,
-             dear = (double)s->wire_total_us > COSTS * (double)c->time_us;
-        nccl_finding *x = add(
-            m, WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
-            format(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
-                   n->colls[s->coll], size_text(s->size).text, c->label, time_text(change->before).text,
-                   time_text(change->after).text, (unsigned long long)change->sn));
+        bool worse = change->after > change->before, dear = (double)s->wire_total_us > COSTS * (double)c->time_us;
+        nccl_finding *x =
+            add(m, WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
+                format(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
+                       n->colls[s->coll], size_text(s->size).text, c->label, time_text(change->before).text,
+                       time_text(change->after).text, (unsigned long long)change->sn));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -740,18 +726,15 @@ static void find_skew(making *m, const bool *late_processes)
         double skew = s->spreads.skew_us.p50, wire = s->spreads.wire_us.p50;
         if (c->ranks < 2 || s->instance_count < LEAST_CALLS) continue;
         m->f->judged++;
-        if (skew <= table[SKEW].limit * wire || skew <= 1000 ||
-            (double)s->time_us < 0.05 * (double)c->time_us)
+        if (skew <= table[SKEW].limit * wire || skew <= 1000 || (double)s->time_us < 0.05 * (double)c->time_us)
             continue;
         bool known = false;
         for (uint32_t k = 0; k < c->member_count; k++)
             known |= late_processes[n->members[c->first_member + k].process];
         nccl_finding *x = add(
             m, SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
-            format(m,
-                   "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
-                   n->colls[s->coll], size_text(s->size).text, c->label, time_text(skew).text,
-                   time_text(wire).text));
+            format(m, "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
+                   n->colls[s->coll], size_text(s->size).text, c->label, time_text(skew).text, time_text(wire).text));
         x->device = c->label;
         x->communicator = s->communicator;
         x->series = (uint32_t)i;
@@ -768,18 +751,16 @@ static void find_misleading_mean(making *m)
         if (n->communicators[n->series[i].communicator].ranks > 1 &&
             (!dearest || n->series[i].time_us > dearest->time_us))
             dearest = &n->series[i];
-    if (!dearest ||
-        !(dearest->spreads.mean_bus_gbs.p50 < table[MEAN_MISLEADS].limit * dearest->spreads.bus_gbs.p50))
+    if (!dearest || !(dearest->spreads.mean_bus_gbs.p50 < table[MEAN_MISLEADS].limit * dearest->spreads.bus_gbs.p50))
         return;
     const nccl_communicator *c = &n->communicators[dearest->communicator];
-    nccl_finding *x = add(
-        m, MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
-        format(
-            m,
-            "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
-            "the wire moves %.3g GB/s",
-            dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], size_text(dearest->size).text,
-            c->label, dearest->spreads.bus_gbs.p50));
+    nccl_finding *x =
+        add(m, MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
+            format(m,
+                   "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
+                   "the wire moves %.3g GB/s",
+                   dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], size_text(dearest->size).text, c->label,
+                   dearest->spreads.bus_gbs.p50));
     x->device = c->label;
     x->communicator = dearest->communicator;
     x->series = (uint32_t)(dearest - n->series);
@@ -806,14 +787,13 @@ static void report_slow_pair(making *m, const nccl_p2p *p, double ratio)
     const nccl *n = m->n;
     const nccl_member *member = &n->members[p->member];
     const nccl_communicator *c = &n->communicators[member->communicator];
-    nccl_finding *x = add(
-        m, SLOW_PAIR, SEVERITY_WATCH, ratio,
-        format(
-            m,
-            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
-            "as between its equals (%s)",
-            p->operation, size_text(p->size).text, (long long)member->rank, host_name(n, p->member),
-            (long long)p->peer, c->label, ratio, time_text(p->time_us.p50).text));
+    nccl_finding *x =
+        add(m, SLOW_PAIR, SEVERITY_WATCH, ratio,
+            format(m,
+                   "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
+                   "as between its equals (%s)",
+                   p->operation, size_text(p->size).text, (long long)member->rank, host_name(n, p->member),
+                   (long long)p->peer, c->label, ratio, time_text(p->time_us.p50).text));
     x->device = host_name(n, p->member);
     x->communicator = member->communicator;
     x->member = p->member;
@@ -868,14 +848,12 @@ static void find_missing(making *m)
     if (!missing) return;
     double incomplete = (double)(calls - complete) / (double)calls,
            share = (double)missing / (double)(records + missing);
-    nccl_finding *x = add(
-        m, RECORDS_MISSING, incomplete > table[RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO,
-        incomplete,
-        format(
-            m,
-            "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
-            "judged in them",
-            percent_text(share).text, (unsigned long long)missing, percent_text(incomplete).text));
+    nccl_finding *x =
+        add(m, RECORDS_MISSING, incomplete > table[RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO, incomplete,
+            format(m,
+                   "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
+                   "judged in them",
+                   percent_text(share).text, (unsigned long long)missing, percent_text(incomplete).text));
     evidence(x, format(m, "records lost between others of the same rank"), (double)(missing - tail - absent),
              "records");
     evidence(x, format(m, "records after the end of a rank's log"), (double)tail, "records");
@@ -898,13 +876,13 @@ static void find_dropped(making *m)
     m->f->judged++;
     if (!dropped) return;
     double share = (double)dropped / ((double)dropped + (double)written);
-    nccl_finding *x = add(m, PLUGIN_DROPPED, SEVERITY_WATCH, share,
-                          format(m,
-                                 "the plugin dropped %llu records, %s of all, before it could write them; "
-                                 "most on host %s, rank %lld of %s",
-                                 (unsigned long long)dropped, percent_text(share).text, host_name(n, worst),
-                                 (long long)n->members[worst].rank,
-                                 n->communicators[n->members[worst].communicator].label));
+    nccl_finding *x =
+        add(m, PLUGIN_DROPPED, SEVERITY_WATCH, share,
+            format(m,
+                   "the plugin dropped %llu records, %s of all, before it could write them; "
+                   "most on host %s, rank %lld of %s",
+                   (unsigned long long)dropped, percent_text(share).text, host_name(n, worst),
+                   (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
     x->device = host_name(n, worst);
     x->member = worst;
 }
@@ -926,8 +904,7 @@ static void find_damage(making *m)
         const nccl_file *f = &n->files[i];
         cut += f->cut || f->tail_cut;
         unreadable += f->error != 0;
-        if (!first && (f->cut || f->tail_cut || f->error || unused_lines(f->outcomes) > f->invalid_sizes))
-            first = f;
+        if (!first && (f->cut || f->tail_cut || f->error || unused_lines(f->outcomes) > f->invalid_sizes)) first = f;
     }
     m->f->judged++;
     if (!first) return;
@@ -967,8 +944,7 @@ static void find_odd_records(making *m)
                    (unsigned long long)n->invalid_sizes));
     if (n->duplicates)
         add(m, DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
-            format(m, "%llu records were there twice and are counted once",
-                   (unsigned long long)n->duplicates));
+            format(m, "%llu records were there twice and are counted once", (unsigned long long)n->duplicates));
 }
 
 // ---- two jobs ----
@@ -984,8 +960,7 @@ static void report_class_change(making *m, const nccl_comparison *c, nccl_class 
         all++;
         if (r->verdict != verdict) continue;
         count++;
-        cost +=
-            (r->after->spreads.wire_us.p50 - r->before->spreads.wire_us.p50) * (double)r->after->instances;
+        cost += (r->after->spreads.wire_us.p50 - r->before->spreads.wire_us.p50) * (double)r->after->instances;
         if (!worst || fabs(log(r->wire_ratio)) > fabs(log(worst->wire_ratio))) worst = r;
     }
     if (!worst) return;
@@ -1044,8 +1019,7 @@ static char *make_verdict(making *m)
     return text;
 }
 
-netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison,
-                               netprof_error *error)
+netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison, netprof_error *error)
 {
     making m = {.f = f, .n = n};
     bool *late_processes = calloc(n->process_count + 1, sizeof *late_processes);

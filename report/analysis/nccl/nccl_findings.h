@@ -29,9 +29,9 @@ typedef struct nccl_rule {
 typedef struct nccl_finding {
     const nccl_rule *rule;
     severity severity;
-    double value;       // what was compared with the limit, in the rule's unit
-    char *claim;        // one sentence; names from outside are in it as they are
-    const char *device; // a host, or a communicator's label, or "logs"
+    double value;                                           // what was compared with the limit, in the rule's unit
+    char *claim;                                            // one sentence; names from outside are in it as they are
+    const char *device;                                     // a host, or a communicator's label, or "logs"
     uint32_t communicator, operation, series, member, host; // what it is about; NCCL_NONE
     uint64_t first_sn, last_sn;                             // where it holds; both 0 when that is not told
     bool to_the_end;                                        // last_sn is the last that was logged
@@ -45,8 +45,7 @@ typedef struct nccl_finding {
 typedef struct nccl_findings {
     nccl_finding *items; // worst first
     size_t count;
-    char *
-        *unknown; // what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
+    char **unknown; // what could not be judged, and why: "nccl-late-rank: dp0: 3 complete calls, 10 are needed"
     size_t unknown_count;
     size_t judged; // how often a rule could be judged
     severity severity;
@@ -57,8 +56,7 @@ typedef struct nccl_findings {
 netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison,
                                netprof_error *error);
 void nccl_findings_free(nccl_findings *f);
-json_object *
-nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}; NULL without memory
+json_object *nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}; NULL without memory
 // All rules, ended by one without a name.
 const nccl_rule *nccl_rules(void);
 

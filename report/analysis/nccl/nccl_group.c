@@ -25,8 +25,7 @@ enum { BANDWIDTHS = sizeof bandwidths / sizeof *bandwidths };
 double nccl_traffic_bytes(const char *coll, uint64_t size, int64_t ranks)
 {
     for (size_t i = 0; i < BANDWIDTHS; i++)
-        if (bandwidths[i].per_rank && strcmp(bandwidths[i].coll, coll) == 0)
-            return (double)size * (double)ranks;
+        if (bandwidths[i].per_rank && strcmp(bandwidths[i].coll, coll) == 0) return (double)size * (double)ranks;
     return (double)size;
 }
 
@@ -108,8 +107,7 @@ static bool sort_records(nccl_record *records, size_t count)
         sorted = sorted && (!i || records[i - 1].sn <= records[i].sn);
     }
     if (sorted) return true;
-    if (high - low < 4 * (uint64_t)count + 1024)
-        return sort_closely(records, count, low, (size_t)(high - low) + 1);
+    if (high - low < 4 * (uint64_t)count + 1024) return sort_closely(records, count, low, (size_t)(high - low) + 1);
     return sort_widely(records, count);
 }
 
@@ -134,8 +132,8 @@ static size_t same_sn(const nccl_record *records, size_t count)
 }
 
 // A member's second record of a call is left out: it is put behind the others. Returns how many stay.
-static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_t first_member,
-                            size_t *stamps, size_t stamp)
+static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_t first_member, size_t *stamps,
+                            size_t stamp)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     size_t kept = 0;
@@ -156,8 +154,7 @@ static size_t drop_repeated(nccl *n, nccl_record *records, size_t count, uint32_
             continue;
         }
         nccl_file *file = &n->files[slots[r.slot].file];
-        __atomic_fetch_add(records[k].time_us == r.time_us ? &file->duplicates : &file->conflicts, 1,
-                           __ATOMIC_RELAXED);
+        __atomic_fetch_add(records[k].time_us == r.time_us ? &file->duplicates : &file->conflicts, 1, __ATOMIC_RELAXED);
     }
     for (size_t i = kept; i < count; i++)
         records[i].slot = NCCL_NONE;
@@ -232,8 +229,7 @@ static void fill_instance(nccl *n, nccl_instance *x, uint32_t series, size_t fir
 }
 
 // What each rank's part in the instance was.
-static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, uint32_t first_member,
-                          workspace *w)
+static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, uint32_t first_member, workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     const nccl_record *r = n->records + x->first;
@@ -262,8 +258,7 @@ static void count_waiting(nccl *n, const nccl_operation *o, nccl_instance *x, ui
     }
 }
 
-static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance *x, nccl_communicator *c,
-                          workspace *w)
+static void count_missing(nccl *n, const nccl_operation *o, const nccl_instance *x, nccl_communicator *c, workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     const nccl_record *r = n->records + x->first;
@@ -303,8 +298,7 @@ static void flag_disagreeing(nccl *n, const nccl_series *s, const nccl_instance 
     const nccl_record *r = n->records + x->first;
     for (uint32_t i = 0; i < x->count; i++)
         if (disagrees(s, &r[i]))
-            __atomic_fetch_add(&n->files[memory_of(n)->slots[r[i].slot].file].disagreeing, 1,
-                               __ATOMIC_RELAXED);
+            __atomic_fetch_add(&n->files[memory_of(n)->slots[r[i].slot].file].disagreeing, 1, __ATOMIC_RELAXED);
 }
 
 // ---- spreads ----
@@ -317,15 +311,8 @@ typedef struct columns {
 static bool columns_make(columns *v, size_t count)
 {
     double *all = malloc((7 * count + 1) * sizeof *all);
-    *v = (columns){all,
-                   all + count,
-                   all + 2 * count,
-                   all + 3 * count,
-                   all + 4 * count,
-                   all + 5 * count,
-                   all + 6 * count,
-                   0,
-                   0};
+    *v = (columns){
+        all, all + count, all + 2 * count, all + 3 * count, all + 4 * count, all + 5 * count, all + 6 * count, 0, 0};
     return all != NULL;
 }
 
@@ -364,8 +351,8 @@ static double clip(double x, double low, double high)
 // The split in which the means of the two sides, outliers clipped at p5 and p95, differ most in units of their standard
 // error. It counts when that is above 8 (own: chance reaches about 5 in long series, as all splits are tried) and the
 // medians differ by more than a quarter.
-static void find_change(nccl_change *change, const nccl_instance *x, const double *values, double *work,
-                        size_t count, const nccl_spread *spread)
+static void find_change(nccl_change *change, const nccl_instance *x, const double *values, double *work, size_t count,
+                        const nccl_spread *spread)
 {
     enum { LEAST = 30, SIDE = 10 };
     const double enough = 8, ratio = 1.25;
@@ -424,8 +411,7 @@ static bool spread_series(nccl *n, nccl_series *s)
     return good;
 }
 
-static void note_last_sn(const nccl *n, size_t first_record, size_t record_count, uint32_t first_member,
-                         workspace *w)
+static void note_last_sn(const nccl *n, size_t first_record, size_t record_count, uint32_t first_member, workspace *w)
 {
     const nccl_slot *slots = memory_of(n)->slots;
     for (size_t i = 0; i < record_count; i++) {
@@ -468,8 +454,7 @@ static void fill_operation(void *user, size_t i)
     nccl_operation *o = &n->operations[i];
     const nccl_communicator *c = &n->communicators[o->communicator];
     size_t room = (size_t)c->member_count + 1;
-    workspace w = {malloc(room * sizeof *w.values), calloc(room, sizeof *w.here),
-                   malloc(room * sizeof *w.last_sn)};
+    workspace w = {malloc(room * sizeof *w.values), calloc(room, sizeof *w.here), malloc(room * sizeof *w.last_sn)};
     bool good = w.values && w.here && w.last_sn;
     if (good) memset(w.last_sn, 0xff, room * sizeof *w.last_sn);
     for (uint32_t k = o->first_series; good && k < o->first_series + o->series_count; k++)
@@ -609,8 +594,7 @@ static void sum_files(nccl *n)
 static void count_records(nccl *n)
 {
     for (size_t i = 0; i < n->record_count; i++)
-        if (n->records[i].slot != NCCL_NONE)
-            n->members[memory_of(n)->slots[n->records[i].slot].member].coll_records++;
+        if (n->records[i].slot != NCCL_NONE) n->members[memory_of(n)->slots[n->records[i].slot].member].coll_records++;
 }
 
 // ---- kinds and paths ----
@@ -657,21 +641,19 @@ static void spread_kind(void *user, size_t i)
         for (size_t x = 0; x < s->instance_count; x++)
             columns_add(&v, s, &n->instances[s->first_instance + x]);
     }
-    kind->spreads =
-        columns_spreads(&v, kind->type != NCCL_SINGLE_RANK && nccl_bus_factor(n->colls[kind->coll], 2) > 0);
+    kind->spreads = columns_spreads(&v, kind->type != NCCL_SINGLE_RANK && nccl_bus_factor(n->colls[kind->coll], 2) > 0);
     free(v.wire);
 }
 
 static bool make_kinds(grouping *g, const nccl_pool_options *pool)
 {
     nccl *n = g->n;
-    kinds k = {g, malloc((n->series_count + 1) * sizeof *k.parts),
-               malloc((n->series_count + 2) * sizeof *k.first)};
+    kinds k = {g, malloc((n->series_count + 1) * sizeof *k.parts), malloc((n->series_count + 2) * sizeof *k.first)};
     n->kinds = calloc(n->series_count + 1, sizeof *n->kinds);
     bool good = k.parts && k.first && n->kinds;
     for (size_t i = 0; good && i < n->series_count; i++)
-        k.parts[i] = (kind_part){n->communicators[n->series[i].communicator].type, n->series[i].coll,
-                                 n->series[i].size, (uint32_t)i};
+        k.parts[i] = (kind_part){n->communicators[n->series[i].communicator].type, n->series[i].coll, n->series[i].size,
+                                 (uint32_t)i};
     if (good) qsort(k.parts, n->series_count, sizeof *k.parts, by_kind);
     for (size_t i = 0; good && i < n->series_count; i++) {
         nccl_series *s = &n->series[k.parts[i].series];
@@ -737,8 +719,8 @@ static bool make_paths(nccl *n)
     for (size_t i = 0; good && i < n->instance_count; i++) {
         const nccl_instance *x = &n->instances[i];
         const nccl_series *s = &n->series[x->series];
-        parts[i] = (path_part){s->kind, memory_of(n)->slots[n->records[x->first].slot].what,
-                               (double)x->min_us, nccl_bus_gbs(s, (double)x->min_us)};
+        parts[i] = (path_part){s->kind, memory_of(n)->slots[n->records[x->first].slot].what, (double)x->min_us,
+                               nccl_bus_gbs(s, (double)x->min_us)};
     }
     if (good) qsort(parts, n->instance_count, sizeof *parts, by_path);
     size_t groups = 0;

@@ -50,8 +50,7 @@ static void add_u64(json_object *o, const char *key, uint64_t value)
 
 static json_object *finding_json(const nccl_finding *x)
 {
-    json_object *o = json_object_new_object(), *list = json_object_new_array(),
-                *threshold = json_object_new_object();
+    json_object *o = json_object_new_object(), *list = json_object_new_array(), *threshold = json_object_new_object();
     add_text(o, "rule", x->rule->name);
     add_text(o, "severity", severity_name(x->severity));
     add_text(o, "device", x->device);
@@ -111,8 +110,7 @@ json_object *nccl_findings_json(const nccl_findings *f)
 
 static json_object *logs_json(const nccl *n)
 {
-    json_object *o = json_object_new_object(), *outcomes = json_object_new_object(),
-                *list = json_object_new_array();
+    json_object *o = json_object_new_object(), *outcomes = json_object_new_object(), *list = json_object_new_array();
     add_u64(o, "files", n->file_count);
     add_u64(o, "bytes", n->size);
     add_u64(o, "unpacked_bytes", n->bytes);
@@ -354,8 +352,7 @@ json_object *nccl_json(const nccl *n, const nccl_findings *findings, const nccl_
 {
     json_object *o = json_object_new_object(), *communicators = json_object_new_array(),
                 *kinds = json_object_new_array();
-    json_object *ranks = json_object_new_array(), *hosts = json_object_new_array(),
-                *paths = json_object_new_array();
+    json_object *ranks = json_object_new_array(), *hosts = json_object_new_array(), *paths = json_object_new_array();
     json_object *pairs = json_object_new_array();
     add_text(o, "format", "netprof-nccl");
     add(o, "version", json_object_new_int(NCCL_JSON_VERSION));

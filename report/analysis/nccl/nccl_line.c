@@ -122,8 +122,8 @@ static uint32_t escaped_code(const char **p)
     uint32_t code = 0, low = 0;
     hex4(*p + 2, &code);
     *p += 6;
-    if (code >= 0xd800 && code < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' && hex4(*p + 2, &low) &&
-        low >= 0xdc00 && low < 0xe000) {
+    if (code >= 0xd800 && code < 0xdc00 && (*p)[0] == '\\' && (*p)[1] == 'u' && hex4(*p + 2, &low) && low >= 0xdc00 &&
+        low < 0xe000) {
         *p += 6;
         return 0x10000 + ((code - 0xd800) << 10 | (low - 0xdc00));
     }
@@ -194,8 +194,7 @@ static const char *read_whole(const char *p, uint64_t *value, bool *fits)
     ptrdiff_t digits = p - begin;
     *value = v;
     *fits = true;
-    if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e')
-        return p;
+    if (digits > 0 && digits < 20 && (*begin != '0' || digits == 1) && *p != '.' && (*p | 0x20) != 'e') return p;
     const char *end = skip_number(begin);
     *fits = end && end == p && digits == 20 && strncmp(begin, "18446744073709551615", 20) <= 0;
     if (!*fits) *value = end == p && digits >= 20 ? UINT64_MAX : 0;
@@ -366,8 +365,7 @@ static const field metadata_fields[] = {
     {NAME("dump_timestamp_us"), 2, WHOLE, AT(nccl_metadata, dump_us), NULL},
     {NAME("hostname"), 1, TEXT, AT(nccl_metadata, host), NULL},
     {NAME("pid"), 3, WHOLE, AT(nccl_metadata, pid), NULL}};
-static const object metadata_object = {metadata_fields, sizeof metadata_fields / sizeof *metadata_fields,
-                                       NULL};
+static const object metadata_object = {metadata_fields, sizeof metadata_fields / sizeof *metadata_fields, NULL};
 enum { METADATA_HOST = 2, METADATA_DUMP = 4, METADATA_PID = 8 };
 
 typedef struct kernel_event {
@@ -387,8 +385,7 @@ static void fold_kernel(void *into, const void *element)
     if (k->seen & 2 && k->stop_us > t->kernel_stop_us) t->kernel_stop_us = k->stop_us;
 }
 
-static const object kernel_object = {kernel_fields, sizeof kernel_fields / sizeof *kernel_fields,
-                                     fold_kernel};
+static const object kernel_object = {kernel_fields, sizeof kernel_fields / sizeof *kernel_fields, fold_kernel};
 static const field trace_fields[] = {
     {NAME("coll_start_ts"), NCCL_PERF_TRACE, WHOLE, AT(nccl_perf, trace.start_us), NULL},
     {NAME("coll_stop_ts"), NCCL_PERF_TRACE, WHOLE, AT(nccl_perf, trace.stop_us), NULL},
@@ -397,35 +394,32 @@ static const field trace_fields[] = {
     {NAME("kernel_events"), NCCL_PERF_TRACE, LIST, 0, &kernel_object}};
 static const object trace_object = {trace_fields, sizeof trace_fields / sizeof *trace_fields, NULL};
 
-static const field coll_fields[] = {
-    {NAME("coll"), NCCL_PERF_COLL, TEXT, AT(nccl_perf, coll), NULL},
-    {NAME("coll_algo"), NCCL_PERF_ALGO, TEXT, AT(nccl_perf, algo), NULL},
-    {NAME("coll_proto"), NCCL_PERF_PROTO, TEXT, AT(nccl_perf, proto), NULL},
-    {NAME("coll_sn"), NCCL_PERF_SN, WHOLE, AT(nccl_perf, sn), NULL},
-    {NAME("coll_msg_size_bytes"), NCCL_PERF_SIZE, WHOLE, AT(nccl_perf, size), NULL},
-    {NAME("coll_exec_time_us"), NCCL_PERF_TIME, WHOLE, AT(nccl_perf, time_us), NULL},
-    {NAME("coll_timing_source"), NCCL_PERF_TIMING, TEXT, AT(nccl_perf, timing), NULL},
-    {NAME("coll_busbw_gbs"), NCCL_PERF_BUS, NUMBER, AT(nccl_perf, bus_gbs), NULL},
-    {NAME("event_trace_ts"), NCCL_PERF_TRACE, SAME, 0, &trace_object}};
+static const field coll_fields[] = {{NAME("coll"), NCCL_PERF_COLL, TEXT, AT(nccl_perf, coll), NULL},
+                                    {NAME("coll_algo"), NCCL_PERF_ALGO, TEXT, AT(nccl_perf, algo), NULL},
+                                    {NAME("coll_proto"), NCCL_PERF_PROTO, TEXT, AT(nccl_perf, proto), NULL},
+                                    {NAME("coll_sn"), NCCL_PERF_SN, WHOLE, AT(nccl_perf, sn), NULL},
+                                    {NAME("coll_msg_size_bytes"), NCCL_PERF_SIZE, WHOLE, AT(nccl_perf, size), NULL},
+                                    {NAME("coll_exec_time_us"), NCCL_PERF_TIME, WHOLE, AT(nccl_perf, time_us), NULL},
+                                    {NAME("coll_timing_source"), NCCL_PERF_TIMING, TEXT, AT(nccl_perf, timing), NULL},
+                                    {NAME("coll_busbw_gbs"), NCCL_PERF_BUS, NUMBER, AT(nccl_perf, bus_gbs), NULL},
+                                    {NAME("event_trace_ts"), NCCL_PERF_TRACE, SAME, 0, &trace_object}};
 static const object coll_object = {coll_fields, sizeof coll_fields / sizeof *coll_fields, NULL};
 
-static const field p2p_fields[] = {
-    {NAME("p2p"), NCCL_PERF_COLL, TEXT, AT(nccl_perf, coll), NULL},
-    {NAME("p2p_sn"), NCCL_PERF_SN, WHOLE, AT(nccl_perf, sn), NULL},
-    {NAME("p2p_peer"), NCCL_PERF_PEER, WHOLE, AT(nccl_perf, peer), NULL},
-    {NAME("p2p_msg_size_bytes"), NCCL_PERF_SIZE, WHOLE, AT(nccl_perf, size), NULL},
-    {NAME("p2p_exec_time_us"), NCCL_PERF_TIME, WHOLE, AT(nccl_perf, time_us), NULL},
-    {NAME("p2p_timing_source"), NCCL_PERF_TIMING, TEXT, AT(nccl_perf, timing), NULL},
-    {NAME("p2p_busbw_gbs"), NCCL_PERF_BUS, NUMBER, AT(nccl_perf, bus_gbs), NULL},
-    {NAME("event_trace_ts"), NCCL_PERF_TRACE, SAME, 0, &trace_object}};
+static const field p2p_fields[] = {{NAME("p2p"), NCCL_PERF_COLL, TEXT, AT(nccl_perf, coll), NULL},
+                                   {NAME("p2p_sn"), NCCL_PERF_SN, WHOLE, AT(nccl_perf, sn), NULL},
+                                   {NAME("p2p_peer"), NCCL_PERF_PEER, WHOLE, AT(nccl_perf, peer), NULL},
+                                   {NAME("p2p_msg_size_bytes"), NCCL_PERF_SIZE, WHOLE, AT(nccl_perf, size), NULL},
+                                   {NAME("p2p_exec_time_us"), NCCL_PERF_TIME, WHOLE, AT(nccl_perf, time_us), NULL},
+                                   {NAME("p2p_timing_source"), NCCL_PERF_TIMING, TEXT, AT(nccl_perf, timing), NULL},
+                                   {NAME("p2p_busbw_gbs"), NCCL_PERF_BUS, NUMBER, AT(nccl_perf, bus_gbs), NULL},
+                                   {NAME("event_trace_ts"), NCCL_PERF_TRACE, SAME, 0, &trace_object}};
 static const object p2p_object = {p2p_fields, sizeof p2p_fields / sizeof *p2p_fields, NULL};
 
-static const field stats_fields[] = {
-    {NAME("coll_records"), 0, WHOLE, AT(nccl_stats_line, coll_records), NULL},
-    {NAME("coll_dropped_total"), 1, WHOLE, AT(nccl_stats_line, coll_dropped), NULL},
-    {NAME("p2p_records"), 2, WHOLE, AT(nccl_stats_line, p2p_records), NULL},
-    {NAME("p2p_dropped_total"), 3, WHOLE, AT(nccl_stats_line, p2p_dropped), NULL},
-    {NAME("proxy_records"), 4, WHOLE, AT(nccl_stats_line, proxy_records), NULL}};
+static const field stats_fields[] = {{NAME("coll_records"), 0, WHOLE, AT(nccl_stats_line, coll_records), NULL},
+                                     {NAME("coll_dropped_total"), 1, WHOLE, AT(nccl_stats_line, coll_dropped), NULL},
+                                     {NAME("p2p_records"), 2, WHOLE, AT(nccl_stats_line, p2p_records), NULL},
+                                     {NAME("p2p_dropped_total"), 3, WHOLE, AT(nccl_stats_line, p2p_dropped), NULL},
+                                     {NAME("proxy_records"), 4, WHOLE, AT(nccl_stats_line, proxy_records), NULL}};
 static const object stats_object = {stats_fields, sizeof stats_fields / sizeof *stats_fields, NULL};
 
 static void fold_step(void *into, const void *element)
@@ -438,10 +432,9 @@ static void fold_step(void *into, const void *element)
 }
 
 enum { PROXY_GPU = 8, PROXY_CREDIT, PROXY_WIRE };
-static const field step_fields[] = {
-    {NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
-    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
-    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL}};
+static const field step_fields[] = {{NAME("gpu_produce_us"), PROXY_GPU, WHOLE, AT(nccl_proxy_line, gpu_us), NULL},
+                                    {NAME("peer_credit_us"), PROXY_CREDIT, WHOLE, AT(nccl_proxy_line, credit_us), NULL},
+                                    {NAME("wire_us"), PROXY_WIRE, WHOLE, AT(nccl_proxy_line, wire_us), NULL}};
 static const object step_object = {step_fields, sizeof step_fields / sizeof *step_fields, fold_step};
 static const field proxy_fields[] = {
     {NAME("record_type"), NCCL_PROXY_KIND, TEXT, AT(nccl_proxy_line, kind), NULL},
@@ -595,8 +588,7 @@ static bool has(uint32_t seen, uint32_t bits)
 
 static int minor_of(const nccl_text *version)
 {
-    return version->length == 4 && memcmp(version->at, "v4.", 3) == 0 && version->at[3] >= '0' &&
-                   version->at[3] <= '9'
+    return version->length == 4 && memcmp(version->at, "v4.", 3) == 0 && version->at[3] >= '0' && version->at[3] <= '9'
                ? version->at[3] - '0'
                : -1;
 }
@@ -619,8 +611,8 @@ static nccl_outcome judge_context(const top *t, nccl_outcome good)
 static bool perf_is_good(const nccl_perf *perf)
 {
     enum {
-        NEEDED = 1 << NCCL_PERF_COLL | 1 << NCCL_PERF_SN | 1 << NCCL_PERF_SIZE | 1 << NCCL_PERF_TIME |
-                 1 << NCCL_PERF_BUS
+        NEEDED =
+            1 << NCCL_PERF_COLL | 1 << NCCL_PERF_SN | 1 << NCCL_PERF_SIZE | 1 << NCCL_PERF_TIME | 1 << NCCL_PERF_BUS
     };
     return has(perf->seen, NEEDED) && perf->size <= NCCL_SIZE_LIMIT && isfinite(perf->bus_gbs) &&
            perf->peer <= INT32_MAX;

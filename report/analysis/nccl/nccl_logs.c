@@ -254,8 +254,7 @@ static bool plan_file(reading *r, uint32_t file)
     do {
         bool last = packed || size - at < 2 * part;
         if (!NCCL_ROOM(r->chunks, r->chunk_count, r->chunk_room)) return false;
-        r->chunks[r->chunk_count++] =
-            (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
+        r->chunks[r->chunk_count++] = (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
         if (last) break;
         at += part;
     } while (true);

@@ -69,14 +69,14 @@ typedef struct nccl_file {
 
 // A process that wrote logs, or a host. Sums are over its members.
 typedef struct nccl_waiting {
-    uint64_t records;       // of communicators with more than one rank
-    uint64_t last_arrivals; // of these: it had the shortest time (ties count for each)
-    uint64_t last_alone;    // ... and no other rank had it
-    uint64_t suffered_us;   // its time - the shortest, summed: how long it waited for others
-    uint64_t cost_us;     // when last alone: second shortest - shortest, summed: what it alone cost the call
-    uint64_t caused_us;   // when last alone: how long the others waited for it, summed over them (rank time)
-    uint64_t judged;      // of records: those of complete instances, for which the next are
-    uint64_t judged_last; // last alone
+    uint64_t records;        // of communicators with more than one rank
+    uint64_t last_arrivals;  // of these: it had the shortest time (ties count for each)
+    uint64_t last_alone;     // ... and no other rank had it
+    uint64_t suffered_us;    // its time - the shortest, summed: how long it waited for others
+    uint64_t cost_us;        // when last alone: second shortest - shortest, summed: what it alone cost the call
+    uint64_t caused_us;      // when last alone: how long the others waited for it, summed over them (rank time)
+    uint64_t judged;         // of records: those of complete instances, for which the next are
+    uint64_t judged_last;    // last alone
     uint64_t judged_cost_us; // see cost_us
     double behind_us;        // median time of the instance - its time, summed over judged: > 0 is late
     uint64_t missing;        // records that others of the communicator have and it has not ...
@@ -172,8 +172,8 @@ typedef struct nccl_trace {
 
 typedef struct nccl_instance {
     uint32_t series;
-    uint32_t first_late; // member with the shortest time; on ties the first in the order of the files
-    size_t first; // in nccl.records, `count` of them, in the order of files and lines, each member once
+    uint32_t first_late;        // member with the shortest time; on ties the first in the order of the files
+    size_t first;               // in nccl.records, `count` of them, in the order of files and lines, each member once
     uint32_t count, late_count; // late_count: members that share the shortest time
     uint64_t sn;
     uint64_t min_us, max_us; // wire, and wire + skew

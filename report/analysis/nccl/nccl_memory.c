@@ -71,15 +71,14 @@ static bool index_grow(nccl_index *x)
     return true;
 }
 
-uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index),
-                        const void *user, uint32_t next)
+uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index), const void *user,
+                        uint32_t next)
 {
     if (x->count * 2 >= x->mask && !index_grow(x)) return NCCL_NONE;
     uint32_t short_hash = (uint32_t)(hash >> 32 ^ hash);
     size_t at = short_hash & x->mask;
     for (; x->slots[at].value; at = (at + 1) & x->mask)
-        if (x->slots[at].hash == short_hash && same(user, x->slots[at].value - 1))
-            return x->slots[at].value - 1;
+        if (x->slots[at].hash == short_hash && same(user, x->slots[at].value - 1)) return x->slots[at].value - 1;
     x->slots[at] = (struct nccl_index_slot){short_hash, next + 1};
     x->count++;
     return next;

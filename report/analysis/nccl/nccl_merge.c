@@ -79,8 +79,7 @@ static uint32_t join_member(merging *m, const joined *key)
     const joined *user[] = {key, m->members};
     uint64_t hash = nccl_mix(nccl_hash_bytes(key->id, strlen(key->id)), (uint64_t)key->pid);
     hash = nccl_mix(nccl_mix(hash, (uint64_t)key->rank), key->generation);
-    uint32_t next = (uint32_t)m->member_count,
-             found = nccl_index_put(&m->member_index, hash, same_joined, user, next);
+    uint32_t next = (uint32_t)m->member_count, found = nccl_index_put(&m->member_index, hash, same_joined, user, next);
     if (found != next) return found;
     if (!NCCL_ROOM(m->members, m->member_count, m->member_room)) return NCCL_NONE;
     m->members[m->member_count] = *key;
@@ -301,9 +300,8 @@ static bool split_chunk(restarts *r, nccl_chunk *c)
         if (!t) return false;
         seen_key key = {m->members[member].newest, coll, record->sn, slot->size};
         bool again = see(r, &key, &failed);
-        const nccl_record *next = again && record->sn < t->sn && record->dump_us > t->dump_us
-                                      ? follower(c, i, slot->member, coll)
-                                      : NULL;
+        const nccl_record *next =
+            again && record->sn < t->sn && record->dump_us > t->dump_us ? follower(c, i, slot->member, coll) : NULL;
         if (failed) return false;
         if (next && next->sn > record->sn && next->sn <= t->sn) {
             if (next_generation(m, member, record->dump_us) == NCCL_NONE) return false;
@@ -394,9 +392,8 @@ static void place_rank(joined **rank, size_t count, joined **runs, size_t run_co
         size_t last = run_count - (count - i), best = least;
         for (size_t k = least + 1; k <= last; k++) {
             uint64_t near = distance(runs[k], rank[i]), best_near = distance(runs[best], rank[i]);
-            if (near < best_near ||
-                (near == best_near && apart(runs[k]->first_dump_us, rank[i]->first_dump_us) <
-                                          apart(runs[best]->first_dump_us, rank[i]->first_dump_us)))
+            if (near < best_near || (near == best_near && apart(runs[k]->first_dump_us, rank[i]->first_dump_us) <
+                                                              apart(runs[best]->first_dump_us, rank[i]->first_dump_us)))
                 best = k;
         }
         rank[i]->run = (uint32_t)best;
@@ -668,8 +665,7 @@ static bool same_whats(const void *user, uint32_t i)
 
 static uint32_t join_what(merging *m, const nccl_what *local)
 {
-    nccl_what key = {share(m, local->coll), share(m, local->algo), share(m, local->proto),
-                     share(m, local->timing)};
+    nccl_what key = {share(m, local->coll), share(m, local->algo), share(m, local->proto), share(m, local->timing)};
     if (!key.coll || !key.algo || !key.proto || !key.timing) return NCCL_NONE;
     const nccl_what *user[] = {&key, m->memory->whats};
     uint64_t hash = nccl_mix((uintptr_t)key.coll, (uintptr_t)key.algo);
@@ -750,15 +746,14 @@ typedef struct series_list {
     size_t count, room;
 } series_list;
 
-static bool add_slot(merging *m, series_list *list, const nccl_chunk *c, nccl_local_slot *local,
-                     const uint32_t *whats)
+static bool add_slot(merging *m, series_list *list, const nccl_chunk *c, nccl_local_slot *local, const uint32_t *whats)
 {
     nccl_memory *memory = m->memory;
     local->global = NCCL_NONE;
     if (!local->count) return true;
     uint32_t member = m->members[local->owner].final, what = whats[local->what];
-    series_key key = {m->n->members[member].communicator, coll_index(m->n, memory->whats[what].coll),
-                      local->size, (uint32_t)list->count};
+    series_key key = {m->n->members[member].communicator, coll_index(m->n, memory->whats[what].coll), local->size,
+                      (uint32_t)list->count};
     const series_key *user[] = {&key, list->keys};
     uint64_t hash = nccl_mix(nccl_mix(key.size, key.communicator), key.coll);
     uint32_t series = nccl_index_put(&m->series_index, hash, same_series, user, key.order);
@@ -911,8 +906,8 @@ static void resolve_members(merging *m)
 bool nccl_merge(nccl *n, nccl_chunk *chunks, size_t count)
 {
     merging m = {.n = n, .memory = n->memory, .chunks = chunks, .chunk_count = count};
-    bool good = join_members(&m) && split_restarted(&m) && make_communicators(&m) && make_series(&m) &&
-                make_records(&m);
+    bool good =
+        join_members(&m) && split_restarted(&m) && make_communicators(&m) && make_series(&m) && make_records(&m);
     if (good) resolve_members(&m);
     free(m.members);
     free(m.texts);

@@ -76,8 +76,7 @@ static size_t collect(nccl *n, nccl_chunk *chunks, size_t count, sent *all)
             const nccl_p2p_record *r = &chunks[i].p2p[k];
             uint32_t member = r->member == NCCL_NONE ? NCCL_NONE : chunks[i].members[r->member].global;
             if (member == NCCL_NONE) continue;
-            all[total++] =
-                (sent){member, &chunks[i].whats[r->what], r->peer, r->sn, r->size, r->time_us, r->bus_gbs};
+            all[total++] = (sent){member, &chunks[i].whats[r->what], r->peer, r->sn, r->size, r->time_us, r->bus_gbs};
         }
     (void)n;
     return total;

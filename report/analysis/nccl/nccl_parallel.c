@@ -56,8 +56,7 @@ static void wait_for_all(pool *p, const nccl_pool_options *options)
     pthread_mutex_unlock(&p->mutex);
 }
 
-void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i),
-                   void *user)
+void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i), void *user)
 {
     enum { MOST = 256 };
     pool p = {.count = count, .work = work, .user = user};

@@ -10,7 +10,7 @@
 // ---- memory ----
 
 // Room for one more element: doubles. False without memory.
-#define NCCL_ROOM(array, count, room)                                                                        \
+#define NCCL_ROOM(array, count, room)                                                                                  \
     ((count) < (room) || nccl_grow((void **)(void *)&(array), &(room), (count) + 1, sizeof *(array)))
 bool nccl_grow(void **array, size_t *room, size_t wanted, size_t element);
 
@@ -30,8 +30,8 @@ typedef struct nccl_index {
     size_t count, mask;
 } nccl_index;
 // The index whose key is the same; or, when there is none, `next`, which then is kept. NCCL_NONE without memory.
-uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index),
-                        const void *user, uint32_t next);
+uint32_t nccl_index_put(nccl_index *x, uint64_t hash, bool (*same)(const void *user, uint32_t index), const void *user,
+                        uint32_t next);
 void nccl_index_free(nccl_index *x);
 
 static inline uint64_t nccl_mix(uint64_t a, uint64_t b)
@@ -60,8 +60,7 @@ typedef struct nccl_pool_options {
     void *user;
 } nccl_pool_options;
 // Calls work(user, i) for each i below count, in several threads, in about that order.
-void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i),
-                   void *user);
+void nccl_parallel(const nccl_pool_options *options, size_t count, void (*work)(void *user, size_t i), void *user);
 size_t nccl_processors(void); // that this process may use
 
 // ---- a chunk: a file, or the lines that begin in a part of it ----

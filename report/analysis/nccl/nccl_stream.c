@@ -134,8 +134,7 @@ static size_t read_zstd(nccl_stream *s, char *to, size_t room)
         if (more || !s->between) result = ZSTD_decompressStream(s->zstd, &out, &in);
         s->begin = in.pos;
         if (ZSTD_isError(result)) return stop(s, "the compressed data are damaged", out.pos);
-        if (!more && out.pos == had)
-            return stop(s, s->between ? NULL : "the compressed data are cut", out.pos);
+        if (!more && out.pos == had) return stop(s, s->between ? NULL : "the compressed data are cut", out.pos);
         s->between = result == 0;
     }
     return out.pos;

@@ -146,8 +146,7 @@ void nccl_json_quoted(nccl_out *o, const char *text)
             nccl_out_bytes(o, "\\", 1);
             nccl_out_bytes(o, character, 1);
         } else if ((unsigned char)*character < ' ' || *character == 0x7f) {
-            nccl_out_bytes(o, escape,
-                           (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
+            nccl_out_bytes(o, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*character));
         } else {
             nccl_out_bytes(o, character, length);
         }

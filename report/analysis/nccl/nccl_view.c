@@ -33,19 +33,16 @@ static uint64_t unusable_lines(const uint64_t outcomes[NCCL_OUTCOMES])
 
 static bool is_damaged(const nccl_file *f)
 {
-    return f->error || f->problem || f->cut || f->tail_cut || f->first_bad_line || f->duplicates ||
-           f->conflicts;
+    return f->error || f->problem || f->cut || f->tail_cut || f->first_bad_line || f->duplicates || f->conflicts;
 }
 
 static const char *versions_text(making *m)
 {
     const char *text = "";
     for (int minor = 0; minor < 10; minor++)
-        if (m->n->versions >> minor & 1)
-            text = nccl_view_format(m->v, "%s%sv4.%d", text, *text ? ", " : "", minor);
-    return m->n->foreign_version
-               ? nccl_view_format(m->v, "%s%sand one that is not known", text, *text ? ", " : "")
-               : text;
+        if (m->n->versions >> minor & 1) text = nccl_view_format(m->v, "%s%sv4.%d", text, *text ? ", " : "", minor);
+    return m->n->foreign_version ? nccl_view_format(m->v, "%s%sand one that is not known", text, *text ? ", " : "")
+                                 : text;
 }
 
 static void add_facts(making *m)
@@ -102,14 +99,12 @@ static void add_findings(making *m)
         to->explained_by = x->explained_by ? x->explained_by : "";
         to->evidence.items = nccl_view_take(v, x->evidence_count, sizeof *to->evidence.items);
         for (size_t k = 0; to->evidence.items && k < x->evidence_count; k++)
-            to->evidence.items[to->evidence.count++] =
-                (nccl_view_evidence){nccl_view_text(v, x->evidence[k].name),
-                                     nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
+            to->evidence.items[to->evidence.count++] = (nccl_view_evidence){
+                nccl_view_text(v, x->evidence[k].name), nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
     }
     v->unknown.items = nccl_view_take(v, f->unknown_count, sizeof *v->unknown.items);
     for (size_t i = 0; v->unknown.items && i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
-        v->unknown.items[v->unknown.count++] =
-            (nccl_view_line){SEVERITY_INFO, nccl_view_text(v, f->unknown[i])};
+        v->unknown.items[v->unknown.count++] = (nccl_view_line){SEVERITY_INFO, nccl_view_text(v, f->unknown[i])};
 }
 
 enum { SENTENCES = 6 };
@@ -135,8 +130,7 @@ static bool is_said(const making *m, size_t i, size_t said)
     size_t alike = 0;
     bool data = strcmp(x->rule->class_name, "data") == 0;
     for (size_t k = 0; k < i; k++)
-        alike +=
-            m->f->items[k].rule == x->rule || (data && strcmp(m->f->items[k].rule->class_name, "data") == 0);
+        alike += m->f->items[k].rule == x->rule || (data && strcmp(m->f->items[k].rule->class_name, "data") == 0);
     return x->severity >= SEVERITY_WATCH && !x->explained_by && alike < (data ? 1 : 2) && (data || said < 3);
 }
 
@@ -177,8 +171,7 @@ static void say_wire(making *m)
         of_peak = nccl_view_format(m->v, ", %.0f %% of the peak", 100 * s->bus_gbs.p50 / v->main_peak_gbs);
     say(m, isnan(v->main_peak_gbs) ? SEVERITY_INFO : SEVERITY_OK,
         nccl_view_format(
-            m->v,
-            "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
+            m->v, "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
             v->main_coll, binary_size(m, s->size), v->main_label, s->bus_gbs.p50, of_peak, s->bus_gbs.p5,
             s->bus_gbs.p95));
 }
@@ -190,8 +183,7 @@ static const nccl_member *widest_member(const nccl *n, uint32_t process)
     const nccl_member *best = NULL;
     for (uint32_t i = p->first_member; i < p->first_member + p->member_count; i++) {
         const nccl_member *m = &n->members[n->process_members[i]];
-        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks)
-            best = m;
+        if (!best || n->communicators[m->communicator].ranks > n->communicators[best->communicator].ranks) best = m;
     }
     return best;
 }
@@ -199,8 +191,7 @@ static const nccl_member *widest_member(const nccl *n, uint32_t process)
 static const char *seconds_text(making *m, double us)
 {
     if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
-    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3)
-                     : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3) : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
 }
 
 // The same process under the name that it has elsewhere, and what it cost in all.
@@ -214,9 +205,9 @@ static void say_process(making *m, const nccl_finding *x)
                                   : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)wide->rank,
                                                      n->communicators[wide->communicator].label);
     say(m, SEVERITY_INFO,
-        nccl_view_format(
-            m->v, "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",
-            (long long)p->pid, p->local, also, seconds_text(m, x->cost_us)));
+        nccl_view_format(m->v,
+                         "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",
+                         (long long)p->pid, p->local, also, seconds_text(m, x->cost_us)));
 }
 
 // "look at this process" behind "Look next: ".
@@ -248,8 +239,7 @@ static void say_all(making *m)
     if (lead && *lead->rule->advice)
         say(m, SEVERITY_INFO, nccl_view_format(m->v, "Look next: %s.", look_at(lead->rule->advice)));
     else if (!m->v->completeness_known && m->n->instance_count)
-        say(m, SEVERITY_INFO,
-            "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
+        say(m, SEVERITY_INFO, "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
 }
 
 // The finding in as few words as a heading needs; else its claim.
@@ -259,19 +249,17 @@ static const char *title_of(making *m)
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
     if (strcmp(x->rule->name, "nccl-below-peak") == 0 && x->communicator != NCCL_NONE)
-        return nccl_view_format(m->v, "%s reaches %.0f %% of its peak",
-                                n->communicators[x->communicator].label, 100 * x->value);
-    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us))
-        return nccl_view_text(m->v, m->f->verdict);
+        return nccl_view_format(m->v, "%s reaches %.0f %% of its peak", n->communicators[x->communicator].label,
+                                100 * x->value);
+    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return nccl_view_text(m->v, m->f->verdict);
     if (x->member != NCCL_NONE) {
         const nccl_member *of = widest_member(n, n->members[x->member].process);
         return nccl_view_format(m->v, "Rank %lld of %s, on %s, was late: %s lost", (long long)of->rank,
-                                n->communicators[of->communicator].label,
-                                n->hosts[n->processes[of->process].host].name, seconds_text(m, x->cost_us));
+                                n->communicators[of->communicator].label, n->hosts[n->processes[of->process].host].name,
+                                seconds_text(m, x->cost_us));
     }
     if (x->host != NCCL_NONE)
-        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name,
-                                seconds_text(m, x->cost_us));
+        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name, seconds_text(m, x->cost_us));
     return nccl_view_text(m->v, m->f->verdict);
 }
 
@@ -342,8 +330,7 @@ static const char *group_label(making *m, uint32_t group)
     size_t stem = stem_of(c);
     unsigned long long low = ~0ULL, high = 0;
     if (count == 1) return nccl_view_text(m->v, c->label);
-    if (!*c->name)
-        return nccl_view_format(m->v, "%llu %s", (unsigned long long)count, nccl_class_name(c->type));
+    if (!*c->name) return nccl_view_format(m->v, "%llu %s", (unsigned long long)count, nccl_class_name(c->type));
     for (uint32_t i = 0; i < m->n->communicator_count; i++) {
         const char *number = m->n->communicators[i].name + stem;
         if (m->groups[i] != group || !*number) continue;
@@ -451,13 +438,11 @@ static bool make_lots(making *m, lots *l)
 {
     const nccl *n = m->n;
     double all = 0;
-    *l = (lots){malloc((n->series_count + 1) * sizeof *l->sorted),
-                malloc((n->series_count + 1) * sizeof *l->series),
+    *l = (lots){malloc((n->series_count + 1) * sizeof *l->sorted), malloc((n->series_count + 1) * sizeof *l->series),
                 calloc(n->series_count + 1, sizeof *l->items), 0};
     if (!l->sorted || !l->series || !l->items) return false;
     for (uint32_t i = 0; i < n->series_count; i++)
-        l->sorted[i] =
-            (sorted_series){i, m->groups[n->series[i].communicator], n->series[i].coll, n->series[i].size};
+        l->sorted[i] = (sorted_series){i, m->groups[n->series[i].communicator], n->series[i].coll, n->series[i].size};
     qsort(l->sorted, n->series_count, sizeof *l->sorted, by_group);
     for (uint32_t i = 0; i < n->series_count; i++) {
         const sorted_series *s = &l->sorted[i];
@@ -590,8 +575,7 @@ static bool is_about(const making *m, uint32_t group)
     const nccl *n = m->n;
     if (!x || x->severity < SEVERITY_WATCH || x->member == NCCL_NONE) return true;
     for (uint32_t i = 0; i < n->communicator_count; i++)
-        if (m->groups[i] == group && takes_part(n, &n->communicators[i], n->members[x->member].process))
-            return true;
+        if (m->groups[i] == group && takes_part(n, &n->communicators[i], n->members[x->member].process)) return true;
     return false;
 }
 
@@ -669,9 +653,8 @@ static const char *where_missing(making *m, bool tail)
         const nccl_waiting *w = &n->processes[i].waiting;
         processes += (tail ? w->missing_tail : w->missing - w->missing_tail) > 0;
     }
-    return processes > 1
-               ? nccl_view_format(m->v, "%llu processes, most on %s", (unsigned long long)processes, host)
-               : host;
+    return processes > 1 ? nccl_view_format(m->v, "%llu processes, most on %s", (unsigned long long)processes, host)
+                         : host;
 }
 
 static void add_completeness(making *m)
@@ -696,8 +679,7 @@ static void add_completeness(making *m)
     v->reasons.items = nccl_view_take(v, 12, sizeof *v->reasons.items);
     uint64_t between = missing - tail - absent;
     if (between)
-        add_reason(m, nccl_view_format(v, "lost in between, others have them (%s)", where_missing(m, false)),
-                   between);
+        add_reason(m, nccl_view_format(v, "lost in between, others have them (%s)", where_missing(m, false)), between);
     if (tail) add_reason(m, nccl_view_format(v, "after the end of a log (%s)", where_missing(m, true)), tail);
     add_reason(m, "of ranks without any log", absent);
     add_reason(m, "dropped, by the plugin's own count (in part the same)", dropped);
@@ -807,8 +789,7 @@ static size_t choose_hosts(making *m, const arrival *all, chosen_host *hosts)
     for (uint32_t i = 0; i < n->host_count; i++) {
         chosen_host h = {i, 0};
         bool any = false;
-        for (uint32_t k = n->hosts[i].first_process;
-             k < n->hosts[i].first_process + n->hosts[i].process_count; k++) {
+        for (uint32_t k = n->hosts[i].first_process; k < n->hosts[i].first_process + n->hosts[i].process_count; k++) {
             any |= all[k].takes_part;
             h.worst_us = fmax(h.worst_us, mean_behind(&all[k]));
         }
@@ -866,9 +847,8 @@ static const nccl_series *series_over_run(const making *m)
 {
     const nccl *n = m->n;
     const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
-    uint32_t process = x && x->severity >= SEVERITY_WATCH && x->member != NCCL_NONE
-                           ? n->members[x->member].process
-                           : NCCL_NONE;
+    uint32_t process =
+        x && x->severity >= SEVERITY_WATCH && x->member != NCCL_NONE ? n->members[x->member].process : NCCL_NONE;
     const nccl_series *best = NULL;
     bool best_about = false;
     for (size_t i = 0; i < n->series_count; i++) {
@@ -996,8 +976,7 @@ static size_t place(double at, double max, size_t cells)
 
 static void visit_cell(const kind_walk *w, double x, double y)
 {
-    w->cells[place(y, w->k->y_max, NCCL_VIEW_UP) * NCCL_VIEW_ACROSS +
-             place(x, w->k->x_max, NCCL_VIEW_ACROSS)]++;
+    w->cells[place(y, w->k->y_max, NCCL_VIEW_UP) * NCCL_VIEW_ACROSS + place(x, w->k->x_max, NCCL_VIEW_ACROSS)]++;
 }
 
 static void visit_bin(const kind_walk *w, double x, double y)
@@ -1173,8 +1152,8 @@ static const char *reasons_of(making *m, const nccl_file *f)
     const char *text = "";
     for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
         if (f->outcomes[i])
-            text = nccl_view_format(m->v, "%s%s%llu %s", text, *text ? ", " : "",
-                                    (unsigned long long)f->outcomes[i], nccl_outcome_name((nccl_outcome)i));
+            text = nccl_view_format(m->v, "%s%s%llu %s", text, *text ? ", " : "", (unsigned long long)f->outcomes[i],
+                                    nccl_outcome_name((nccl_outcome)i));
     return text;
 }
 
@@ -1218,8 +1197,7 @@ static bool add_gone(making *m)
     if (order && count) qsort(order, count, sizeof *order, by_weight);
     for (size_t i = 0; order && v->gone.items && i < count && i < NCCL_VIEW_FILES; i++) {
         nccl_view_process p = process_of(m, order[i].index);
-        v->gone.items[v->gone.count++] =
-            (nccl_view_gone){p.host, p.pid, p.missing_tail, p.missing - p.missing_tail};
+        v->gone.items[v->gone.count++] = (nccl_view_gone){p.host, p.pid, p.missing_tail, p.missing - p.missing_tail};
     }
     v->gone_left = count - v->gone.count;
     free(order);
@@ -1291,9 +1269,8 @@ static void add_metrics(making *m)
     v->metrics_left = n->metric_count - count;
     v->metrics.items = nccl_view_take(v, count, sizeof *v->metrics.items);
     for (size_t i = 0; v->metrics.items && i < count; i++)
-        v->metrics.items[v->metrics.count++] =
-            (nccl_view_metric){nccl_view_text(v, n->metrics[i].name), nccl_view_text(v, n->metrics[i].labels),
-                               n->metrics[i].value};
+        v->metrics.items[v->metrics.count++] = (nccl_view_metric){
+            nccl_view_text(v, n->metrics[i].name), nccl_view_text(v, n->metrics[i].labels), n->metrics[i].value};
 }
 
 // ---- NIC counters on the logs' time axis ----
@@ -1345,8 +1322,8 @@ static void add_rates(making *m, const nccl_counters *c, int way, double *rates,
     double begin_s = nccl_counters_time_s(c->s, v->first_dump_us);
     uint64_t known[NCCL_VIEW_COLUMNS] = {0};
     for (size_t i = 0; i < c->count; i++) {
-        if (!run_rates(c, c->hosts[i].run, way, begin_s + v->columns_from_s, begin_s + v->columns_to_s, rates,
-                       one, v->columns.count))
+        if (!run_rates(c, c->hosts[i].run, way, begin_s + v->columns_from_s, begin_s + v->columns_to_s, rates, one,
+                       v->columns.count))
             continue;
         for (size_t k = 0; k < v->columns.count; k++) {
             nccl_view_column *x = &v->columns.items[k];
@@ -1468,9 +1445,8 @@ static bool make_first_page(making *m)
     return good && add_late(m) && add_run(m);
 }
 
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
-                           const nccl_comparison *comparison, const nccl_counters *counters,
-                           netprof_error *error)
+netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                           const nccl_counters *counters, netprof_error *error)
 {
     making m = {.v = v, .n = n, .f = f, .values = malloc((n->instance_count + 1) * sizeof(double))};
     bool good = nccl_view_begin(v) && m.values && make_groups(&m);
@@ -1484,10 +1460,10 @@ netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
         add_comparison(&m, comparison);
         add_metrics(&m);
         good = good && add_counters(&m, counters);
-        v->verdict = v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
-                         ? title_of(&m)
-                         : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for",
-                                            n->instance_count);
+        v->verdict =
+            v->completeness_known || !n->instance_count || v->severity >= SEVERITY_WATCH
+                ? title_of(&m)
+                : nccl_view_format(v, "%zu collectives of single ranks: nobody to wait for", n->instance_count);
         say_all(&m);
     }
     good = good && !v->memory->failed;

@@ -29,10 +29,10 @@ enum {
 };
 
 // An array with its length.
-#define NCCL_LIST(type)                                                                                      \
-    struct {                                                                                                 \
-        type *items;                                                                                         \
-        size_t count;                                                                                        \
+#define NCCL_LIST(type)                                                                                                \
+    struct {                                                                                                           \
+        type *items;                                                                                                   \
+        size_t count;                                                                                                  \
     }
 
 // Every severity in a view is one of enum severity.
@@ -172,8 +172,7 @@ typedef struct nccl_view_nic { // a host that recordings and logs know
 // Start from {0}; nccl_view_free() at the end.
 typedef struct nccl_view {
     // what was read
-    uint64_t files, files_damaged, lines, bytes, unpacked_bytes, unusable, records, hosts, processes,
-        communicators;
+    uint64_t files, files_damaged, lines, bytes, unpacked_bytes, unusable, records, hosts, processes, communicators;
     uint64_t ranks; // of the largest communicator
     uint64_t calls, first_dump_us, last_dump_us, time_us;
     const char *first_host, *last_host, *versions; // versions: "v4.0, v4.3"
@@ -228,9 +227,8 @@ typedef struct nccl_view {
 } nccl_view;
 
 // Everything is copied. comparison and counters: NULL without.
-netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f,
-                           const nccl_comparison *comparison, const nccl_counters *counters,
-                           netprof_error *error);
+netprof_err nccl_view_make(nccl_view *v, const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                           const nccl_counters *counters, netprof_error *error);
 void nccl_view_free(nccl_view *v);
 
 // The view as JSON; NULL without memory.

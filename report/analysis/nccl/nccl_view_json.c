@@ -36,16 +36,16 @@ typedef struct any_list {
     size_t count;
 } any_list;
 
-#define FIELD(type, kind, name)                                                                              \
-    {                                                                                                        \
-#name, kind, offsetof(type, name), NULL                                                              \
+#define FIELD(type, kind, name)                                                                                        \
+    {                                                                                                                  \
+#name, kind, offsetof(type, name), NULL                                                                        \
     }
-#define ROWS(type, name, shape)                                                                              \
-    {                                                                                                        \
-#name, LIST, offsetof(type, name), &shape                                                            \
+#define ROWS(type, name, shape)                                                                                        \
+    {                                                                                                                  \
+#name, LIST, offsetof(type, name), &shape                                                                      \
     }
-#define SHAPE(name, type, tuple, ...)                                                                        \
-    static const field name##_fields[] = {__VA_ARGS__};                                                      \
+#define SHAPE(name, type, tuple, ...)                                                                                  \
+    static const field name##_fields[] = {__VA_ARGS__};                                                                \
     static const shape name = {sizeof(type), tuple, name##_fields, sizeof name##_fields / sizeof(field)};
 
 #define F(kind, name) FIELD(nccl_view_line, kind, name)
@@ -55,33 +55,31 @@ SHAPE(line_shape, nccl_view_line, false, F(SEVERITY, severity), F(TEXT, text))
 SHAPE(evidence_shape, nccl_view_evidence, false, F(TEXT, name), F(TEXT, unit), F(NUMBER, value))
 #undef F
 #define F(kind, name) FIELD(nccl_view_finding, kind, name)
-SHAPE(finding_shape, nccl_view_finding, false, F(SEVERITY, severity), F(TEXT, rule), F(TEXT, device),
-      F(TEXT, claim), F(TEXT, unit), F(TEXT, origin), F(TEXT, advice), F(TEXT, explained_by),
-      F(NUMBER, value), F(NUMBER, limit), ROWS(nccl_view_finding, evidence, evidence_shape))
+SHAPE(finding_shape, nccl_view_finding, false, F(SEVERITY, severity), F(TEXT, rule), F(TEXT, device), F(TEXT, claim),
+      F(TEXT, unit), F(TEXT, origin), F(TEXT, advice), F(TEXT, explained_by), F(NUMBER, value), F(NUMBER, limit),
+      ROWS(nccl_view_finding, evidence, evidence_shape))
 #undef F
 #define F(kind, name) FIELD(nccl_view_row, kind, name)
-SHAPE(row_shape, nccl_view_row, false, F(TEXT, label), F(TEXT, coll), F(COUNT, communicators),
-      F(COUNT, ranks), F(COUNT, size_low), F(COUNT, size_high), F(COUNT, sizes), F(COUNT, calls),
-      F(COUNT, incomplete), F(NUMBER, bytes), F(NUMBER, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us),
-      F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs), F(NUMBER, peak_gbs), F(SEVERITY, severity))
+SHAPE(row_shape, nccl_view_row, false, F(TEXT, label), F(TEXT, coll), F(COUNT, communicators), F(COUNT, ranks),
+      F(COUNT, size_low), F(COUNT, size_high), F(COUNT, sizes), F(COUNT, calls), F(COUNT, incomplete), F(NUMBER, bytes),
+      F(NUMBER, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us), F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs),
+      F(NUMBER, peak_gbs), F(SEVERITY, severity))
 #undef F
 #define F(kind, name) FIELD(nccl_view_size, kind, name)
-SHAPE(size_shape, nccl_view_size, false, F(COUNT, size), F(COUNT, calls), F(SPREAD, bus_gbs),
-      F(NUMBER, mean_gbs))
+SHAPE(size_shape, nccl_view_size, false, F(COUNT, size), F(COUNT, calls), F(SPREAD, bus_gbs), F(NUMBER, mean_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_reason, kind, name)
 SHAPE(reason_shape, nccl_view_reason, false, F(TEXT, what), F(COUNT, count))
 #undef F
 #define F(kind, name) FIELD(nccl_view_process, kind, name)
 SHAPE(process_shape, nccl_view_process, false, F(TEXT, host), F(COUNT, pid), F(COUNT, local), F(COUNT, rank),
-      F(COUNT, judged), F(COUNT, last_alone), F(NUMBER, behind_us), F(COUNT, records),
-      F(COUNT, last_arrivals), F(COUNT, cost_us), F(COUNT, caused_us), F(COUNT, suffered_us),
-      F(COUNT, missing), F(COUNT, missing_tail))
+      F(COUNT, judged), F(COUNT, last_alone), F(NUMBER, behind_us), F(COUNT, records), F(COUNT, last_arrivals),
+      F(COUNT, cost_us), F(COUNT, caused_us), F(COUNT, suffered_us), F(COUNT, missing), F(COUNT, missing_tail))
 #undef F
 #define F(kind, name) FIELD(nccl_view_bin, kind, name)
-SHAPE(bin_shape, nccl_view_bin, true, F(COUNT, first_sn), F(COUNT, last_sn), F(COUNT, instances),
-      F(COUNT, complete), F(NUMBER, wire_p5), F(NUMBER, wire_p50), F(NUMBER, wire_p95), F(NUMBER, skew_p5),
-      F(NUMBER, skew_p50), F(NUMBER, skew_p95))
+SHAPE(bin_shape, nccl_view_bin, true, F(COUNT, first_sn), F(COUNT, last_sn), F(COUNT, instances), F(COUNT, complete),
+      F(NUMBER, wire_p5), F(NUMBER, wire_p50), F(NUMBER, wire_p95), F(NUMBER, skew_p5), F(NUMBER, skew_p50),
+      F(NUMBER, skew_p95))
 #undef F
 #define F(kind, name) FIELD(nccl_view_point, kind, name)
 SHAPE(point_shape, nccl_view_point, true, F(NUMBER, x), F(NUMBER, y), F(COUNT, calls))
@@ -92,18 +90,18 @@ SHAPE(count_shape, nccl_view_count, true, F(NUMBER, count))
 #define F(kind, name) FIELD(nccl_view_kind, kind, name)
 SHAPE(kind_shape, nccl_view_kind, false, F(TEXT, type), F(TEXT, meaning), F(TEXT, coll), F(COUNT, size),
       F(COUNT, calls), F(COUNT, incomplete), F(COUNT, time_us), F(FLAG, has_bus), F(SPREAD, wire_us),
-      F(SPREAD, skew_us), F(SPREAD, time_spread_us), F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs),
-      F(NUMBER, peak_gbs), F(NUMBER, x_max), F(NUMBER, y_max), ROWS(nccl_view_kind, points, point_shape),
-      F(NUMBER, low), F(NUMBER, high), ROWS(nccl_view_kind, bins, count_shape))
+      F(SPREAD, skew_us), F(SPREAD, time_spread_us), F(SPREAD, bus_gbs), F(SPREAD, mean_bus_gbs), F(NUMBER, peak_gbs),
+      F(NUMBER, x_max), F(NUMBER, y_max), ROWS(nccl_view_kind, points, point_shape), F(NUMBER, low), F(NUMBER, high),
+      ROWS(nccl_view_kind, bins, count_shape))
 #undef F
 #define F(kind, name) FIELD(nccl_view_series, kind, name)
 SHAPE(series_shape, nccl_view_series, false, F(TEXT, label), F(TEXT, type), F(TEXT, coll), F(COUNT, ranks),
-      F(COUNT, size), F(COUNT, calls), F(COUNT, incomplete), F(COUNT, time_us), F(SPREAD, wire_us),
-      F(SPREAD, skew_us), F(SPREAD, bus_gbs))
+      F(COUNT, size), F(COUNT, calls), F(COUNT, incomplete), F(COUNT, time_us), F(SPREAD, wire_us), F(SPREAD, skew_us),
+      F(SPREAD, bus_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_path, kind, name)
-SHAPE(path_shape, nccl_view_path, false, F(TEXT, type), F(TEXT, coll), F(TEXT, algo), F(TEXT, proto),
-      F(COUNT, size), F(COUNT, calls), F(SPREAD, wire_us), F(SPREAD, bus_gbs))
+SHAPE(path_shape, nccl_view_path, false, F(TEXT, type), F(TEXT, coll), F(TEXT, algo), F(TEXT, proto), F(COUNT, size),
+      F(COUNT, calls), F(SPREAD, wire_us), F(SPREAD, bus_gbs))
 #undef F
 #define F(kind, name) FIELD(nccl_view_file, kind, name)
 SHAPE(file_shape, nccl_view_file, false, F(TEXT, name), F(TEXT, problem), F(COUNT, lines), F(COUNT, bad),
@@ -113,9 +111,9 @@ SHAPE(file_shape, nccl_view_file, false, F(TEXT, name), F(TEXT, problem), F(COUN
 SHAPE(gone_shape, nccl_view_gone, false, F(TEXT, host), F(COUNT, pid), F(COUNT, tail), F(COUNT, between))
 #undef F
 #define F(kind, name) FIELD(nccl_view_compared, kind, name)
-SHAPE(compared_shape, nccl_view_compared, false, F(TEXT, type), F(TEXT, coll), F(TEXT, verdict),
-      F(COUNT, size), F(NUMBER, before_us), F(NUMBER, after_us), F(NUMBER, wire_ratio), F(NUMBER, skew_ratio),
-      F(NUMBER, bus_ratio), F(NUMBER, z))
+SHAPE(compared_shape, nccl_view_compared, false, F(TEXT, type), F(TEXT, coll), F(TEXT, verdict), F(COUNT, size),
+      F(NUMBER, before_us), F(NUMBER, after_us), F(NUMBER, wire_ratio), F(NUMBER, skew_ratio), F(NUMBER, bus_ratio),
+      F(NUMBER, z))
 #undef F
 #define F(kind, name) FIELD(nccl_view_pair, kind, name)
 SHAPE(pair_shape, nccl_view_pair, false, F(TEXT, label), F(TEXT, operation), F(TEXT, host), F(COUNT, rank),
@@ -126,41 +124,38 @@ SHAPE(metric_shape, nccl_view_metric, false, F(TEXT, name), F(TEXT, labels), F(N
 #undef F
 #define F(kind, name) FIELD(nccl_view_column, kind, name)
 SHAPE(column_shape, nccl_view_column, true, F(NUMBER, wire_us), F(NUMBER, skew_us), F(COUNT, calls),
-      F(NUMBER, received), F(NUMBER, received_high), F(NUMBER, sent), F(NUMBER, sent_high),
-      F(NUMBER, trouble), F(NUMBER, waiting))
+      F(NUMBER, received), F(NUMBER, received_high), F(NUMBER, sent), F(NUMBER, sent_high), F(NUMBER, trouble),
+      F(NUMBER, waiting))
 #undef F
 #define F(kind, name) FIELD(nccl_view_nic, kind, name)
-SHAPE(nic_shape, nccl_view_nic, false, F(TEXT, host), F(TEXT, trouble), F(TEXT, trouble_unit),
-      F(TEXT, waiting), F(TEXT, waiting_unit), F(NUMBER, seconds), F(NUMBER, received), F(NUMBER, sent),
-      F(NUMBER, peak_received), F(NUMBER, peak_sent), F(NUMBER, trouble_amount), F(NUMBER, waiting_amount))
+SHAPE(nic_shape, nccl_view_nic, false, F(TEXT, host), F(TEXT, trouble), F(TEXT, trouble_unit), F(TEXT, waiting),
+      F(TEXT, waiting_unit), F(NUMBER, seconds), F(NUMBER, received), F(NUMBER, sent), F(NUMBER, peak_received),
+      F(NUMBER, peak_sent), F(NUMBER, trouble_amount), F(NUMBER, waiting_amount))
 #undef F
 #define F(kind, name) FIELD(nccl_view, kind, name)
 #define L(name, of)   ROWS(nccl_view, name, of)
-SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines),
-      F(COUNT, bytes), F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts),
-      F(COUNT, processes), F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us),
-      F(COUNT, last_dump_us), F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions),
-      F(SEVERITY, severity), F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape),
-      F(COUNT, findings_left), L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label),
-      F(TEXT, main_coll), F(NUMBER, main_peak_gbs), L(sizes, size_shape), F(FLAG, completeness_known),
-      F(COUNT, ranks_seen), F(COUNT, ranks_expected), F(COUNT, records_expected), F(COUNT, records_seen),
-      F(COUNT, calls_judgeable), F(COUNT, calls_complete), L(reasons, reason_shape), F(NUMBER, late_floor_us),
-      F(FLAG, late_all), F(COUNT, late_hosts), F(COUNT, late_hosts_left), F(COUNT, late_rows),
-      L(late, process_shape), F(TEXT, run_label), F(COUNT, run_ranks), F(COUNT, run_size),
-      F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed),
-      L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape),
-      F(COUNT, series_left), L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left),
-      L(damaged, file_shape), F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left),
-      F(FLAG, compared_known), F(COUNT, slower), F(COUNT, faster), F(COUNT, alike),
-      L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left), L(metrics, metric_shape),
-      F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s), F(NUMBER, columns_to_s),
-      L(columns, column_shape), L(nics, nic_shape))
+SHAPE(view_shape, nccl_view, false, F(COUNT, files), F(COUNT, files_damaged), F(COUNT, lines), F(COUNT, bytes),
+      F(COUNT, unpacked_bytes), F(COUNT, unusable), F(COUNT, records), F(COUNT, hosts), F(COUNT, processes),
+      F(COUNT, communicators), F(COUNT, ranks), F(COUNT, calls), F(COUNT, first_dump_us), F(COUNT, last_dump_us),
+      F(COUNT, time_us), F(TEXT, first_host), F(TEXT, last_host), F(TEXT, versions), F(SEVERITY, severity),
+      F(TEXT, verdict), L(sentences, line_shape), L(findings, finding_shape), F(COUNT, findings_left),
+      L(unknown, line_shape), L(rows, row_shape), F(TEXT, main_label), F(TEXT, main_coll), F(NUMBER, main_peak_gbs),
+      L(sizes, size_shape), F(FLAG, completeness_known), F(COUNT, ranks_seen), F(COUNT, ranks_expected),
+      F(COUNT, records_expected), F(COUNT, records_seen), F(COUNT, calls_judgeable), F(COUNT, calls_complete),
+      L(reasons, reason_shape), F(NUMBER, late_floor_us), F(FLAG, late_all), F(COUNT, late_hosts),
+      F(COUNT, late_hosts_left), F(COUNT, late_rows), L(late, process_shape), F(TEXT, run_label), F(COUNT, run_ranks),
+      F(COUNT, run_size), F(COUNT, run_calls), F(COUNT, run_change_sn), F(COUNT, run_others), F(FLAG, run_changed),
+      L(run, bin_shape), L(kinds, kind_shape), F(COUNT, kinds_left), L(series, series_shape), F(COUNT, series_left),
+      L(paths, path_shape), L(slowest, process_shape), F(COUNT, slowest_left), L(damaged, file_shape),
+      F(COUNT, damaged_left), L(gone, gone_shape), F(COUNT, gone_left), F(FLAG, compared_known), F(COUNT, slower),
+      F(COUNT, faster), F(COUNT, alike), L(compared, compared_shape), L(pairs, pair_shape), F(COUNT, pairs_left),
+      L(metrics, metric_shape), F(COUNT, metrics_left), F(FLAG, counters_known), F(NUMBER, columns_from_s),
+      F(NUMBER, columns_to_s), L(columns, column_shape), L(nics, nic_shape))
 #undef F
 #undef L
 
 #define F(name) offsetof(nccl_spread, name)
-static const size_t spread_numbers[] = {F(min), F(p5),  F(p25), F(p50),  F(p75),
-                                        F(p95), F(p99), F(max), F(mean), F(sd)};
+static const size_t spread_numbers[] = {F(min), F(p5), F(p25), F(p50), F(p75), F(p95), F(p99), F(max), F(mean), F(sd)};
 #undef F
 enum { SPREAD_NUMBERS = sizeof spread_numbers / sizeof *spread_numbers };
 
@@ -260,8 +255,7 @@ static json_object *spread_value(const nccl_spread *s)
     list = json_object_new_array();
     json_object_array_add(list, json_object_new_uint64(s->count));
     for (size_t i = 0; i < SPREAD_NUMBERS; i++)
-        json_object_array_add(list,
-                              exact(*(const double *)(const void *)((const char *)s + spread_numbers[i])));
+        json_object_array_add(list, exact(*(const double *)(const void *)((const char *)s + spread_numbers[i])));
     return list;
 }
 
@@ -320,8 +314,7 @@ typedef struct reader {
     size_t depth;
 } reader;
 
-static netprof_err refuse(reader *r, netprof_err code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static netprof_err refuse(reader *r, netprof_err code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static netprof_err refuse(reader *r, netprof_err code, const char *format, ...)
 {
     va_list arguments;
@@ -344,10 +337,10 @@ static netprof_err refuse_value(reader *r, const char *key, const char *expected
     char place[160] = "";
     size_t used = 0;
     for (size_t i = 0; i < r->depth && used < sizeof place; i++)
-        used += (size_t)snprintf(place + used, sizeof place - used, "%s%s[%zu]", i ? "." : "",
-                                 r->within[i].list, r->within[i].row);
-    return refuse(r, NETPROF_ERR_FORMAT, "%s%s%s: expected %s", place, key && r->depth ? "." : "",
-                  key ? key : "", expected);
+        used += (size_t)snprintf(place + used, sizeof place - used, "%s%s[%zu]", i ? "." : "", r->within[i].list,
+                                 r->within[i].row);
+    return refuse(r, NETPROF_ERR_FORMAT, "%s%s%s: expected %s", place, key && r->depth ? "." : "", key ? key : "",
+                  expected);
 }
 
 // Whole and not negative: counts and sizes go up to 2^64 - 1.
@@ -375,12 +368,10 @@ static bool read_spread(json_object *o, nccl_spread *to)
     bool good = true;
     unknown_spread(to);
     if (!o) return true;
-    if (!json_object_is_type(o, json_type_array) || json_object_array_length(o) != 1 + SPREAD_NUMBERS)
-        return false;
+    if (!json_object_is_type(o, json_type_array) || json_object_array_length(o) != 1 + SPREAD_NUMBERS) return false;
     good = read_count(json_object_array_get_idx(o, 0), &count);
     for (size_t i = 0; good && i < SPREAD_NUMBERS; i++)
-        good = read_number(json_object_array_get_idx(o, i + 1),
-                           (double *)(void *)((char *)to + spread_numbers[i]));
+        good = read_number(json_object_array_get_idx(o, i + 1), (double *)(void *)((char *)to + spread_numbers[i]));
     to->count = (size_t)count;
     return good;
 }
@@ -447,8 +438,8 @@ static netprof_err read_row(reader *r, const shape *s, json_object *o, void *row
     for (size_t i = 0; i < s->count && !result; i++) {
         json_object *value = NULL;
         // What another version did not write, or wrote besides, is not known here.
-        bool there = s->tuple ? i < json_object_array_length(o)
-                              : json_object_object_get_ex(o, s->fields[i].key, &value);
+        bool there =
+            s->tuple ? i < json_object_array_length(o) : json_object_object_get_ex(o, s->fields[i].key, &value);
         if (s->tuple && there) value = json_object_array_get_idx(o, i);
         if (there) result = read_field(r, &s->fields[i], value, row);
     }
@@ -460,15 +451,12 @@ static netprof_err read_whole(reader *r, json_object *o)
     json_object *format = NULL, *version = NULL, *view = NULL;
     uint64_t number = 0;
     json_object_object_get_ex(o, "format", &format);
-    if (!json_object_is_type(format, json_type_string) ||
-        strcmp(json_object_get_string(format), "netprof-nccl") != 0)
+    if (!json_object_is_type(format, json_type_string) || strcmp(json_object_get_string(format), "netprof-nccl") != 0)
         return refuse(r, NETPROF_ERR_FORMAT, "no result of netprof nccl: \"format\" is not netprof-nccl");
     json_object_object_get_ex(o, "version", &version);
-    if (!read_count(version, &number))
-        return refuse(r, NETPROF_ERR_FORMAT, "\"version\": expected a whole number");
+    if (!read_count(version, &number)) return refuse(r, NETPROF_ERR_FORMAT, "\"version\": expected a whole number");
     if (number > NCCL_JSON_VERSION)
-        return refuse(r, NETPROF_ERR_VERSION, "version %llu, written by a later netprof",
-                      (unsigned long long)number);
+        return refuse(r, NETPROF_ERR_VERSION, "version %llu, written by a later netprof", (unsigned long long)number);
     if (!json_object_object_get_ex(o, "view", &view))
         return refuse(r, NETPROF_ERR_FORMAT,
                       "holds no \"view\": it was written before there were reports; netprof nccl -o "

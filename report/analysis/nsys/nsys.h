@@ -85,7 +85,7 @@ enum { NSYS_BUSY_KERNELS = 0, NSYS_BUSY_NCCL, NSYS_BUSY_MEMORY, NSYS_BUSY };
 // number of streams. Kernels are those of NCCL, too, and CUDA graphs that were recorded whole.
 typedef struct nsys_gpu {
     int64_t
-        device; // the GPU's number on its node where the file tells it, else the number by which the program knew it
+        device;  // the GPU's number on its node where the file tells it, else the number by which the program knew it
     int64_t pid; // of the only process that had it where the file does not tell which GPU that was; -1
     char *name;  // "NVIDIA H100 80GB HBM3"; NULL unknown
     char *bus;   // where it is on its host: "0000:41:00.0"; NULL unknown
@@ -93,14 +93,7 @@ typedef struct nsys_gpu {
     uint64_t busy_ns[NSYS_BUSY]; // over all
 } nsys_gpu;
 
-enum {
-    NSYS_SPENT_KERNELS = 0,
-    NSYS_SPENT_NCCL,
-    NSYS_SPENT_MEMORY,
-    NSYS_SPENT_MPI,
-    NSYS_SPENT_API,
-    NSYS_SPENT
-};
+enum { NSYS_SPENT_KERNELS = 0, NSYS_SPENT_NCCL, NSYS_SPENT_MEMORY, NSYS_SPENT_MPI, NSYS_SPENT_API, NSYS_SPENT };
 
 // What one process spent: sums of durations, which overlap where it has several streams or threads.
 typedef struct nsys_process {
@@ -150,10 +143,9 @@ typedef struct nsys_options {
 // of Nsight Systems'), _DAMAGED, _NOMEM, _ARG; error->path and ->text tell.
 netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, netprof_error *error);
 void nsys_free(nsys *n);
-bool nsys_in_file(const char *path); // is it an SQLite file at all?
-bool nsys_is_report(
-    const char *path); // a file of Nsight Systems' own (.nsys-rep, .qdrep), which is to be exported
-#define NSYS_EXPORT_FIRST                                                                                    \
+bool nsys_in_file(const char *path);   // is it an SQLite file at all?
+bool nsys_is_report(const char *path); // a file of Nsight Systems' own (.nsys-rep, .qdrep), which is to be exported
+#define NSYS_EXPORT_FIRST                                                                                              \
     "is a report of Nsight Systems itself; make its SQLite export: nsys export --type sqlite REPORT"
 
 const char *nsys_kind_name(nsys_kind kind);  // "cuda_api_sum"
@@ -165,8 +157,8 @@ const char *nsys_spent_name(int what);           // "kernels", "NCCL kernels", "
 int64_t nsys_bin_begin(const nsys *n,
                        size_t i); // since the profile began; i = bin_count: the end of the last
 // The busy shares of so many columns from `from_ns` to `to_ns` since the profile began; NAN outside the file's time.
-void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t from_ns, int64_t to_ns,
-                       double *columns, size_t count);
+void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t from_ns, int64_t to_ns, double *columns,
+                       size_t count);
 
 // ---- several files: one for each rank or node ----
 

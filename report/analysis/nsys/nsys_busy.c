@@ -45,8 +45,7 @@ int64_t nsys_bin_begin(const nsys *n, size_t i)
 
 static void add_span(const nsys *n, double *bins, nsys_span s)
 {
-    double length = bin_length(n), begin = (double)(s.begin - n->begin_ns),
-           end = (double)(s.end - n->begin_ns);
+    double length = bin_length(n), begin = (double)(s.begin - n->begin_ns), end = (double)(s.end - n->begin_ns);
     if (!(length > 0)) return;
     size_t first = (size_t)(begin / length);
     for (size_t i = first; i < n->bin_count && (double)i * length < end; i++) {
@@ -97,8 +96,7 @@ bool nsys_spans_end(nsys *n, nsys_spans *gpus, size_t count, size_t bins)
         gpu->pid = gpus[g].pid;
         for (int what = 0; what < NSYS_BUSY; what++) {
             if (!(gpu->busy[what] = calloc(bins, sizeof *gpu->busy[what]))) return false;
-            if (gpus[g].unsorted[what])
-                qsort(gpus[g].items[what], gpus[g].count[what], sizeof(nsys_span), by_begin);
+            if (gpus[g].unsorted[what]) qsort(gpus[g].items[what], gpus[g].count[what], sizeof(nsys_span), by_begin);
             join_spans(n, gpu, what, gpus[g].items[what], gpus[g].count[what]);
         }
     }
@@ -113,21 +111,19 @@ void nsys_spans_free(nsys_spans *gpus, size_t count)
     free(gpus);
 }
 
-void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t from_ns, int64_t to_ns,
-                       double *columns, size_t count)
+void nsys_busy_columns(const nsys *n, const nsys_gpu *gpu, int what, int64_t from_ns, int64_t to_ns, double *columns,
+                       size_t count)
 {
     double length = bin_length(n), width = (double)(to_ns - from_ns) / (double)count;
     for (size_t c = 0; c < count; c++) {
         // Of the column, what the file covers; in ns since its first event.
         double begin = fmax((double)(from_ns - n->begin_ns) + width * (double)c, 0),
-               end = fmin((double)(from_ns - n->begin_ns) + width * (double)(c + 1),
-                          (double)(n->end_ns - n->begin_ns));
+               end = fmin((double)(from_ns - n->begin_ns) + width * (double)(c + 1), (double)(n->end_ns - n->begin_ns));
         columns[c] = NAN;
         if (!(end > begin) || !(length > 0)) continue;
         double busy = 0;
         for (size_t i = (size_t)(begin / length); i < n->bin_count && (double)i * length < end; i++)
-            busy += gpu->busy[what][i] *
-                    fmax(fmin(end, (double)(i + 1) * length) - fmax(begin, (double)i * length), 0);
+            busy += gpu->busy[what][i] * fmax(fmin(end, (double)(i + 1) * length) - fmax(begin, (double)i * length), 0);
         columns[c] = fmin(busy / (end - begin), 1);
     }
 }

@@ -36,8 +36,7 @@ static char *join(const char *a, const char *between, char *b)
 
 static bool is_id(reading *r, void *row, int64_t *id)
 {
-    return r->db.column_type(row, AT_NAME) == NSYS_SQLITE_INTEGER &&
-           nsys_sqlite_whole(&r->db, row, AT_NAME, id);
+    return r->db.column_type(row, AT_NAME) == NSYS_SQLITE_INTEGER && nsys_sqlite_whole(&r->db, row, AT_NAME, id);
 }
 
 static char *graph_name(reading *r, void *row)
@@ -72,8 +71,7 @@ static char *name_of(reading *r, void *row, const event_source *from)
     char *name = written_name(r, row, from);
     if (name && from->flags & API_VERSION) without_version(name);
     if (from->kind != NSYS_NVTX) return name;
-    if (nsys_sqlite_whole(&r->db, row, AT_DOMAIN, &domain))
-        nsys_sqlite_whole(&r->db, row, AT_GLOBAL, &global);
+    if (nsys_sqlite_whole(&r->db, row, AT_DOMAIN, &domain)) nsys_sqlite_whole(&r->db, row, AT_GLOBAL, &global);
     return join(nsys_domain(&r->names, domain, global), ":", name);
 }
 
@@ -91,9 +89,9 @@ static size_t group_of(reading *r, void *row, const event_source *from)
     nsys_gather *g = &r->gathers[from->kind];
     int64_t id = 0, domain = 0, global = 0, what;
     int of = of_row(r, row, from);
-    bool numbered = from->copy_kind ? nsys_sqlite_whole(&r->db, row, AT_KIND, &id)
-                                    : !from->fixed && is_id(r, row, &id) &&
-                                          r->db.column_type(row, AT_TEXT) != NSYS_SQLITE_TEXT;
+    bool numbered = from->copy_kind
+                        ? nsys_sqlite_whole(&r->db, row, AT_KIND, &id)
+                        : !from->fixed && is_id(r, row, &id) && r->db.column_type(row, AT_TEXT) != NSYS_SQLITE_TEXT;
     if (from->kind == NSYS_NVTX && nsys_sqlite_whole(&r->db, row, AT_DOMAIN, &domain)) {
         nsys_sqlite_whole(&r->db, row, AT_GLOBAL, &global);
         domain = (int64_t)pairs_find(&r->names.domain_of, domain, nsys_pid(global)) + 1;
@@ -113,8 +111,7 @@ static int64_t last_nvtx(reading *r)
 {
     if (r->last_nvtx >= 0) return r->last_nvtx;
     r->last_nvtx = 0;
-    void *row =
-        nsys_sqlite_query(&r->db, "SELECT max(max(start), coalesce(max(\"end\"), 0)) FROM NVTX_EVENTS");
+    void *row = nsys_sqlite_query(&r->db, "SELECT max(max(start), coalesce(max(\"end\"), 0)) FROM NVTX_EVENTS");
     if (row && r->db.step(row) == NSYS_SQLITE_ROW) nsys_sqlite_whole(&r->db, row, 0, &r->last_nvtx);
     if (row) r->db.finalize(row);
     return r->last_nvtx;
@@ -125,8 +122,8 @@ static bool read_span(reading *r, void *row, const event_source *from, nsys_span
 {
     if (!nsys_sqlite_whole(&r->db, row, AT_BEGIN, &span->begin)) return false;
     bool ended = nsys_sqlite_whole(&r->db, row, AT_END, &span->end);
-    bool open = from->kind == NSYS_NVTX && (r->db.column_type(row, AT_END) == NSYS_SQLITE_NULL ||
-                                            (ended && span->end <= 0 && span->begin > 0));
+    bool open = from->kind == NSYS_NVTX &&
+                (r->db.column_type(row, AT_END) == NSYS_SQLITE_NULL || (ended && span->end <= 0 && span->begin > 0));
     if (open) {
         span->end = last_nvtx(r);
         r->n->tables[NSYS_NVTX].unended++;
@@ -139,8 +136,7 @@ static bool read_span(reading *r, void *row, const event_source *from, nsys_span
 static const nsys_device *device_of(const reading *r, int64_t pid, int64_t ordinal)
 {
     for (size_t i = 0; i < r->names.device_count; i++)
-        if (r->names.devices[i].pid == pid && r->names.devices[i].ordinal == ordinal)
-            return &r->names.devices[i];
+        if (r->names.devices[i].pid == pid && r->names.devices[i].ordinal == ordinal) return &r->names.devices[i];
     return NULL;
 }
 
@@ -161,8 +157,7 @@ static bool add_gpu(reading *r, int64_t ordinal, int64_t pid, int what, nsys_spa
         for (found = 0; found < r->gpu_count; found++)
             if (r->gpus[found].device == device && is_same(r->gpus[found].pid, owner)) break;
         if (found == r->gpu_count) {
-            if (r->gpu_count == MAX_GPUS)
-                return true; // no such machine: the tables have it, the lanes do not
+            if (r->gpu_count == MAX_GPUS) return true; // no such machine: the tables have it, the lanes do not
             if (!list_grow_one(&r->gpus, r->gpu_count, sizeof *r->gpus)) return false;
             r->gpus[r->gpu_count++] = (nsys_spans){.device = device, .pid = owner};
         }
@@ -214,8 +209,7 @@ static bool of_all(reading *r, void *row, int64_t pid, bool *all)
 
 static bool add_meeting(reading *r, void *row, const char *name, int64_t pid, nsys_span span)
 {
-    static const char *const known[NSYS_MEETINGS] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall",
-                                                     "MPI_Allgather"};
+    static const char *const known[NSYS_MEETINGS] = {"MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Allgather"};
     nsys *n = r->n;
     size_t kind = 0;
     bool all;
@@ -244,10 +238,9 @@ static bool add_size(reading *r, void *row, const event_source *from, size_t gro
     if (!from->bytes) return true;
     nsys_table *table = &r->n->tables[from->flags & MESSAGE_SIZE ? NSYS_MPI_SIZE : NSYS_MEMORY_SIZE];
     if (nsys_sqlite_whole(&r->db, row, AT_BYTES, &bytes) && bytes >= 0) {
-        if (from->flags & MESSAGE_SIZE)
-            return nsys_gather_add(&r->gathers[NSYS_MPI_SIZE], group, (uint64_t)bytes);
-        size_t to = nsys_gather_group(&r->gathers[NSYS_MEMORY_SIZE], NULL, 0,
-                                      r->gathers[NSYS_MEMORY_TIME].groups[group].name);
+        if (from->flags & MESSAGE_SIZE) return nsys_gather_add(&r->gathers[NSYS_MPI_SIZE], group, (uint64_t)bytes);
+        size_t to =
+            nsys_gather_group(&r->gathers[NSYS_MEMORY_SIZE], NULL, 0, r->gathers[NSYS_MEMORY_TIME].groups[group].name);
         return to != LOOKUP_NONE && nsys_gather_add(&r->gathers[NSYS_MEMORY_SIZE], to, (uint64_t)bytes);
     }
     table->left_out++;

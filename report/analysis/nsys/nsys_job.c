@@ -169,8 +169,8 @@ static const turn *turn_of(const turn *turns, size_t count, const nsys_meeting *
 }
 
 // That the last one came was while each of them stayed.
-static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t turn_count,
-                                 char (**keys)[KEY], size_t *count)
+static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t turn_count, char (**keys)[KEY],
+                                 size_t *count)
 {
     size_t room = 1;
     for (size_t f = 0; f < job->file_count; f++)
@@ -187,8 +187,7 @@ static clocks_event *make_events(const nsys_job *job, const turn *turns, size_t 
             const turn *of = turn_of(turns, turn_count, m);
             int64_t half = (m->end_ns - m->begin_ns) / 2 + ROUNDED_NS;
             if (of)
-                events[(*count)++] =
-                    (clocks_event){f, (*keys)[of - turns], n->session_ns + m->begin_ns + half, half};
+                events[(*count)++] = (clocks_event){f, (*keys)[of - turns], n->session_ns + m->begin_ns + half, half};
         }
     }
     return events;
@@ -265,8 +264,7 @@ static void put_moves(FILE *to, const nsys_job *job)
 
 static void say_agreement(FILE *to, const nsys_job *job)
 {
-    fprintf(to,
-            "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they agree within ",
+    fprintf(to, "%zu hosts, placed by when each profile began (UTC) and by %zu collectives of MPI: they agree within ",
             job->clocks->hosts, job->meetings);
     clocks_put_time(to, (double)job->clocks->error_ns);
     putc('.', to);
@@ -280,8 +278,8 @@ static bool say_clocks(nsys_job *job)
     for (size_t i = 0; i < job->file_count; i++)
         without += !job->files[i].session_ns;
     if (without)
-        fprintf(to, "%zu of %zu files do not tell when their profile began: they are on no common axis.",
-                without, job->file_count);
+        fprintf(to, "%zu of %zu files do not tell when their profile began: they are on no common axis.", without,
+                job->file_count);
     else if (job->clocks->hosts < 2)
         fprintf(to, "%s",
                 job->file_count > 1
@@ -348,8 +346,7 @@ netprof_err nsys_job_read(nsys_job *job, const char *const *paths, size_t count,
     *job = (nsys_job){0};
     if (o.end_zero || !count) {
         if (error)
-            *error = (netprof_error){.code = NETPROF_ERR_ARG,
-                                     .text = "the options are not valid, or there is no file"};
+            *error = (netprof_error){.code = NETPROF_ERR_ARG, .text = "the options are not valid, or there is no file"};
         return NETPROF_ERR_ARG;
     }
     if ((err = check_once(paths, count, error))) return err;

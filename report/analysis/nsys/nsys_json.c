@@ -88,13 +88,11 @@ static json_object *gpu_json(const nsys *n, const nsys_gpu *gpu)
 
 static json_object *busy_json(const nsys *n)
 {
-    json_object *o = json_object_new_object(), *begins = json_object_new_array(),
-                *gpus = json_object_new_array();
+    json_object *o = json_object_new_object(), *begins = json_object_new_array(), *gpus = json_object_new_array();
     bool wall = n->session_ns > 0;
     add(o, "clock", json_object_new_string(wall ? "ns since 1970-01-01 UTC" : "ns since the profile began"));
     for (size_t i = 0; i < n->bin_count; i++)
-        json_object_array_add(begins,
-                              json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
+        json_object_array_add(begins, json_object_new_int64((wall ? n->session_ns : 0) + nsys_bin_begin(n, i)));
     add(o, "bin_begins_ns", begins);
     add(o, "end_ns", n->bin_count ? json_object_new_int64((wall ? n->session_ns : 0) + n->end_ns) : NULL);
     for (size_t i = 0; i < n->gpu_count; i++)
@@ -116,8 +114,8 @@ static json_object *tables_json(nsys *n, const bool chosen[NSYS_TABLES])
 // What a file cannot tell is not there.
 static json_object *process_json(const nsys *n, const nsys_process *p)
 {
-    static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns",
-                                                 "mpi_ns", "cuda_api_ns"};
+    static const char *const keys[NSYS_SPENT] = {"kernels_ns", "nccl_kernels_ns", "memory_operations_ns", "mpi_ns",
+                                                 "cuda_api_ns"};
     json_object *o = json_object_new_object();
     add(o, "file", text_json(n->path));
     add(o, "host", text_json(n->host));

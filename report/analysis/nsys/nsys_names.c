@@ -67,8 +67,7 @@ static bool read_domains(nsys_names *names)
          texts = nsys_sqlite_has_column(db, "NVTX_EVENTS", "text");
     char sql[240];
     if (!nsys_sqlite_has(db, "NVTX_EVENTS") || (!ids && !texts)) return true;
-    snprintf(sql, sizeof sql,
-             "SELECT domainId, globalTid, %s, %s FROM NVTX_EVENTS WHERE eventType = %d ORDER BY start",
+    snprintf(sql, sizeof sql, "SELECT domainId, globalTid, %s, %s FROM NVTX_EVENTS WHERE eventType = %d ORDER BY start",
              ids ? "textId" : "NULL", texts ? "text" : "NULL", DOMAIN_CREATE);
     void *row = nsys_sqlite_query(db, sql);
     while (row && good && names->domain_count < MAX_DOMAINS && db->step(row) == NSYS_SQLITE_ROW) {
@@ -77,9 +76,7 @@ static bool read_domains(nsys_names *names)
         if (pairs_find(&names->domain_of, domain, nsys_pid(global)) != PAIRS_NONE) continue;
         char *text = nsys_sqlite_whole(db, row, 2, &id) ? nsys_string(names, id) : NULL;
         if (!text) text = nsys_text(names, row, 3);
-        if (text)
-            good = keep(&names->domains, &names->domain_count, &names->domain_of, domain, nsys_pid(global),
-                        text);
+        if (text) good = keep(&names->domains, &names->domain_count, &names->domain_of, domain, nsys_pid(global), text);
     }
     if (row) db->finalize(row);
     return good;
@@ -126,8 +123,7 @@ static bool read_copies(nsys_names *names)
     bool good = true;
     void *row =
         nsys_sqlite_has(db, "ENUM_CUDA_MEMCPY_OPER")
-            ? nsys_sqlite_query(
-                  db, "SELECT id, '[CUDA memcpy ' || label || ']' FROM ENUM_CUDA_MEMCPY_OPER LIMIT 1000")
+            ? nsys_sqlite_query(db, "SELECT id, '[CUDA memcpy ' || label || ']' FROM ENUM_CUDA_MEMCPY_OPER LIMIT 1000")
             : NULL;
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t id;
@@ -148,14 +144,12 @@ static bool read_ranks(nsys_names *names)
 {
     nsys_sqlite *db = names->db;
     bool good = true;
-    void *row = nsys_sqlite_has(db, "MPI_RANKS")
-                    ? nsys_sqlite_query(db, "SELECT globalTid, rank FROM MPI_RANKS")
-                    : NULL;
+    void *row =
+        nsys_sqlite_has(db, "MPI_RANKS") ? nsys_sqlite_query(db, "SELECT globalTid, rank FROM MPI_RANKS") : NULL;
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         int64_t global, rank;
         if (!nsys_sqlite_whole(db, row, 0, &global) || !nsys_sqlite_whole(db, row, 1, &rank)) continue;
-        if (rank >= 0 && rank < INT32_MAX)
-            good = pairs_set(&names->rank_of, nsys_pid(global), 0, (size_t)rank);
+        if (rank >= 0 && rank < INT32_MAX) good = pairs_set(&names->rank_of, nsys_pid(global), 0, (size_t)rank);
     }
     if (row) db->finalize(row);
     return good;
@@ -186,10 +180,9 @@ static bool read_devices(nsys_names *names)
 {
     nsys_sqlite *db = names->db;
     bool good = true;
-    void *row =
-        nsys_sqlite_has(db, "TARGET_INFO_CUDA_DEVICE")
-            ? nsys_sqlite_query(db, "SELECT pid, cudaId, gpuId FROM TARGET_INFO_CUDA_DEVICE LIMIT 100000")
-            : NULL;
+    void *row = nsys_sqlite_has(db, "TARGET_INFO_CUDA_DEVICE")
+                    ? nsys_sqlite_query(db, "SELECT pid, cudaId, gpuId FROM TARGET_INFO_CUDA_DEVICE LIMIT 100000")
+                    : NULL;
     while (row && good && db->step(row) == NSYS_SQLITE_ROW) {
         nsys_device d;
         if (!nsys_sqlite_whole(db, row, 0, &d.pid) || !nsys_sqlite_whole(db, row, 1, &d.ordinal) ||

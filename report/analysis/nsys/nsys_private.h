@@ -63,7 +63,7 @@ typedef struct nsys_listed_gpu {
 
 typedef struct nsys_names {
     nsys_sqlite *db;
-    void *string;       // the statement that finds one; NULL: the file has no strings
+    void *string;    // the statement that finds one; NULL: the file has no strings
     pairs domain_of; // of NVTX: domain and process
     char **domains;
     size_t domain_count;
@@ -80,10 +80,7 @@ typedef struct nsys_names {
     bool no_memory; // for a text, which would be missing
 } nsys_names;
 
-enum {
-    NSYS_NO_PID = -1,
-    NSYS_KNOWN_GPU = -2
-}; // the second: in place of the process where the GPU itself is known
+enum { NSYS_NO_PID = -1, NSYS_KNOWN_GPU = -2 }; // the second: in place of the process where the GPU itself is known
 
 bool nsys_names_read(nsys_names *names, nsys_sqlite *db);
 void nsys_names_free(nsys_names *names);

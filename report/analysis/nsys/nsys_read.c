@@ -104,8 +104,7 @@ static bool make_query(reading *r, query *q, const event_source *from)
 {
     bool nvtx = from->kind == NSYS_NVTX, sizes = from->flags & MESSAGE_SIZE;
     const char *global = nsys_sqlite_has_column(&r->db, from->table, "globalTid") ? "globalTid" : "globalPid";
-    if (!nsys_sqlite_has_column(&r->db, from->table, "start") ||
-        !nsys_sqlite_has_column(&r->db, from->table, "end"))
+    if (!nsys_sqlite_has_column(&r->db, from->table, "start") || !nsys_sqlite_has_column(&r->db, from->table, "end"))
         return false;
     put(q, from->flags & EACH_ONCE ? "SELECT DISTINCT e.start, e.end" : "SELECT e.start, e.end");
     put_names(r, q, from);
@@ -237,8 +236,7 @@ static void count_turns(reading *r)
 // What tells no process is of the only one that there is.
 static void join_unknown(nsys *n)
 {
-    if (n->process_count != 2 || (n->processes[0].pid != NSYS_NO_PID && n->processes[1].pid != NSYS_NO_PID))
-        return;
+    if (n->process_count != 2 || (n->processes[0].pid != NSYS_NO_PID && n->processes[1].pid != NSYS_NO_PID)) return;
     size_t known = n->processes[0].pid == NSYS_NO_PID;
     for (int what = 0; what < NSYS_SPENT; what++) {
         uint64_t *to = &n->processes[known].spent_ns[what], ns = n->processes[!known].spent_ns[what];
@@ -261,8 +259,7 @@ static netprof_err read_all(reading *r, const nsys_options *options)
         any |= r->n->tables[i].present;
     if (!err && !any && !nsys_sqlite_has(&r->db, "StringIds"))
         return fail(r, NETPROF_ERR_FORMAT, "holds no table of Nsight Systems (nsys export --type sqlite)");
-    if (!err)
-        good = nsys_spans_end(r->n, r->gpus, r->gpu_count, options->bins ? options->bins : DEFAULT_BINS);
+    if (!err) good = nsys_spans_end(r->n, r->gpus, r->gpu_count, options->bins ? options->bins : DEFAULT_BINS);
     nsys_spans_free(r->gpus, r->gpu_count);
     r->gpus = NULL;
     r->gpu_count = 0;
@@ -302,8 +299,8 @@ netprof_err nsys_read(nsys *n, const char *path, const nsys_options *options, ne
     if (!(n->path = strdup(path))) return fail(&r, NETPROF_ERR_NOMEM, "no memory");
     for (int i = 0; i < NSYS_TABLES; i++)
         nsys_table_start(&n->tables[i], (nsys_kind)i);
-    netprof_err err = nsys_is_report(path) ? fail(&r, NETPROF_ERR_FORMAT, NSYS_EXPORT_FIRST)
-                                           : nsys_sqlite_open(&r.db, path, error);
+    netprof_err err =
+        nsys_is_report(path) ? fail(&r, NETPROF_ERR_FORMAT, NSYS_EXPORT_FIRST) : nsys_sqlite_open(&r.db, path, error);
     if (!err) err = read_all(&r, o);
     end_reading(&r);
     if (err) nsys_free(n);
@@ -359,7 +356,6 @@ bool nsys_is_report(const char *path)
 
 const char *nsys_spent_name(int what)
 {
-    static const char *const names[NSYS_SPENT] = {"kernels", "NCCL kernels", "memory operations", "MPI",
-                                                  "CUDA API"};
+    static const char *const names[NSYS_SPENT] = {"kernels", "NCCL kernels", "memory operations", "MPI", "CUDA API"};
     return names[what];
 }

@@ -9,7 +9,19 @@
 #define LATEST_SESSION_NS ((int64_t)1 << 62) // since 1970
 
 // What of a row is asked for, and where it stands.
-enum { AT_BEGIN = 0, AT_END, AT_NAME, AT_TEXT, AT_DEVICE, AT_GLOBAL, AT_BYTES, AT_KIND, AT_TYPE, AT_DOMAIN, AT_COMMUNICATOR };
+enum {
+    AT_BEGIN = 0,
+    AT_END,
+    AT_NAME,
+    AT_TEXT,
+    AT_DEVICE,
+    AT_GLOBAL,
+    AT_BYTES,
+    AT_KIND,
+    AT_TYPE,
+    AT_DOMAIN,
+    AT_COMMUNICATOR
+};
 
 enum {
     EACH_ONCE = 1,    // rows that are alike are one call: it has one for each of its requests or directions
@@ -19,17 +31,7 @@ enum {
     MEETINGS = 16     // may be a call that nobody leaves before everybody entered it
 };
 
-enum {
-    OF_NONE = 0,
-    OF_PUSHPOP,
-    OF_STARTEND,
-    OF_P2P,
-    OF_COLL,
-    OF_START_WAIT,
-    OF_OTHER,
-    OF_COLL_SEND,
-    OF_COLL_RECV
-};
+enum { OF_NONE = 0, OF_PUSHPOP, OF_STARTEND, OF_P2P, OF_COLL, OF_START_WAIT, OF_OTHER, OF_COLL_SEND, OF_COLL_RECV };
 
 typedef struct event_source {
     const char *table;
@@ -61,7 +63,7 @@ typedef struct reading {
     size_t turn_count;
     pairs communicators; // of MPI, that the file does not list: (process, handle)
     pairs has_one;       // process: of those
-    bool mixed;             // a process has several of them: who takes part in which is not known
+    bool mixed;          // a process has several of them: who takes part in which is not known
     size_t last_process;
     int64_t last_nvtx; // -1: not looked for
     netprof_error *error;

@@ -13,8 +13,7 @@
 
 enum { OPEN_READONLY = 1, OPEN_URI = 0x40, OK = 0, NOTADB = 26, CORRUPT = 11 };
 
-static netprof_err fail(netprof_error *error, netprof_err code, int sys_errno, const char *path,
-                        const char *text)
+static netprof_err fail(netprof_error *error, netprof_err code, int sys_errno, const char *path, const char *text)
 {
     if (!error) return code;
     *error = (netprof_error){.code = code, .sys_errno = sys_errno};
@@ -68,20 +67,18 @@ static netprof_err check_whole(const char *path, netprof_error *error)
 {
     static const struct {
         const char *ending, *text;
-    } others[] = {
-        {"-wal",
-         "is not complete: what was written last is in the file beside it that ends in -wal; close the "
-         "program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
-        {"-journal", "is still being written, or its writer was stopped: a file beside it ends in -journal; "
-                     "export it again"}};
+    } others[] = {{"-wal",
+                   "is not complete: what was written last is in the file beside it that ends in -wal; close the "
+                   "program that writes it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"},
+                  {"-journal", "is still being written, or its writer was stopped: a file beside it ends in -journal; "
+                               "export it again"}};
     size_t size = strlen(path) + 16;
     char *name = malloc(size);
     netprof_err err = name ? NETPROF_OK : fail(error, NETPROF_ERR_NOMEM, 0, path, "no memory");
     for (size_t i = 0; !err && i < sizeof others / sizeof *others; i++) {
         struct stat st;
         snprintf(name, size, "%s%s", path, others[i].ending);
-        if (stat(name, &st) == 0 && st.st_size > 0)
-            err = fail(error, NETPROF_ERR_IO, 0, path, others[i].text);
+        if (stat(name, &st) == 0 && st.st_size > 0) err = fail(error, NETPROF_ERR_IO, 0, path, others[i].text);
     }
     free(name);
     return err;
@@ -106,11 +103,9 @@ static netprof_err check_head(const char *path, netprof_error *error)
     fclose(file);
     if (sys_errno) return fail(error, NETPROF_ERR_IO, sys_errno, path, strerror(sys_errno));
     if (known && S_ISDIR(st.st_mode)) return fail(error, NETPROF_ERR_IO, EISDIR, path, strerror(EISDIR));
-    if (known && S_ISREG(st.st_mode) && !st.st_size)
-        return fail(error, NETPROF_ERR_FORMAT, 0, path, "is empty");
+    if (known && S_ISREG(st.st_mode) && !st.st_size) return fail(error, NETPROF_ERR_FORMAT, 0, path, "is empty");
     if (got < 16 || memcmp(head, "SQLite format 3", 16) != 0)
-        return fail(error, NETPROF_ERR_FORMAT, 0, path,
-                    "expected an SQLite file (nsys export --type sqlite)");
+        return fail(error, NETPROF_ERR_FORMAT, 0, path, "expected an SQLite file (nsys export --type sqlite)");
     if (got < sizeof head) return fail(error, NETPROF_ERR_DAMAGED, 0, path, "is cut within its header");
     uint32_t page = (uint32_t)head[16] << 8 | head[17], pages = big_endian(head + 28);
     if (page == 1) page = 65536;
@@ -140,9 +135,7 @@ netprof_err nsys_sqlite_open(nsys_sqlite *s, const char *path, netprof_error *er
     if (!result) s->exec(s->db, "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     if (!result) result = s->exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (!result) return NETPROF_OK;
-    netprof_err code = result == NOTADB    ? NETPROF_ERR_FORMAT
-                       : result == CORRUPT ? NETPROF_ERR_DAMAGED
-                                           : NETPROF_ERR_IO;
+    netprof_err code = result == NOTADB ? NETPROF_ERR_FORMAT : result == CORRUPT ? NETPROF_ERR_DAMAGED : NETPROF_ERR_IO;
     return fail(error, code, 0, path,
                 result == NOTADB ? "begins as an SQLite file and is none: damaged, or encrypted"
                 : s->db          ? s->errmsg(s->db)

@@ -10,8 +10,7 @@ typedef struct nsys_sqlite {
     void *library, *db;
     int (*open_v2)(const char *name, void **db, int flags, const char *vfs);
     int (*close)(void *db);
-    int (*exec)(void *db, const char *sql, int (*row)(void *, int, char **, char **), void *user,
-                char **message);
+    int (*exec)(void *db, const char *sql, int (*row)(void *, int, char **, char **), void *user, char **message);
     int (*prepare_v2)(void *db, const char *sql, int size, void **statement, const char **tail);
     int (*step)(void *statement);
     int (*reset)(void *statement);

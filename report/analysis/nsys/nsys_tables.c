@@ -11,23 +11,22 @@
 static const nsys_table starts[NSYS_TABLES] = {
     [NSYS_API] = {"CUDA API", "cuda_api_sum", "ns", "Num Calls", NULL, "Name", .rows = NULL},
     [NSYS_KERNELS] = {"CUDA kernels", "cuda_gpu_kern_sum", "ns", "Instances", NULL, "Name", .rows = NULL},
-    [NSYS_MEMORY_TIME] = {"GPU memory operations by time", "cuda_gpu_mem_time_sum", "ns", "Count", NULL,
-                          "Operation", .rows = NULL},
-    [NSYS_MEMORY_SIZE] = {"GPU memory operations by size", "cuda_gpu_mem_size_sum", "bytes", "Count", NULL,
-                          "Operation", .rows = NULL},
-    [NSYS_GRAPHS] = {"CUDA graphs recorded whole", "cuda_graph_sum", "ns", "Launches", NULL, "Name",
-                     .rows = NULL},
+    [NSYS_MEMORY_TIME] = {"GPU memory operations by time", "cuda_gpu_mem_time_sum", "ns", "Count", NULL, "Operation",
+                          .rows = NULL},
+    [NSYS_MEMORY_SIZE] = {"GPU memory operations by size", "cuda_gpu_mem_size_sum", "bytes", "Count", NULL, "Operation",
+                          .rows = NULL},
+    [NSYS_GRAPHS] = {"CUDA graphs recorded whole", "cuda_graph_sum", "ns", "Launches", NULL, "Name", .rows = NULL},
     [NSYS_NVTX] = {"NVTX ranges", "nvtx_sum", "ns", "Instances", "Style", "Range", .rows = NULL},
     [NSYS_MPI] = {"MPI", "mpi_event_sum", "ns", "Instances", "Source", "Name", .rows = NULL},
     [NSYS_MPI_SIZE] = {"MPI messages by size", "mpi_msg_size_sum", "bytes", "Instances", "Source", "Name",
                        .rows = NULL},
     [NSYS_OSRT] = {"OS runtime libraries", "osrt_sum", "ns", "Num Calls", NULL, "Name", .rows = NULL},
-    [NSYS_GPU] = {"Kernels and GPU memory operations", "cuda_gpu_sum", "ns", "Instances", "Category",
-                  "Operation", .rows = NULL},
-    [NSYS_NVTX_PUSHPOP] = {"NVTX ranges that were pushed and popped", "nvtx_pushpop_sum", "ns", "Instances",
-                           NULL, "Range", .rows = NULL},
-    [NSYS_NVTX_STARTEND] = {"NVTX ranges that were started and ended", "nvtx_startend_sum", "ns", "Instances",
-                            NULL, "Range", .rows = NULL},
+    [NSYS_GPU] = {"Kernels and GPU memory operations", "cuda_gpu_sum", "ns", "Instances", "Category", "Operation",
+                  .rows = NULL},
+    [NSYS_NVTX_PUSHPOP] = {"NVTX ranges that were pushed and popped", "nvtx_pushpop_sum", "ns", "Instances", NULL,
+                           "Range", .rows = NULL},
+    [NSYS_NVTX_STARTEND] = {"NVTX ranges that were started and ended", "nvtx_startend_sum", "ns", "Instances", NULL,
+                            "Range", .rows = NULL},
 };
 
 void nsys_table_start(nsys_table *t, nsys_kind kind)
@@ -157,8 +156,7 @@ void nsys_gather_free(nsys_gather *g)
 
 static void finish_row(nsys_row *row)
 {
-    row->mean =
-        row->total == UINT64_MAX ? row->sum / (double)row->count : (double)row->total / (double)row->count;
+    row->mean = row->total == UINT64_MAX ? row->sum / (double)row->count : (double)row->total / (double)row->count;
     row->deviation = row->count > 1 ? sqrt(row->squares / (double)(row->count - 1)) : 0;
 }
 
@@ -175,8 +173,7 @@ static void fill_row(nsys_row *row, nsys_group *g, bool keep)
         if (value < row->min) row->min = value;
         if (value > row->max) row->max = value;
     }
-    double mean =
-        row->total == UINT64_MAX ? row->sum / (double)row->count : (double)row->total / (double)row->count;
+    double mean = row->total == UINT64_MAX ? row->sum / (double)row->count : (double)row->total / (double)row->count;
     for (size_t i = 0; i < row->count; i++) {
         double off = (double)value_at(v, i) - mean;
         row->squares += off * off;
@@ -221,11 +218,9 @@ bool nsys_gather_end(nsys_gather *g, nsys_table *table, bool keep)
 {
     table->rows = calloc(g->count + 1, sizeof *table->rows);
     for (size_t i = 0; table->rows && i < g->count; i++)
-        if (values_count(&g->groups[i].values))
-            fill_row(&table->rows[table->row_count++], &g->groups[i], keep);
+        if (values_count(&g->groups[i].values)) fill_row(&table->rows[table->row_count++], &g->groups[i], keep);
     for (size_t i = 0; table->rows && i < table->row_count; i++)
-        table->rows[i].nccl =
-            strcmp(table->name, starts[NSYS_KERNELS].name) == 0 && nsys_is_nccl(table->rows[i].name);
+        table->rows[i].nccl = strcmp(table->name, starts[NSYS_KERNELS].name) == 0 && nsys_is_nccl(table->rows[i].name);
     if (table->rows) finish_table(table);
     nsys_gather_free(g);
     return table->rows != NULL;
@@ -268,10 +263,10 @@ const nsys_table *nsys_table_of(nsys *n, nsys_kind kind)
     nsys_table *t = &n->tables[kind];
     if (kind < NSYS_READ || t->rows) return t;
     nsys_table_start(t, kind);
-    bool good = kind == NSYS_GPU ? append_rows(t, &n->tables[NSYS_KERNELS], NULL, "CUDA_KERNEL") &&
-                                       append_rows(t, &n->tables[NSYS_MEMORY_TIME], NULL, "MEMORY_OPER")
-                                 : append_rows(t, &n->tables[NSYS_NVTX],
-                                               kind == NSYS_NVTX_PUSHPOP ? "PushPop" : "StartEnd", NULL);
+    bool good = kind == NSYS_GPU
+                    ? append_rows(t, &n->tables[NSYS_KERNELS], NULL, "CUDA_KERNEL") &&
+                          append_rows(t, &n->tables[NSYS_MEMORY_TIME], NULL, "MEMORY_OPER")
+                    : append_rows(t, &n->tables[NSYS_NVTX], kind == NSYS_NVTX_PUSHPOP ? "PushPop" : "StartEnd", NULL);
     if (!good) {
         nsys_table_free(t);
         return NULL;
@@ -331,15 +326,13 @@ bool nsys_table_join(nsys_table *to, const nsys_table *const *from, size_t count
             nsys_row *row = joined_row(to, &names, &from[i]->rows[r]);
             good = row != NULL;
             if (good) join_sums(row, &from[i]->rows[r]);
-            if (good && events <= NSYS_TOGETHER_EVENTS)
-                good = join_values(&row->values, &from[i]->rows[r].values);
+            if (good && events <= NSYS_TOGETHER_EVENTS) good = join_values(&row->values, &from[i]->rows[r].values);
         }
     lookup_free(&names); // its keys are names of rows
     for (size_t i = 0; i < to->row_count; i++) {
         nsys_row *row = &to->rows[i];
         finish_row(row);
-        row->median =
-            good && values_count(&row->values) == row->count ? median_of(&row->values) : (double)NAN;
+        row->median = good && values_count(&row->values) == row->count ? median_of(&row->values) : (double)NAN;
         nsys_values_free(&row->values);
     }
     if (good && !to->rows) good = (to->rows = calloc(1, sizeof *to->rows)) != NULL;
