@@ -1,13 +1,13 @@
 // netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
-#include "command.h"
-#include "compare.h"
-#include "findings.h"
-#include "inputs.h"
+#include "cli/command.h"
+#include "analysis/compare/compare.h"
+#include "analysis/rules/findings.h"
+#include "cli/inputs.h"
 #include "main_nccl.h"
-#include "output.h"
-#include "pages.h"
-#include "pages_job.h"
-#include "pages_series.h"
+#include "cli/output.h"
+#include "render/pages/pages.h"
+#include "render/pages/job/pages_job.h"
+#include "render/pages/pair/pages_series.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 #include "main_nccl.h"
 
-#include "common.h"
-#include "inputs.h"
-#include "nccl_inputs.h"
-#include "nccl_view.h"
-#include "pages_nccl.h"
+#include "cli/common.h"
+#include "cli/inputs.h"
+#include "cli/nccl_inputs.h"
+#include "analysis/nccl/nccl_view.h"
+#include "render/pages/nccl/pages_nccl.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef NETPROF_MAIN_NCCL_H
 #define NETPROF_MAIN_NCCL_H
 
-#include "document.h"
+#include "render/document/document.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
    nothing is extrapolated (and it takes hours). */
 #define _GNU_SOURCE
 #include "netprof.h"
-#include "series.h"
+#include "analysis/data/series.h"
 #include "sim.h"
 
 #include <stdio.h>

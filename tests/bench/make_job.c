@@ -5,7 +5,7 @@
 // nodes are of one boot of one host, and the wall clock of the last one was set so far ahead.
 // -r: as many ranks on each node sampled their regions, with two threads each; the nodes wait for the one that is held.
 #define _POSIX_C_SOURCE 200809L
-#include "catalog.h"
+#include "analysis/catalog/catalog.h"
 #include "netprof.h"
 
 #include <errno.h>

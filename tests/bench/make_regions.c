@@ -8,7 +8,7 @@
 // its host is paused 23 % of the time in wait. Without NICS (-d 0) only time was measured. -t: so many threads, which
 // share the work of compute below a region of their own. -a: the schema holds all counters of a NIC, as a file of a real
 // node does, and not the fast set alone. All from sums and a hash: two runs write the same bytes.
-#include "catalog.h"
+#include "analysis/catalog/catalog.h"
 #include "netprof.h"
 
 #include <stdio.h>

@@ -30,9 +30,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compare.h"
-#include "ends.h"
-#include "text.h"
+#include "analysis/compare/compare.h"
+#include "analysis/compare/link_pairs.h"
+#include "analysis/base/text.h"
 
 enum { SENDER, RECEIVER, ROUTER, SPACES };
 static int space[SPACES] = {-1, -1, -1}; // network namespaces

@@ -1,5 +1,5 @@
 /* Every kind of file that report/analysis reads but .netprof: whatever the bytes, what is handed out is whole. */
-#include "dataset.h"
+#include "analysis/data/dataset.h"
 #include "whole.h"
 
 #include <stdio.h>

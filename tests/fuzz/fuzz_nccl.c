@@ -1,8 +1,8 @@
 // Logs of the NCCL Inspector: a chunk of lines, whatever its bytes, and the whole way from it to findings.
-#include "nccl_private.h"
+#include "analysis/nccl/nccl_private.h"
 
-#include "nccl_export.h"
-#include "nccl_findings.h"
+#include "analysis/nccl/nccl_export.h"
+#include "analysis/nccl/nccl_findings.h"
 #include "expect.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* A saved result of netprof nccl: whatever is in it, it is refused, or read so that writing and reading it again gives the
    same; and a report can be laid out of it. */
 // ctest: render
-#include "nccl_export.h"
-#include "nccl_view.h"
-#include "pages_nccl.h"
+#include "analysis/nccl/nccl_export.h"
+#include "analysis/nccl/nccl_view.h"
+#include "render/pages/nccl/pages_nccl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

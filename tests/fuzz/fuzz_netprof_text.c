@@ -1,5 +1,5 @@
 /* net_prof's text: any bytes behind a line that is recognised as such. */
-#include "dataset.h"
+#include "analysis/data/dataset.h"
 #include "whole.h"
 
 #include <stdio.h>

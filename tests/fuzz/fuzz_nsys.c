@@ -3,8 +3,8 @@
    table, no GPU is busy longer than there was time, and two files of the same make twice as much. */
 #define _GNU_SOURCE
 #include "expect.h"
-#include "json_values.h"
-#include "nsys.h"
+#include "analysis/base/json_values.h"
+#include "analysis/nsys/nsys.h"
 
 #include <dlfcn.h>
 #include <math.h>

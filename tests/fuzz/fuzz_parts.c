@@ -2,7 +2,7 @@
    together again are the file. */
 #define _GNU_SOURCE
 #include "expect.h"
-#include "parts.h"
+#include "analysis/data/file_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Region files: the input, cut into two files, is joined with a good one. Whatever is in it, the good one's figures are
    there, every index can be followed, and sums are those of the ranks. */
-#include "regions.h"
+#include "analysis/regions/regions.h"
 #include "expect.h"
 
 #include <stdio.h>

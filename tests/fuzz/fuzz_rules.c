@@ -1,7 +1,7 @@
 // A user's table of rules: whatever the bytes, what is accepted can be evaluated. The first byte chooses whether the
 // rest is a table or one formula.
-#include "evaluate.h"
-#include "findings.h"
+#include "analysis/rules/evaluate.h"
+#include "analysis/rules/findings.h"
 
 #include <stdlib.h>
 #include <string.h>

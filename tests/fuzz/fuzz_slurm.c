@@ -1,8 +1,8 @@
 /* What Slurm writes: a node, a list or number, and scontrol's answer, a line each, the answer to the end. Numbers that are
    told are numbers, and texts stand in the answer. */
-#include "cpulist.h"
+#include "sources/cpulist.h"
 #include "expect.h"
-#include "slurm.h"
+#include "sources/slurm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What gnuplot, or a program in its place, writes as a picture: whatever it is, what is taken over has nothing but our
    own elements and attributes, with numbers in them. */
 // ctest: render
-#include "plot_private.h"
+#include "render/plot/plot_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

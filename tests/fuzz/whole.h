@@ -2,7 +2,7 @@
 #ifndef FUZZ_WHOLE_H
 #define FUZZ_WHOLE_H
 
-#include "dataset.h"
+#include "analysis/data/dataset.h"
 #include "expect.h"
 
 static inline void expect_whole(const dataset *set)

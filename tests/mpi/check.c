@@ -1,7 +1,7 @@
 // That what libnetprof-mpi.so says of an MPI without its mpi.h fits its mpi.h: the declarations when this is compiled,
 // the constants when it runs.
 #define MPI_CHECK
-#include "calls.h"
+#include "mpi/calls.h"
 
 #include <stdio.h>
 

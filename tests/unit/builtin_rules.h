@@ -2,7 +2,7 @@
 #ifndef NETPROF_TESTS_BUILTIN_RULES_H
 #define NETPROF_TESTS_BUILTIN_RULES_H
 
-#include "rules.h"
+#include "analysis/rules/rules.h"
 
 #include <stdlib.h>
 #include <unistd.h>

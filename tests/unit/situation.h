@@ -9,7 +9,7 @@
 #ifndef SITUATION_H
 #define SITUATION_H
 
-#include "difference.h"
+#include "analysis/data/difference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

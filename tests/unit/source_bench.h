@@ -2,8 +2,8 @@
 #ifndef SOURCE_BENCH_H
 #define SOURCE_BENCH_H
 
-#include "catalog.h"
-#include "sources.h"
+#include "analysis/catalog/catalog.h"
+#include "sources/sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>

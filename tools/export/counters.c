@@ -1,14 +1,14 @@
 // Snapshots, differences over time, and findings of the files, as tables.
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
-#include "findings.h"
-#include "held.h"
+#include "analysis/rules/findings.h"
+#include "export_differences.h"
 #include "input.h"
-#include "inputs.h"
-#include "known.h"
-#include "nsys.h"
-#include "series.h"
-#include "wide.h"
+#include "cli/inputs.h"
+#include "export_catalog.h"
+#include "analysis/nsys/nsys.h"
+#include "analysis/data/series.h"
+#include "export_columns.h"
 
 #include <math.h>
 #include <stdlib.h>

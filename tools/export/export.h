@@ -5,7 +5,7 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
-#include "common.h"
+#include "cli/common.h"
 
 #include <stddef.h>
 

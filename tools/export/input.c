@@ -2,8 +2,8 @@
 #include "input.h"
 
 #include "export.h"
-#include "inputs.h"
-#include "regions.h"
+#include "cli/inputs.h"
+#include "analysis/regions/regions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef EXPORT_INPUT_H
 #define EXPORT_INPUT_H
 
-#include "dataset.h"
-#include "parts.h"
+#include "analysis/data/dataset.h"
+#include "analysis/data/file_parts.h"
 
 // A file: several, when netprof merge or cat put them together.
 typedef struct input_file {

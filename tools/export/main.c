@@ -1,7 +1,7 @@
 // netprof-export: snapshots, series, regions and findings as tables for other programs.
-#include "command.h"
+#include "cli/command.h"
 #include "export.h"
-#include "output.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

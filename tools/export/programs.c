@@ -1,6 +1,6 @@
 // What Nsight Systems exports hold, as tables: those of nsys stats, processes, and how busy each GPU was over time.
 #include "export.h"
-#include "nsys.h"
+#include "analysis/nsys/nsys.h"
 
 #include <stdlib.h>
 #include <string.h>

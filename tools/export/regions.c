@@ -1,9 +1,9 @@
 // Regions as tables.
-#include "regions.h"
+#include "analysis/regions/regions.h"
 
 #include "export.h"
-#include "inputs.h"
-#include "known.h"
+#include "cli/inputs.h"
+#include "export_catalog.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // CSV (RFC 4180): a file for each table. Missing is an empty cell; an empty text is "".
 #include "export.h"
-#include "utf8.h"
+#include "analysis/base/utf8.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 // (2^32-1: missing).
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
-#include "lookup.h"
+#include "analysis/base/lookup.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // file of its own and the document is put together at the end.
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
-#include "utf8.h"
+#include "analysis/base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // a part of the rows.
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
-#include "parquet.h"
+#include "analysis/base/parquet.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "cpulist.h"
 #include "membership.h"
-#include "private.h"
+#include "sources_private.h"
 #include "shapes.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "membership.h"
 
-#include "text.h"
+#include "analysis/base/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 // those of the process that came nearest to its limit so far.
 #define _GNU_SOURCE
 #include "cpulist.h"
-#include "private.h"
+#include "sources_private.h"
 #include "shapes.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 #include "sources.h"
 
-#include "private.h"
+#include "sources_private.h"
 
 #include <string.h>
 

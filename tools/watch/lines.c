@@ -1,8 +1,8 @@
 #define _GNU_SOURCE // wcwidth
 #include "lines.h"
 
-#include "output.h"
-#include "utf8.h"
+#include "cli/output.h"
+#include "analysis/base/utf8.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef WATCH_LINES_H
 #define WATCH_LINES_H
 
-#include "common.h"
+#include "cli/common.h"
 
 #include <stddef.h>
 

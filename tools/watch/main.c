@@ -1,13 +1,13 @@
 // netprof-watch: what this node does now, or what a recording that grows tells.
 #define _GNU_SOURCE
-#include "command.h"
+#include "cli/command.h"
 #include "follow.h"
 #include "history.h"
-#include "inputs.h"
-#include "options.h"
-#include "output.h"
-#include "reading.h"
-#include "record.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "measure/node_options.h"
+#include "measure/record.h"
 #include "screen.h"
 #include "view.h"
 

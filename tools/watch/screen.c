@@ -2,7 +2,7 @@
 #define NCURSES_WIDECHAR 1
 #include "screen.h"
 
-#include "output.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <ncurses.h>

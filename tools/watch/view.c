@@ -1,7 +1,7 @@
 #include "view.h"
 
-#include "output.h"
-#include "traffic.h"
+#include "cli/output.h"
+#include "analysis/data/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>

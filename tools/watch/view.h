@@ -2,11 +2,11 @@
 #ifndef WATCH_VIEW_H
 #define WATCH_VIEW_H
 
-#include "difference.h"
-#include "findings.h"
+#include "analysis/data/difference.h"
+#include "analysis/rules/findings.h"
 #include "history.h"
 #include "lines.h"
-#include "rules.h"
+#include "analysis/rules/rules.h"
 
 typedef enum view_order { VIEW_AS_FOUND = 0, VIEW_BY_RATE, VIEW_BY_SHARE, VIEW_BY_NAME, VIEW_ORDERS } view_order;
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE // memrchr
 #include "nccl_private.h"
 #include "nccl_stream.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef NETPROF_NCCL_COLUMNS_H
 #define NETPROF_NCCL_COLUMNS_H
 
-#include "parquet.h"
+#include "analysis/base/parquet.h"
 
 // NULL when the file cannot be read (errno tells) or there is no memory. Names and identities are texts whatever they
 // look like ("0xab" is no number); other columns are whole numbers where all their cells are. Free with

@@ -3,7 +3,7 @@
 
 #include "nccl_export.h"
 #include "nccl_private.h"
-#include "text.h"
+#include "analysis/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

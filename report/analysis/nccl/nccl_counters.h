@@ -4,7 +4,7 @@
 #define NETPROF_NCCL_COUNTERS_H
 
 #include "nccl_findings.h"
-#include "series.h"
+#include "analysis/data/series.h"
 
 // A counter that moved in the window; its name is NULL when none did.
 typedef struct nccl_moved {

@@ -7,7 +7,7 @@
 
 #include "nccl_logs.h"
 #include "nccl_compare.h"
-#include "rules.h"
+#include "analysis/rules/rules.h"
 
 #include <json-c/json.h>
 

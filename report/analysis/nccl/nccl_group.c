@@ -1,6 +1,6 @@
 // From records to instances, and what is computed of them. Operations do not touch each other: they run in threads.
 #include "nccl_private.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <math.h>
 #include <stdlib.h>

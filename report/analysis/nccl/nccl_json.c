@@ -2,7 +2,7 @@
 #include "nccl_export.h"
 
 #include "nccl_private.h"
-#include "utf8.h"
+#include "analysis/base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

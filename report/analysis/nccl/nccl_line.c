@@ -1,8 +1,8 @@
 #define _GNU_SOURCE // strtod_l
 #include "nccl_line.h"
 
-#include "sum.h"
-#include "utf8.h"
+#include "analysis/base/saturating_sum.h"
+#include "analysis/base/utf8.h"
 
 #include <locale.h>
 #include <math.h>

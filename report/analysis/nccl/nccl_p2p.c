@@ -1,7 +1,7 @@
 // Point to point, proxies, and the samples of Prometheus files.
 #include "nccl_private.h"
 #include "nccl_stream.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "nccl_text.h"
 
-#include "utf8.h"
+#include "analysis/base/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

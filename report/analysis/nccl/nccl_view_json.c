@@ -2,7 +2,7 @@
 #define _GNU_SOURCE // strdup
 #include "nccl_view_private.h"
 
-#include "json_values.h"
+#include "analysis/base/json_values.h"
 #include "nccl_export.h"
 
 #include <errno.h>

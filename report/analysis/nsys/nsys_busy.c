@@ -1,5 +1,5 @@
 // How busy each GPU was: the time that its kernels and copies cover, whatever the number of streams.
-#include "list.h"
+#include "analysis/base/list.h"
 #include "nsys_private.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // One event: when it was, what it is called, which GPU and which process it is of.
 #define _POSIX_C_SOURCE 200809L // strdup
-#include "list.h"
+#include "analysis/base/list.h"
 #include "nsys_reading.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Several exports, one for each rank or node: their tables together, their processes side by side, their clocks on one axis.
 #define _POSIX_C_SOURCE 200809L // open_memstream
-#include "clocks.h"
+#include "analysis/data/clocks.h"
 #include "nsys_private.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-#include "clocks.h"
-#include "json_values.h"
+#include "analysis/data/clocks.h"
+#include "analysis/base/json_values.h"
 #include "nsys.h"
 
 #include <math.h>

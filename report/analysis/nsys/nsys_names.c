@@ -1,6 +1,6 @@
 // What numbers in an export mean: strings, domains of NVTX, kinds of copies, ranks and GPUs.
 #define _POSIX_C_SOURCE 200809L // strdup
-#include "list.h"
+#include "analysis/base/list.h"
 #include "nsys_private.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #ifndef NETPROF_NSYS_PRIVATE_H
 #define NETPROF_NSYS_PRIVATE_H
 
-#include "lookup.h"
+#include "analysis/base/lookup.h"
 #include "nsys.h"
 #include "nsys_sqlite.h"
-#include "pairs.h"
+#include "analysis/base/pairs.h"
 
 // ---- the events of one table, by name ----
 

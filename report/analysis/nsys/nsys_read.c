@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "nsys_reading.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>

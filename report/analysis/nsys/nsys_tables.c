@@ -1,8 +1,8 @@
 // From single events to tables, of one file and of several.
 #define _POSIX_C_SOURCE 200809L // strdup
-#include "list.h"
+#include "analysis/base/list.h"
 #include "nsys_private.h"
-#include "sum.h"
+#include "analysis/base/saturating_sum.h"
 
 #include <math.h>
 #include <stdlib.h>

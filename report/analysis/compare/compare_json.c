@@ -1,0 +1,234 @@
+#include "compare.h"
+
+#include "analysis/base/json_values.h"
+
+#include <math.h>
+
+static json_object *range_json(const comparison_range *r)
+{
+    json_object *o = json_object_new_object();
+    json_put_number(o, "median", r->median);
+    json_put_number(o, "min", r->min);
+    json_put_number(o, "max", r->max);
+    return o;
+}
+
+static json_object *run_json(const comparison_run *run)
+{
+    json_object *o = json_object_new_object(), *verdict = json_object_new_object();
+    json_put_text(o, "side", comparison_side_name(run->side));
+    json_put_text(o, "files", run->label);
+    json_put_text(o, "host", run->host);
+    json_put_text(o, "command", run->command);
+    if (run->wall_ns) json_put(o, "wall_ns", json_object_new_int64(run->wall_ns));
+    json_put_number(o, "elapsed_s", run->elapsed_ns > 0 ? (double)run->elapsed_ns / 1e9 : NAN);
+    json_put_number(o, "bytes", run->bytes);
+    json_put(o, "damaged", json_object_new_boolean(run->damaged));
+    json_put_text(verdict, "severity", severity_name(run->f.severity));
+    json_put_text(verdict, "text", run->f.verdict);
+    json_put(o, "verdict", verdict);
+    return o;
+}
+
+static json_object *sentence_json(severity s, const char *text)
+{
+    json_object *o = json_object_new_object();
+    json_put_text(o, "severity", severity_name(s));
+    json_put_text(o, "text", text);
+    return o;
+}
+
+static json_object *amount_json(const comparison_amount *a)
+{
+    json_object *o = json_object_new_object();
+    json_put_exact(o, "runs", a->runs);
+    if (a->runs == 1)
+        json_put_exact(o, "count", a->exact);
+    else
+        json_put_number(o, "count", a->count);
+    json_put(o, "per_s", range_json(&a->per_s));
+    json_put(o, "per_byte", range_json(&a->per_byte));
+    return o;
+}
+
+static json_object *cell_json(const comparison *c, const comparison_line *line, size_t i)
+{
+    const comparison_cell *cell = &line->cells[i];
+    json_object *o = json_object_new_object();
+    json_put_text(o, "device", c->devices[line->first_device + i].name);
+    json_put_text(o, "state", comparison_state_name(cell->state));
+    json_put_text(o, "reason", cell->reason);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        json_put(o, comparison_side_name((comparison_side)side), amount_json(&cell->side[side]));
+    json_put_number(o, "worst_per_s", cell->worst_per_s);
+    json_put_number(o, "worst_per_byte", cell->worst_per_byte);
+    if (cell->worst_run != DIFFERENCE_NONE) json_put_text(o, "worst_run", c->runs[cell->worst_run]->label);
+    json_put_exact(o, "faulty_runs_outside", cell->outside);
+    json_put_number(o, "ratio_per_s", cell->ratio_per_s);
+    json_put_number(o, "ratio_per_byte", cell->ratio_per_byte);
+    json_put_number(o, "robust_z", cell->z);
+    json_put(o, "direction", json_object_new_int(cell->direction));
+    json_put_number(o, "score", cell->score);
+    return o;
+}
+
+static json_object *line_json(const comparison *c, const comparison_line *line)
+{
+    json_object *o = json_object_new_object(), *equal = json_object_new_array(), *devices = json_object_new_array();
+    json_put_text(o, "counter", line->name);
+    json_put_text(o, "source", line->source);
+    json_put_text(o, "unit", line->unit);
+    json_put_text(o, "class", comparison_class_name(line->kind));
+    json_put_text(o, "description", line->gloss);
+    json_put_text(o, "state", comparison_state_name(line->cells[line->worst].state));
+    json_put_text(o, "device", c->devices[line->first_device + line->worst].name);
+    json_put_number(o, "score", line->score);
+    json_put_text(o, "where", line->pattern_text);
+    for (size_t i = 0; i < line->equal_count; i++)
+        json_object_array_add(equal, json_text_value(line->equal[i]));
+    json_put(o, "equal", equal);
+    for (size_t i = 0; i < line->device_count; i++)
+        json_object_array_add(devices, cell_json(c, line, i));
+    json_put(o, "devices", devices);
+    return o;
+}
+
+static json_object *verdict_json(const comparison *c, const comparison_check *check, size_t i)
+{
+    static const char *const judged[] = {"nothing to judge", "unknown", NULL};
+    const comparison_verdict *v = &check->cells[i];
+    json_object *o = json_object_new_object();
+    json_put_text(o, "device", check->of_node ? check->rule->source : c->devices[check->first_device + i].name);
+    json_put(o, "flipped", json_object_new_boolean(v->flipped));
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        json_object *s = json_object_new_object();
+        const char *none = judged[v->judged[side]];
+        json_put_text(s, "severity", none ? none : severity_name(v->severity[side]));
+        json_put_number(s, "value", v->value[side]);
+        if (v->finding[side]) json_put_text(s, "claim", v->finding[side]->claim);
+        json_put(o, comparison_side_name((comparison_side)side), s);
+    }
+    return o;
+}
+
+static json_object *check_json(const comparison *c, const comparison_check *check)
+{
+    json_object *o = json_object_new_object(), *devices = json_object_new_array();
+    json_put_text(o, "rule", check->rule->name);
+    json_put_text(o, "class", check->rule->class_name);
+    json_put_text(o, "unit", check->rule->unit);
+    json_put(o, "flipped", json_object_new_boolean(check->flipped));
+    for (size_t i = 0; i < check->cell_count; i++)
+        json_object_array_add(devices, verdict_json(c, check, i));
+    json_put(o, "devices", devices);
+    return o;
+}
+
+static json_object *shape_json(const comparison *c, const comparison_shape *shape)
+{
+    json_object *o = json_object_new_object();
+    json_put_text(o, "histogram", shape->name);
+    json_put_text(o, "source", shape->source);
+    json_put_text(o, "device", c->devices[shape->device].name);
+    json_put_number(o, "moved", shape->moved);
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        json_object *s = json_object_new_object(), *shares = json_object_new_array();
+        json_put_text(s, "middle", shape->middle[side]);
+        json_put_exact(s, "bin", shape->middle_bin[side]);
+        for (size_t b = 0; b < shape->bins; b++)
+            json_object_array_add(shares, json_number_value(shape->share[side][b]));
+        json_put(s, "shares", shares);
+        json_put(o, comparison_side_name((comparison_side)side), s);
+    }
+    return o;
+}
+
+static json_object *device_json(const comparison_device *d)
+{
+    static const char *const bases[] = {"unknown", "its own", "its interface's", "the IP layer's", "the node's"};
+    json_object *o = json_object_new_object();
+    json_put_text(o, "device", d->name);
+    json_put_text(o, "source", d->source);
+    json_put(o, "physical", json_object_new_boolean(d->physical));
+    json_put_text(o, "bytes", bases[d->basis]);
+    if (d->speed_bits_per_s > 0) json_put_number(o, "speed_bits_per_s", d->speed_bits_per_s);
+    for (int side = 0; side < COMPARISON_SIDES; side++) {
+        json_object *s = json_object_new_object();
+        json_put_exact(s, "runs", d->runs[side]);
+        json_put(s, "received_per_s", range_json(&d->received[side]));
+        json_put(s, "sent_per_s", range_json(&d->sent[side]));
+        json_put(o, comparison_side_name((comparison_side)side), s);
+    }
+    return o;
+}
+
+static json_object *gauge_json(const comparison *c, const comparison_gauge *g)
+{
+    json_object *o = json_object_new_object();
+    json_put_text(o, "device", c->devices[g->device].name);
+    json_put_text(o, "source", c->devices[g->device].source);
+    json_put_text(o, "gauge", g->name);
+    json_put_text(o, "unit", g->unit);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        json_put(o, comparison_side_name((comparison_side)side), range_json(&g->side[side]));
+    return o;
+}
+
+static json_object *fact_json(const comparison *c, const comparison_fact *fact)
+{
+    json_object *o = json_object_new_object();
+    if (fact->device != DIFFERENCE_NONE) {
+        json_put_text(o, "device", c->devices[fact->device].name);
+        json_put_text(o, "source", c->devices[fact->device].source);
+    }
+    json_put_text(o, "fact", fact->key);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        json_put_text(o, comparison_side_name((comparison_side)side), fact->side[side]);
+    return o;
+}
+
+static json_object *counts_json(const comparison *c)
+{
+    json_object *o = json_object_new_object();
+    for (int state = 0; state <= COMPARISON_GONE; state++)
+        json_put_exact(o, comparison_state_name((comparison_state)state), c->counts.states[state]);
+    json_put_exact(o, "only_healthy", c->counts.only[COMPARISON_HEALTHY]);
+    json_put_exact(o, "only_faulty", c->counts.only[COMPARISON_FAULTY]);
+    json_put_exact(o, "clocks", c->counts.clocks);
+    json_put_exact(o, "errata", c->counts.bad);
+    json_put_exact(o, "histogram_buckets", c->counts.histograms);
+    json_put_exact(o, "gauges", c->counts.gauges);
+    json_put_exact(o, "context", c->counts.context);
+    return o;
+}
+
+json_object *comparison_json(const comparison *c, size_t top, bool all)
+{
+    json_object *o = json_object_new_object();
+    size_t lines = all ? c->line_count : c->ranked_count;
+    json_put_text(o, "format", "netprof-comparison");
+    json_put(o, "version", json_object_new_int(1));
+    json_put(o, "verdict", sentence_json(c->severity, c->title));
+    json_put_text(o, "basis", comparison_basis_name(c->basis));
+    json_put_number(o, "bytes_ratio", c->bytes_ratio);
+    json_put_number(o, "seconds_ratio", c->seconds_ratio);
+#define LIST(key, count, value)                                                                                        \
+    do {                                                                                                               \
+        json_object *list = json_object_new_array();                                                                   \
+        for (size_t i = 0; i < (count); i++)                                                                           \
+            json_object_array_add(list, value);                                                                        \
+        json_put(o, key, list);                                                                                        \
+    } while (0)
+    LIST("runs", c->run_count, run_json(c->runs[i]));
+    LIST("sentences", c->sentence_count, sentence_json(c->sentences[i].severity, c->sentences[i].text));
+    LIST("notes", c->note_count, json_text_value(c->notes[i]));
+    LIST("differences", top && top < lines ? top : lines, line_json(c, &c->lines[i]));
+    LIST("checks", c->check_count, check_json(c, &c->checks[i]));
+    LIST("histograms", c->shape_count, shape_json(c, &c->shapes[i]));
+    LIST("gauges", c->gauge_count, gauge_json(c, &c->gauges[i]));
+    LIST("facts", c->fact_count, fact_json(c, &c->facts[i]));
+    LIST("devices", c->device_count, device_json(&c->devices[i]));
+#undef LIST
+    json_put(o, "counts", counts_json(c));
+    return o;
+}

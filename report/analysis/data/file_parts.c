@@ -1,0 +1,208 @@
+#define _GNU_SOURCE // memmem
+#include "file_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HEADER = 16, WINDOW = 1 << 20 };
+
+static const unsigned char magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', '\r', '\n'};
+
+static netprof_err fail(netprof_error *error, netprof_err code, int number, const char *text)
+{
+    if (!error) return code;
+    *error = (netprof_error){.code = code, .sys_errno = number};
+    snprintf(error->text, sizeof error->text, "%s", text);
+    return code;
+}
+
+bool parts_is_header(const void *data, size_t size)
+{
+    return size >= HEADER && memcmp(data, magic, sizeof magic) == 0;
+}
+
+// Among other bytes: the whole header, which holds zeros, so that no text in a chunk is taken for one.
+static bool is_header_within(const unsigned char *at)
+{
+    static const unsigned char order[4] = {4, 3, 2, 1};
+    return memcmp(at, magic, sizeof magic) == 0 && !at[10] && !at[11] && memcmp(at + 12, order, sizeof order) == 0;
+}
+
+size_t parts_next(const void *data, size_t size, size_t from)
+{
+    const unsigned char *all = data;
+    while (from + HEADER <= size) {
+        const unsigned char *found = memmem(all + from, size - from, magic, sizeof magic);
+        if (!found || (size_t)(found - all) + HEADER > size) break;
+        if (is_header_within(found)) return (size_t)(found - all);
+        from = (size_t)(found - all) + 1;
+    }
+    return size;
+}
+
+size_t parts_count(const void *data, size_t size)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < size; at = parts_next(data, size, at + 1))
+        count++;
+    return count;
+}
+
+static uint64_t chunk_size(const unsigned char *head)
+{
+    return 12 + ((uint64_t)head[4] | (uint64_t)head[5] << 8 | (uint64_t)head[6] << 16 | (uint64_t)head[7] << 24);
+}
+
+static ssize_t read_at(int fd, void *to, size_t size, uint64_t at)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        if (n == 0) break;
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+static bool add(parts *p, uint64_t at)
+{
+    if (!(p->count & (p->count - 1))) {
+        uint64_t *larger = realloc(p->at, (p->count ? 2 * p->count : 1) * sizeof *larger);
+        if (!larger) return false;
+        p->at = larger;
+    }
+    p->at[p->count++] = at;
+    return true;
+}
+
+// Windows overlap by a header less one byte: one that lies across two is found in the second.
+static netprof_err find_headers(parts *p, char *window, netprof_error *error)
+{
+    for (uint64_t begin = 0;;) {
+        ssize_t n = read_at(p->fd, window, WINDOW, begin);
+        if (n < 0) return fail(error, NETPROF_ERR_IO, errno, "cannot read");
+        size_t size = (size_t)n;
+        for (size_t at = parts_next(window, size, p->count ? 0 : 1); at < size; at = parts_next(window, size, at + 1))
+            if (begin + at && !add(p, begin + at)) return fail(error, NETPROF_ERR_NOMEM, 0, "no memory");
+        p->size = begin + size;
+        if (size < WINDOW) return NETPROF_OK;
+        begin += size - (HEADER - 1);
+    }
+}
+
+netprof_err parts_open(parts *p, const char *path, netprof_error *error)
+{
+    struct stat st;
+    unsigned char head[HEADER];
+    *p = (parts){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)}; // a pipe without a writer must not hang us
+    p->open = p->fd >= 0;
+    netprof_err err = p->open ? NETPROF_OK : fail(error, NETPROF_ERR_IO, errno, "cannot open");
+    if (!err && (fstat(p->fd, &st) || !S_ISREG(st.st_mode) || read_at(p->fd, head, HEADER, 0) != HEADER ||
+                 !parts_is_header(head, HEADER)))
+        err = fail(error, NETPROF_ERR_FORMAT, 0, "not a .netprof file (its first bytes are others)");
+    char *window = err ? NULL : malloc(WINDOW);
+    if (!err && (!window || !add(p, 0))) err = fail(error, NETPROF_ERR_NOMEM, 0, "no memory");
+    if (!err) err = find_headers(p, window, error);
+    free(window);
+    if (err) parts_close(p);
+    if (err && error) snprintf(error->path, sizeof error->path, "%s", path);
+    return err;
+}
+
+uint64_t parts_size(const parts *p, size_t part)
+{
+    return (part + 1 < p->count ? p->at[part + 1] : p->size) - p->at[part];
+}
+
+parts_stream parts_begin(const parts *p, size_t part)
+{
+    return (parts_stream){p->fd, p->at[part], p->at[part] + parts_size(p, part)};
+}
+
+int parts_read(void *user, void *to, size_t size, size_t *got)
+{
+    parts_stream *s = user;
+    ssize_t n = read_at(s->fd, to, size < s->end - s->at ? size : (size_t)(s->end - s->at), s->at);
+    *got = n < 0 ? 0 : (size_t)n;
+    s->at += *got;
+    return n < 0 ? errno : 0;
+}
+
+netprof_err parts_reader(const parts *p, size_t part, parts_stream *stream, const netprof_limits *limits,
+                         netprof_reader **reader, netprof_error *error)
+{
+    *stream = parts_begin(p, part);
+    return netprof_reader_open_fn(reader, parts_read, stream, limits, error);
+}
+
+void parts_close(parts *p)
+{
+    if (p->open) close(p->fd);
+    free(p->at);
+    *p = (parts){0};
+}
+
+// A window on a file that is walked over.
+typedef struct walk {
+    int fd;
+    uint64_t at; // of the window in the file
+    size_t size;
+    unsigned char window[1 << 16];
+} walk;
+
+// HEADER bytes at an offset of the file, or how many there are.
+static size_t look_at(walk *w, uint64_t at, const unsigned char **bytes)
+{
+    if (at < w->at || at + HEADER > w->at + w->size) {
+        ssize_t n = read_at(w->fd, w->window, sizeof w->window, at);
+        w->at = at;
+        w->size = n < 0 ? 0 : (size_t)n;
+    }
+    *bytes = w->window + (at - w->at);
+    return w->size - (size_t)(at - w->at);
+}
+
+// From chunk to chunk by their lengths, unchecked: a hint is all that is wanted.
+static unsigned walk_over(walk *w)
+{
+    const unsigned char *head;
+    unsigned found = 0;
+    if (look_at(w, 0, &head) < HEADER || !parts_is_header(head, HEADER)) return 0;
+    for (uint64_t at = HEADER; found != (PARTS_SNAPSHOTS | PARTS_REGIONS);) {
+        size_t n = look_at(w, at, &head);
+        if (n < 12) break;
+        if (n >= HEADER && is_header_within(head)) {
+            at += HEADER;
+            continue;
+        }
+        if (memcmp(head, "STEP", 4) == 0 || memcmp(head, "SNAP", 4) == 0 || memcmp(head, "DIFF", 4) == 0)
+            found |= PARTS_SNAPSHOTS;
+        if (memcmp(head, "REGN", 4) == 0) found |= PARTS_REGIONS;
+        at += chunk_size(head);
+    }
+    return found;
+}
+
+unsigned parts_hold(const char *path)
+{
+    struct stat st;
+    unsigned found = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 0;
+    walk *w = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? malloc(sizeof *w) : NULL;
+    if (w) {
+        w->fd = fd;
+        w->at = w->size = 0;
+        found = walk_over(w);
+    }
+    free(w);
+    close(fd);
+    return found;
+}

@@ -1,0 +1,552 @@
+// What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile.
+// What only the whole job over time can tell is found in job_limits.c.
+#include "job_findings_private.h"
+#include "analysis/base/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- words ----
+
+const char *job_share_text(char *text, size_t size, double share)
+{
+    return rules_format(text, size, "%", share);
+}
+
+const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
+{
+    if (count <= 1)
+        snprintf(text, size, "%s", first);
+    else if (count == 2)
+        snprintf(text, size, "%s and another node", first);
+    else
+        snprintf(text, size, "%s and %zu other nodes", first, count - 1);
+    return text;
+}
+
+// ---- findings ----
+
+const job_finding job_finding_blank = {.class_rank = 99,
+                                       .node = JOB_NONE,
+                                       .device = JOB_NONE,
+                                       .meter = JOB_METERS,
+                                       .value = NAN,
+                                       .threshold = NAN,
+                                       .sent_ratio = NAN,
+                                       .cpu_ratio = NAN,
+                                       .gpu_ratio = NAN,
+                                       .power_ratio = NAN,
+                                       .lost_s = NAN};
+
+job_finding *job_add_finding(job_report *r, job_finding x)
+{
+    const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
+    char *texts[4] = {0};
+    bool good = x.claim && x.title;
+    for (size_t i = 0; i < 4; i++)
+        good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
+    if (good && list_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
+        x.rule = texts[0];
+        x.advice = texts[1];
+        x.origin = texts[2];
+        x.unit = texts[3];
+        r->findings[r->finding_count] = x;
+        if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
+        return &r->findings[r->finding_count++];
+    }
+    for (size_t i = 0; i < 4; i++)
+        free(texts[i]);
+    free(x.claim);
+    free(x.title);
+    return NULL;
+}
+
+// ---- the rules, node by node ----
+
+void job_node_finding_free(job_node_finding *x)
+{
+    char *texts[] = {x->rule, x->device, x->source, x->claim, x->advice, x->origin, x->unit, x->value_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+}
+
+// What is told otherwise; its place stays.
+static void drop(job_node_finding *x)
+{
+    job_node_finding_free(x);
+    *x = (job_node_finding){.node = x->node};
+}
+
+// The events that a finding is about.
+static void mark_events(job_report *r, const findings *f, const finding *x)
+{
+    for (size_t k = 0; k < x->evidence_count; k++) {
+        if (x->evidence[k].counter == DIFFERENCE_NONE) continue;
+        const netprof_schema *schema = f->d->delta->schema;
+        const char *source = schema->devices[schema->counters[x->evidence[k].counter].device].source;
+        for (size_t i = 0; i < r->event_count; i++) {
+            job_event *e = &r->events[i];
+            if (strcmp(e->counter, x->evidence[k].name) != 0 || strcmp(e->source, source) != 0) continue;
+            if (x->severity > e->severity) e->severity = x->severity;
+        }
+    }
+}
+
+static bool keep_finding(job_report *r, size_t node, const findings *f, const finding *x)
+{
+    job_reader *reader = r->reader;
+    char value[48];
+    bool of_device = x->device != DIFFERENCE_NONE;
+    if (!list_grow(&reader->found, reader->found_count, &reader->found_room, sizeof *reader->found)) return false;
+    job_node_finding *to = &reader->found[reader->found_count++];
+    *to = (job_node_finding){.node = node,
+                             .severity = x->severity,
+                             .class_rank = x->rule->class_rank,
+                             .value = x->value,
+                             .threshold = x->threshold->value,
+                             .is_pause = x->rule->is_pause};
+    to->rule = strdup(x->rule->name);
+    to->device = strdup(of_device ? finding_device(f, x) : "");
+    to->source = strdup(of_device ? f->d->delta->schema->devices[x->device].source : "");
+    to->claim = strdup(x->claim);
+    to->advice = strdup(x->rule->advice);
+    to->origin = strdup(x->threshold->origin);
+    to->unit = strdup(x->rule->unit);
+    to->value_text = strdup(finding_value_text(x, value, sizeof value));
+    mark_events(r, f, x);
+    return to->rule && to->device && to->source && to->claim && to->advice && to->origin && to->unit && to->value_text;
+}
+
+// False: no memory.
+bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error)
+{
+    difference d = {0};
+    findings f = {0};
+    netprof_error own;
+    bool good = true;
+    netprof_err err = difference_of_dataset(&d, set, true, &own);
+    if (!err) err = findings_make(&f, &d, r->reader->options->rules, &own);
+    if (err == NETPROF_ERR_NOMEM)
+        good = false;
+    else if (err)
+        job_warn(r, set->runs[0].path, "%s", own.text);
+    for (size_t i = 0; i < f.count && good; i++)
+        if (f.items[i].severity >= SEVERITY_WATCH) good = keep_finding(r, node, &f, &f.items[i]);
+    r->reader->judged += f.judged;
+    r->reader->unknown += f.unknown_count;
+    findings_free(&f);
+    difference_free(&d);
+    if (!good && error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return good;
+}
+
+// Of what the node has once, or the job, its name says nothing that the node's does not.
+static bool is_telling(const job_node_finding *x)
+{
+    return *x->device && strcmp(x->source, x->device) != 0 && !findings_source_is_whole(x->source);
+}
+
+// Who waits on a busy node? What the job itself has to do with it is known where its processes were followed: how long
+// its own threads waited (which the rule runqueue-wait judges), else how much of the node's work is its own. What others
+// wait for is context.
+static void weigh_pressure(job_report *r)
+{
+    static const double works = 0.10; // own
+    for (size_t i = 0; i < r->reader->found_count; i++) {
+        job_node_finding *x = &r->reader->found[i];
+        const job_node *node = &r->nodes[x->node];
+        const job_lane *own = node->lanes[JOB_CPU], *all = node->lanes[JOB_NODE_CPU];
+        if (!x->rule || strcmp(x->rule, "cpu-pressure") != 0 || node->scope[JOB_CPU] != JOB_SCOPE_JOB || !own) continue;
+        bool known = !isnan(r->reader->nodes[x->node].waited_s),
+             others = known || (all && own->mean < works * all->mean);
+        bool told = false; // better
+        for (size_t k = 0; k < r->reader->found_count; k++) {
+            const job_node_finding *y = &r->reader->found[k];
+            told |= y->rule && y->node == x->node && strcmp(y->rule, "runqueue-wait") == 0;
+        }
+        if (!others && !told) continue;
+        if (!told) r->reader->nodes[x->node].others_wait = x->value;
+        drop(x);
+    }
+}
+
+static size_t find_device(const job_report *r, const job_node_finding *x)
+{
+    const job_node *node = &r->nodes[x->node];
+    for (size_t i = node->first_device; i < node->first_device + node->device_count; i++)
+        if (strcmp(r->devices[i].name, x->device) == 0 && strcmp(r->devices[i].source, x->source) == 0) return i;
+    return JOB_NONE;
+}
+
+// What one rule found, on all nodes.
+typedef struct alike {
+    const job_node_finding *worst;
+    size_t nodes, places;
+} alike;
+
+static bool is_alike(const job_node_finding *x, const job_node_finding *y)
+{
+    return x->rule && strcmp(x->rule, y->rule) == 0;
+}
+
+static alike count_alike(job_report *r, size_t first)
+{
+    const job_node_finding *all = r->reader->found;
+    alike a = {.worst = &all[first]};
+    size_t last = JOB_NONE;
+    for (size_t i = first; i < r->reader->found_count; i++) {
+        if (!is_alike(&all[i], &all[first])) continue;
+        job_node *node = &r->nodes[all[i].node];
+        if (all[i].severity > a.worst->severity) a.worst = &all[i];
+        if (all[i].severity > node->severity) node->severity = all[i].severity;
+        a.nodes += all[i].node != last;
+        last = all[i].node;
+        a.places++;
+    }
+    return a;
+}
+
+static job_finding finding_of(const job_report *r, const alike *a)
+{
+    char who[300], more[64] = "";
+    const job_node_finding *worst = a->worst;
+    const char *node = r->nodes[worst->node].name, *device = is_telling(worst) ? worst->device : "";
+    const char *shown = a->nodes > 1 ? "" : device; // of several nodes no device is named
+    if (a->places > 1 && a->nodes == 1 && *device) snprintf(more, sizeof more, " and %zu more", a->places - 1);
+    job_finding made = job_finding_blank;
+    made.severity = worst->severity;
+    made.class_rank = worst->class_rank;
+    made.rule = worst->rule;
+    made.advice = worst->advice;
+    made.origin = worst->origin;
+    made.unit = worst->unit;
+    made.value = worst->value;
+    made.threshold = worst->threshold;
+    made.node = worst->node;
+    made.device = find_device(r, worst);
+    made.nodes = a->nodes;
+    made.to_s = r->end_s;
+    made.claim = text_make("%s%s%s%s: %s", job_nodes_text(who, sizeof who, node, a->nodes), *shown ? " " : "", shown,
+                           more, worst->claim);
+    made.title = text_make("%s%s%s: %s", node, *device ? " " : "", device, worst->claim);
+    return made;
+}
+
+// The same rule on other nodes is one finding: of the worst.
+static bool fold(job_report *r, size_t first)
+{
+    job_node_finding *all = r->reader->found;
+    if (!all[first].rule) return true;
+    alike a = count_alike(r, first);
+    bool good = job_add_finding(r, finding_of(r, &a)) != NULL;
+    for (size_t i = r->reader->found_count; i-- > first;) // the first, by whose rule they are found, last
+        if (is_alike(&all[i], &all[first])) drop(&all[i]);
+    return good;
+}
+
+// Does an incident tell of the same pauses?
+static bool told_by_incident(const job_report *r, const job_node_finding *x)
+{
+    for (size_t i = 0; i < r->finding_count && x->is_pause; i++)
+        if (r->findings[i].incident && r->findings[i].node == x->node && r->findings[i].device == find_device(r, x))
+            return true;
+    return false;
+}
+
+static bool fold_all(job_report *r)
+{
+    bool good = true;
+    weigh_pressure(r);
+    for (size_t i = 0; i < r->reader->found_count; i++) {
+        job_node_finding *x = &r->reader->found[i];
+        if (told_by_incident(r, x)) drop(x);
+    }
+    for (size_t i = 0; i < r->reader->found_count && good; i++)
+        good = fold(r, i);
+    return good;
+}
+
+// ---- incidents ----
+
+// The stretch to compare an incident with: its phase, else so long before and behind.
+typedef struct around {
+    double from_s, to_s;
+    size_t span; // or JOB_NONE
+} around;
+
+static around around_of(const job_report *r, double from_s, double to_s)
+{
+    double middle = (from_s + to_s) / 2, length = to_s - from_s;
+    for (size_t i = 0; i < r->span_count; i++)
+        if (r->spans[i].from_s <= middle && r->spans[i].to_s >= middle)
+            return (around){r->spans[i].from_s, r->spans[i].to_s, i};
+    return (around){fmax(0, from_s - length), fmin(r->end_s, to_s + length), JOB_NONE};
+}
+
+// Mean over the nodes (or of one) within the stretch but outside the incident.
+static double mean_around(const job_report *r, job_meter meter, size_t node, const around *a, double from_s,
+                          double to_s)
+{
+    double sum = 0, known = 0;
+    // A bin at the edge holds some of both.
+    const double parts[2][2] = {{a->from_s, from_s - r->bin_s}, {to_s + r->bin_s, a->to_s}};
+    for (size_t i = 0; i < r->node_count; i++) {
+        const job_lane *lane = r->nodes[i].lanes[meter];
+        if (!lane || (node != JOB_ALL_NODES && node != i)) continue;
+        for (size_t p = 0; p < 2; p++) {
+            if (!(parts[p][1] > parts[p][0])) continue;
+            job_span x = job_bins_span(lane->bins, job_ns_of(r, parts[p][0]), job_ns_of(r, parts[p][1]));
+            sum += x.integral;
+            known += x.known_s;
+        }
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
+static double ratio_of(const job_report *r, job_meter meter, size_t node, const around *a, double from_s, double to_s)
+{
+    double before = mean_around(r, meter, node, a, from_s, to_s), then = job_mean_between(r, meter, node, from_s, to_s);
+    return before > 0 ? then / before : NAN;
+}
+
+static size_t nodes_slowed(const job_report *r, const around *a, double from_s, double to_s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->node_count; i++)
+        count += ratio_of(r, JOB_SENT, i, a, from_s, to_s) < 0.9;
+    return count;
+}
+
+// The most that any other device of this meter had in that time.
+static double others_at_most(const job_report *r, const job_episode *e, const bool *absorbed, size_t *others)
+{
+    double most = NAN;
+    *others = 0;
+    for (size_t i = 0; i < r->device_count; i++) {
+        const job_lane *lane = r->devices[i].lanes[e->meter];
+        if (!lane || i == e->device || absorbed[i]) continue;
+        job_span x = job_bins_span(lane->bins, e->from_ns, e->to_ns);
+        if (x.known_s > 0) most = fmax(most, x.integral / x.known_s);
+        ++*others;
+    }
+    return most;
+}
+
+static char *paused_claim(const job_report *r, const job_episode *e, const bool *absorbed, size_t also)
+{
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    char begin[32], end[32], share[32], rest[32], retries[64] = "", more[96] = "", others[96] = "";
+    size_t count;
+    double most = others_at_most(r, e, absorbed, &count);
+    if (e->retries >= 1) {
+        char number[32];
+        snprintf(retries, sizeof retries, ", %s retries", rules_format(number, sizeof number, "", e->retries));
+    }
+    if (also) snprintf(more, sizeof more, " and %zu more", also);
+    if (count && !isnan(most))
+        snprintf(others, sizeof others, "; the %zu other NIC%s at most %s", count, count == 1 ? "" : "s",
+                 job_share_text(rest, sizeof rest, most));
+    return text_make("%s-%s: %s %s%s transmit paused %s of the time%s%s",
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     job_share_text(share, sizeof share, e->mean), retries, others);
+}
+
+static char *throttled_claim(const job_report *r, const job_episode *e, size_t also)
+{
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    char begin[32], end[32], length[32], clock[64] = "", more[64] = "", share[32];
+    job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
+    if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
+    if (also) snprintf(more, sizeof more, " and %zu more", also);
+    return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
+                     job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),
+                     r->nodes[r->devices[e->device].node].name, r->devices[e->device].label, more,
+                     job_length_text(length, sizeof length, to - from), clock,
+                     job_share_text(share, sizeof share, e->mean));
+}
+
+static char *incident_title(const job_report *r, const job_episode *e, size_t slowed, double length_s)
+{
+    char length[32];
+    const char *node = r->nodes[r->devices[e->device].node].name, *label = r->devices[e->device].label;
+    job_length_text(length, sizeof length, length_s);
+    if (e->meter == JOB_PAUSED && slowed == r->node_count && slowed > 1)
+        return text_make("%s\u2019s %s slowed all %zu nodes for %s", node, label, slowed, length);
+    if (e->meter == JOB_PAUSED && slowed > 1)
+        return text_make("%s\u2019s %s slowed %zu of %zu nodes for %s", node, label, slowed, r->node_count, length);
+    return text_make("%s\u2019s %s was %s for %s", node, label,
+                     e->meter == JOB_PAUSED ? "paused" : "slowed by heat or its hardware", length);
+}
+
+static bool add_incident(job_report *r, const job_episode *e, const bool *absorbed, size_t also, size_t nodes)
+{
+    const job_watch_row *x = job_watch_of(e->meter);
+    job_finding made = job_finding_blank;
+    double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
+    around a = around_of(r, from, to);
+    bool pause = e->meter == JOB_PAUSED;
+    made.severity = x->severity;
+    made.class_rank = rules_class_rank(x->class_name);
+    made.rule = (char *)(uintptr_t)x->rule;
+    made.advice = (char *)(uintptr_t)x->advice;
+    made.origin = (char *)(uintptr_t)x->origin;
+    made.unit = (char *)(uintptr_t) "of the time";
+    made.node = r->devices[e->device].node;
+    made.device = e->device;
+    made.nodes = nodes;
+    made.meter = e->meter;
+    made.value = e->mean;
+    made.threshold = x->limit;
+    made.from_s = from;
+    made.to_s = to;
+    made.incident = true;
+    made.sent_ratio = ratio_of(r, JOB_SENT, JOB_ALL_NODES, &a, from, to);
+    made.cpu_ratio = ratio_of(r, JOB_CPU, JOB_ALL_NODES, &a, from, to);
+    made.gpu_ratio = ratio_of(r, JOB_GPU_BUSY, JOB_ALL_NODES, &a, from, to);
+    made.power_ratio = ratio_of(r, JOB_POWER, JOB_ALL_NODES, &a, from, to);
+    if (!isnan(made.sent_ratio)) made.lost_s = fmax(0, 1 - made.sent_ratio) * (to - from);
+    made.claim = pause ? paused_claim(r, e, absorbed, also) : throttled_claim(r, e, also);
+    made.title = incident_title(r, e, pause ? nodes_slowed(r, &a, from, to) : 0, to - from);
+    return job_add_finding(r, made) != NULL;
+}
+
+static int by_harm(const void *a, const void *b)
+{
+    const job_episode *x = a, *y = b;
+    double p = x->mean * (double)(x->to_ns - x->from_ns), q = y->mean * (double)(y->to_ns - y->from_ns);
+    if (p > q || p < q) return p > q ? -1 : 1;
+    if (x->from_ns != y->from_ns) return x->from_ns < y->from_ns ? -1 : 1;
+    return x->device < y->device ? -1 : x->device > y->device;
+}
+
+static bool overlap(const job_episode *x, const job_episode *y)
+{
+    int64_t from = x->from_ns > y->from_ns ? x->from_ns : y->from_ns, to = x->to_ns < y->to_ns ? x->to_ns : y->to_ns;
+    return x->meter == y->meter && (to - from) * 2 > y->to_ns - y->from_ns;
+}
+
+// The worst first; those of other devices in the same time are part of it.
+static bool add_incidents(job_report *r)
+{
+    enum { SHOWN = 16 };
+    job_reader *reader = r->reader;
+    bool *absorbed = calloc(r->device_count + 1, sizeof *absorbed),
+         *done = calloc(reader->episode_count + 1, sizeof *done);
+    bool *seen = calloc(r->node_count + 1, sizeof *seen);
+    bool good = absorbed && done && seen;
+    if (reader->episode_count) qsort(reader->episodes, reader->episode_count, sizeof *reader->episodes, by_harm);
+    for (size_t i = 0, shown = 0; i < reader->episode_count && good && shown < SHOWN; i++) {
+        size_t also = 0, nodes = 1;
+        if (done[i]) continue;
+        memset(absorbed, 0, r->device_count * sizeof *absorbed);
+        memset(seen, 0, r->node_count * sizeof *seen);
+        seen[r->devices[reader->episodes[i].device].node] = true;
+        for (size_t k = i + 1; k < reader->episode_count; k++) {
+            size_t device = reader->episodes[k].device, node = r->devices[device].node;
+            if (done[k] || !overlap(&reader->episodes[i], &reader->episodes[k])) continue;
+            done[k] = true;
+            also += device != reader->episodes[i].device && !absorbed[device];
+            absorbed[device] = true;
+            nodes += !seen[node];
+            seen[node] = true;
+        }
+        good = add_incident(r, &reader->episodes[i], absorbed, also, nodes);
+        shown++;
+    }
+    free(absorbed);
+    free(done);
+    free(seen);
+    return good;
+}
+
+// ---- events ----
+
+static bool is_background(const job_report *r, size_t event)
+{
+    double low = INFINITY, high = 0;
+    size_t count = 0, all = 0;
+    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+        const job_trouble *t = &r->reader->troubles[i];
+        if (t->event != event) continue;
+        low = fmin(low, t->sum);
+        high = fmax(high, t->sum);
+        count++;
+    }
+    for (size_t i = 0; i < r->device_count; i++)
+        all += strcmp(r->devices[i].source, r->events[event].source) == 0 && r->devices[i].lanes[JOB_SENT];
+    return count >= 3 && count >= all && high <= 2 * low;
+}
+
+static int by_event(const void *a, const void *b)
+{
+    const job_event *x = a, *y = b;
+    if (!(x->sum > 0) != !(y->sum > 0)) return x->sum > 0 ? -1 : 1;
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (x->background != y->background) return y->background ? -1 : 1;
+    int order = x->devices < y->devices ? -1 : x->devices > y->devices;
+    if (!order) order = strcmp(x->source, y->source);
+    return order ? order : strcmp(x->counter, y->counter);
+}
+
+static void finish_events(job_report *r)
+{
+    for (size_t i = 0; i < r->reader->trouble_count; i++) {
+        const job_trouble *t = &r->reader->troubles[i];
+        job_event *e = &r->events[t->event];
+        e->devices++;
+        if (t->sum > e->worst_sum) e->worst_sum = t->sum, e->worst = t->device;
+    }
+    for (size_t i = 0; i < r->event_count; i++)
+        r->events[i].background = is_background(r, i);
+    if (r->event_count) qsort(r->events, r->event_count, sizeof *r->events, by_event);
+    r->reader->trouble_count = 0; // its indexes are no more
+}
+
+// ---- all ----
+
+static int by_weight(const void *a, const void *b)
+{
+    const job_finding *x = a, *y = b;
+    if (x->severity != y->severity) return x->severity > y->severity ? -1 : 1;
+    if (x->incident != y->incident) return x->incident ? -1 : 1; // says when
+    if (x->class_rank != y->class_rank) return x->class_rank < y->class_rank ? -1 : 1;
+    double p = x->incident ? x->value * (x->to_s - x->from_s) : 0,
+           q = y->incident ? y->value * (y->to_s - y->from_s) : 0;
+    if (p > q || p < q) return p > q ? -1 : 1;
+    int order = strcmp(x->rule, y->rule);
+    return order ? order : strcmp(x->claim, y->claim);
+}
+
+// An incident is a row of the phases, too.
+static bool add_incident_phases(job_report *r)
+{
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const job_finding *x = &r->findings[i];
+        if (!x->incident) continue;
+        around a = around_of(r, x->from_s, x->to_s);
+        size_t within = a.span == JOB_NONE ? JOB_NONE : r->spans[a.span].phase;
+        const char *what = x->meter == JOB_PAUSED ? "paused" : "slowed";
+        if (!list_grow_one(&r->phases, r->phase_count, sizeof *r->phases)) return false;
+        job_phase *p = &r->phases[r->phase_count];
+        *p = (job_phase){.count = 1, .finding = i, .within = within, .time_s = x->to_s - x->from_s, .energy_j = NAN};
+        p->name = text_make("%s%s%s %s", within == JOB_NONE ? "" : r->phases[within].name,
+                            within == JOB_NONE ? "" : ", ", r->nodes[x->node].name, what);
+        if (!p->name) return false;
+        r->phase_count++;
+        job_fill_phase(r, p, &(job_phase_span){0, x->from_s, x->to_s}, 1);
+        p->energy_j = p->meters[JOB_POWER].amount;
+    }
+    return true;
+}
+
+bool job_make_findings(job_report *r)
+{
+    bool good = add_incidents(r) && fold_all(r) && job_find_limits(r);
+    if (!good) return false;
+    finish_events(r);
+    if (r->finding_count) qsort(r->findings, r->finding_count, sizeof *r->findings, by_weight);
+    r->severity = r->finding_count ? r->findings[0].severity : SEVERITY_OK;
+    return add_incident_phases(r);
+}

@@ -1,0 +1,359 @@
+// Which counters of a file are followed, and what each is to the meters of its node and device.
+#include "job_samples_private.h"
+
+#include "analysis/catalog/catalog.h"
+#include "analysis/base/list.h"
+#include "analysis/base/text.h"
+#include "analysis/data/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- devices ----
+
+static bool has_byte_counters(const netprof_schema *schema, const netprof_device *d)
+{
+    for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
+        if (catalog_marks(d->source, schema->counters[i].name) & (CATALOG_TX_BYTES | CATALOG_RX_BYTES)) return true;
+    return false;
+}
+
+static bool is_repeated(const netprof_schema *schema, size_t device)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (i != device && traffic_counts_the_same(&schema->devices[i], &schema->devices[device]) &&
+            has_byte_counters(schema, &schema->devices[i]))
+            return true;
+    return false;
+}
+
+// How near a device is to what a node sends: a physical port, else another device, else the loopback.
+static int nearness(const netprof_schema *schema, size_t device)
+{
+    const netprof_device *d = &schema->devices[device];
+    if (!has_byte_counters(schema, d) || is_repeated(schema, device)) return 0;
+    return d->flags & NETPROF_DEVICE_PHYSICAL ? 3 : strcmp(d->name, "lo") != 0 ? 2 : 1;
+}
+
+// Of each device, once for a schema: a node of thousands of interfaces has millions of pairs. NULL: no memory.
+static uint8_t *nearness_of_all(const netprof_schema *schema, uint8_t *best)
+{
+    uint8_t *list = calloc(schema->device_count + 1, 1);
+    *best = 0;
+    for (size_t i = 0; list && i < schema->device_count; i++) {
+        list[i] = (uint8_t)nearness(schema, i);
+        if (list[i] > *best) *best = list[i];
+    }
+    return list;
+}
+
+// ethtool tells of the network interface of its name.
+static const netprof_device *stands_for(const netprof_schema *schema, const netprof_device *d)
+{
+    for (size_t i = 0; i < schema->device_count && strcmp(d->source, "ethtool") == 0; i++)
+        if (strcmp(schema->devices[i].source, "netdev") == 0 && strcmp(schema->devices[i].name, d->name) == 0)
+            return &schema->devices[i];
+    return d;
+}
+
+static size_t find_device(job_report *r, const netprof_device *d)
+{
+    size_t node = r->reader->run->node;
+    for (size_t i = 0; i < r->device_count; i++)
+        if (r->devices[i].node == node && strcmp(r->devices[i].source, d->source) == 0 &&
+            strcmp(r->devices[i].name, d->name) == 0)
+            return i;
+    if (!list_grow(&r->devices, r->device_count, &r->reader->device_room, sizeof *r->devices)) return JOB_NONE;
+    // What a virtual device says of its speed is made up.
+    double rate = d->flags & NETPROF_DEVICE_PHYSICAL ? traffic_bits_per_s(d) / 8 : 0;
+    job_device *to = &r->devices[r->device_count];
+    *to = (job_device){.node = node, .line_rate = rate > 0 ? rate : NAN};
+    to->source = strdup(d->source);
+    to->name = strdup(d->name);
+    r->device_count++;
+    return to->source && to->name ? r->device_count - 1 : JOB_NONE;
+}
+
+// ---- what is followed ----
+
+static double clock_of(const netprof_device *d)
+{
+    const char *version = netprof_fact_of(d->facts, d->fact_count, "cassini_version");
+    return version && *version == '2' ? 1.1e9 : 1e9;
+}
+
+// From the counter's unit; 0: it cannot be told.
+static double factor_of(const job_source_row *row, const netprof_device *d, const netprof_counter *c)
+{
+    if (row->meter == JOB_PAUSED && strcmp(d->source, "cxi") == 0) return 1 / clock_of(d);
+    if (row->meter == JOB_PAUSED && strcmp(d->source, "rdma") == 0) {
+        double bits = traffic_bits_per_s(d);
+        return bits > 0 ? row->factor * 8 / bits : 0;
+    }
+    if (strcmp(d->source, "gpu") == 0 && c->unit && (row->meter == JOB_GPU_CLOCK) && strcmp(c->unit, "Hz") == 0)
+        return 1;
+    double seconds = row->factor > 0 || row->factor < 0 ? 0 : job_seconds_of_unit(c->unit ? c->unit : "");
+    return row->factor > 0 || row->factor < 0 ? row->factor : seconds;
+}
+
+// What no meter is made of, by name.
+static const struct {
+    const char *source, *device, *counter;
+    other other;
+    double factor;
+} others[] = {
+    {"user", "recorder", "ticks_missed", OTHER_MISSED, 1},
+    {"user", "recorder", "late", OTHER_LATE, 1},
+    {"self", "*", "cpu_time", OTHER_RECORDER, 1},
+    {"cgroup", "*", "memory_limit", OTHER_LIMIT, 1},
+    {"memory", "*", "MemTotal", OTHER_TOTAL, 1},
+    {"cgroup", "*", "cpuset_cpus", OTHER_CPUSET, 1},
+    {"cgroup", "*", "cpu_quota", OTHER_QUOTA, 1},
+    {"cgroup", "*", "cpu_period", OTHER_PERIOD, 1},
+    {"process", "*", "cpus_allowed", OTHER_AFFINITY, 1},
+    {"process", "*", "run_queue_wait", OTHER_WAITED, 1},
+    {"energy", "psys*", "power_limit_long_term", OTHER_NONE, 1},
+    {"energy", "*/*", "power_limit_long_term", OTHER_NONE, 1}, // of a part of a package
+    {"energy", "*", "power_limit_long_term", OTHER_POWER_LIMIT, 1e-6},
+    {"gpu", "*", "memory_total", OTHER_GPU_MEMORY, 1},
+    {"gpu", "*", "power_limit", OTHER_GPU_POWER, 1e-6},
+    {"gpu", "*", "clock_max", OTHER_GPU_CLOCK, 1e6},
+};
+
+static other other_of(const netprof_device *d, const netprof_counter *c, double *factor)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(others[i].source, d->source) != 0 || strcmp(others[i].counter, c->name) != 0) continue;
+        if (!text_like(others[i].device, d->name)) continue;
+        *factor = others[i].factor;
+        return others[i].other;
+    }
+    return OTHER_NONE;
+}
+
+// What the catalog says of a counter, looked up once for all files.
+typedef struct known_counter {
+    char *name;
+    bool trouble;
+    uint32_t bytes; // CATALOG_TX_BYTES, CATALOG_RX_BYTES or 0
+    size_t event;   // JOB_NONE before it was met
+} known_counter;
+
+struct job_known {
+    lookup names; // (source, name) -> item
+    known_counter *items;
+    size_t count, room;
+    char **sources;
+    size_t source_count;
+};
+
+static bool is_trouble(const netprof_device *d, const netprof_counter *c, uint32_t marks)
+{
+    bool silent = marks & (CATALOG_HARMLESS | CATALOG_UNUSABLE | CATALOG_SAME_AS | CATALOG_CLOCK_ONLY);
+    return c->kind == NETPROF_KIND_COUNTER && !silent &&
+           (marks & CATALOG_FAULT || catalog_is_trouble(d->source, c->name, c->unit ? c->unit : ""));
+}
+
+// LOOKUP_NONE without memory.
+static size_t source_number(struct job_known *known, const char *source)
+{
+    for (size_t i = 0; i < known->source_count; i++)
+        if (strcmp(known->sources[i], source) == 0) return i;
+    if (!list_grow_one(&known->sources, known->source_count, sizeof *known->sources)) return LOOKUP_NONE;
+    known->sources[known->source_count] = strdup(source);
+    return known->sources[known->source_count] ? known->source_count++ : LOOKUP_NONE;
+}
+
+// NULL: no memory. Valid until the next call.
+static known_counter *know(job_report *r, size_t source, const netprof_device *d, const netprof_counter *c)
+{
+    struct job_known *known = r->reader->known;
+    size_t found = lookup_find(&known->names, source, c->name), *place;
+    if (found != LOOKUP_NONE) return &known->items[found];
+    if (!list_grow(&known->items, known->count, &known->room, sizeof *known->items)) return NULL;
+    uint32_t marks = catalog_marks(d->source, c->name);
+    known_counter *k = &known->items[known->count];
+    *k = (known_counter){strdup(c->name), is_trouble(d, c, marks), marks & (CATALOG_TX_BYTES | CATALOG_RX_BYTES),
+                         JOB_NONE};
+    if (c->kind != NETPROF_KIND_COUNTER) k->bytes = 0;
+    if (!k->name || !(place = lookup_put(&known->names, source, k->name))) {
+        free(k->name);
+        return NULL;
+    }
+    *place = known->count++;
+    return k;
+}
+
+struct job_known *job_known_make(void)
+{
+    return calloc(1, sizeof(struct job_known));
+}
+
+void job_known_free(struct job_known *known)
+{
+    for (size_t i = 0; known && i < known->count; i++)
+        free(known->items[i].name);
+    for (size_t i = 0; known && i < known->source_count; i++)
+        free(known->sources[i]);
+    if (!known) return;
+    free(known->items);
+    free(known->sources);
+    lookup_free(&known->names);
+    free(known);
+}
+
+static size_t new_event(job_report *r, const netprof_device *d, const netprof_counter *c)
+{
+    if (!list_grow(&r->events, r->event_count, &r->reader->event_room, sizeof *r->events)) return JOB_NONE;
+    const catalog_entry *entry = catalog_find(d->source, c->name);
+    job_event *to = &r->events[r->event_count++];
+    *to = (job_event){
+        .source = strdup(d->source), .counter = strdup(c->name), .worst = JOB_NONE, .severity = SEVERITY_OK};
+    to->unit = strdup(entry && *entry->unit ? entry->unit : c->unit ? c->unit : "");
+    to->title = entry && *entry->description && !(entry->marks & CATALOG_PATTERN) ? entry->description : to->counter;
+    return to->source && to->counter && to->unit ? r->event_count - 1 : JOB_NONE;
+}
+
+// Energy says what power only samples.
+static bool is_told_better(const netprof_schema *schema, const netprof_device *d, const job_source_row *row)
+{
+    if (row->meter != JOB_POWER_GPU || row->kind != JOB_LEVEL) return false;
+    for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
+        if (strcmp(schema->counters[i].name, "energy") == 0 && schema->counters[i].kind == NETPROF_KIND_COUNTER)
+            return true;
+    return false;
+}
+
+static void tell_state(job_report *r, const job_source_row *row, uint8_t status)
+{
+    job_state *state = &r->reader->nodes[r->reader->run->node].state[row->meter][row->scope];
+    job_state now = JOB_UNREADABLE;
+    if (status == NETPROF_STATUS_OK)
+        now = JOB_KNOWN;
+    else if (status == NETPROF_STATUS_DENIED)
+        now = JOB_DENIED;
+    else if (status == NETPROF_STATUS_SKIPPED || status == NETPROF_STATUS_ABSENT)
+        now = JOB_ABSENT;
+    if (now > *state) *state = now;
+}
+
+// One file's schema on its way into a track.
+typedef struct following {
+    job_report *r;
+    track *t;
+    netprof_list *list;
+    const netprof_snapshot *x;
+    size_t source, local; // of the device at hand
+    bool open;
+    uint8_t *near, nearest; // of each device, and of the nearest
+} following;
+
+// The device of the file at hand; JOB_NONE without memory.
+static size_t find_local(const following *f, size_t device)
+{
+    job_report *r = f->r;
+    const netprof_schema *schema = f->x->schema;
+    run_reader *run = r->reader->run;
+    const netprof_device *d = stands_for(schema, &schema->devices[device]);
+    size_t found = find_device(r, d), at = (size_t)(d - schema->devices);
+    for (size_t i = 0; i < run->device_count; i++)
+        if (run->devices[i].device == found) return i;
+    if (found == JOB_NONE || !list_grow(&run->devices, run->device_count, &run->device_room, sizeof *run->devices))
+        return JOB_NONE;
+    bool chosen = f->near[at] && f->near[at] == f->nearest;
+    local_device new = {.device = found, .chosen = chosen, .beside = f->near[at] && !chosen};
+    run->devices[run->device_count] = new;
+    return run->device_count++;
+}
+
+static bool need_local(following *f, size_t device)
+{
+    if (f->local == JOB_NONE) f->local = find_local(f, device);
+    return f->local != JOB_NONE;
+}
+
+static const job_source_row *row_of(following *f, const netprof_device *d, const netprof_counter *c, uint32_t bytes,
+                                    double *factor)
+{
+    const job_source_row *row = bytes ? job_bytes_row(bytes == CATALOG_TX_BYTES) : job_source_row_of(d, c);
+    if (!row) return NULL;
+    *factor = factor_of(row, d, c);
+    tell_state(f->r, row, f->x->status[c - f->x->schema->counters]);
+    return is_told_better(f->x->schema, d, row) || (!(*factor > 0) && !(*factor < 0)) ? NULL : row;
+}
+
+static void open_device(following *f, const netprof_device *d)
+{
+    if (!f->open) {
+        const char *speed = netprof_fact_of(d->facts, d->fact_count, "speed_mbps");
+        netprof_list_device(f->list, d->name, d->identity, d->flags);
+        if (speed) netprof_list_fact(f->list, "speed_mbps", speed); // wraps of narrow counters are told by it
+    }
+    f->open = true;
+}
+
+static bool follow_counter(following *f, size_t i)
+{
+    const netprof_counter *c = &f->x->schema->counters[i];
+    const netprof_device *d = &f->x->schema->devices[c->device];
+    track *t = f->t;
+    followed new = {.from = i, .local = JOB_NONE, .event = JOB_NONE};
+    known_counter *k = know(f->r, f->source, d, c);
+    if (!k) return false;
+    new.row = row_of(f, d, c, k->bytes, &new.factor);
+    new.other = other_of(d, c, &new.other_factor);
+    if (!new.other && k->trouble) new.other = OTHER_TROUBLE;
+    if (!new.row && !new.other) return true;
+    bool of_device = (new.row &&new.row->of_device) || new.other == OTHER_TROUBLE || new.other >= OTHER_GPU_MEMORY;
+    if (of_device && !need_local(f, c->device)) return false;
+    if (of_device) new.local = f->local;
+    if (new.other == OTHER_TROUBLE && k->event == JOB_NONE && (k->event = new_event(f->r, d, c)) == JOB_NONE)
+        return false;
+    new.event = k->event;
+    open_device(f, d);
+    netprof_list_counter(f->list, c);
+    if (!list_grow(&t->followed, t->count, &t->room, sizeof new)) return false;
+    t->followed[t->count++] = new;
+    return true;
+}
+
+void job_release_track(track *t)
+{
+    netprof_schema_release(t->schema);
+    netprof_schema_release(t->small);
+    t->schema = t->small = NULL;
+    t->count = 0;
+}
+
+netprof_err job_follow(job_report *r, track *t, const netprof_snapshot *x)
+{
+    const netprof_schema *schema = x->schema;
+    netprof_list *list = netprof_build_begin(NULL);
+    static const char *const facts[] = {"host", "boot_id"};
+    const char *source = "";
+    following f = {.r = r, .t = t, .list = list, .x = x};
+    job_release_track(t);
+    if (!list) return NETPROF_ERR_NOMEM;
+    f.near = nearness_of_all(schema, &f.nearest);
+    bool good = f.near != NULL;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const char *value = netprof_fact_of(schema->facts, schema->fact_count, facts[i]);
+        if (value) netprof_build_fact(list, facts[i], value);
+    }
+    for (size_t d = 0; d < schema->device_count; d++) {
+        const netprof_device *device = &schema->devices[d];
+        f.open = false;
+        f.local = JOB_NONE;
+        f.source = source_number(r->reader->known, device->source);
+        good = good && f.source != LOOKUP_NONE;
+        if (strcmp(source, device->source) != 0) netprof_build_source(list, source = device->source);
+        for (size_t i = device->first; i < (size_t)device->first + device->count; i++)
+            good = good && follow_counter(&f, i);
+    }
+    free(f.near);
+    netprof_err err = netprof_build_end(list, &t->small, NULL);
+    if (err || !good) return err ? err : NETPROF_ERR_NOMEM;
+    netprof_schema_retain(schema);
+    t->schema = schema;
+    return NETPROF_OK;
+}

@@ -1,0 +1,419 @@
+// Where the ranks' time went over time: what processes sampled of their own regions (NETPROF_SERIES), by name, per node.
+//
+// A reading tells for each path of regions how much own time its threads have spent there so far. The difference of two
+// is added to the node's bins of that name, and how long the threads lived meanwhile to the node's; many ranks add up
+// in the same bins. A share is one over the other, over the same stretch: what is missing in the one is missing in the
+// other.
+#include "job_regions_private.h"
+
+#include "analysis/base/list.h"
+#include "analysis/base/lookup.h"
+#include "analysis/base/saturating_sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OTHER = 0, NAMES_MOST = 96, PATHS_MOST = 1 << 16 };
+
+// Beyond this it is no time that threads can have spent.
+static const double threads_most = 1e6;
+
+// Of one name on one node.
+typedef struct job_region_lane {
+    job_bins *bins; // NULL: nothing that has a place in time
+    double own_s;
+    uint64_t calls, bytes;
+} job_region_lane;
+
+// ---- names ----
+
+static const char *name_of(const netprof_device *d)
+{
+    const char *name = netprof_fact_of(d->facts, d->fact_count, "name");
+    return name ? name : d->name;
+}
+
+// The name's index; the first is for those that are too many. JOB_NONE: no memory.
+static size_t find_name(job_report *r, const char *name)
+{
+    if (!r->region_time_count) {
+        if (!list_grow_one(&r->region_times, 0, sizeof *r->region_times)) return JOB_NONE;
+        r->region_times[0] = (job_region_time){.name = strdup("")};
+        if (!r->region_times[0].name) return JOB_NONE;
+        r->region_time_count = 1;
+    }
+    for (size_t i = 1; i < r->region_time_count; i++)
+        if (strcmp(r->region_times[i].name, name) == 0) return i;
+    if (r->region_time_count > NAMES_MOST) return OTHER;
+    if (!list_grow_one(&r->region_times, r->region_time_count, sizeof *r->region_times)) return JOB_NONE;
+    job_region_time *to = &r->region_times[r->region_time_count];
+    *to = (job_region_time){.name = strdup(name)};
+    return to->name ? r->region_time_count++ : JOB_NONE;
+}
+
+// ---- one process, while it is read ----
+
+typedef struct path_state {
+    char *path;
+    size_t name;
+    uint64_t own, calls, bytes; // so far
+    bool placed;                // its lane knows all of the process's time
+} path_state;
+
+typedef struct job_region_reader {
+    size_t place; // of the node
+    lookup index; // of paths
+    path_state *paths;
+    size_t path_count, path_room;
+    const netprof_schema *schema;
+    size_t *path_of; // [device_count]
+    uint64_t thread_ns;
+    int64_t wall_ns, mono_ns, interval_ns, first_ns;
+    bool begun;
+} sampled;
+
+void job_region_series_free(job_report *r)
+{
+    sampled *x = r->reader->series;
+    if (!x) return;
+    for (size_t i = 0; i < x->path_count; i++)
+        free(x->paths[i].path);
+    lookup_free(&x->index);
+    free(x->paths);
+    free(x->path_of);
+    netprof_schema_release(x->schema);
+    free(x);
+    r->reader->series = NULL;
+}
+
+// Nodes are known behind the last file: until then a place of its own for each. JOB_NONE: no memory.
+static size_t find_place(job_report *r, const char *node, const char *host)
+{
+    job_reader *to = r->reader;
+    for (size_t i = 0; i < to->place_count; i++)
+        if (strcmp(to->places[i].node, node) == 0 && strcmp(to->places[i].host, host) == 0) return i;
+    if (!list_grow_one(&to->places, to->place_count, sizeof *to->places)) return JOB_NONE;
+    job_region_place *place = &to->places[to->place_count];
+    *place = (job_region_place){.node = strdup(node), .host = strdup(host), .threads = job_bins_make()};
+    to->place_count++; // what is half made is freed with the others
+    return place->node && place->host && place->threads ? to->place_count - 1 : JOB_NONE;
+}
+
+static bool begin(job_report *r, const dataset_run *run, const netprof_snapshot *x)
+{
+    const char *host = job_fact_of(run, x->schema, "host"), *node = job_fact_of(run, x->schema, "node");
+    const char *step = netprof_fact_of(run->facts, run->fact_count, "interval_ns");
+    sampled *to = r->reader->series = calloc(1, sizeof *to);
+    if (!to) return false;
+    to->interval_ns = step ? strtoll(step, NULL, 10) : 0;
+    to->place = find_place(r, node && *node ? node : "", host ? host : "");
+    if (to->place == JOB_NONE) return false;
+    r->reader->places[to->place].ranks++;
+    return true;
+}
+
+static size_t find_path(job_report *r, sampled *x, const netprof_device *d)
+{
+    size_t at = lookup_find(&x->index, 0, d->name);
+    if (at != LOOKUP_NONE || x->path_count >= PATHS_MOST) return at == LOOKUP_NONE ? PATHS_MOST : at;
+    if (!list_grow(&x->paths, x->path_count, &x->path_room, sizeof *x->paths)) return JOB_NONE;
+    path_state *to = &x->paths[x->path_count];
+    *to = (path_state){.path = strdup(d->name), .name = find_name(r, name_of(d))};
+    if (!to->path || to->name == JOB_NONE) {
+        free(to->path);
+        return JOB_NONE;
+    }
+    size_t *slot = lookup_put(&x->index, 0, to->path);
+    if (!slot) {
+        free(to->path);
+        return JOB_NONE;
+    }
+    return *slot = x->path_count++;
+}
+
+// A schema for each region that is new. False: no memory.
+static bool follow(job_report *r, sampled *x, const netprof_schema *schema)
+{
+    if (x->schema == schema) return true;
+    size_t *path_of = calloc(schema->device_count + 1, sizeof *path_of);
+    if (!path_of) return false;
+    for (size_t i = 0; i < schema->device_count; i++) {
+        path_of[i] = PATHS_MOST;
+        if (strcmp(schema->devices[i].source, "region") == 0) path_of[i] = find_path(r, x, &schema->devices[i]);
+        if (path_of[i] == JOB_NONE) {
+            free(path_of);
+            return false;
+        }
+    }
+    free(x->path_of);
+    x->path_of = path_of;
+    netprof_schema_retain(schema);
+    netprof_schema_release(x->schema);
+    x->schema = schema;
+    return true;
+}
+
+static bool value_of(const netprof_snapshot *x, const netprof_device *d, const char *counter, uint64_t *value)
+{
+    for (size_t i = d->first; i < (size_t)d->first + d->count; i++)
+        if (strcmp(x->schema->counters[i].name, counter) == 0) {
+            *value = x->values[i];
+            return x->status[i] == NETPROF_STATUS_OK;
+        }
+    return false;
+}
+
+// What was counted since the last reading; a count that went back, which none of ours does, tells nothing.
+static uint64_t grown(uint64_t *last, const netprof_snapshot *x, const netprof_device *d, const char *counter)
+{
+    uint64_t value, before = *last;
+    if (!value_of(x, d, counter, &value)) return 0;
+    *last = value;
+    return value > before ? value - before : 0;
+}
+
+static job_region_lane *lane_of(job_report *r, size_t name, size_t place)
+{
+    job_region_time *to = &r->region_times[name];
+    while (to->lane_count <= place) {
+        if (!list_grow_one(&to->lanes, to->lane_count, sizeof *to->lanes)) return NULL;
+        to->lanes[to->lane_count++] = (job_region_lane){.bins = NULL};
+    }
+    return &to->lanes[place];
+}
+
+typedef struct stretch {
+    int64_t from_ns, to_ns;
+    bool known; // else amounts count, and are nowhere on the axis
+} stretch;
+
+static bool add_region(job_report *r, sampled *x, path_state *p, const netprof_snapshot *s, const netprof_device *d,
+                       const stretch *at)
+{
+    double long_ns = (double)(at->to_ns - at->from_ns);
+    uint64_t own = grown(&p->own, s, d, "own_time"), calls = grown(&p->calls, s, d, "calls"),
+             bytes = grown(&p->bytes, s, d, "bytes");
+    if ((double)own > threads_most * fmax(long_ns, 1e9)) return true;
+    job_region_lane *to = lane_of(r, p->name, x->place);
+    if (!to) return false;
+    to->own_s += (double)own * 1e-9;
+    to->calls = sum_capped(to->calls, calls);
+    to->bytes = sum_capped(to->bytes, bytes);
+    if (!at->known) return true;
+    if (!to->bins && !(to->bins = job_bins_make())) return false;
+    double threads = (double)own / long_ns;
+    // Zeros as well: what is cut at an edge is then cut alike in all lanes, and shares add up.
+    if (!job_bins_add(to->bins, at->from_ns, at->to_ns, threads, threads, threads)) return false;
+    bool first = !p->placed;
+    p->placed = true;
+    return !first || job_bins_add(to->bins, x->first_ns, at->from_ns, 0, 0, 0);
+}
+
+// What is new at the first reading was before it: it counts, and its place is not known.
+static bool add_reading(job_report *r, sampled *x, const netprof_snapshot *s, const stretch *at)
+{
+    bool good = true;
+    job_region_place *place = &r->reader->places[x->place];
+    for (size_t i = 0; i < s->schema->device_count && good; i++) {
+        const netprof_device *d = &s->schema->devices[i];
+        if (x->path_of[i] < PATHS_MOST) good = add_region(r, x, &x->paths[x->path_of[i]], s, d, at);
+        if (strcmp(d->source, "regions") != 0 || strcmp(d->name, "process") != 0) continue;
+        double lived = (double)grown(&x->thread_ns, s, d, "thread_time"), long_ns = (double)(at->to_ns - at->from_ns);
+        if (lived > threads_most * fmax(long_ns, 1e9)) continue;
+        place->threads_s += lived * 1e-9;
+        if (at->known)
+            good =
+                job_bins_add(place->threads, at->from_ns, at->to_ns, lived / long_ns, lived / long_ns, lived / long_ns);
+    }
+    return good;
+}
+
+netprof_err job_take_regions(job_report *r, const dataset_run *run, size_t index, const netprof_snapshot *s)
+{
+    if (!index && !begin(r, run, s)) return NETPROF_ERR_NOMEM;
+    sampled *x = r->reader->series;
+    if (!x || !follow(r, x, s->schema)) return NETPROF_ERR_NOMEM;
+    int64_t on = s->begin_ns - x->mono_ns;
+    bool steady = x->begun && on > 0 && s->begin_ns > 0 && x->mono_ns > 0 && x->wall_ns < INT64_MAX - on;
+    int64_t wall = steady ? x->wall_ns + on : s->wall_ns; // the wall clock may have been set meanwhile
+    stretch at = {x->wall_ns, wall, x->begun && wall > x->wall_ns};
+    if (at.known && x->interval_ns > 0 && wall - x->wall_ns > x->interval_ns / 2 * 5)
+        at.known = false; // it was stopped
+    if (!at.known) at.from_ns = at.to_ns = wall;
+    if (!add_reading(r, x, s, &at)) return NETPROF_ERR_NOMEM;
+    if (!x->begun) x->first_ns = wall;
+    x->begun = true;
+    x->wall_ns = wall;
+    x->mono_ns = s->begin_ns;
+    return NETPROF_OK;
+}
+
+// ---- behind the last file ----
+
+// By the scheduler's name of the node; a recording that does not know that one is called as its host. Of several nodes
+// of one host only the name tells.
+static size_t node_of(const job_report *r, const job_region_place *place)
+{
+    for (size_t i = 0; *place->node && i < r->node_count; i++)
+        if (strcmp(r->nodes[i].name, place->node) == 0) return i;
+    for (size_t i = 0; *place->host && i < r->node_count; i++)
+        if (strcmp(r->nodes[i].name, place->host) == 0) return i;
+    for (size_t i = 0; *place->host && !*place->node && i < r->node_count; i++)
+        if (strcmp(r->nodes[i].host, place->host) == 0) return i;
+    return JOB_NONE;
+}
+
+static int by_own_time(const void *a, const void *b)
+{
+    const job_region_time *x = a, *y = b;
+    if (x->own_s != y->own_s) return x->own_s < y->own_s ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static void free_time(job_region_time *x)
+{
+    for (size_t i = 0; i < x->lane_count; i++)
+        job_bins_free(x->lanes[i].bins);
+    free(x->lanes);
+    free(x->name);
+}
+
+// The longest first; the names that are too many stand last. Without those of which nothing is known on any node.
+static void sort_names(job_report *r)
+{
+    size_t n = 0;
+    job_region_time other = r->region_times[OTHER];
+    for (size_t i = 1; i < r->region_time_count; i++)
+        if (r->region_times[i].own_s > 0 || r->region_times[i].calls)
+            r->region_times[n++] = r->region_times[i];
+        else
+            free_time(&r->region_times[i]);
+    qsort(r->region_times, n, sizeof other, by_own_time);
+    other.others = true;
+    if (other.own_s > 0 || other.calls)
+        r->region_times[n++] = other;
+    else
+        free_time(&other);
+    r->region_time_count = n;
+}
+
+static void add_lane(job_region_time *x, const job_region_place *place, job_region_lane *lane, int64_t moved)
+{
+    if (place->at != JOB_NONE) {
+        x->own_s += lane->own_s;
+        x->calls = sum_capped(x->calls, lane->calls);
+        x->bytes = sum_capped(x->bytes, lane->bytes);
+    }
+    if (!lane->bins) return;
+    job_bins_coarsen(lane->bins, place->threads->shift);
+    lane->bins->offset_ns = moved;
+}
+
+// To bins as wide as the widest lane's: what an edge cuts is cut alike in all of them, and shares add up.
+static void widen(const job_report *r, size_t place)
+{
+    for (size_t k = 0; k < r->region_time_count; k++) {
+        const job_region_time *x = &r->region_times[k];
+        if (place < x->lane_count && x->lanes[place].bins)
+            job_bins_coarsen(r->region_places[place].threads, x->lanes[place].bins->shift);
+    }
+}
+
+// From the last to the first, so that they are in order.
+static void chain(job_report *r)
+{
+    for (size_t i = r->region_place_count; i-- > 0;) {
+        job_region_place *place = &r->region_places[i];
+        place->next = JOB_NONE;
+        if (place->at == JOB_NONE) continue;
+        place->next = r->nodes[place->at].first_place;
+        r->nodes[place->at].first_place = i;
+    }
+}
+
+void job_place_regions(job_report *r)
+{
+    job_reader *reader = r->reader;
+    r->region_places = reader->places;
+    r->region_place_count = reader->place_count;
+    reader->places = NULL;
+    reader->place_count = 0;
+    for (size_t i = 0; i < r->region_place_count; i++) {
+        job_region_place *place = &r->region_places[i];
+        place->at = node_of(r, place);
+        int64_t moved = place->at == JOB_NONE ? 0 : (int64_t)llround(r->nodes[place->at].shift_s * 1e9);
+        if (place->at == JOB_NONE)
+            job_warn(r, "", "the series of %zu process%s on %s is not shown: there is no recording of that node",
+                     place->ranks, place->ranks == 1 ? "" : "es",
+                     *place->node   ? place->node
+                     : *place->host ? place->host
+                                    : "an unknown host");
+        place->threads->offset_ns = moved;
+        widen(r, i);
+        for (size_t k = 0; k < r->region_time_count; k++)
+            if (i < r->region_times[k].lane_count)
+                add_lane(&r->region_times[k], place, &r->region_times[k].lanes[i], moved);
+    }
+    chain(r);
+    if (r->region_time_count) sort_names(r);
+}
+
+void job_regions_free(job_report *r)
+{
+    for (size_t i = 0; i < r->region_time_count; i++)
+        free_time(&r->region_times[i]);
+    job_places_free(r->region_places, r->region_place_count);
+    free(r->region_times);
+}
+
+void job_places_free(job_region_place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        job_bins_free(places[i].threads);
+        free(places[i].node);
+        free(places[i].host);
+    }
+    free(places);
+}
+
+// ---- looking at it ----
+
+// Places of a node, or of all nodes that have a recording: the first one, and the one behind another. JOB_NONE: none.
+static size_t next_place(const job_report *r, size_t node, size_t place)
+{
+    if (node != JOB_ALL_NODES) return place == JOB_NONE ? r->nodes[node].first_place : r->region_places[place].next;
+    for (size_t i = place == JOB_NONE ? 0 : place + 1; i < r->region_place_count; i++)
+        if (r->region_places[i].at != JOB_NONE) return i;
+    return JOB_NONE;
+}
+
+size_t job_region_ranks(const job_report *r, size_t node)
+{
+    size_t sum = 0;
+    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;)
+        sum += r->region_places[i].ranks;
+    return sum;
+}
+
+double job_region_threads(const job_report *r)
+{
+    double sum = 0;
+    for (size_t i = JOB_NONE; (i = next_place(r, JOB_ALL_NODES, i)) != JOB_NONE;)
+        sum += r->region_places[i].threads_s;
+    return sum;
+}
+
+double job_region_share(const job_report *r, size_t region, size_t node, double from_s, double to_s)
+{
+    int64_t from = job_ns_of(r, from_s), to = job_ns_of(r, to_s);
+    double own = 0, threads = 0, known = 0;
+    const job_region_time *x = &r->region_times[region];
+    for (size_t i = JOB_NONE; (i = next_place(r, node, i)) != JOB_NONE;) {
+        job_span lived = job_bins_span(r->region_places[i].threads, from, to);
+        threads += lived.integral;
+        known = fmax(known, lived.known_s);
+        if (i < x->lane_count && x->lanes[i].bins) own += job_bins_span(x->lanes[i].bins, from, to).integral;
+    }
+    if (!(threads > 0) || known < .5 * (to_s - from_s)) return NAN;
+    return fmin(own / threads, 1);
+}

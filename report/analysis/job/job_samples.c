@@ -1,0 +1,289 @@
+// Snapshots as they come: cut down to what a meter is made of, differenced by netprof_diff(), added to the lanes.
+#include "job_regions_private.h"
+#include "job_samples_private.h"
+#include "analysis/data/snapshot_subset.h"
+#include "analysis/base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- tracks ----
+
+// A recorder of several rates says by its own counters which one a schema is of.
+static const char *key_of(const netprof_schema *schema)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, "user") == 0 && strncmp(schema->devices[i].name, "recorder", 8) == 0)
+            return schema->devices[i].name;
+    return "";
+}
+
+// What the faster track follows, the slower leaves to it.
+static void share(run_reader *run, const track *fast)
+{
+    for (size_t k = 0; k < run->track_count; k++) {
+        track *t = &run->tracks[k];
+        for (size_t i = 0; t != fast && i < t->count; i++) {
+            const netprof_counter *c = &t->small->counters[i];
+            const netprof_device *d = &t->small->devices[c->device];
+            t->followed[i].off |= netprof_find(fast->small, d->source, d->name, c->name) != NETPROF_NONE;
+        }
+    }
+}
+
+static int64_t interval_of(const dataset_run *run, const char *key)
+{
+    const char *text = netprof_fact_of(run->facts, run->fact_count, key);
+    double ns = text ? strtod(text, NULL) : 0;
+    return ns > 0 && ns < 1e15 ? (int64_t)ns : 0;
+}
+
+// NULL: no memory, or more rates than anybody records.
+static track *track_of(job_report *r, const dataset_run *from, const netprof_snapshot *x)
+{
+    run_reader *run = r->reader->run;
+    const char *key = key_of(x->schema);
+    for (size_t i = 0; i < run->track_count; i++)
+        if (run->tracks[i].schema == x->schema) return &run->tracks[i];
+    track *t = NULL;
+    for (size_t i = 0; i < run->track_count && !t; i++)
+        if (strcmp(run->tracks[i].key, key) == 0) t = &run->tracks[i];
+    if (!t) {
+        if (run->track_count == TRACKS_MOST) return NULL;
+        t = &run->tracks[run->track_count];
+        *t = (track){.key = strdup(key), .slow = run->track_count == 0};
+        if (!t->key) return NULL;
+        run->track_count++;
+        t->interval_ns = interval_of(from, t->slow ? "interval_ns" : "fast_interval_ns");
+    }
+    if (job_follow(r, t, x)) return NULL;
+    if (!t->slow) share(run, t);
+    return t;
+}
+
+// ---- steps ----
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// The interval as it is told, else the median of the last steps; 0: not known yet.
+static int64_t usual_step(const track *t)
+{
+    int64_t sorted[RECENT];
+    size_t n = t->steps < RECENT ? t->steps : RECENT;
+    if (t->interval_ns) return t->interval_ns;
+    if (n < 3) return 0;
+    memcpy(sorted, t->recent, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_number);
+    return sorted[n / 2];
+}
+
+static bool add_gap(job_report *r, double from_s, double to_s)
+{
+    job_node *node = &r->nodes[r->reader->run->node];
+    if (!list_grow_one(&node->gaps, node->gap_count, sizeof *node->gaps)) return false;
+    node->gaps[node->gap_count++] = (job_gap){from_s, to_s, false};
+    return true;
+}
+
+// From one snapshot of a track to the next. Gaps are kept in ns since the first snapshot of all in the end.
+static netprof_err add_step(job_report *r, track *t, int64_t from_ns, int64_t to_ns)
+{
+    netprof_diff_options force = {.force = 1};
+    int64_t usual = usual_step(t);
+    step at = {from_ns, to_ns, usual && to_ns - from_ns > usual * 5 / 2};
+    t->recent[t->steps++ % RECENT] = to_ns - from_ns;
+    if (job_is_covered(r, from_ns, to_ns)) {
+        r->reader->run->overlapped = true;
+        return NETPROF_OK;
+    }
+    if (at.gap && t->slow && !add_gap(r, (double)from_ns * 1e-9, (double)to_ns * 1e-9)) return NETPROF_ERR_NOMEM;
+    netprof_err err = netprof_diff(&t->last, &t->cut, &force, &t->delta, NULL);
+    return !err && !job_add_difference(r, t, &t->delta, &at) ? NETPROF_ERR_NOMEM : err;
+}
+
+// When a snapshot was: by the monotonic clock since the last one, for the wall clock may have been set.
+static int64_t wall_of(const track *t, const netprof_snapshot *x)
+{
+    int64_t on = x->begin_ns - t->last_mono_ns;
+    bool known = t->has_last && on > 0 && x->begin_ns > 0 && t->last_mono_ns > 0;
+    return known ? t->last_wall_ns + on : x->wall_ns;
+}
+
+static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
+{
+    run_reader *run = r->reader->run;
+    job_node *node = &r->nodes[run->node];
+    job_node_reader *more = &r->reader->nodes[run->node];
+    int64_t wall = wall_of(t, x);
+    netprof_err err = NETPROF_OK;
+    if (t->has_last && wall <= t->last_wall_ns) return NETPROF_OK; // the clock went back: there is no step
+    if (t->has_last) err = add_step(r, t, t->last_wall_ns, wall);
+    if (t->slow && !job_is_covered(r, wall - 1, wall + 1)) node->samples++; // nor the last of an earlier file
+    node->sweep_s = fmax(node->sweep_s, (double)(x->end_ns - x->begin_ns) * 1e-9);
+    job_stretch *span = &more->runs[run->number];
+    if (!span->from_ns || wall < span->from_ns) span->from_ns = wall;
+    if (wall > span->to_ns) span->to_ns = wall;
+    netprof_snapshot before = t->last;
+    t->last = t->cut;
+    t->cut = before; // its memory serves the next one
+    t->has_last = true;
+    t->last_wall_ns = wall;
+    t->last_mono_ns = x->begin_ns;
+    t->plain_wall_ns = x->wall_ns;
+    return err;
+}
+
+// ---- runs and nodes ----
+
+// While a file is read its run does not have a schema yet.
+const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key)
+{
+    const char *value = netprof_fact_of(run->facts, run->fact_count, key);
+    return value && *value ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
+}
+
+static size_t find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
+{
+    const char *host = job_fact_of(run, schema, "host"), *name = job_fact_of(run, schema, "node");
+    const char *slash = run->path ? strrchr(run->path, '/') : NULL;
+    job_reader *reader = r->reader;
+    if (!name || !*name) name = host;
+    if (!name || !*name) name = slash ? slash + 1 : run->path ? run->path : "?";
+    for (size_t i = 0; i < r->node_count; i++)
+        if (strcmp(r->nodes[i].name, name) == 0) return i;
+    size_t room = reader->node_room;
+    if (!list_grow(&r->nodes, r->node_count, &room, sizeof *r->nodes) ||
+        !list_grow(&reader->nodes, r->node_count, &reader->node_room, sizeof *reader->nodes))
+        return JOB_NONE;
+    job_node *node = &r->nodes[r->node_count];
+    *node = (job_node){.name = strdup(name),
+                       .host = strdup(host ? host : ""),
+                       .first_place = JOB_NONE,
+                       .interval_s = NAN,
+                       .late_s = NAN,
+                       .memory_peak = NAN,
+                       .uncertainty_s = NAN,
+                       .recorder_cpu = NAN,
+                       .complete = true};
+    reader->nodes[r->node_count] = (job_node_reader){.memory_limit = NAN,
+                                                     .memory_total = NAN,
+                                                     .cpus = NAN,
+                                                     .cpuset = NAN,
+                                                     .quota = NAN,
+                                                     .period = NAN,
+                                                     .affinity = NAN,
+                                                     .scheduler_cpus = NAN,
+                                                     .scheduler_memory = NAN,
+                                                     .power_limit = NAN,
+                                                     .waited_s = NAN};
+    r->node_count++;
+    return node->name && node->host ? r->node_count - 1 : JOB_NONE;
+}
+
+// The model and how many CPUs there are, by the facts of the cpu device.
+static bool tell_system(job_report *r, size_t index, const netprof_schema *schema)
+{
+    job_node *node = &r->nodes[index];
+    for (size_t i = 0; i < schema->device_count; i++) {
+        const netprof_device *d = &schema->devices[i];
+        if (strcmp(d->source, "cpu") != 0 || strcmp(d->name, "cpu") != 0) continue;
+        const char *cpus = netprof_fact_of(d->facts, d->fact_count, "cpus");
+        const char *model = netprof_fact_of(d->facts, d->fact_count, "model");
+        double count = cpus ? strtod(cpus, NULL) : 0;
+        if (count >= 1 && count < 1e6) r->reader->nodes[index].cpus = count;
+        if (!node->system) node->system = strdup(model ? model : "");
+        if (!node->system) return false;
+    }
+    return true;
+}
+
+static bool remember_run(job_report *r, const dataset_run *run, const netprof_snapshot *x, size_t node)
+{
+    job_reader *reader = r->reader;
+    const char *boot = job_fact_of(run, x->schema, "boot_id");
+    if (!list_grow(&reader->runs, reader->run_count, &reader->run_room, sizeof *reader->runs)) return false;
+    job_run *to = &reader->runs[reader->run_count++];
+    *to = (job_run){.node = node,
+                    .wall_ns = x->wall_ns,
+                    .mono_ns = x->begin_ns,
+                    .path = strdup(run->path ? run->path : ""),
+                    .boot_id = strdup(boot ? boot : "")};
+    return to->path && to->boot_id;
+}
+
+static netprof_err begin_run(job_report *r, const dataset_run *run, const netprof_snapshot *x)
+{
+    netprof_err err = job_run_end(r); // of files put together the one before
+    run_reader *to = calloc(1, sizeof *to);
+    if (err || !to) {
+        free(to);
+        return err ? err : NETPROF_ERR_NOMEM;
+    }
+    r->reader->run = to;
+    size_t index = to->node = find_node(r, run, x->schema);
+    if (index == JOB_NONE) return NETPROF_ERR_NOMEM;
+    job_node_reader *more = &r->reader->nodes[index];
+    if (!list_grow(&more->runs, more->run_count, &more->run_room, sizeof *more->runs)) return NETPROF_ERR_NOMEM;
+    to->number = more->run_count++;
+    more->runs[to->number] = (job_stretch){.run = r->reader->run_count};
+    if (!remember_run(r, run, x, index)) return NETPROF_ERR_NOMEM;
+    return tell_system(r, index, x->schema) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+}
+
+netprof_err job_take(void *user, const dataset_run *run, size_t index, const netprof_snapshot *snapshot)
+{
+    job_report *r = user;
+    if (!index) job_region_series_free(r); // of files put together the one before
+    // The first snapshot tells what a file is.
+    bool sampled = index ? r->reader->series != NULL : regions_series(snapshot->schema);
+    if (sampled) return job_take_regions(r, run, index, snapshot);
+    netprof_err err = index ? NETPROF_OK : begin_run(r, run, snapshot);
+    if (err) return err;
+    track *t = track_of(r, run, snapshot);
+    if (!t) return NETPROF_ERR_NOMEM;
+    err = cut_snapshot(&t->cut, t->small, snapshot, t->followed, sizeof *t->followed);
+    return err ? err : next(r, t, snapshot);
+}
+
+netprof_err job_run_end(job_report *r)
+{
+    run_reader *to = r->reader->run;
+    if (!to) return NETPROF_OK;
+    job_node *node = &r->nodes[to->node];
+    job_run *run = &r->reader->runs[r->reader->run_count - 1];
+    double interval = to->track_count ? (double)usual_step(&to->tracks[0]) * 1e-9 : 0;
+    if (interval > 0) node->interval_s = isnan(node->interval_s) ? interval : fmin(node->interval_s, interval);
+    double waited = to->wait_last_s - to->wait_first_s, *sum = &r->reader->nodes[to->node].waited_s;
+    if (to->wait_known && waited >= 0) *sum = (isnan(*sum) ? 0 : *sum) + waited;
+    if (to->track_count) run->end_wall_ns = to->tracks[0].plain_wall_ns;
+    if (to->track_count) run->end_mono_ns = to->tracks[0].last_mono_ns;
+    if (to->overlapped)
+        job_warn(r, run->path,
+                 "node %s: overlaps in time with an earlier file of this node: what that one covers is left out",
+                 node->name);
+    bool good = job_end_episodes(r);
+    job_run_free(r);
+    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
+}
+
+void job_run_free(job_report *r)
+{
+    run_reader *run = r->reader->run;
+    if (!run) return;
+    for (size_t i = 0; i < run->track_count; i++) {
+        track *t = &run->tracks[i];
+        netprof_snapshot_free(&t->last);
+        netprof_snapshot_free(&t->cut);
+        netprof_delta_free(&t->delta);
+        job_release_track(t);
+        free(t->followed);
+        free(t->key);
+    }
+    free(run->devices);
+    free(run);
+    r->reader->run = NULL;
+}

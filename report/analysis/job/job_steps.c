@@ -1,0 +1,535 @@
+// From differences into lanes: what the counters of one step tell of each meter.
+#include "job_samples_private.h"
+#include "analysis/base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPISODES_MOST = 4096 };
+
+// ---- lanes ----
+
+job_lane *job_lane_make(job_meter meter, size_t node, size_t device)
+{
+    job_lane *lane = calloc(1, sizeof *lane);
+    if (!lane || !(lane->bins = job_bins_make())) {
+        free(lane);
+        return NULL;
+    }
+    *lane = (job_lane){.meter = meter,
+                       .node = node,
+                       .device = device,
+                       .capacity = NAN,
+                       .mean = NAN,
+                       .low = NAN,
+                       .high = NAN,
+                       .total = NAN,
+                       .first = NAN,
+                       .last = NAN,
+                       .bins = lane->bins};
+    return lane;
+}
+
+void job_lane_free(job_lane *lane)
+{
+    if (!lane) return;
+    job_bins_free(lane->bins);
+    free(lane);
+}
+
+bool job_is_covered(const job_report *r, int64_t from_ns, int64_t to_ns)
+{
+    const job_node_reader *node = &r->reader->nodes[r->reader->run->node];
+    for (size_t i = 0; i < r->reader->run->number; i++)
+        if (from_ns < node->runs[i].to_ns && to_ns > node->runs[i].from_ns) return true;
+    return false;
+}
+
+static bool is_touched(const slots *all, job_meter meter)
+{
+    return all->touched >> meter & 1;
+}
+
+// ---- episodes beyond a limit ----
+
+static bool end_episode(job_report *r, const job_watch_row *x, watching *w, size_t device)
+{
+    job_reader *reader = r->reader;
+    double length = (double)(w->to_ns - w->from_ns) * 1e-9;
+    bool worth = w->from_ns && length >= x->least_s && w->integral > x->limit * length;
+    job_episode e = {device,  x->meter,  w->from_ns, w->to_ns, length > 0 ? w->integral / length : 0,
+                     w->high, w->retries};
+    w->from_ns = w->to_ns = 0;
+    w->integral = w->high = w->retries = 0;
+    if (!worth || reader->episode_count == EPISODES_MOST) return true;
+    if (!list_grow(&reader->episodes, reader->episode_count, &reader->episode_room, sizeof e)) return false;
+    reader->episodes[reader->episode_count++] = e;
+    return true;
+}
+
+// A second, or a step where steps are longer. Ten such below the limit end an episode.
+static bool watch_window(job_report *r, const job_watch_row *x, watching *w, size_t device, int64_t from_ns,
+                         int64_t to_ns)
+{
+    double length = (double)(to_ns - from_ns) * 1e-9, value = w->window / length;
+    bool beyond = value > x->limit, good = true;
+    if (w->from_ns && from_ns - w->to_ns > 10 * (to_ns - from_ns)) good = end_episode(r, x, w, device);
+    if (!beyond) return good;
+    if (!w->from_ns) w->from_ns = from_ns;
+    w->to_ns = to_ns;
+    w->integral += w->window;
+    w->retries += w->window_retries;
+    w->high = fmax(w->high, value);
+    return good;
+}
+
+static bool watch(job_report *r, job_meter meter, local_device *local, int64_t from_ns, int64_t to_ns, double value)
+{
+    const job_watch_row *x = job_watch_of(meter);
+    watching *w = &local->watched[meter];
+    if (!x) return true;
+    if (!w->window_ns) w->window_ns = from_ns;
+    if (from_ns - w->window_ns > 1000000000) { // behind a gap
+        w->window_ns = from_ns;
+        w->window = w->window_retries = 0;
+    }
+    const slot *retries = &local->slots.of[JOB_RETRIES];
+    w->window += value * ((double)(to_ns - from_ns) * 1e-9);
+    if (is_touched(&local->slots, JOB_RETRIES) && !retries->unknown) w->window_retries += retries->amount;
+    if (to_ns - w->window_ns < 1000000000) return true;
+    bool good = watch_window(r, x, w, local->device, w->window_ns, to_ns);
+    w->window_ns = to_ns;
+    w->window = w->window_retries = 0;
+    return good;
+}
+
+bool job_end_episodes(job_report *r)
+{
+    run_reader *run = r->reader->run;
+    bool good = true;
+    for (size_t i = 0; i < run->device_count; i++)
+        for (int m = 0; m < JOB_METERS; m++)
+            if (job_watch_of((job_meter)m))
+                good &= end_episode(r, job_watch_of((job_meter)m), &run->devices[i].watched[m], run->devices[i].device);
+    return good;
+}
+
+// ---- a step of a lane ----
+
+static double length_of(const step *s)
+{
+    return (double)(s->to_ns - s->from_ns) * 1e-9;
+}
+
+static bool add_rate(job_lane *lane, const step *s, double value, double amount)
+{
+    lane->total = isnan(lane->total) ? amount : lane->total + amount;
+    if (s->gap) return job_bins_skip(lane->bins, s->from_ns, s->to_ns, amount);
+    lane->known_s += length_of(s);
+    lane->low = job_less(lane->low, value);
+    lane->high = job_more(lane->high, value);
+    return job_bins_add(lane->bins, s->from_ns, s->to_ns, value, value, value);
+}
+
+static bool add_level(job_lane *lane, const step *s, double before, double after)
+{
+    double low = job_less(before, after), high = job_more(before, after), mean = (before + after) / 2;
+    if (isnan(lane->first)) lane->first = before;
+    lane->last = after;
+    lane->low = job_less(lane->low, low);
+    lane->high = job_more(lane->high, high);
+    if (s->gap) {
+        lane->lower_bound = true;
+        return true;
+    }
+    lane->known_s += length_of(s);
+    if (*job_meter_of(lane->meter)->total_unit)
+        lane->total = (isnan(lane->total) ? 0 : lane->total) + mean * length_of(s);
+    return job_bins_add(lane->bins, s->from_ns, s->to_ns, mean, low, high);
+}
+
+static void drop_pending(slot *s)
+{
+    s->pending_ns = 0;
+    s->pending = 0;
+    s->pending_gap = false;
+}
+
+// Something was not refreshed since the last reading: its amount comes later, with a longer step.
+static void wait(slot *s, const step *at)
+{
+    if (!s->pending_ns) s->pending_ns = at->from_ns;
+    s->pending += s->amount;
+    s->pending_gap |= at->gap;
+}
+
+// The slot's step into its lane. *at becomes the step as it was taken.
+static bool flush(job_lane *lane, slot *s, step *at)
+{
+    if (s->unknown) {
+        lane->resets += s->reset;
+        lane->lower_bound = true;
+        drop_pending(s);
+        return true;
+    }
+    if (s->level) return add_level(lane, at, s->before, s->after);
+    double amount = s->amount + s->pending, value = s->value;
+    if (s->pending_ns) {
+        at->from_ns = s->pending_ns;
+        at->gap |= s->pending_gap;
+        value = amount / length_of(at);
+    }
+    drop_pending(s);
+    s->value = value;
+    return add_rate(lane, at, value, amount);
+}
+
+// ---- slots ----
+
+static slot *touch(slots *all, job_meter meter)
+{
+    slot *s = &all->of[meter];
+    if (is_touched(all, meter)) return s;
+    all->touched |= UINT64_C(1) << meter;
+    *s = (slot){.pending_ns = s->pending_ns, .pending = s->pending, .pending_gap = s->pending_gap};
+    return s;
+}
+
+// Bytes of a virtual device beside ports are a meter of their own.
+static job_meter meter_of(const local_device *local, job_meter meter)
+{
+    if (!local->beside || (meter != JOB_SENT && meter != JOB_RECEIVED)) return meter;
+    return meter == JOB_SENT ? JOB_VIRTUAL_SENT : JOB_VIRTUAL_RECEIVED;
+}
+
+static slot *touch_followed(run_reader *run, const followed *f)
+{
+    const job_source_row *row = f->row;
+    if (!row->of_device) return touch(&run->slots[row->scope], row->meter);
+    local_device *local = &run->devices[f->local];
+    return touch(&local->slots, meter_of(local, row->meter));
+}
+
+static void join(slot *s, job_join how, double value, double amount)
+{
+    s->value = how == JOB_MOST ? job_more(s->value, value) : s->value + value;
+    s->amount = how == JOB_MOST ? job_more(s->amount, amount) : s->amount + amount;
+    s->parts++;
+}
+
+static void join_unknown(slot *s, uint8_t flag)
+{
+    s->unknown = true;
+    s->reset |= flag == NETPROF_FLAG_RESET;
+}
+
+static bool was_asked_for(const netprof_delta *delta, size_t k)
+{
+    return delta->before_status[k] != NETPROF_STATUS_SKIPPED && delta->after_status[k] != NETPROF_STATUS_SKIPPED;
+}
+
+static void add_counter(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+{
+    uint8_t flag = delta->flags[k];
+    double amount = (double)delta->values[k] * f->factor;
+    if (flag == NETPROF_FLAG_NEW || flag == NETPROF_FLAG_GONE || !was_asked_for(delta, k)) return;
+    slot *s = touch_followed(run, f);
+    if (flag != NETPROF_FLAG_OK && flag != NETPROF_FLAG_WRAPPED) {
+        join_unknown(s, flag);
+    } else if (delta->elapsed_ns[k] <= 0) {
+        s->stale = true;
+        join(s, f->row->join, 0, amount);
+    } else {
+        double elapsed = (double)delta->elapsed_ns[k] * 1e-9;
+        join(s, f->row->join, amount / elapsed, amount);
+        s->elapsed_s = job_more(s->elapsed_s, elapsed);
+    }
+}
+
+static void add_gauge(run_reader *run, const followed *f, const netprof_delta *delta, size_t k)
+{
+    if (delta->flags[k] != NETPROF_FLAG_GAUGE || !was_asked_for(delta, k)) return;
+    bool known = delta->before_status[k] == NETPROF_STATUS_OK && delta->after_status[k] == NETPROF_STATUS_OK;
+    double before = (double)delta->before[k], after = (double)delta->after[k];
+    bool of_processes = f->row->meter == JOB_MEMORY && f->row->scope == JOB_SCOPE_JOB;
+    if (known && of_processes && !(before > 0) && !(after > 0)) return; // there is none
+    slot *s = touch_followed(run, f);
+    s->level = true;
+    if (!known) {
+        s->unknown = true;
+        return;
+    }
+    // A job without a process has no memory yet, or none any more: what it has begins and ends within the step.
+    if (of_processes && !(before > 0)) before = after;
+    if (of_processes && !(after > 0)) after = before;
+    s->before += before * f->factor;
+    s->after += after * f->factor;
+    s->parts++;
+}
+
+// A device's slot joins its node's.
+static void join_node(run_reader *run, local_device *local, job_meter meter)
+{
+    const slot *from = &local->slots.of[meter];
+    slot *to = touch(&run->slots[JOB_SCOPE_NODE], meter);
+    job_join how = job_device_join(meter);
+    to->unknown |= from->unknown;
+    to->stale |= from->stale;
+    to->reset |= from->reset;
+    if (from->unknown) return;
+    join(to, how, from->value, from->amount);
+    to->level |= from->level;
+    to->before += from->before;
+    to->after += from->after;
+}
+
+// The lane of a slot, made when it is first needed.
+static job_lane *lane_at(job_lane **place, job_meter meter, size_t node, size_t device)
+{
+    if (!*place) *place = job_lane_make(meter, node, device);
+    return *place;
+}
+
+static bool flush_device(job_report *r, local_device *local, job_meter meter, const step *whole)
+{
+    run_reader *run = r->reader->run;
+    slot *s = &local->slots.of[meter];
+    job_device *device = &r->devices[local->device];
+    step at = *whole;
+    bool bytes = meter == JOB_SENT || meter == JOB_RECEIVED;
+    if (bytes && !local->chosen) return true; // the same bytes as another's
+    join_node(run, local, meter);
+    job_lane *lane = lane_at(&device->lanes[meter], meter, run->node, local->device);
+    if (!lane) return false;
+    if (!s->level && s->stale && !s->unknown) {
+        wait(s, &at);
+        return true;
+    }
+    // By its own stamps.
+    if (!s->pending_ns && s->elapsed_s > 0 && !at.gap) at.from_ns = at.to_ns - (int64_t)llround(s->elapsed_s * 1e9);
+    bool known = !s->unknown && !at.gap;
+    return flush(lane, s, &at) && (!known || s->level || watch(r, meter, local, at.from_ns, at.to_ns, s->value));
+}
+
+static void average(slot *s)
+{
+    if (!s->parts) return;
+    s->value /= (double)s->parts;
+    s->before /= (double)s->parts;
+    s->after /= (double)s->parts;
+}
+
+static bool flush_node(job_report *r, job_meter meter, int scope, const step *whole)
+{
+    run_reader *run = r->reader->run;
+    slot *s = &run->slots[scope].of[meter];
+    step at = *whole;
+    if (job_meter_of(meter)->of_devices && job_device_join(meter) == JOB_MEAN) average(s);
+    // Memory in use is a difference of two: one alone tells nothing.
+    if (meter == JOB_NODE_MEMORY && s->parts < 2) s->unknown = true;
+    job_lane *lane = lane_at(&r->reader->nodes[run->node].lanes[meter][scope], meter, run->node, JOB_NONE);
+    if (!lane) return false;
+    if (!s->level && s->stale && !s->unknown) {
+        wait(s, &at);
+        return true;
+    }
+    return flush(lane, s, &at);
+}
+
+// Devices first, for they join their node's; each meter by meter.
+static bool flush_all(job_report *r, const step *at)
+{
+    run_reader *run = r->reader->run;
+    bool good = true;
+    for (size_t i = 0; i < run->device_count; i++) {
+        slots *all = &run->devices[i].slots;
+        for (uint64_t left = all->touched; left && good; left &= left - 1)
+            good = flush_device(r, &run->devices[i], (job_meter)__builtin_ctzll(left), at);
+        all->touched = 0;
+    }
+    for (int scope = 0; scope < JOB_SCOPES; scope++) {
+        slots *all = &run->slots[scope];
+        for (uint64_t left = all->touched; left && good; left &= left - 1)
+            good = flush_node(r, (job_meter)__builtin_ctzll(left), scope, at);
+        all->touched = 0;
+    }
+    return good;
+}
+
+// ---- what is no meter ----
+
+// Those of the node at hand are the last.
+static job_bins *event_bins(job_event *event, size_t node)
+{
+    for (size_t i = event->lane_count; i-- > 0;)
+        if (event->lanes[i].node == node) return event->lanes[i].bins;
+    if (!list_grow_one(&event->lanes, event->lane_count, sizeof *event->lanes)) return NULL;
+    event->lanes[event->lane_count] = (job_event_lane){node, job_bins_make()};
+    return event->lanes[event->lane_count].bins ? event->lanes[event->lane_count++].bins : NULL;
+}
+
+// NULL without memory. Valid until the next call.
+static job_trouble *trouble_of(job_reader *reader, size_t event, size_t device)
+{
+    size_t *place = pairs_put(&reader->trouble_of, (int64_t)event, (int64_t)device);
+    if (place && *place != PAIRS_NONE) return &reader->troubles[*place];
+    if (!place || !list_grow(&reader->troubles, reader->trouble_count, &reader->trouble_room, sizeof *reader->troubles))
+        return NULL;
+    *place = reader->trouble_count++;
+    reader->troubles[*place] = (job_trouble){event, device, 0};
+    return &reader->troubles[*place];
+}
+
+// What a counter of trouble grew by, and since when: what is read only now and then, as are many at the ends alone where
+// the fast set is in between, counts from its last value. False: not known.
+static bool trouble_since(const job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at,
+                          uint64_t *amount, step *since)
+{
+    bool before = delta->before_status[k] == NETPROF_STATUS_OK, after = delta->after_status[k] == NETPROF_STATUS_OK;
+    netprof_flag flag = (netprof_flag)delta->flags[k];
+    *amount = delta->values[k];
+    *since = *at;
+    if (!before && after && f->known_ns && !job_is_covered(r, f->known_ns, at->to_ns)) {
+        since->from_ns = f->known_ns;
+        flag = netprof_difference(&delta->schema->counters[k], f->known, delta->after[k], amount);
+    }
+    if (after)
+        f->known = delta->after[k], f->known_ns = at->to_ns;
+    else if (before)
+        f->known = delta->before[k], f->known_ns = at->from_ns;
+    return flag == NETPROF_FLAG_OK || flag == NETPROF_FLAG_WRAPPED;
+}
+
+static bool add_trouble(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+{
+    job_reader *reader = r->reader;
+    job_event *event = &r->events[f->event];
+    uint64_t amount;
+    step since;
+    if (!trouble_since(r, f, delta, k, at, &amount, &since)) return true;
+    event->known = true;
+    if (!amount) return true;
+    job_bins *bins = event_bins(event, reader->run->node);
+    if (!bins) return false;
+    event->sum += (double)amount;
+    job_trouble *trouble = trouble_of(reader, f->event, reader->run->devices[f->local].device);
+    if (!trouble) return false;
+    trouble->sum += (double)amount;
+    double rate = (double)amount / length_of(&since);
+    return since.from_ns < at->from_ns ? job_bins_skip(bins, since.from_ns, since.to_ns, (double)amount)
+                                       : job_bins_add(bins, since.from_ns, since.to_ns, rate, rate, rate);
+}
+
+// Gauges of which the last reading counts.
+static double *kept_of(job_node_reader *node, other what)
+{
+    switch (what) {
+    case OTHER_TOTAL: return &node->memory_total;
+    case OTHER_CPUSET: return &node->cpuset;
+    case OTHER_QUOTA: return &node->quota;
+    case OTHER_PERIOD: return &node->period;
+    case OTHER_AFFINITY: return &node->affinity;
+    default: return NULL;
+    }
+}
+
+static void add_wait(run_reader *run, const netprof_delta *delta, size_t k)
+{
+    if (!run->wait_known && delta->before_status[k] == NETPROF_STATUS_OK) {
+        run->wait_first_s = run->wait_last_s = (double)delta->before[k] * 1e-9;
+        run->wait_known = true;
+    }
+    if (run->wait_known && delta->after_status[k] == NETPROF_STATUS_OK)
+        run->wait_last_s = (double)delta->after[k] * 1e-9;
+}
+
+static bool add_other(job_report *r, followed *f, const netprof_delta *delta, size_t k, const step *at)
+{
+    run_reader *run = r->reader->run;
+    job_node *node = &r->nodes[run->node];
+    job_node_reader *more = &r->reader->nodes[run->node];
+    uint64_t counted = delta->flags[k] == NETPROF_FLAG_OK ? delta->values[k] : 0;
+    bool there = delta->after_status[k] == NETPROF_STATUS_OK;
+    double now = (double)delta->after[k], *kept = kept_of(more, f->other);
+    if (kept && there) *kept = now;
+    switch (f->other) {
+    case OTHER_TROUBLE: return add_trouble(r, f, delta, k, at);
+    case OTHER_MISSED: node->missed += counted; break;
+    case OTHER_LATE:
+        if (there) node->late_s = fmax(node->late_s, now * 1e-9);
+        break;
+    case OTHER_RECORDER:
+        more->recorder_ns += counted;
+        if (delta->flags[k] == NETPROF_FLAG_OK) more->recorder_s += length_of(at);
+        break;
+    case OTHER_LIMIT:
+        if (there) more->memory_limit = fmin(more->memory_limit, now);
+        break;
+    case OTHER_WAITED: add_wait(run, delta, k); break;
+    default: break;
+    }
+    return true;
+}
+
+// The GPU's capacities are gauges that do not change.
+static bool add_capacity(job_report *r, const followed *f, const netprof_delta *delta, size_t k)
+{
+    static const struct {
+        other other;
+        job_meter meter;
+    } of[] = {{OTHER_GPU_MEMORY, JOB_GPU_MEMORY}, {OTHER_GPU_POWER, JOB_POWER_GPU}, {OTHER_GPU_CLOCK, JOB_GPU_CLOCK}};
+    run_reader *run = r->reader->run;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        if (of[i].other != f->other || f->local == JOB_NONE || delta->after_status[k] != NETPROF_STATUS_OK) continue;
+        size_t device = run->devices[f->local].device;
+        job_lane *lane = lane_at(&r->devices[device].lanes[of[i].meter], of[i].meter, run->node, device);
+        if (!lane) return false;
+        lane->capacity = (double)delta->after[k] * f->other_factor;
+    }
+    return true;
+}
+
+static size_t place_of(const track *t, const netprof_delta *delta, size_t i)
+{
+    const netprof_counter *c = &t->small->counters[i];
+    const netprof_device *d = &t->small->devices[c->device];
+    return delta->schema == t->small ? i : netprof_find(delta->schema, d->source, d->name, c->name);
+}
+
+// Of a step: packages that are measured, and limits that are known.
+typedef struct power_limits {
+    double sum;
+    size_t limits, packages;
+} power_limits;
+
+static void add_power_limit(power_limits *to, const followed *f, const netprof_delta *delta, size_t k)
+{
+    to->packages += f->row && f->row->meter == JOB_POWER_CPU;
+    if (f->other != OTHER_POWER_LIMIT || k == NETPROF_NONE || delta->after_status[k] != NETPROF_STATUS_OK) return;
+    to->sum += (double)delta->after[k] * f->other_factor;
+    to->limits++;
+}
+
+bool job_add_difference(job_report *r, track *t, const netprof_delta *delta, const step *at)
+{
+    run_reader *run = r->reader->run;
+    power_limits power = {0};
+    bool good = true;
+    for (size_t i = 0; i < t->count && good; i++) {
+        followed *f = &t->followed[i];
+        size_t k = place_of(t, delta, i);
+        add_power_limit(&power, f, delta, k);
+        if (f->off || k == NETPROF_NONE) continue;
+        if (f->other >= OTHER_GPU_MEMORY)
+            good = add_capacity(r, f, delta, k);
+        else if (f->other)
+            good = add_other(r, f, delta, k, at);
+        if (f->row && f->row->kind == JOB_RATE)
+            add_counter(run, f, delta, k);
+        else if (f->row)
+            add_gauge(run, f, delta, k);
+    }
+    // Of all packages, or it tells nothing.
+    if (power.limits && power.limits == power.packages) r->reader->nodes[run->node].power_limit = power.sum;
+    return good && flush_all(r, at);
+}

@@ -1,0 +1,658 @@
+#include "evaluate.h"
+#include "analysis/base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const netprof_device *device_at(const evaluation *e, size_t i)
+{
+    return &e->d->delta->schema->devices[i];
+}
+
+static size_t device_count(const evaluation *e)
+{
+    return e->d->delta->schema->device_count;
+}
+
+static const char *own_fact(const evaluation *e, size_t device, const char *key)
+{
+    const netprof_device *dev = device_at(e, device);
+    return netprof_fact_of(dev->facts, dev->fact_count, key);
+}
+
+// ---- devices ----
+
+// The interface of the source netdev that a device belongs to.
+static size_t find_interface(const evaluation *e, const lookup *interfaces, size_t device)
+{
+    const netprof_device *dev = device_at(e, device);
+    const char *name = own_fact(e, device, "netdev");
+    if (!name && strcmp(dev->source, "ethtool") == 0) name = dev->name;
+    if (!name && strcmp(dev->source, "netdev") == 0) return device;
+    return name ? lookup_find(interfaces, 0, name) : LOOKUP_NONE;
+}
+
+static bool find_twins(evaluation *e)
+{
+    lookup interfaces = {0};
+    bool done = true;
+    for (size_t i = 0; i < device_count(e) && done; i++) {
+        if (strcmp(device_at(e, i)->source, "netdev") != 0) continue;
+        size_t *place = lookup_put(&interfaces, 0, device_at(e, i)->name);
+        if (place) *place = i;
+        done = place != NULL;
+    }
+    for (size_t i = 0; i < device_count(e) && done; i++)
+        e->twins[i] = find_interface(e, &interfaces, i);
+    lookup_free(&interfaces);
+    return done;
+}
+
+// Chains in the order of the devices: those of one interface, and those of one master.
+static bool find_groups(evaluation *e)
+{
+    lookup masters = {0};
+    bool done = true;
+    for (size_t i = 0; i < device_count(e); i++)
+        e->groups[i] = (evaluation_group){LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE};
+    for (size_t i = device_count(e); i-- > 0 && done;) {
+        const char *master = own_fact(e, i, "master");
+        size_t twin = e->twins[i];
+        if (twin != LOOKUP_NONE) {
+            e->groups[i].next_twin = e->groups[twin].first_twin;
+            e->groups[twin].first_twin = i;
+        }
+        if (!master) continue;
+        size_t *place = lookup_put(&masters, 0, master);
+        if (place) e->groups[i].next_member = *place;
+        if (place) *place = i;
+        done = place != NULL;
+    }
+    for (size_t i = 0; i < device_count(e) && done; i++)
+        e->groups[i].first_member = lookup_find(&masters, 0, device_at(e, i)->name);
+    lookup_free(&masters);
+    return done;
+}
+
+// The first of those that evaluation_linked() to a device; `groups` leads on.
+static size_t first_linked(const evaluation *e, size_t device)
+{
+    size_t twin = e->twins[device];
+    return twin == LOOKUP_NONE ? device : e->groups[twin].first_twin;
+}
+
+bool evaluation_begin(evaluation *e, const difference *d)
+{
+    const netprof_schema *schema = d->delta->schema;
+    *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
+    e->twins = calloc(schema->device_count + 1, sizeof *e->twins);
+    e->groups = calloc(schema->device_count + 1, sizeof *e->groups);
+    bool done = e->twins && e->groups && find_twins(e) && find_groups(e);
+    for (size_t i = 0; i < schema->counter_count && done; i++) {
+        size_t *place = lookup_put(&e->index, schema->counters[i].device, schema->counters[i].name);
+        if (place) *place = i;
+        done = place != NULL;
+    }
+    if (!done) evaluation_end(e);
+    return done;
+}
+
+void evaluation_end(evaluation *e)
+{
+    lookup_free(&e->index);
+    free(e->twins);
+    free(e->groups);
+    *e = (evaluation){0};
+}
+
+void evaluation_of(evaluation *e, const rule *x, size_t device)
+{
+    e->rule = x;
+    e->device = device;
+    e->value = (reading){.status = READING_NONE};
+    memset(e->local_known, 0, sizeof e->local_known);
+}
+
+bool evaluation_linked(const evaluation *e, size_t a, size_t b)
+{
+    return a == b || (e->twins[a] != LOOKUP_NONE && e->twins[a] == e->twins[b]);
+}
+
+// An InfiniBand port counts the packets of its own network interface (IPoIB); RoCE is not in its interface's counters.
+static bool is_ipoib(const evaluation *e, size_t port)
+{
+    const char *layer = own_fact(e, port, "link_layer");
+    return strcmp(device_at(e, port)->source, "rdma") == 0 && layer && strcmp(layer, "InfiniBand") == 0;
+}
+
+// Each byte once: an interface that belongs to a NIC of another source is that NIC's, and ethtool's figures are its
+// interface's.
+bool evaluation_counts_again(const evaluation *e, size_t device)
+{
+    const char *source = device_at(e, device)->source;
+    if (strcmp(source, "netdev") != 0 && strcmp(source, "ethtool") != 0) return false;
+    for (size_t i = first_linked(e, device); i != LOOKUP_NONE; i = e->groups[i].next_twin) {
+        if (i == device) continue;
+        bool by_nic = strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i);
+        if (by_nic || strcmp(source, "ethtool") == 0) return true;
+    }
+    return false;
+}
+
+bool evaluation_applies(const evaluation *e, const rule *x, size_t device)
+{
+    return strcmp(x->source, "*") == 0 || strcmp(x->source, device_at(e, device)->source) == 0;
+}
+
+// A sibling: what a device is compared with.
+static bool is_sibling(const evaluation *e, size_t device)
+{
+    return device_at(e, device)->flags & NETPROF_DEVICE_PHYSICAL && evaluation_applies(e, e->rule, device);
+}
+
+// ---- counters ----
+
+static reading good(double number)
+{
+    return (reading){.number = number};
+}
+
+static reading none(void)
+{
+    return (reading){.status = READING_NONE};
+}
+
+static reading unknown(const char *counter, const char *reason)
+{
+    return (reading){.status = READING_UNKNOWN, .reason = reason, .counter = counter};
+}
+
+static bool has_value(uint8_t status)
+{
+    return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
+}
+
+static reading unread(const evaluation *e, size_t i, uint8_t status)
+{
+    const char *name = e->d->delta->schema->counters[i].name;
+    if (status == NETPROF_STATUS_ABSENT || status == NETPROF_STATUS_UNSUPPORTED) return none();
+    if (status == NETPROF_STATUS_SKIPPED)
+        return (reading){.status = READING_SKIPPED, .reason = "not in the set that was read", .counter = name};
+    return unknown(name, netprof_status_name((netprof_status)status));
+}
+
+// Hardware errata: such counters are no evidence.
+static bool is_bad(const evaluation *e, size_t i)
+{
+    const catalog_entry *entry = e->d->rows[i].entry;
+    return entry && entry->marks & (CATALOG_UNUSABLE | CATALOG_UNRELIABLE | CATALOG_OVERCOUNTS);
+}
+
+static reading difference_of(const evaluation *e, size_t i)
+{
+    const netprof_delta *delta = e->d->delta;
+    const difference_row *row = &e->d->rows[i];
+    if (is_bad(e, i)) return none();
+    switch (row->flag) {
+    case NETPROF_FLAG_OK:
+    case NETPROF_FLAG_WRAPPED: return good(row->negative ? -(double)row->magnitude : (double)row->magnitude);
+    case NETPROF_FLAG_GAUGE: return none();
+    case NETPROF_FLAG_UNKNOWN:
+        return unread(e, i, has_value(delta->after_status[i]) ? delta->before_status[i] : delta->after_status[i]);
+    default: return unknown(delta->schema->counters[i].name, netprof_flag_name((netprof_flag)row->flag));
+    }
+}
+
+static reading value_of(const evaluation *e, size_t i, expression_op op)
+{
+    const netprof_delta *delta = e->d->delta;
+    uint8_t status = op == EXPRESSION_BEFORE ? delta->before_status[i] : delta->after_status[i];
+    uint64_t value = op == EXPRESSION_BEFORE ? delta->before[i] : delta->after[i];
+    const netprof_counter *counter = &delta->schema->counters[i];
+    if (status == NETPROF_STATUS_SATURATED) return unknown(counter->name, "saturated");
+    if (status != NETPROF_STATUS_OK) return unread(e, i, status);
+    return good(counter->flags & NETPROF_SIGNED ? (double)(int64_t)value : (double)value);
+}
+
+static void match_in_device(const evaluation *e, const expression_node *n, size_t device,
+                            void (*visit)(void *user, size_t counter), void *user)
+{
+    const netprof_schema *schema = e->d->delta->schema;
+    const netprof_device *dev = &schema->devices[device];
+    if (!n->is_list) {
+        size_t i = lookup_find(&e->index, device, n->text);
+        if (i != LOOKUP_NONE) visit(user, i);
+        return;
+    }
+    size_t head = strcspn(n->text, "*?[");
+    for (size_t i = dev->first; i < (size_t)dev->first + dev->count; i++)
+        if (strncmp(schema->counters[i].name, n->text, head) == 0 &&
+            text_like(n->text + head, schema->counters[i].name + head))
+            visit(user, i);
+}
+
+// Of the whole node the qualifier names devices, of a device the source of others that belong to the same port.
+static void each_match(const evaluation *e, const expression_node *n, void (*visit)(void *user, size_t counter),
+                       void *user)
+{
+    if (e->device == DIFFERENCE_NONE) {
+        for (size_t i = 0; i < device_count(e); i++)
+            if (evaluation_applies(e, e->rule, i) && (!n->qualifier || text_like(n->qualifier, device_at(e, i)->name)))
+                match_in_device(e, n, i, visit, user);
+    } else if (!n->qualifier) {
+        match_in_device(e, n, e->device, visit, user);
+    } else {
+        for (size_t i = first_linked(e, e->device); i != LOOKUP_NONE; i = e->groups[i].next_twin)
+            if (strcmp(device_at(e, i)->source, n->qualifier) == 0) match_in_device(e, n, i, visit, user);
+    }
+}
+
+// ---- lists: sum, max, min, mean, count ----
+
+typedef struct gathering {
+    const evaluation *e;
+    expression_op op, of; // of: what is taken of a counter (its difference, or BEFORE, AFTER)
+    double sum, max, min;
+    size_t count, changed;
+    reading worst; // of those without a value
+} gathering;
+
+static void gather(gathering *g, reading r)
+{
+    if (r.status != READING_OK) {
+        if (r.status > g->worst.status) g->worst = r;
+        return;
+    }
+    g->max = g->count ? fmax(g->max, r.number) : r.number;
+    g->min = g->count ? fmin(g->min, r.number) : r.number;
+    g->sum += r.number;
+    g->count++;
+}
+
+static void gather_counter(void *user, size_t counter)
+{
+    gathering *g = user;
+    gather(g, g->of == EXPRESSION_COUNTER ? difference_of(g->e, counter) : value_of(g->e, counter, g->of));
+    if (g->op == EXPRESSION_CHANGED) {
+        gather(g, value_of(g->e, counter, EXPRESSION_BEFORE));
+        g->changed += g->e->d->rows[counter].changed;
+    }
+}
+
+// What is not there is left out, what was not read as well as long as something was; what is unknown spoils it.
+static reading gathered(const gathering *g)
+{
+    if (g->worst.status == READING_UNKNOWN) return g->worst;
+    if (!g->count) return g->worst.status ? g->worst : none();
+    switch (g->op) {
+    case EXPRESSION_MAX: return good(g->max);
+    case EXPRESSION_MIN: return good(g->min);
+    case EXPRESSION_MEAN: return good(g->sum / (double)g->count);
+    case EXPRESSION_COUNT: return good((double)g->count);
+    case EXPRESSION_CHANGED: return good((double)g->changed);
+    case EXPRESSION_SPREAD: return g->sum > 0 ? good(g->max / (g->sum / (double)g->count)) : none();
+    default: return good(g->sum);
+    }
+}
+
+static reading counter_reading(const evaluation *e, const expression_node *n, expression_op of)
+{
+    gathering g = {.e = e, .op = EXPRESSION_SUM, .of = of};
+    each_match(e, n, gather_counter, &g);
+    return gathered(&g);
+}
+
+static reading evaluate_node(evaluation *e, const expression *x, uint32_t index);
+
+static reading list_reading(evaluation *e, const expression *x, const expression_node *n)
+{
+    gathering g = {.e = e, .op = n->op, .of = EXPRESSION_COUNTER};
+    if (n->op == EXPRESSION_CHANGED) g.of = EXPRESSION_AFTER;
+    for (uint32_t i = n->first; i; i = x->nodes[i].next) {
+        if (x->nodes[i].op == EXPRESSION_COUNTER)
+            each_match(e, &x->nodes[i], gather_counter, &g);
+        else
+            gather(&g, evaluate_node(e, x, i));
+    }
+    return gathered(&g);
+}
+
+// Over the other devices of the source, each with its own locals.
+static reading devices_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    gathering g = {.e = e, .op = n->op == EXPRESSION_PEERS ? EXPRESSION_MEAN : n->op};
+    for (size_t i = 0; i < device_count(e); i++) {
+        if (!is_sibling(e, i) || (n->op == EXPRESSION_PEERS && i == e->device)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        gather(&g, evaluate_node(&other, x, n->first));
+    }
+    return gathered(&g);
+}
+
+static reading far_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    size_t there = e->far && e->device != DIFFERENCE_NONE ? e->far_devices[e->device] : DIFFERENCE_NONE;
+    if (there == DIFFERENCE_NONE) return none();
+    evaluation other = *e->far;
+    evaluation_of(&other, e->rule, there);
+    return evaluate_node(&other, x, n->first);
+}
+
+static reading members_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    gathering g = {.e = e, .op = EXPRESSION_SUM};
+    size_t i = e->device == DIFFERENCE_NONE ? LOOKUP_NONE : e->groups[e->device].first_member;
+    for (; i != LOOKUP_NONE; i = e->groups[i].next_member) {
+        if (i == e->device || !evaluation_applies(e, e->rule, i)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        gather(&g, evaluate_node(&other, x, n->first));
+    }
+    return gathered(&g);
+}
+
+static const char *fact_text(const evaluation *e, const char *key);
+
+static reading best_reading(const evaluation *e, const expression *x, const expression_node *n)
+{
+    const char *key = x->nodes[n->first].text, *own = e->device == DIFFERENCE_NONE ? NULL : fact_text(e, key);
+    gathering g = {.e = e, .op = EXPRESSION_MAX};
+    for (size_t i = 0; own && i < device_count(e); i++) {
+        if (i == e->device || !evaluation_applies(e, e->rule, i)) continue;
+        evaluation other = *e;
+        evaluation_of(&other, e->rule, i);
+        const char *theirs = fact_text(&other, key);
+        if (theirs && strcmp(own, theirs) == 0) gather(&g, evaluate_node(&other, x, x->nodes[n->first].next));
+    }
+    return gathered(&g);
+}
+
+// ---- variables, facts ----
+
+// Names of Cassini's port speeds, as cxi_stat knows them; Cassini-2 writes "ck400G".
+static double cassini_line_rate(const char *name)
+{
+    static const struct {
+        const char *pattern;
+        double bits_per_s;
+    } rows[] = {{"*400*", 425e9},       {"*200*", 212.5e9},  {"bj*100*", 103.125e9},
+                {"BJ*100*", 103.125e9}, {"*100*", 106.25e9}, {"*50*", 53.125e9}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (text_like(rows[i].pattern, name)) return rows[i].bits_per_s;
+    return 0;
+}
+
+static double rate_of(const evaluation *e, size_t device, const char *counter)
+{
+    size_t i = lookup_find(&e->index, device, counter);
+    double rate = i == LOOKUP_NONE || difference_of(e, i).status ? NAN : e->d->rows[i].rate_per_s;
+    return rate > 0 ? rate : 0;
+}
+
+static double fact_number(const char *text)
+{
+    return text ? strtod(text, NULL) : 0;
+}
+
+static double plausible(double bits_per_s)
+{
+    return bits_per_s > 0 && bits_per_s < 1e14 ? bits_per_s : 0;
+}
+
+double evaluation_speed(const evaluation *e, size_t device)
+{
+    double mbps = fact_number(own_fact(e, device, "speed_mbps")), rate = fact_number(own_fact(e, device, "rate_bps"));
+    size_t twin = e->twins[device];
+    if (mbps <= 0 && rate <= 0 && twin != LOOKUP_NONE) mbps = fact_number(own_fact(e, twin, "speed_mbps"));
+    if (mbps >= 4294967295.0) mbps = 0; // what a driver says that does not know
+    if (mbps > 0 || rate > 0) return plausible(mbps > 0 ? mbps * 1e6 : rate);
+    return strcmp(device_at(e, device)->source, "cxi") == 0 ? evaluation_line_rate(e, device) / 1.0625 : 0;
+}
+
+// A Cassini link always receives codewords of 5440 bits, which tell its speed where no fact does.
+double evaluation_line_rate(const evaluation *e, size_t device)
+{
+    const char *port = own_fact(e, device, "port_speed");
+    double rate = port ? cassini_line_rate(port) : 0;
+    if (strcmp(device_at(e, device)->source, "cxi") != 0) return evaluation_speed(e, device);
+    if (rate <= 0) rate = fact_number(own_fact(e, device, "speed_mbps")) * 1.0625e6;
+    if (rate <= 0) rate = rate_of(e, device, "hni_pcs_good_cw") * 5440;
+    return plausible(rate);
+}
+
+double evaluation_clock(const evaluation *e, size_t device)
+{
+    const char *version = own_fact(e, device, "cassini_version");
+    if (version) return *version == '2' ? 1.1e9 : 1e9;
+    return rate_of(e, device, "tou_tou_oxe_num_idles") > 1.02e9 ? 1.1e9 : 1e9;
+}
+
+static double sibling_count(const evaluation *e)
+{
+    double count = 0;
+    for (size_t i = 0; i < device_count(e); i++)
+        count += is_sibling(e, i);
+    return count;
+}
+
+static reading when_positive(double number, const char *reason)
+{
+    return number > 0 ? good(number) : unknown(NULL, reason);
+}
+
+static reading variable_reading(const evaluation *e, uint32_t variable)
+{
+    bool node = e->device == DIFFERENCE_NONE;
+    int64_t elapsed = node ? e->d->total.elapsed_ns : e->d->devices[e->device].elapsed_ns;
+    switch ((expression_variable)variable) {
+    case EXPRESSION_VALUE: return e->value;
+    case EXPRESSION_SECONDS: return when_positive((double)elapsed / 1e9, "no time is known");
+    case EXPRESSION_DEVICES: return good(sibling_count(e));
+    case EXPRESSION_SWEEP: return when_positive((double)e->d->delta->sweep_ns / 1e9, "no time is known");
+    case EXPRESSION_LINE: return isnan(e->line_share) ? none() : good(e->line_share);
+    case EXPRESSION_LOSSES: return good((double)e->losses);
+    default: break;
+    }
+    if (node) return none();
+    switch ((expression_variable)variable) {
+    case EXPRESSION_CLOCK: return good(evaluation_clock(e, e->device));
+    case EXPRESSION_LINE_RATE: return when_positive(evaluation_line_rate(e, e->device), "the speed is not known");
+    case EXPRESSION_SPEED: return when_positive(evaluation_speed(e, e->device), "the speed is not known");
+    default: return good((device_at(e, e->device)->flags & NETPROF_DEVICE_PHYSICAL) != 0);
+    }
+}
+
+static const char *fact_text(const evaluation *e, const char *key)
+{
+    if (e->device == DIFFERENCE_NONE) {
+        const netprof_schema *schema = e->d->delta->schema;
+        return netprof_fact_of(schema->facts, schema->fact_count, key);
+    }
+    const char *text = own_fact(e, e->device, key);
+    return text || e->twins[e->device] == LOOKUP_NONE ? text : own_fact(e, e->twins[e->device], key);
+}
+
+static reading fact_reading(const evaluation *e, const char *key)
+{
+    const char *text = fact_text(e, key);
+    char *end;
+    double number = text ? strtod(text, &end) : 0;
+    return text && end != text && isfinite(number) ? good(number) : none();
+}
+
+static reading flagged_reading(const evaluation *e, const char *flag)
+{
+    if (e->device == DIFFERENCE_NONE) return none();
+    if (strcmp(flag, "saturated") == 0) return good((double)e->d->devices[e->device].saturated);
+    for (int f = 0; f < DIFFERENCE_FLAGS; f++)
+        if (strcmp(netprof_flag_name((netprof_flag)f), flag) == 0)
+            return good((double)e->d->devices[e->device].flagged[f]);
+    return none();
+}
+
+// ---- nodes ----
+
+static reading worse(reading a, reading b)
+{
+    return b.status > a.status ? b : a;
+}
+
+static reading calculate(expression_op op, reading a, reading b)
+{
+    if (a.status == READING_NONE || b.status == READING_NONE) return none(); // nothing there to be unknown
+    if (a.status || b.status) return worse(a, b);
+    double x = a.number, y = b.number;
+    switch (op) {
+    case EXPRESSION_ADD: return good(x + y);
+    case EXPRESSION_SUBTRACT: return good(x - y);
+    case EXPRESSION_MULTIPLY: return good(x * y);
+    case EXPRESSION_DIVIDE: return y > 0 || y < 0 ? good(x / y) : none();
+    case EXPRESSION_LESS: return good(x < y);
+    case EXPRESSION_LESS_EQUAL: return good(x <= y);
+    case EXPRESSION_GREATER: return good(x > y);
+    case EXPRESSION_GREATER_EQUAL: return good(x >= y);
+    default: return good(!(x < y) && !(x > y));
+    }
+}
+
+// One side that is known to decide is enough.
+static reading connect(expression_op op, reading a, reading b)
+{
+    bool decides = op == EXPRESSION_OR;
+    if (a.status == READING_OK && (a.number != 0) == decides) return good(decides);
+    if (b.status == READING_OK && (b.number != 0) == decides) return good(decides);
+    reading worst = worse(a, b);
+    return worst.status ? worst : good(!decides);
+}
+
+static reading first_reading(evaluation *e, const expression *x, const expression_node *n)
+{
+    reading last = none();
+    for (uint32_t i = n->first; i; i = x->nodes[i].next) {
+        reading r = evaluate_node(e, x, i);
+        if (r.status == READING_OK || r.status == READING_UNKNOWN) return r;
+        last = worse(last, r);
+    }
+    return last;
+}
+
+static reading local_reading(evaluation *e, uint32_t index)
+{
+    if (!e->local_known[index]) {
+        e->locals[index] = evaluate(e, &e->rule->locals[index]);
+        e->local_known[index] = true;
+    }
+    return e->locals[index];
+}
+
+static reading one_argument(evaluation *e, const expression *x, const expression_node *n)
+{
+    reading r = evaluate_node(e, x, n->first);
+    if (n->op == EXPRESSION_KNOWN) return good(r.status == READING_OK);
+    if (n->op == EXPRESSION_RATE) return calculate(EXPRESSION_DIVIDE, r, variable_reading(e, EXPRESSION_SECONDS));
+    if (r.status) return r;
+    return good(n->op == EXPRESSION_NEGATE ? -r.number : !(r.number != 0));
+}
+
+static reading evaluate_node(evaluation *e, const expression *x, uint32_t index)
+{
+    const expression_node *n = &x->nodes[index], *first = &x->nodes[n->first];
+    switch (n->op) {
+    case EXPRESSION_NUMBER: return good(n->number);
+    case EXPRESSION_COUNTER: return counter_reading(e, n, EXPRESSION_COUNTER);
+    case EXPRESSION_VARIABLE: return variable_reading(e, n->index);
+    case EXPRESSION_LOCAL: return local_reading(e, n->index);
+    case EXPRESSION_NEGATE:
+    case EXPRESSION_NOT:
+    case EXPRESSION_KNOWN:
+    case EXPRESSION_RATE: return one_argument(e, x, n);
+    case EXPRESSION_AND:
+    case EXPRESSION_OR: return connect(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
+    case EXPRESSION_SUM:
+    case EXPRESSION_MAX:
+    case EXPRESSION_MIN:
+    case EXPRESSION_MEAN:
+    case EXPRESSION_COUNT:
+    case EXPRESSION_CHANGED: return list_reading(e, x, n);
+    case EXPRESSION_FIRST: return first_reading(e, x, n);
+    case EXPRESSION_BEFORE:
+    case EXPRESSION_AFTER: return counter_reading(e, first, n->op);
+    case EXPRESSION_FACT: return fact_reading(e, first->text);
+    case EXPRESSION_IS: {
+        const char *text = fact_text(e, first->text);
+        return text ? good(strcmp(text, x->nodes[first->next].text) == 0) : none();
+    }
+    case EXPRESSION_FLAGGED: return flagged_reading(e, first->text);
+    case EXPRESSION_PEERS:
+    case EXPRESSION_SPREAD:
+    case EXPRESSION_TOTAL: return devices_reading(e, x, n);
+    case EXPRESSION_MEMBERS: return members_reading(e, x, n);
+    case EXPRESSION_BEST: return best_reading(e, x, n);
+    case EXPRESSION_FAR: return far_reading(e, x, n);
+    default: return calculate(n->op, evaluate_node(e, x, n->first), evaluate_node(e, x, first->next));
+    }
+}
+
+reading evaluate(evaluation *e, const expression *x)
+{
+    reading r = x->root ? evaluate_node(e, x, x->root) : none();
+    return r.status == READING_OK && !isfinite(r.number) ? none() : r;
+}
+
+bool evaluate_condition(evaluation *e, const expression *x)
+{
+    reading r = x->root ? evaluate(e, x) : good(1);
+    return r.status == READING_OK && r.number != 0;
+}
+
+// ---- what a formula looked at ----
+
+static uint32_t chosen(evaluation *e, const expression *x, const expression_node *n)
+{
+    for (uint32_t i = n->first; i; i = x->nodes[i].next)
+        if (evaluate_node(e, x, i).status == READING_OK) return i;
+    return 0;
+}
+
+typedef struct walker {
+    evaluation *e;
+    void (*counter)(void *user, size_t counter);
+    void (*fact)(void *user, const char *fact, double number);
+    void *user;
+    unsigned done; // locals that were looked at, one bit each
+} walker;
+
+static void walk(walker *w, const expression *x, uint32_t index)
+{
+    const expression_node *n = &x->nodes[index];
+    uint32_t alone = n->op == EXPRESSION_FIRST ? chosen(w->e, x, n) : 0;
+    if (n->op == EXPRESSION_COUNTER && w->counter) each_match(w->e, n, w->counter, w->user);
+    if (n->op == EXPRESSION_LOCAL && !(w->done >> n->index & 1)) {
+        const expression *local = &w->e->rule->locals[n->index];
+        w->done |= 1u << n->index;
+        walk(w, local, local->root);
+    }
+    if (n->op == EXPRESSION_FACT && w->fact) {
+        reading r = fact_reading(w->e, x->nodes[n->first].text);
+        if (r.status == READING_OK) w->fact(w->user, x->nodes[n->first].text, r.number);
+    }
+    if (n->op == EXPRESSION_FACT || n->op == EXPRESSION_IS || n->op == EXPRESSION_FLAGGED) return;
+    if (n->op == EXPRESSION_FAR) return; // another node's counters
+    for (uint32_t i = alone ? alone : n->first; i; i = alone ? 0 : x->nodes[i].next)
+        walk(w, x, i);
+}
+
+void evaluation_counters(evaluation *e, const expression *x, void (*visit)(void *user, size_t counter), void *user)
+{
+    walker w = {.e = e, .counter = visit, .user = user};
+    if (x->root) walk(&w, x, x->root);
+}
+
+void evaluation_facts(evaluation *e, const expression *x, void (*visit)(void *user, const char *fact, double number),
+                      void *user)
+{
+    walker w = {.e = e, .fact = visit, .user = user};
+    if (x->root) walk(&w, x, x->root);
+}

@@ -1,0 +1,214 @@
+#define _GNU_SOURCE
+#include "buffer.h"
+
+#include "analysis/base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void buffer_free(buffer *b)
+{
+    free(b->data);
+    *b = (buffer){0};
+}
+
+static char *make_room(buffer *b, size_t size)
+{
+    if (b->failed || size > SIZE_MAX / 4) {
+        b->failed = true;
+        return NULL;
+    }
+    if (b->size + size + 1 > b->room) {
+        size_t room = (b->size + size + 1) * 2;
+        char *data = realloc(b->data, room < 256 ? 256 : room);
+        if (!data) {
+            b->failed = true;
+            return NULL;
+        }
+        b->data = data;
+        b->room = room < 256 ? 256 : room;
+    }
+    return b->data + b->size;
+}
+
+void buffer_bytes(buffer *b, const void *data, size_t size)
+{
+    char *to = make_room(b, size);
+    if (!to) return;
+    if (size) memcpy(to, data, size);
+    to[size] = 0;
+    b->size += size;
+}
+
+void buffer_text(buffer *b, const char *text)
+{
+    buffer_bytes(b, text, strlen(text));
+}
+
+void buffer_printf(buffer *b, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *to = length < 0 ? NULL : make_room(b, (size_t)length);
+    if (to) {
+        vsnprintf(to, (size_t)length + 1, format, arguments);
+        b->size += (size_t)length;
+    }
+    va_end(arguments);
+}
+
+void buffer_number(buffer *b, double number)
+{
+    char text[32];
+    if (!isfinite(number) || fabs(number) > 1e9) number = 0;
+    long long hundredths = llround(number * 100);
+    unsigned long long size = hundredths < 0 ? -(unsigned long long)hundredths : (unsigned long long)hundredths;
+    int length = snprintf(text, sizeof text, "%s%llu.%02llu", hundredths < 0 ? "-" : "", size / 100, size % 100);
+    while (text[length - 1] == '0')
+        length--;
+    if (text[length - 1] == '.') length--;
+    buffer_bytes(b, text, (size_t)length);
+}
+
+static void escape(buffer *b, const char *text)
+{
+    while (*text) {
+        size_t plain = strcspn(text, "&<>\"'");
+        buffer_bytes(b, text, plain);
+        text += plain;
+        switch (*text) {
+        case '&': buffer_text(b, "&amp;"); break;
+        case '<': buffer_text(b, "&lt;"); break;
+        case '>': buffer_text(b, "&gt;"); break;
+        case '"': buffer_text(b, "&quot;"); break;
+        case '\'': buffer_text(b, "&#39;"); break;
+        default: return;
+        }
+        text++;
+    }
+}
+
+// Characters that show nothing, or make others show elsewhere; and those that XML does not allow.
+static bool deceives(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                                         {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfe00, 0xfe0f},
+                                         {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+char *text_visible(const char *text)
+{
+    buffer b = {0};
+    buffer_text(&b, "");
+    while (*text) {
+        size_t plain = 0;
+        while (text[plain] >= ' ' && text[plain] < 0x7f)
+            plain++;
+        buffer_bytes(&b, text, plain);
+        text += plain;
+        if (!*text) break;
+        uint32_t code = 0;
+        size_t length = utf8_character(text, &code);
+        if (!length)
+            buffer_printf(&b, "\\x%02x", (unsigned)(unsigned char)*text);
+        else if (*text == '\n' || *text == '\t')
+            buffer_text(&b, " ");
+        else if (deceives(code))
+            buffer_printf(&b, length == 1 ? "\\x%02x" : "\\u{%x}", (unsigned)code);
+        else
+            buffer_bytes(&b, text, length);
+        text += length ? length : 1;
+    }
+    if (!b.failed) return b.data;
+    buffer_free(&b);
+    return NULL;
+}
+
+void buffer_escaped(buffer *b, const char *text)
+{
+    char *visible = text_visible(text);
+    if (visible)
+        escape(b, visible);
+    else
+        b->failed = true;
+    free(visible);
+}
+
+// ---- files ----
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        data += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+// A file beside the one that it is to become.
+static int open_beside(const char *path, char *name, size_t size)
+{
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, size, "%s.%ld.%d", path, (long)getpid(), i);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+static int write_beside(const char *path, const void *data, size_t size)
+{
+    size_t room = strlen(path) + 40;
+    char *name = malloc(room);
+    if (!name) return ENOMEM;
+    int fd = open_beside(path, name, room);
+    int code = fd < 0 ? errno : write_all(fd, data, size);
+    if (fd >= 0) {
+        if (!code && fsync(fd) && errno != EINVAL) code = errno;
+        if (close(fd) && !code) code = errno;
+        if (!code && rename(name, path)) code = errno;
+        if (code) unlink(name);
+    }
+    free(name);
+    return code;
+}
+
+netprof_err file_write(const char *path, const void *data, size_t size, netprof_error *error)
+{
+    struct stat st;
+    int code;
+    if (strcmp(path, "-") == 0) {
+        fflush(stdout);
+        code = write_all(STDOUT_FILENO, data, size);
+    } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        code = fd < 0 ? errno : write_all(fd, data, size);
+        if (fd >= 0 && close(fd) && !code) code = errno;
+    } else {
+        code = write_beside(path, data, size);
+    }
+    if (!code) return NETPROF_OK;
+    if (error) {
+        *error = (netprof_error){.code = NETPROF_ERR_IO, .sys_errno = code};
+        snprintf(error->path, sizeof error->path, "%s", path);
+        snprintf(error->text, sizeof error->text, "cannot write: %s", strerror(code));
+    }
+    return NETPROF_ERR_IO;
+}

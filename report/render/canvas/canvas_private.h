@@ -1,0 +1,77 @@
+// What a canvas keeps; for its writers.
+#ifndef NETPROF_CANVAS_PRIVATE_H
+#define NETPROF_CANVAS_PRIVATE_H
+
+#include "render/base/buffer.h"
+#include "canvas.h"
+
+#include <pango/pangocairo.h>
+
+typedef enum canvas_kind {
+    CANVAS_RECT = 0,
+    CANVAS_FRAME,
+    CANVAS_LINES, // pairs of points
+    CANVAS_POLYGON,
+    CANVAS_POLYLINE,
+    CANVAS_DOT,
+    CANVAS_TEXT,
+    CANVAS_IMAGE,
+    CANVAS_PLOT,
+    CANVAS_HOVER,
+    CANVAS_GROUP,
+    CANVAS_GROUP_END
+} canvas_kind;
+
+typedef struct canvas_plot_copy {
+    plot plot; // with arrays of its own, in memory
+    void **memory;
+    size_t memory_count;
+    plot_job *job; // its result; NULL: not drawn (yet)
+} canvas_plot_copy;
+
+typedef struct canvas_op {
+    canvas_kind kind;
+    canvas_box box; // text: x and y of the base line's start, width
+    theme_ink fill, stroke;
+    double line_width, radius;
+    bool dashed;
+    theme_type type;
+    char *text; // text as shown; group: its title
+    char *more; // text: the whole one where it was shortened; group: its description
+    char *tip;
+    canvas_box ink_box; // of a text: where it is black
+    canvas_point *points;
+    size_t count;
+    uint16_t *inks; // image
+    size_t columns, rows;
+    canvas_plot_copy *plot;
+} canvas_op;
+
+struct canvas {
+    double width, height;
+    canvas_op *ops;
+    size_t count, room;
+    bool failed;
+    bool dark; // drawn in the theme's dark colours, on a dark ground
+    canvas_shorten shorten;
+    char *tip; // for the next
+    PangoContext *context;
+    PangoLayout *layout;
+};
+
+// The layout, set to this type and text; shared, so use it at once.
+PangoLayout *canvas_layout(canvas *c, const char *text, theme_type type);
+
+// Draws into a cairo context whose unit is the point. False: no memory, or a plot that could not be replayed.
+bool canvas_cairo(canvas *c, cairo_t *cr);
+// A whole SVG file in paper colours, or (embedded) an <svg> element for HTML: inks are the classes f7 (fill) and s7
+// (stroke), texts have the class tN of their theme_type; the page defines them.
+bool canvas_svg(const canvas *c, buffer *out, bool embedded);
+// The rules for those classes that a file of its own has: .f7{fill:#abc}.s7{stroke:#abc}.t3{font:...}
+void canvas_svg_style(const canvas *c, buffer *out);
+// Where a plot has no result: a hatched field with this text in its place.
+void canvas_plots_missing(canvas *c, const char *text);
+// Calls visit() for each plot.
+void canvas_plots(canvas *c, void (*visit)(void *user, canvas_plot_copy *p, canvas_box box), void *user);
+
+#endif

@@ -1,0 +1,155 @@
+// Where it went: bars of 100 %, one above the other, each divided in another way.
+#include "render/canvas/axes.h"
+#include "chart_private.h"
+#include "charts_job.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct shares {
+    arena *memory;
+    share_row *rows;
+    size_t count;
+} shares;
+
+static const double pitch = 18.2, bar_height = 13;
+
+typedef struct geometry {
+    double left, width; // of the bars
+} geometry;
+
+static geometry measure(const shares *s, canvas *c, double width)
+{
+    double label = 0, right = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        label = fmax(label, canvas_text_width(c, s->rows[i].label, TYPE_TABLE));
+        right = fmax(right, canvas_text_width(c, s->rows[i].right, TYPE_TABLE_STRONG));
+    }
+    label = fmin(label, .25 * width) + 10;
+    right = fmin(right, .25 * width) + 10;
+    return (geometry){label, width - label - right};
+}
+
+static double sum_of(const share_row *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->segments[i].value > 0) sum += r->segments[i].value;
+    return sum;
+}
+
+static const char *label_of(const share_segment *s, char *text, size_t size)
+{
+    snprintf(text, size, "%.80s %.60s", s->label, s->text);
+    return text;
+}
+
+static bool fits(canvas *c, const share_segment *s, double width)
+{
+    char text[160];
+    return canvas_text_width(c, label_of(s, text, sizeof text), TYPE_CELL) + 5 <= width;
+}
+
+// Those that are named below, and the height of that.
+static double key(const shares *s, canvas *c, const geometry *g, double left, double y, bool drawn)
+{
+    enum { MOST = 24 };
+    axes_key keys[MOST];
+    char texts[MOST][160];
+    size_t n = 0;
+    for (size_t r = 0; r < s->count; r++) {
+        double sum = sum_of(&s->rows[r]);
+        for (size_t i = 0; i < s->rows[r].count && n < MOST; i++) {
+            const share_segment *x = &s->rows[r].segments[i];
+            if (!(x->value > 0) || fits(c, x, x->value / sum * g->width)) continue;
+            keys[n] = (axes_key){label_of(x, texts[n], sizeof texts[n]), SWATCH_BOX, x->ink, INK_NONE};
+            n++;
+        }
+    }
+    return n ? axes_draw_key(c, keys, n, left + g->left, y, g->width, drawn) + 2 : 0;
+}
+
+static double height(const chart *x, canvas *c, double width, size_t from, size_t count)
+{
+    const shares *s = x->data;
+    geometry g = measure(s, c, width);
+    (void)from;
+    (void)count;
+    return (double)s->count * pitch + key(s, c, &g, 0, 0, false);
+}
+
+static void draw_row(canvas *c, const share_row *r, const geometry *g, canvas_box box, double y)
+{
+    double sum = sum_of(r), at = box.x + g->left, base = y + bar_height / 2 + 2.6;
+    char text[160];
+    canvas_text(c, box.x, base, r->label, TYPE_TABLE, INK_TEXT, ALIGN_LEFT, g->left - 8);
+    canvas_text(c, box.x + box.width, base, r->right, TYPE_TABLE_STRONG, INK_TEXT, ALIGN_RIGHT,
+                box.width - g->left - g->width - 6);
+    if (!(sum > 0)) canvas_hatch(c, (canvas_box){at, y, g->width, bar_height});
+    for (size_t i = 0; i < r->count && sum > 0; i++) {
+        const share_segment *x = &r->segments[i];
+        double width = x->value / sum * g->width;
+        if (!(x->value > 0)) continue;
+        canvas_tip(c, label_of(x, text, sizeof text));
+        canvas_rect(c, (canvas_box){at, y, width, bar_height}, x->ink, 0);
+        if (at > box.x + g->left + 1) canvas_line(c, at, y, at, y + bar_height, INK_PAPER, .8);
+        if (fits(c, x, width))
+            canvas_text(c, at + width / 2, base, text, TYPE_CELL, (theme_ink)(INK_ON + x->ink), ALIGN_CENTER, 0);
+        at += width;
+    }
+}
+
+static void draw(const chart *x, canvas *c, canvas_box box, size_t from, size_t count)
+{
+    const shares *s = x->data;
+    geometry g = measure(s, c, box.width);
+    (void)from;
+    (void)count;
+    for (size_t i = 0; i < s->count; i++)
+        draw_row(c, &s->rows[i], &g, box, box.y + pitch * (double)i);
+    key(s, c, &g, box.x, box.y + pitch * (double)s->count - 2, true);
+}
+
+static void fill_twin(document_table *t, const shares *s)
+{
+    static const char *const heads[] = {"", "what", "amount", "share"};
+    t->columns = sizeof heads / sizeof *heads;
+    t->right = 0xc;
+    for (size_t i = 0; i < t->columns; i++)
+        document_cell(t, heads[i]);
+    for (size_t r = 0; r < s->count; r++) {
+        double sum = sum_of(&s->rows[r]);
+        for (size_t i = 0; i < s->rows[r].count; i++) {
+            const share_segment *x = &s->rows[r].segments[i];
+            document_cell(t, s->rows[r].label);
+            document_cell(t, x->label);
+            document_cell(t, isnan(x->value) ? "not measured" : x->text);
+            document_cell(t, number_percent(sum > 0 ? x->value / sum : NAN).text);
+        }
+    }
+}
+
+chart chart_shares(chart_head head, const share_row *rows, size_t count)
+{
+    chart x;
+    shares *s = chart_begin(&x, head, sizeof *s);
+    if (!s) return x;
+    s->rows = arena_copy(s->memory, rows, count, sizeof *rows);
+    s->count = s->rows ? count : 0;
+    for (size_t r = 0; r < s->count; r++) {
+        share_row *row = &s->rows[r];
+        share_segment *segments = arena_copy(s->memory, row->segments, row->count, sizeof *segments);
+        row->label = arena_text(s->memory, row->label);
+        row->right = arena_text(s->memory, row->right);
+        if (!segments) row->count = 0;
+        row->segments = segments;
+        for (size_t i = 0; i < row->count; i++) {
+            segments[i].label = arena_text(s->memory, segments[i].label);
+            segments[i].text = arena_text(s->memory, segments[i].text);
+        }
+    }
+    x.height = height;
+    x.draw = draw;
+    fill_twin(&x.twin, s);
+    return chart_end(&x);
+}

@@ -1,0 +1,209 @@
+#define _GNU_SOURCE
+#include "document_private.h"
+#include "analysis/base/list.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(document *d, const char *text)
+{
+    char *mine = strdup(text);
+    if (!mine) d->failed = true;
+    return mine;
+}
+
+static void set(document *d, char **text, const char *to)
+{
+    free(*text);
+    *text = copy(d, to);
+}
+
+document *document_open(const char *kind)
+{
+    document *d = calloc(1, sizeof *d);
+    if (d) d->kind = copy(d, kind);
+    return d;
+}
+
+static void free_chart(chart *x)
+{
+    if (x->free) x->free(x->data);
+    for (size_t i = 0; i < x->twin.count; i++)
+        free(x->twin.cells[i]);
+    free(x->twin.cells);
+}
+
+void document_close(document *d)
+{
+    if (!d) return;
+    for (size_t i = 0; i < d->item_count; i++) {
+        free(d->items[i].text);
+        free_chart(&d->items[i].chart);
+        free_chart(&d->items[i].right);
+    }
+    for (size_t i = 0; i < d->subline_count; i++)
+        free(d->sublines[i]);
+    for (size_t i = 0; i < d->verdict_count; i++)
+        free(d->verdict[i].text);
+    free(d->items);
+    free(d->sublines);
+    free(d->verdict);
+    free(d->kind);
+    free(d->title);
+    free(d->foot);
+    free(d->subject);
+    free(d->keywords);
+    free(d);
+}
+
+document *document_made(document *d, bool good, netprof_error *error)
+{
+    if (d && good) return d;
+    document_close(d);
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
+    return NULL;
+}
+
+void document_title(document *d, const char *title)
+{
+    set(d, &d->title, title);
+}
+
+static document_item *add_item(document *d, item_kind kind)
+{
+    if (!list_grow_one(&d->items, d->item_count, sizeof *d->items)) {
+        d->failed = true;
+        return NULL;
+    }
+    document_item *item = &d->items[d->item_count++];
+    *item = (document_item){.kind = kind};
+    return item;
+}
+
+static void add_text(document *d, item_kind kind, const char *text)
+{
+    document_item *item = add_item(d, kind);
+    if (item) item->text = copy(d, text);
+}
+
+void document_subline(document *d, const char *text)
+{
+    if (d->item_count) {
+        add_text(d, ITEM_SUBLINE, text);
+        return;
+    }
+    if (!list_grow_one(&d->sublines, d->subline_count, sizeof *d->sublines))
+        d->failed = true;
+    else if ((d->sublines[d->subline_count] = copy(d, text)))
+        d->subline_count++;
+}
+
+void document_verdict(document *d, severity s, const char *text)
+{
+    if (!list_grow_one(&d->verdict, d->verdict_count, sizeof *d->verdict)) {
+        d->failed = true;
+        return;
+    }
+    document_line line = {s, copy(d, text)};
+    if (line.text) d->verdict[d->verdict_count++] = line;
+}
+
+severity document_severity(const document *d)
+{
+    severity worst = SEVERITY_OK;
+    for (size_t i = 0; i < d->verdict_count; i++)
+        if (d->verdict[i].severity > worst) worst = d->verdict[i].severity;
+    return worst;
+}
+
+void document_foot(document *d, const char *text)
+{
+    set(d, &d->foot, text);
+}
+
+void document_metadata(document *d, const char *subject, const char *keywords, int64_t time_ns)
+{
+    set(d, &d->subject, subject);
+    set(d, &d->keywords, keywords);
+    d->time_ns = time_ns;
+}
+
+void document_add(document *d, chart x)
+{
+    document_item *item = x.failed ? NULL : add_item(d, ITEM_CHART);
+    d->failed = d->failed || x.failed;
+    if (item)
+        item->chart = x;
+    else
+        free_chart(&x);
+}
+
+void document_beside(document *d, chart left, chart right, double left_share)
+{
+    bool failed = left.failed || right.failed;
+    document_item *item = failed ? NULL : add_item(d, ITEM_BESIDE);
+    d->failed = d->failed || failed;
+    if (!item) {
+        free_chart(&left);
+        free_chart(&right);
+        return;
+    }
+    item->chart = left;
+    item->right = right;
+    item->left_share = left_share;
+}
+
+void document_part(document *d, const char *title)
+{
+    add_text(d, ITEM_PART, title);
+}
+
+void document_note(document *d, const char *text)
+{
+    add_text(d, ITEM_NOTE, text);
+}
+
+// ---- twin tables ----
+
+void document_cell(document_table *t, const char *text)
+{
+    char *mine = list_grow_one(&t->cells, t->count, sizeof *t->cells) ? strdup(text) : NULL;
+    if (mine) t->cells[t->count++] = mine;
+}
+
+void document_cellf(document_table *t, const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    va_start(arguments, format);
+    int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0) return;
+    document_cell(t, text);
+    free(text);
+}
+
+// ---- charts by name ----
+
+const chart *document_find(const document *d, const char *name)
+{
+    for (size_t i = 0; i < d->item_count; i++) {
+        const document_item *item = &d->items[i];
+        if (item->kind > ITEM_BESIDE) continue;
+        if (strcmp(item->chart.name, name) == 0) return &item->chart;
+        if (item->kind == ITEM_BESIDE && strcmp(item->right.name, name) == 0) return &item->right;
+    }
+    return NULL;
+}
+
+void document_charts(const document *d, void (*visit)(void *user, const char *name, const char *title), void *user)
+{
+    for (size_t i = 0; i < d->item_count; i++) {
+        const document_item *item = &d->items[i];
+        if (item->kind > ITEM_BESIDE) continue;
+        visit(user, item->chart.name, item->chart.title);
+        if (item->kind == ITEM_BESIDE) visit(user, item->right.name, item->right.title);
+    }
+}

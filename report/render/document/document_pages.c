@@ -1,0 +1,402 @@
+// Lays a document out on pages: heads and feet, headings, charts divided by rows.
+#include "document_private.h"
+#include "analysis/base/list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double head_base = 30, head_rule = 36, foot_height = 35, section_gap = 14, heading_height = 17;
+
+typedef struct flow {
+    page_set *set;
+    const document *d;
+    double width, height;            // of the sheet
+    double top, bottom, left, inner; // of the text
+    canvas *c;                       // the page at hand
+    double y;                        // where the next thing goes
+    bool fresh;                      // nothing is on the page yet
+    double squeeze;                  // factor of the heights of charts that bear it, so that a part fits its page
+    bool under_text;                 // y is a base line of what would be more text
+} flow;
+
+canvas_box page_box(document_paper paper)
+{
+    return paper == PAPER_LETTER ? (canvas_box){0, 0, 612, 792} : (canvas_box){0, 0, 595.28, 841.89};
+}
+
+static bool add_page(page_set *set, canvas *c)
+{
+    if (!c || !list_grow_one(&set->pages, set->count, sizeof(canvas *))) {
+        canvas_close(c);
+        set->failed = true;
+        return false;
+    }
+    set->pages[set->count++] = c;
+    return true;
+}
+
+static bool new_page(flow *f)
+{
+    canvas *c = canvas_open(f->width, f->height);
+    f->c = add_page(f->set, c) ? c : NULL;
+    f->y = f->top;
+    f->fresh = true;
+    return f->c != NULL;
+}
+
+static void mark(flow *f, const char *title, bool is_part)
+{
+    page_set *set = f->set;
+    char *visible = text_visible(title);
+    if (visible && *visible && list_grow_one(&set->marks, set->mark_count, sizeof *set->marks)) {
+        set->marks[set->mark_count++] = (page_mark){visible, set->count, f->y, is_part};
+        return;
+    }
+    set->failed = set->failed || !visible || *visible;
+    free(visible);
+}
+
+// ---- heads and feet ----
+
+static void head_and_foot(const flow *f, canvas *c, size_t page)
+{
+    char number[48];
+    double right = f->left + f->inner;
+    double x =
+        f->left + canvas_text(c, f->left, head_base, "netprof", TYPE_STRONG, INK_RECEIVED_TEXT, ALIGN_LEFT, 0) + 8;
+    canvas_text(c, x, head_base, f->d->kind, TYPE_BODY, INK_SECONDARY, ALIGN_LEFT, right - x - 60);
+    snprintf(number, sizeof number, "%zu / %zu", page, f->set->count);
+    canvas_text(c, right, head_base, number, TYPE_BODY, INK_SECONDARY, ALIGN_RIGHT, 0);
+    canvas_line(c, f->left, head_rule, right, head_rule, INK_HAIR, .8);
+    if (!f->d->foot) return;
+    canvas_line(c, f->left, f->height - foot_height, right, f->height - foot_height, INK_HAIR, .5);
+    canvas_text(c, f->left, f->height - foot_height + 11, f->d->foot, TYPE_FOOT, INK_SECONDARY, ALIGN_LEFT, f->inner);
+}
+
+// ---- title and verdict ----
+
+static void title(flow *f, const char *text)
+{
+    f->y += 21;
+    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_TITLE, INK_TEXT, 3) - 27 + 18;
+    f->fresh = false;
+    f->under_text = true;
+}
+
+static void subline(flow *f, const char *text)
+{
+    f->under_text = true;
+    f->y += canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_BODY, INK_SECONDARY, 3);
+}
+
+static void verdict(flow *f)
+{
+    const document *d = f->d;
+    const double mark_x = 16, word_x = 24, pad = 9;
+    double text_x = 58, height = pad + 16;
+    for (size_t i = 0; i < d->verdict_count; i++)
+        text_x =
+            fmax(text_x,
+                 word_x + 8 + canvas_text_width(f->c, theme_severity_word(d->verdict[i].severity), TYPE_TABLE_STRONG));
+    double text_width = f->inner - text_x - 4;
+    if (!d->verdict_count) return;
+    for (size_t i = 0; i < d->verdict_count; i++)
+        height += canvas_paragraph_height(f->c, text_width, d->verdict[i].text, TYPE_BODY, 3) + 2;
+    severity worst = document_severity(d);
+    if (worst == SEVERITY_WATCH || worst == SEVERITY_INFO) worst = SEVERITY_OK; // nothing that costs time for sure
+    theme_ink ink = theme_severity_ink(worst);
+    canvas_group(f->c, "Verdict", d->title ? d->title : "");
+    canvas_rect(f->c, (canvas_box){f->left, f->y, f->inner, height}, theme_severity_field(worst), 0);
+    canvas_rect(f->c, (canvas_box){f->left, f->y, 4, height}, ink, 0);
+    canvas_text(f->c, f->left + 14, f->y + pad + 6, "VERDICT", TYPE_TABLE_STRONG, ink, ALIGN_LEFT, 0);
+    double y = f->y + pad + 19;
+    for (size_t i = 0; i < d->verdict_count; i++) {
+        const document_line *line = &d->verdict[i];
+        canvas_mark(f->c, f->left + mark_x, y - 3, line->severity);
+        canvas_text(f->c, f->left + word_x, y, theme_severity_word(line->severity), TYPE_TABLE_STRONG,
+                    theme_severity_ink(line->severity), ALIGN_LEFT, 0);
+        y += canvas_paragraph(f->c, f->left + text_x, y, text_width, line->text, TYPE_BODY, INK_TEXT, 3) + 2;
+    }
+    canvas_group_end(f->c);
+    f->y += height;
+    f->fresh = f->under_text = false;
+}
+
+// ---- charts ----
+
+static bool headed(const chart *x)
+{
+    return x->title && *x->title;
+}
+
+// Title and question on one line; the question goes below when there is no room. Returns the height.
+static double heading(canvas *c, double left, double y, double width, const chart *x, bool continued, bool draw)
+{
+    char text[256];
+    if (!headed(x)) return 0;
+    snprintf(text, sizeof text, "%s%s", x->title, continued ? " (continued)" : "");
+    double title_width = canvas_text_width(c, text, TYPE_SECTION);
+    bool below = x->question && title_width + 10 + canvas_text_width(c, x->question, TYPE_QUESTION) > width;
+    double height = heading_height;
+    if (draw) canvas_text(c, left, y + 9, text, TYPE_SECTION, INK_TEXT, ALIGN_LEFT, width);
+    if (x->question && *x->question && !below && draw)
+        canvas_text(c, left + title_width + 8, y + 9, x->question, TYPE_QUESTION, INK_SECONDARY, ALIGN_LEFT, 0);
+    if (below && draw) canvas_paragraph(c, left, y + 20, width, x->question, TYPE_QUESTION, INK_SECONDARY, 3);
+    if (below) height += canvas_paragraph_height(c, width, x->question, TYPE_QUESTION, 3);
+    return height;
+}
+
+static void draw_chart(canvas *c, const chart *x, canvas_box box, size_t from, size_t count)
+{
+    canvas_group(c, headed(x) ? x->title : x->name, x->question ? x->question : "");
+    x->draw(x, c, box, from, count);
+    canvas_group_end(c);
+}
+
+// How many rows behind `from` fit into the height.
+static size_t rows_that_fit(const chart *x, canvas *c, double width, size_t from, double height)
+{
+    size_t low = 0, high = x->rows - from + 1;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (x->height(x, c, width, from, middle) <= height)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double room(const flow *f)
+{
+    return f->bottom - f->y;
+}
+
+static void place_chart(flow *f, const chart *x)
+{
+    enum { LEAST_ROWS = 4 };
+    size_t from = 0, rows = x->rows ? x->rows : 1;
+    while (from < rows && f->c) {
+        size_t left = rows - from, count = left;
+        double gap = f->fresh ? 0 : section_gap;
+        double above = gap + heading(f->c, f->left, 0, f->inner, x, from > 0, false);
+        double height = x->height(x, f->c, f->inner, from, left), there = room(f) - above;
+        if (x->squeeze > 0) height *= fmax(f->squeeze, x->squeeze);
+        if (height > there && x->squeeze > 0 && height * x->squeeze <= there) height = there;
+        if (height > there) {
+            count = rows > 1 ? rows_that_fit(x, f->c, f->inner, from, there) : 0;
+            if (!f->fresh && count < LEAST_ROWS && count < left) {
+                new_page(f);
+                continue;
+            }
+            if (!count) count = rows > 1 ? 1 : left; // larger than a page: better cut than lost
+            height = x->height(x, f->c, f->inner, from, count);
+        }
+        f->y += gap - (f->under_text ? 7 : 0);
+        f->under_text = false;
+        if (!from && headed(x)) mark(f, x->title, false);
+        f->y += heading(f->c, f->left, f->y, f->inner, x, from > 0, true);
+        draw_chart(f->c, x, (canvas_box){f->left, f->y, f->inner, height}, from, count);
+        f->y += height;
+        f->fresh = false;
+        from += count;
+        if (from < rows) new_page(f);
+    }
+}
+
+typedef struct halves {
+    const chart *charts[2];
+    double widths[2], head[2], height[2], tallest;
+} halves;
+
+static const double gutter = 20;
+
+static halves measure_beside(const flow *f, const document_item *item)
+{
+    halves h = {.charts = {&item->chart, &item->right}};
+    h.widths[0] = (f->inner - gutter) * item->left_share;
+    h.widths[1] = f->inner - gutter - h.widths[0];
+    for (int i = 0; i < 2; i++) {
+        h.head[i] = heading(f->c, 0, 0, h.widths[i], h.charts[i], false, false);
+        h.height[i] = h.charts[i]->height(h.charts[i], f->c, h.widths[i], 0, h.charts[i]->rows);
+        h.tallest = fmax(h.tallest, h.head[i] + h.height[i]);
+    }
+    return h;
+}
+
+static double beside_height(const flow *f, const document_item *item)
+{
+    return measure_beside(f, item).tallest;
+}
+
+static void place_beside(flow *f, const document_item *item)
+{
+    halves h = measure_beside(f, item);
+    if (!f->fresh && h.tallest + section_gap > room(f) && !new_page(f)) return;
+    if (!f->fresh) f->y += section_gap - (f->under_text ? 7 : 0);
+    f->under_text = false;
+    for (int i = 0; i < 2; i++) {
+        const chart *x = h.charts[i];
+        double left = f->left + (i ? h.widths[0] + gutter : 0);
+        if (headed(x)) mark(f, x->title, false);
+        heading(f->c, left, f->y, h.widths[i], x, false, true);
+        draw_chart(f->c, x, (canvas_box){left, f->y + h.head[i], h.widths[i], h.height[i]}, 0, x->rows);
+    }
+    f->y += h.tallest;
+    f->fresh = false;
+}
+
+static void place_note(flow *f, const char *text)
+{
+    double height = canvas_paragraph_height(f->c, f->inner, text, TYPE_FOOT, 0) + 10;
+    if (!f->fresh && height > room(f) && !new_page(f)) return;
+    f->y += 12;
+    canvas_paragraph(f->c, f->left, f->y, f->inner, text, TYPE_FOOT, INK_SECONDARY, 0);
+    f->y += height - 10;
+    f->fresh = false;
+}
+
+// Heights of what stands between here and the next part.
+typedef struct extent {
+    double fixed, flexible, least; // least: the largest share that a flexible chart insists on
+} extent;
+
+static extent measure(const flow *f, size_t from)
+{
+    extent e = {0, 0, 0};
+    for (size_t i = from; i < f->d->item_count && f->d->items[i].kind != ITEM_PART; i++) {
+        const document_item *item = &f->d->items[i];
+        const chart *x = &item->chart;
+        if (item->kind == ITEM_SUBLINE) {
+            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_BODY, 3);
+        } else if (item->kind == ITEM_NOTE) {
+            e.fixed += canvas_paragraph_height(f->c, f->inner, item->text, TYPE_FOOT, 0) + 12;
+        } else if (item->kind == ITEM_BESIDE) {
+            e.fixed += beside_height(f, item) + section_gap;
+        } else {
+            double height = x->height(x, f->c, f->inner, 0, x->rows ? x->rows : 1);
+            e.fixed += section_gap + heading(f->c, f->left, 0, f->inner, x, false, false);
+            if (x->squeeze > 0)
+                e.flexible += height;
+            else
+                e.fixed += height;
+            e.least = fmax(e.least, x->squeeze);
+        }
+    }
+    return e;
+}
+
+// A part that is only little too long for its page is pressed together.
+static void choose_squeeze(flow *f, size_t from)
+{
+    f->squeeze = 1;
+    if (!f->c) return;
+    extent e = measure(f, from);
+    double factor = e.flexible > 0 ? (room(f) - e.fixed - 1) / e.flexible : 1;
+    if (factor < 1 && factor >= e.least) f->squeeze = factor;
+}
+
+static void place(flow *f, const document_item *item)
+{
+    switch (item->kind) {
+    case ITEM_CHART: place_chart(f, &item->chart); break;
+    case ITEM_BESIDE: place_beside(f, item); break;
+    case ITEM_PART:
+        if (!f->fresh && !new_page(f)) return;
+        mark(f, item->text, true);
+        title(f, item->text);
+        break;
+    case ITEM_SUBLINE: subline(f, item->text); break;
+    case ITEM_NOTE: place_note(f, item->text); break;
+    }
+}
+
+void pages_make(page_set *p, const document *d, document_paper paper)
+{
+    canvas_box sheet = page_box(paper);
+    flow f = {.set = p, .d = d, .width = sheet.width, .height = sheet.height, .top = 48, .left = PAGE_MARGIN};
+    f.bottom = sheet.height - foot_height - 8;
+    f.inner = sheet.width - 2 * PAGE_MARGIN;
+    p->failed = p->failed || d->failed;
+    if (!new_page(&f)) return;
+    mark(&f, d->title ? d->title : d->kind, true);
+    if (d->title) title(&f, d->title);
+    for (size_t i = 0; i < d->subline_count; i++)
+        subline(&f, d->sublines[i]);
+    verdict(&f);
+    choose_squeeze(&f, 0);
+    for (size_t i = 0; i < d->item_count && f.c; i++) {
+        place(&f, &d->items[i]);
+        if (d->items[i].kind == ITEM_PART) choose_squeeze(&f, i + 1);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        head_and_foot(&f, p->pages[i], i + 1);
+        p->failed = p->failed || canvas_failed(p->pages[i]);
+    }
+}
+
+void pages_chart(page_set *p, const chart *x, document_paper paper)
+{
+    const double edge = 6;
+    double width = page_box(paper).width - 2 * PAGE_MARGIN;
+    canvas *measure = canvas_open(width, 1);
+    double height = measure ? x->height(x, measure, width, 0, x->rows ? x->rows : 1) : 0;
+    canvas_close(measure);
+    canvas *c = measure ? canvas_open(width + 2 * edge, height + 2 * edge) : NULL;
+    if (!add_page(p, c)) return;
+    draw_chart(c, x, (canvas_box){edge, edge, width, height}, 0, x->rows ? x->rows : 1);
+    p->failed = p->failed || canvas_failed(c);
+}
+
+void pages_free(page_set *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        canvas_close(p->pages[i]);
+    for (size_t i = 0; i < p->mark_count; i++)
+        free(p->marks[i].title);
+    free(p->pages);
+    free(p->marks);
+    *p = (page_set){0};
+}
+
+size_t document_pages(document *d, document_paper paper)
+{
+    page_set p = {0};
+    pages_make(&p, d, paper);
+    size_t count = p.failed ? 0 : p.count;
+    pages_free(&p);
+    return count;
+}
+
+// ---- layout check ----
+
+typedef struct checked {
+    void (*found)(void *user, size_t page, canvas_fault fault, const char *text, const char *other);
+    void *user;
+    size_t page;
+} checked;
+
+static void found_on_page(void *user, canvas_fault fault, const char *text, const char *other)
+{
+    const checked *x = user;
+    x->found(x->user, x->page, fault, text, other);
+}
+
+size_t document_check(document *d, document_paper paper,
+                      void (*found)(void *user, size_t page, canvas_fault fault, const char *text, const char *other),
+                      void *user)
+{
+    page_set p = {0};
+    size_t faults = 0;
+    canvas_box sheet = page_box(paper), inside = {PAGE_MARGIN, 20, sheet.width - 2 * PAGE_MARGIN, sheet.height - 40};
+    pages_make(&p, d, paper);
+    for (size_t i = 0; i < p.count; i++) {
+        checked x = {found, user, i + 1};
+        faults += canvas_check(p.pages[i], inside, found_on_page, &x);
+    }
+    faults += p.failed;
+    pages_free(&p);
+    return faults;
+}

@@ -1,0 +1,71 @@
+// What a document keeps; for its writers.
+#ifndef NETPROF_DOCUMENT_PRIVATE_H
+#define NETPROF_DOCUMENT_PRIVATE_H
+
+#include "render/base/buffer.h"
+#include "render/canvas/canvas_private.h"
+#include "document.h"
+
+typedef enum item_kind { ITEM_CHART = 0, ITEM_BESIDE, ITEM_PART, ITEM_SUBLINE, ITEM_NOTE } item_kind;
+
+typedef struct document_item {
+    item_kind kind;
+    char *text;  // part, subline, note
+    chart chart; // chart; beside: the left one
+    chart right;
+    double left_share;
+} document_item;
+
+struct document {
+    char *kind, *title, *foot, *subject, *keywords;
+    int64_t time_ns;
+    char **sublines;
+    size_t subline_count;
+    document_line *verdict;
+    size_t verdict_count;
+    document_item *items;
+    size_t item_count;
+    bool failed; // no memory
+};
+
+// A document on pages.
+typedef struct page_mark { // for the outline
+    char *title;
+    size_t page; // 1 for the first
+    double y;
+    bool is_part;
+} page_mark;
+
+typedef struct page_set {
+    canvas **pages;
+    size_t count;
+    page_mark *marks;
+    size_t mark_count;
+    bool failed;
+} page_set;
+
+enum { PAGE_MARGIN = 40 };
+
+canvas_box page_box(document_paper paper); // the whole sheet
+void pages_make(page_set *p, const document *d, document_paper paper);
+// Only one chart, on a canvas just large enough.
+void pages_chart(page_set *p, const chart *x, document_paper paper);
+void pages_free(page_set *p);
+const chart *document_find(const document *d, const char *name);
+severity document_severity(const document *d); // the worst of the verdict's lines
+
+// The whole HTML file, without gnuplot's jobs yet made: see plots_make().
+bool document_html(document *d, const document_options *o, buffer *out, void (*warn)(void *user, const char *text),
+                   void *user);
+
+// Draws all plots of some canvases in one run of gnuplot; where that fails they say so in place of the data, and
+// warn() is told. Free with plots_free() after the canvases were written.
+typedef struct plots {
+    plot_job *jobs;
+    size_t count;
+} plots;
+bool plots_make(plots *p, canvas *const *canvases, size_t count, bool no_gnuplot,
+                void (*warn)(void *user, const char *text), void *user); // false: no memory
+void plots_free(plots *p);
+
+#endif

@@ -1,0 +1,15 @@
+// The document about a job: everything that its nodes did, on one time axis.
+#ifndef NETPROF_PAGES_JOB_H
+#define NETPROF_PAGES_JOB_H
+
+#include "render/document/document.h"
+#include "analysis/job/job_report.h"
+#include "analysis/nsys/nsys.h"
+
+// brief: only the first page. NULL: no memory.
+document *pages_job(const job_report *job, bool brief, netprof_error *error);
+
+// Adds what Nsight Systems exports tell of the job's GPUs, on the job's time; false: no memory.
+bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs);
+
+#endif

@@ -1,0 +1,374 @@
+#include "pages_job_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PHASE_INKS = 6, COLUMNS = MAP_COLUMNS, INCIDENTS = 4 };
+
+// ---- columns of time ----
+
+static void choose_columns(job_view *v)
+{
+    const job_report *job = v->job;
+    double least = fmax(job->bin_s, isnan(job->interval_s) ? 0 : job->interval_s), count = 1;
+    if (least > 0 && job->end_s > 0) count = floor(job->end_s / least + .01);
+    v->columns = count < 1 ? 1 : count > COLUMNS ? COLUMNS : (size_t)count;
+    v->column_s = job->end_s / (double)v->columns;
+}
+
+axes_scale view_time_axis(const job_view *v)
+{
+    double end = v->job->end_s > 0 ? v->job->end_s : 1;
+    return (axes_scale){.axis = {0, end, false, false}, .format = AXES_TIME, .unit = ""};
+}
+
+const char *view_column_words(const job_view *v)
+{
+    double interval = v->job->interval_s;
+    if (!(v->column_s > 1.5 * interval)) return "each sample";
+    return arena_format(v->memory, "mean of each %s", number_duration(v->column_s).text);
+}
+
+// ---- phases ----
+
+// Ranks of phases by their time: the longest is 0. Incidents are no phases.
+static size_t phase_rank(const job_report *job, size_t phase)
+{
+    size_t rank = 0;
+    const job_phase *p = &job->phases[phase];
+    for (size_t i = 0; i < job->phase_count; i++) {
+        const job_phase *q = &job->phases[i];
+        if (q->finding == JOB_NONE && (q->time_s > p->time_s || (q->time_s == p->time_s && i < phase))) rank++;
+    }
+    return rank;
+}
+
+theme_ink view_phase_ink(const job_view *v, size_t phase)
+{
+    size_t rank = phase_rank(v->job, phase);
+    return rank < PHASE_INKS ? (theme_ink)(INK_PHASE + (int)rank) : INK_PEER;
+}
+
+static void make_phases(job_view *v)
+{
+    const job_report *job = v->job;
+    axes_span *spans = arena_make(v->memory, job->span_count + 1, sizeof *spans);
+    theme_ink *inks = arena_make(v->memory, job->phase_count + 1, sizeof *inks);
+    if (!spans || !inks) return;
+    for (size_t i = 0; i < job->phase_count; i++)
+        inks[i] = view_phase_ink(v, i);
+    for (size_t i = 0; i < job->span_count; i++) {
+        const job_phase_span *s = &job->spans[i];
+        if (job->phases[s->phase].finding != JOB_NONE) continue;
+        spans[v->phase_count++] = (axes_span){s->from_s, s->to_s, job->phases[s->phase].name, inks[s->phase]};
+    }
+    v->phases = spans;
+}
+
+// ---- gaps: where no node has samples ----
+
+static void mark_gaps(const job_view *v, const job_node *node, size_t *without)
+{
+    for (size_t g = 0; g < node->gap_count; g++) {
+        size_t from = (size_t)fmax(node->gaps[g].from_s / v->column_s, 0);
+        for (size_t k = from; k < v->columns && (double)k * v->column_s < node->gaps[g].to_s; k++) {
+            double begin = fmax(node->gaps[g].from_s, (double)k * v->column_s);
+            double end = fmin(node->gaps[g].to_s, (double)(k + 1) * v->column_s);
+            without[k] += end - begin > v->column_s / 2;
+        }
+    }
+}
+
+static void make_gaps(job_view *v)
+{
+    size_t *without = arena_make(v->memory, v->columns, sizeof *without);
+    axes_span *gaps = arena_make(v->memory, v->columns / 2 + 1, sizeof *gaps);
+    if (!without || !gaps || !(v->column_s > 0)) return;
+    for (size_t i = 0; i < v->job->node_count; i++)
+        mark_gaps(v, &v->job->nodes[i], without);
+    for (size_t k = 0; k < v->columns; k++) {
+        if (without[k] < v->job->node_count) continue;
+        double from = (double)k * v->column_s;
+        if (k && without[k - 1] >= v->job->node_count)
+            gaps[v->gap_count - 1].to = from + v->column_s;
+        else
+            gaps[v->gap_count++] = (axes_span){from, from + v->column_s, "no samples", INK_NONE};
+    }
+    v->gaps = gaps;
+}
+
+// ---- incidents ----
+
+// "n11 paused": who, in few words.
+static const char *incident_label(const job_view *v, const job_finding *f)
+{
+    const char *node = f->node < v->job->node_count ? v->job->nodes[f->node].name : "";
+    return arena_format(v->memory, "%.24s%s%.24s", node, *node ? " " : "", f->rule);
+}
+
+static void make_incidents(job_view *v)
+{
+    axes_span *spans = arena_make(v->memory, INCIDENTS, sizeof *spans);
+    for (size_t i = 0; spans && i < v->job->finding_count && v->incident_count < INCIDENTS; i++) {
+        const job_finding *f = &v->job->findings[i];
+        if (f->incident && f->severity >= SEVERITY_WARN)
+            spans[v->incident_count++] = (axes_span){f->from_s, f->to_s, incident_label(v, f), INK_NONE};
+    }
+    v->incidents = spans;
+}
+
+// ---- nodes ----
+
+static int by_index(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+job_selection view_nodes(const job_view *v, size_t most)
+{
+    const job_report *job = v->job;
+    size_t n = job->node_count, *order = arena_make(v->memory, n + 1, sizeof *order);
+    job_selection s = {
+        .nodes = arena_make(v->memory, n + 1, sizeof *s.nodes), .count = n, .median = JOB_NONE, .plainest = JOB_NONE};
+    if (!order || !s.nodes) return (job_selection){.median = JOB_NONE, .plainest = JOB_NONE};
+    for (size_t i = 0; i < n; i++)
+        s.nodes[i] = i;
+    if (n <= most) return s;
+    job_report_rank_nodes(job, view_has(job, JOB_SENT) ? JOB_SENT : JOB_CPU, order);
+    for (s.count = 0; s.count < JOB_TELLING; s.count++)
+        s.nodes[s.count] = order[s.count];
+    qsort(s.nodes, s.count, sizeof *s.nodes, by_index);
+    s.nodes[s.median = s.count++] = order[JOB_TELLING + (n - JOB_TELLING) / 2];
+    s.nodes[s.plainest = s.count++] = order[n - 1];
+    return s;
+}
+
+const char *view_node_label(const job_view *v, const job_selection *s, size_t i)
+{
+    const char *name = v->job->nodes[s->nodes[i]].name;
+    if (i == s->median) return arena_format(v->memory, "%s (median)", name);
+    if (i == s->plainest) return arena_format(v->memory, "%s (plainest)", name);
+    return name;
+}
+
+const char *view_short_label(const job_view *v, const job_device *d)
+{
+    const char *end = strstr(d->label, " (");
+    return end && end > d->label ? arena_format(v->memory, "%.*s", (int)(end - d->label), d->label) : d->label;
+}
+
+bool job_view_begin(job_view *v, const job_report *job)
+{
+    *v = (job_view){.memory = arena_open(), .job = job};
+    if (!v->memory) return false;
+    choose_columns(v);
+    make_phases(v);
+    make_gaps(v);
+    make_incidents(v);
+    return !arena_failed(v->memory);
+}
+
+void job_view_end(job_view *v)
+{
+    if (v->memory) arena_close(v->memory);
+    *v = (job_view){0};
+}
+
+// ---- columns of meters ----
+
+job_column *view_columns(const job_view *v, job_meter meter, size_t node)
+{
+    job_column *c = arena_make(v->memory, v->columns, sizeof *c);
+    if (c && job_report_columns(v->job, meter, node, 0, v->job->end_s, c, v->columns)) return c;
+    return NULL;
+}
+
+job_column *view_columns_of_lane(const job_view *v, const job_lane *lane)
+{
+    job_column *c = lane ? arena_make(v->memory, v->columns, sizeof *c) : NULL;
+    if (c) job_lane_columns(v->job, lane, 0, v->job->end_s, c, v->columns);
+    return c;
+}
+
+double *view_values(const job_view *v, const job_column *columns, job_figure figure, double factor)
+{
+    double *values = arena_make(v->memory, v->columns, sizeof *values);
+    for (size_t i = 0; values && i < v->columns; i++) {
+        const job_column *c = columns ? &columns[i] : NULL;
+        double x = !c                    ? NAN
+                   : figure == JOB_LOW   ? c->low
+                   : figure == JOB_HIGH  ? c->high
+                   : figure == JOB_TOTAL ? c->total
+                                         : c->mean;
+        values[i] = x * factor;
+    }
+    return values;
+}
+
+// ---- points of lines: few columns are steps, each as long as it lasts ----
+
+enum { FEW = 60 };
+
+size_t view_point_count(const job_view *v)
+{
+    return v->columns <= FEW ? 2 * v->columns : v->columns;
+}
+
+double *view_times(const job_view *v)
+{
+    size_t count = view_point_count(v);
+    double *x = arena_make(v->memory, count, sizeof *x);
+    for (size_t i = 0; x && i < count; i++)
+        x[i] = v->column_s * (count == v->columns ? (double)i + .5 : (double)((i + 1) / 2));
+    return x;
+}
+
+double *view_points(const job_view *v, const job_column *columns, job_figure figure, double factor)
+{
+    size_t count = view_point_count(v);
+    double *values = view_values(v, columns, figure, factor);
+    if (!values || count == v->columns) return values;
+    double *points = arena_make(v->memory, count, sizeof *points);
+    for (size_t i = 0; points && i < count; i++)
+        points[i] = values[i / 2];
+    return points;
+}
+
+bool view_is_zero(const job_report *job, job_meter meter)
+{
+    const job_use *u = view_use_of(job, meter);
+    return u && u->mean == 0 && !(u->peak > 0);
+}
+
+void view_say_zero(const job_view *v, document *doc, const job_meter *meters, size_t count)
+{
+    const char *text = "";
+    for (size_t i = 0; i < count; i++)
+        if (view_is_zero(v->job, meters[i]))
+            text = arena_format(v->memory, "%s%s%s", text, *text ? ", " : "", job_meter_of(meters[i])->title);
+    if (*text) document_note(doc, arena_format(v->memory, "Zero all the time: %s.", text));
+}
+
+const job_use *view_use_of(const job_report *job, job_meter meter)
+{
+    for (size_t i = 0; i < job->use_count; i++)
+        if (job->uses[i].meter == meter) return &job->uses[i];
+    return NULL;
+}
+
+bool view_has(const job_report *job, job_meter meter)
+{
+    return view_use_of(job, meter) != NULL;
+}
+
+// ---- words ----
+
+static bool unit_is(job_meter meter, const char *unit)
+{
+    return strcmp(job_meter_of(meter)->unit, unit) == 0;
+}
+
+axes_format view_format(job_meter meter)
+{
+    return !*job_meter_of(meter)->unit ? AXES_PERCENT : unit_is(meter, "bytes") ? AXES_BINARY : AXES_SI;
+}
+
+const char *view_axis_unit(job_meter meter)
+{
+    if (unit_is(meter, "CPUs")) return ""; // said beside the axis: kCPUs is no unit
+    return unit_is(meter, "bytes/s") ? "B/s" : unit_is(meter, "1/s") ? "/s" : job_meter_of(meter)->unit;
+}
+
+number_text view_percent(double share)
+{
+    number_text n = number_fixed(100 * share, 1);
+    size_t used = strlen(n.text);
+    if (isfinite(share)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "%%");
+    return n;
+}
+
+number_text view_text(job_meter meter, double value)
+{
+    const char *unit = job_meter_of(meter)->unit;
+    if (!*unit) return view_percent(value);
+    if (unit_is(meter, "bytes")) return number_binary(value);
+    if (unit_is(meter, "bytes/s")) return number_prefixed(value, "B/s");
+    if (unit_is(meter, "CPUs")) {
+        number_text n = number_plain(value);
+        size_t used = strlen(n.text);
+        if (isfinite(value)) snprintf(n.text + used, sizeof n.text - used, NUMBER_SPACE "CPUs");
+        return n;
+    }
+    return number_prefixed(value, unit_is(meter, "1/s") ? "/s" : unit);
+}
+
+number_text view_amount(job_meter meter, double amount)
+{
+    const char *unit = job_meter_of(meter)->total_unit;
+    if (strcmp(unit, "s") == 0) return number_duration(amount);
+    if (strcmp(unit, "J") == 0) return view_energy_number(amount);
+    return number_prefixed(amount, strcmp(unit, "bytes") == 0 ? "B" : unit);
+}
+
+number_text view_energy_number(double joules)
+{
+    return joules < 3600 ? number_prefixed(joules, "J") : number_prefixed(joules / 3600, "Wh");
+}
+
+theme_ink view_ink(job_meter meter, bool pale)
+{
+    switch (meter) {
+    case JOB_VIRTUAL_SENT:
+    case JOB_SENT: return pale ? INK_SENT_PALE : INK_SENT_TEXT;
+    case JOB_VIRTUAL_RECEIVED:
+    case JOB_RECEIVED: return pale ? INK_RECEIVED_PALE : INK_RECEIVED;
+    case JOB_GPU_BUSY:
+    case JOB_GPU_CLOCK:
+    case JOB_GPU_MEMORY: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 2);
+    case JOB_MEMORY:
+    case JOB_NODE_MEMORY:
+    case JOB_MEMORY_PRESSURE: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 6);
+    case JOB_POWER:
+    case JOB_POWER_CPU:
+    case JOB_POWER_DRAM:
+    case JOB_POWER_GPU: return (theme_ink)((pale ? INK_CATEGORY_PALE : INK_CATEGORY) + 5);
+    case JOB_PAUSED:
+    case JOB_RETRIES:
+    case JOB_THROTTLED:
+    case JOB_GPU_THROTTLED: return pale ? INK_WATCH_PALE : INK_WATCH;
+    default: return pale ? (theme_ink)(INK_CATEGORY_PALE + 7) : INK_SECONDARY;
+    }
+}
+
+const char *view_scope_of(const job_use *u)
+{
+    static const job_meter scoped[] = {JOB_CPU,           JOB_MEMORY,    JOB_FILES_READ,
+                                       JOB_FILES_WRITTEN, JOB_DISK_READ, JOB_DISK_WRITTEN};
+    for (size_t i = 0; i < sizeof scoped / sizeof *scoped; i++)
+        if (scoped[i] == u->meter) return view_scope_words(u->scope);
+    return "";
+}
+
+const char *view_scope_words(job_scope scope)
+{
+    static const char *const words[] = {[JOB_SCOPE_NONE] = "",
+                                        [JOB_SCOPE_JOB] = "of the job's processes",
+                                        [JOB_SCOPE_GROUP] = "of its control group",
+                                        [JOB_SCOPE_NODE] = "of the whole node"};
+    return words[scope];
+}
+
+const char *view_why_not(const job_report *job, job_meter meter)
+{
+    static const char *const words[] = {[JOB_ABSENT] = "not recorded",
+                                        [JOB_DENIED] = "may not be read (rights)",
+                                        [JOB_UNREADABLE] = "could not be read",
+                                        [JOB_KNOWN] = "known"};
+    job_state most = JOB_ABSENT;
+    for (size_t i = 0; i < job->node_count; i++)
+        if (job->nodes[i].state[meter] > most) most = job->nodes[i].state[meter];
+    return words[most];
+}

@@ -1,0 +1,23 @@
+// The report of NCCL Inspector logs, drawn from a view alone: from the logs or from a saved result it is the same.
+#ifndef NETPROF_PAGES_NCCL_H
+#define NETPROF_PAGES_NCCL_H
+
+#include "render/document/document.h"
+#include "analysis/nccl/nccl_view.h"
+
+// NULL: no memory.
+document *pages_nccl(const nccl_view *v, bool brief, netprof_error *error);
+
+// The single charts, and the file of each without its ending, named as NVIDIA's exporter does:
+//     summary/scatter_plot_CLASS_COLL, summary/combined_scatter_plot_CLASS_COLL,
+//     summary/msg_size_BYTES_HUMAN/histograms/histogram_CLASS_COLL_BYTES, .../boxplots/boxplot_CLASS_COLL_BYTES
+// and charts/NAME for the charts that the exporter has not. A collective's name is made fit for a path.
+typedef struct pages_nccl_file {
+    char chart[32]; // its name in the document
+    char path[200];
+} pages_nccl_file;
+
+// files: free() it. NULL: no memory.
+document *pages_nccl_charts(const nccl_view *v, pages_nccl_file **files, size_t *count, netprof_error *error);
+
+#endif

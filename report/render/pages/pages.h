@@ -1,0 +1,34 @@
+// The documents: which charts, in which order, with which words. What they show is worked out by the analysis.
+#ifndef NETPROF_PAGES_H
+#define NETPROF_PAGES_H
+
+#include "analysis/compare/compare.h"
+#include "render/document/document.h"
+#include "analysis/rules/findings.h"
+#include "analysis/nsys/nsys.h"
+#include "analysis/regions/regions.h"
+
+typedef struct pages_pair_input {
+    const dataset *set;
+    const difference *d;
+    const findings *f;
+    const rules *rules;
+    const char *const *paths; // as given: one or two
+    size_t path_count;
+    bool brief;    // only the first page
+    bool all_nics; // a page for each device
+} pages_pair_input;
+
+// What happened between two snapshots. NULL: no memory.
+document *pages_pair(const pages_pair_input *in, netprof_error *error);
+
+// What differs between healthy and faulty runs. NULL: no memory.
+document *pages_compare(const comparison *c, bool brief, netprof_error *error);
+
+// What the processes of a job measured around their code. NULL: no memory.
+document *pages_regions(const regions *r, bool brief, netprof_error *error);
+
+// What Nsight Systems exports tell of a program's GPUs. NULL: no memory.
+document *pages_nsys(nsys_job *job, bool brief, netprof_error *error);
+
+#endif

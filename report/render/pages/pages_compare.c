@@ -1,0 +1,595 @@
+// The report of healthy runs against faulty ones.
+#include "render/base/arena.h"
+#include "render/base/buffer.h"
+#include "render/chart/charts.h"
+#include "render/base/number.h"
+#include "pages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOT   "  \xc2\xb7  "
+#define TIMES "\xc3\x97"
+#define ARROW " \xe2\x86\x92 "
+
+enum { VERDICT_LINES = 6, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
+
+typedef struct page {
+    const comparison *c;
+    document *doc;
+    arena *memory;
+    const char *source;  // whose devices stand in the columns: that of the worst line or check
+    size_t first, count; // its devices that have a place there
+    size_t *devices;
+    const char **labels;
+} page;
+
+// ---- head ----
+
+static void side_line(page *p, comparison_side side)
+{
+    const comparison *c = p->c;
+    const comparison_run *first = NULL;
+    buffer b = {0};
+    for (size_t i = c->run_count; i-- > 0;)
+        if (c->runs[i]->side == side) first = c->runs[i];
+    if (!first) return;
+    buffer_printf(&b, "%s: %s", comparison_side_name(side), first->label);
+    if (c->side_count[side] > 1) buffer_printf(&b, " and %zu more", c->side_count[side] - 1);
+    if (*first->host) buffer_printf(&b, DOT "node %s", first->host);
+    if (first->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(first->wall_ns, 0).text);
+    if (c->seconds[side] > 0) buffer_printf(&b, DOT "%s", number_duration(c->seconds[side]).text);
+    if (isfinite(c->bytes[side])) buffer_printf(&b, DOT "%s moved", number_volume(c->bytes[side], "bytes").text);
+    document_subline(p->doc, b.data ? b.data : "");
+    buffer_free(&b);
+}
+
+static void add_head(page *p)
+{
+    const comparison *c = p->c;
+    document_title(p->doc, c->title ? c->title : "");
+    side_line(p, COMPARISON_HEALTHY);
+    side_line(p, COMPARISON_FAULTY);
+    for (size_t i = 0; i < c->sentence_count && i < VERDICT_LINES; i++)
+        document_verdict(p->doc, c->sentences[i].severity, c->sentences[i].text);
+}
+
+// ---- which devices stand in the columns ----
+
+static void choose_devices(page *p)
+{
+    const comparison *c = p->c;
+    size_t lead = c->device_count ? 0 : DIFFERENCE_NONE;
+    if (c->ranked_count)
+        lead = c->lines[0].first_device;
+    else if (c->check_count && !c->checks[0].of_node)
+        lead = c->checks[0].first_device;
+    if (lead == DIFFERENCE_NONE) return;
+    p->source = c->devices[lead].source;
+    p->devices = arena_make(p->memory, c->device_count + 1, sizeof *p->devices);
+    p->labels = arena_make(p->memory, c->device_count + 1, sizeof *p->labels);
+    for (int physical = 1; physical >= 0 && !p->count && p->devices && p->labels; physical--)
+        for (size_t i = 0; i < c->device_count; i++) {
+            if (strcmp(c->devices[i].source, p->source) != 0 || (physical && !c->devices[i].physical)) continue;
+            p->labels[p->count] = c->devices[i].name;
+            p->devices[p->count++] = i;
+        }
+}
+
+static const comparison_cell *cell_of(const comparison_line *l, size_t device)
+{
+    bool inside = device >= l->first_device && device < l->first_device + l->device_count;
+    return inside ? &l->cells[device - l->first_device] : NULL;
+}
+
+// ---- what changed most ----
+
+static const char *ratio_text(page *p, double ratio, comparison_state state)
+{
+    if (state == COMPARISON_NEW) return "new";
+    if (state == COMPARISON_GONE) return "gone";
+    if (!isfinite(ratio)) return NUMBER_UNKNOWN;
+    return arena_text(p->memory, ratio >= 100   ? number_prefixed(ratio, "").text
+                                 : ratio >= .01 ? number_fixed(ratio, 2).text
+                                                : number_plain(ratio).text);
+}
+
+static const char *where_text(page *p, const comparison_line *l)
+{
+    const char *device = p->c->devices[l->first_device + l->worst].name;
+    if (l->pattern != COMPARISON_ALL_ALIKE) return device;
+    return arena_format(p->memory, "all %zu", l->device_count);
+}
+
+static dumbbell_row row_of(page *p, const comparison_line *l)
+{
+    const comparison_cell *x = &l->cells[l->worst];
+    const comparison_range *h = &x->side[COMPARISON_HEALTHY].per_s;
+    dumbbell_row r = {.name = l->name,
+                      .gloss = l->gloss,
+                      .device = where_text(p, l),
+                      .before = h->median,
+                      .after = x->worst_per_s,
+                      .low = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->min : NAN,
+                      .high = p->c->side_count[COMPARISON_HEALTHY] > 1 ? h->max : NAN};
+    bool large = x->state == COMPARISON_NEW || (isfinite(x->ratio_per_s) && x->ratio_per_s > 2);
+    r.strong = large && l->kind <= COMPARISON_STALLS;
+    r.unit = arena_format(p->memory, "%s/s", *l->unit ? l->unit : "events");
+    r.columns[0] = arena_text(p->memory, number_prefixed(r.before, "").text);
+    r.columns[1] = arena_text(p->memory, number_prefixed(r.after, "").text);
+    r.columns[2] = ratio_text(p, x->ratio_per_s, x->state);
+    r.columns[3] = l->time_driven ? NUMBER_UNKNOWN
+                   : x->state == COMPARISON_NEW || x->state == COMPARISON_GONE || isfinite(x->ratio_per_byte)
+                       ? ratio_text(p, x->ratio_per_byte, x->state)
+                       : NUMBER_UNKNOWN;
+    r.tip = arena_format(p->memory, "%s on %s: healthy %s, faulty %s a second", l->name,
+                         p->c->devices[l->first_device + l->worst].name, number_plain(r.before).text,
+                         number_plain(r.after).text);
+    return r;
+}
+
+// The best of the ranking, at most ALIKE of a class and unit: families of counters tell the same story.
+static size_t pick_lines(const comparison *c, size_t *picked)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->ranked_count && count < RANKED; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < count; k++) {
+            const comparison_line *other = &c->lines[picked[k]];
+            alike += other->kind == c->lines[i].kind && strcmp(other->unit, c->lines[i].unit) == 0;
+        }
+        if (alike < ALIKE) picked[count++] = i;
+    }
+    return count;
+}
+
+// Class after class and unit after unit.
+static void add_ranking(page *p)
+{
+    static const char *const heads[DUMBBELL_COLUMNS] = {"healthy", "faulty", TIMES " per s", TIMES " per byte"};
+    const comparison *c = p->c;
+    size_t picked[RANKED], most = pick_lines(c, picked), count = 0, panel = 0;
+    dumbbell_row rows[RANKED];
+    bool used[RANKED] = {false};
+    for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
+        for (size_t i = 0; i < most; i++) {
+            const comparison_line *first = &c->lines[picked[i]];
+            if (used[i] || (int)first->kind != kind) continue;
+            for (size_t k = i; k < most; k++) { // all of the class in this unit
+                const comparison_line *l = &c->lines[picked[k]];
+                if (used[k] || l->kind != first->kind || strcmp(l->unit, first->unit) != 0) continue;
+                used[k] = true;
+                rows[count] = row_of(p, l);
+                rows[count++].panel = panel;
+            }
+            panel++;
+        }
+    if (!count) {
+        document_note(p->doc, "No counter differs by more than chance, the healthy runs' own range and the floor.");
+        return;
+    }
+    chart_head head = {"changes", "What changed most",
+                       "worst device of each counter; hollow is healthy, filled faulty; log axis, worst class first"};
+    document_add(p->doc, chart_dumbbell(head, heads, rows, count));
+}
+
+// ---- health ----
+
+static bool is_share(const rule *x)
+{
+    return strncmp(x->unit, "of ", 3) == 0;
+}
+
+// At most five characters: the unit stands at the row.
+static const char *value_text(page *p, const comparison_verdict *v, const rule *x, comparison_side side)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
+    double value = v->value[side] * (is_share(x) ? 100 : 1), size = fabs(value);
+    size_t prefix = 0;
+    if (v->judged[side] != COMPARISON_JUDGED || !isfinite(value)) return "";
+    if (value == 0) return "0";
+    if (size < .05) return value < 0 ? ">" NUMBER_MINUS ".1" : "<.1";
+    for (; size >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++)
+        size /= 1000;
+    return arena_format(p->memory, size < 9.95 ? "%s%.1f%s" : "%s%.0f%s", value < 0 ? NUMBER_MINUS : "", size,
+                        prefixes[prefix]);
+}
+
+static strip_cell strip_of(page *p, const comparison_check *k, const comparison_verdict *v)
+{
+    strip_cell cell = {.state = STRIP_ABSENT, .text = ""};
+    comparison_side shown = COMPARISON_FAULTY;
+    if (v->judged[COMPARISON_FAULTY] == COMPARISON_NOT_KNOWN) cell.state = STRIP_UNKNOWN;
+    if (v->judged[COMPARISON_FAULTY] != COMPARISON_JUDGED) return cell;
+    cell.state = STRIP_KNOWN;
+    cell.severity = v->severity[shown];
+    cell.weight = fabs(v->value[shown]);
+    cell.text = value_text(p, v, k->rule, shown);
+    if (v->judged[COMPARISON_HEALTHY] == COMPARISON_JUDGED) {
+        cell.before = value_text(p, v, k->rule, COMPARISON_HEALTHY);
+        cell.before_severity = v->severity[COMPARISON_HEALTHY];
+    }
+    const finding *f = v->finding[shown];
+    cell.tip = f && f->claim ? f->claim : NULL;
+    return cell;
+}
+
+static void add_health(page *p)
+{
+    const comparison *c = p->c;
+    strip_row rows[CHECKS];
+    size_t count = 0;
+    for (size_t i = 0; i < c->check_count && count < CHECKS && p->count; i++) {
+        const comparison_check *k = &c->checks[i];
+        if (k->of_node || strcmp(k->rule->source, p->source) != 0) continue;
+        strip_cell *cells = arena_make(p->memory, p->count + 1, sizeof *cells);
+        for (size_t d = 0; cells && d < p->count; d++) {
+            bool inside = p->devices[d] >= k->first_device && p->devices[d] < k->first_device + k->cell_count;
+            cells[d] = inside ? strip_of(p, k, &k->cells[p->devices[d] - k->first_device])
+                              : (strip_cell){.state = STRIP_ABSENT, .text = ""};
+        }
+        if (!cells) return;
+        rows[count++] = (strip_row){arena_format(p->memory, "%s%s%s%s", k->rule->name, *k->rule->unit ? ", " : "",
+                                                 is_share(k->rule) ? "% " : "", k->rule->unit),
+                                    cells};
+    }
+    if (!count) return;
+    chart_head head = {"health", "Checks", "left mark healthy, right mark and number faulty"};
+    document_add(p->doc, chart_strip(head, p->labels, p->count, rows, count));
+}
+
+// Rules over the whole node: one line each.
+static void add_node_checks(page *p)
+{
+    static const table_column columns[] = {{"check of the node", TABLE_TEXT, 0},
+                                           {"healthy", TABLE_TEXT, 0},
+                                           {"faulty", TABLE_TEXT, 0},
+                                           {"faulty run", TABLE_TEXT, 1}};
+    const comparison *c = p->c;
+    const char **cells = arena_make(p->memory, 4 * CHECKS, sizeof *cells);
+    size_t count = 0;
+    for (size_t i = 0; cells && i < c->check_count && count < CHECKS; i++) {
+        const comparison_check *k = &c->checks[i];
+        const comparison_verdict *v = &k->cells[k->worst];
+        if (!k->of_node || !k->cell_count || (v->severity[0] == SEVERITY_OK && v->severity[1] == SEVERITY_OK)) continue;
+        const char **row = cells + 4 * count++;
+        row[0] = k->rule->name;
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[1 + side] =
+                v->judged[side] == COMPARISON_JUDGED ? theme_severity_word(v->severity[side]) : NUMBER_UNKNOWN;
+        row[3] = v->finding[COMPARISON_FAULTY] && v->finding[COMPARISON_FAULTY]->claim
+                     ? v->finding[COMPARISON_FAULTY]->claim
+                     : "";
+    }
+    if (count)
+        document_add(p->doc, chart_table((chart_head){"node-checks", "Checks of the node",
+                                                      "what its layers above the ports say"},
+                                         columns, 4, cells, count));
+}
+
+// ---- traffic ----
+
+static bool add_traffic_row(page *p, const comparison_device *d, bars_row *row)
+{
+    const comparison_range *way[2] = {d->received, d->sent};
+    bool any = false;
+    *row = (bars_row){.label = d->name};
+    for (int i = 0; i < 2; i++) {
+        row->value[i] = way[i][COMPARISON_FAULTY].median;
+        row->pale[i] = way[i][COMPARISON_HEALTHY].median;
+        row->share[i] = d->speed_bits_per_s > 0 ? 8 * row->value[i] / d->speed_bits_per_s : NAN;
+        any = any || row->value[i] > 0 || row->pale[i] > 0;
+        row->tip[i] = arena_format(p->memory, "%s: healthy %s, faulty %s", d->name,
+                                   number_volume_rate(row->pale[i], "bytes").text,
+                                   number_volume_rate(row->value[i], "bytes").text);
+    }
+    return any;
+}
+
+static bool make_traffic(page *p, chart *x)
+{
+    static const bars_style style = {{"received", "sent"}, "bytes", "% of line rate", NULL};
+    const comparison *c = p->c;
+    bars_row rows[BARS];
+    size_t count = 0;
+    // The devices of the columns; where they move no bytes, the ports of the node.
+    for (size_t i = 0; i < p->count && count < BARS; i++)
+        if (add_traffic_row(p, &c->devices[p->devices[i]], &rows[count])) count++;
+    for (size_t i = 0; i < c->device_count && count < BARS && (!p->count || !count); i++)
+        if (c->devices[i].physical && add_traffic_row(p, &c->devices[i], &rows[count])) count++;
+    if (!count) return false;
+    *x = chart_bars((chart_head){"traffic", "Traffic", "pale healthy, solid faulty: did all slow alike?"}, &style, rows,
+                    count);
+    return true;
+}
+
+// ---- new and gone ----
+
+static size_t list_state(page *p, comparison_state state, const char **cells, size_t most)
+{
+    const comparison *c = p->c;
+    comparison_side side = state == COMPARISON_NEW ? COMPARISON_FAULTY : COMPARISON_HEALTHY;
+    size_t count = 0;
+    for (size_t i = 0; i < c->ranked_count && count < most; i++) {
+        const comparison_line *l = &c->lines[i];
+        const comparison_cell *x = &l->cells[l->worst];
+        if (x->state != state) continue;
+        const char **row = cells + 3 * count++;
+        row[0] = l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
+        row[1] = where_text(p, l);
+        row[2] = arena_text(p->memory, number_volume(x->side[side].count, *l->unit ? l->unit : "events").text);
+    }
+    return count;
+}
+
+static bool make_new_and_gone(page *p, chart *x)
+{
+    static const table_column columns[] = {
+        {"counter", TABLE_NAME, 1}, {"device", TABLE_TEXT, 0}, {"count", TABLE_NUMBER, 0}};
+    const char **cells = arena_make(p->memory, 3 * (2 * LISTED + 2), sizeof *cells);
+    size_t count = 0;
+    for (int i = 0; cells && i < 2; i++) {
+        comparison_state state = i ? COMPARISON_GONE : COMPARISON_NEW;
+        size_t n = list_state(p, state, cells + 3 * (count + 1), LISTED);
+        if (!n) continue;
+        cells[3 * count] = i ? "gone in faulty" : "new in faulty";
+        cells[3 * count + 1] = cells[3 * count + 2] = "";
+        count += n + 1;
+    }
+    if (!count) return false;
+    *x = chart_table((chart_head){"new-and-gone", "New and gone", "no ratio exists for these"}, columns, 3, cells,
+                     count);
+    return true;
+}
+
+static void add_traffic_and_new(page *p)
+{
+    chart traffic, fresh;
+    bool has_traffic = make_traffic(p, &traffic), has_fresh = make_new_and_gone(p, &fresh);
+    if (has_traffic && has_fresh)
+        document_beside(p->doc, traffic, fresh, .58);
+    else if (has_traffic)
+        document_add(p->doc, traffic);
+    else if (has_fresh)
+        document_add(p->doc, fresh);
+}
+
+// ---- change by device ----
+
+static void add_heat(page *p)
+{
+    const comparison *c = p->c;
+    heat_row rows[HEAT_ROWS];
+    size_t count = 0;
+    for (size_t i = 0; i < c->ranked_count && count < HEAT_ROWS && p->count > 1; i++) {
+        const comparison_line *l = &c->lines[i];
+        double *values = arena_make(p->memory, p->count, sizeof *values);
+        const char **texts = arena_make(p->memory, p->count, sizeof *texts);
+        if (!values || !texts) return;
+        if (strcmp(l->source, p->source) != 0) continue;
+        for (size_t d = 0; d < p->count; d++) {
+            const comparison_cell *x = cell_of(l, p->devices[d]);
+            bool ratio = x && (x->state == COMPARISON_CHANGED || x->state == COMPARISON_SAME) && x->ratio_per_s > 0;
+            values[d] = ratio                              ? x->ratio_per_s
+                        : x && x->state == COMPARISON_NEW  ? 1e3
+                        : x && x->state == COMPARISON_GONE ? 1e-3
+                                                           : NAN;
+            texts[d] = x && (ratio || x->state == COMPARISON_NEW || x->state == COMPARISON_GONE)
+                           ? ratio_text(p, x->ratio_per_s, x->state)
+                       : x && x->state == COMPARISON_ZERO ? "0"
+                                                          : "";
+        }
+        rows[count++] = (heat_row){.label = *l->gloss ? l->gloss : l->name,
+                                   .unit = "",
+                                   .band = 0,
+                                   .ramp = INK_DIVERGING,
+                                   .values = values,
+                                   .texts = texts,
+                                   .note = l->pattern_text};
+    }
+    if (!count) return;
+    chart_head head = {"by-device", "Change by device",
+                       "faulty \xc3\xb7 healthy, per second; hatched: 0 in both, or not known"};
+    document_add(p->doc, chart_heat(head, p->labels, p->count, rows, count,
+                                    "Blue: less than in the healthy runs, orange: more. The ratio is in the cell."));
+}
+
+// ---- the pages behind ----
+
+static const char *count_text(page *p, double value)
+{
+    return arena_text(p->memory, isfinite(value) ? number_prefixed(value, "").text : NUMBER_UNKNOWN);
+}
+
+static void add_all_lines(page *p)
+{
+    enum { COLUMNS = 8, MOST = 200 };
+    static const table_column columns[COLUMNS] = {
+        {"counter", TABLE_NAME, 1},           {"device", TABLE_TEXT, 0},         {"class", TABLE_TEXT, 0},
+        {"healthy per s", TABLE_NUMBER, 0},   {"faulty per s", TABLE_NUMBER, 0}, {TIMES " per s", TABLE_NUMBER, 0},
+        {TIMES " per byte", TABLE_NUMBER, 0}, {"where", TABLE_TEXT, 0}};
+    const comparison *c = p->c;
+    size_t most = c->ranked_count < MOST ? c->ranked_count : MOST;
+    const char **cells = arena_make(p->memory, COLUMNS * (most + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < most; i++) {
+        const comparison_line *l = &c->lines[i];
+        dumbbell_row r = row_of(p, l);
+        const char **row = cells + COLUMNS * i;
+        row[0] = l->equal_count ? arena_format(p->memory, "%s (+%zu equal)", l->name, l->equal_count) : l->name;
+        row[1] = p->c->devices[l->first_device + l->worst].name;
+        row[2] = comparison_class_name(l->kind);
+        row[3] = count_text(p, r.before);
+        row[4] = count_text(p, r.after);
+        row[5] = r.columns[2];
+        row[6] = r.columns[3];
+        row[7] = l->pattern_text ? l->pattern_text : "";
+    }
+    if (!most || !cells) return;
+    document_add(p->doc, chart_table((chart_head){"all-changes", "All that changed",
+                                                  "by score; the worst device of each counter"},
+                                     columns, COLUMNS, cells, most));
+    if (most < c->ranked_count) {
+        char text[96];
+        snprintf(text, sizeof text, "%zu more counters changed; netprof compare --all lists them.",
+                 c->ranked_count - most);
+        document_note(p->doc, text);
+    }
+}
+
+static void add_shapes(page *p)
+{
+    static const table_column columns[] = {{"histogram", TABLE_NAME, 1},
+                                           {"device", TABLE_TEXT, 0},
+                                           {"samples moved", TABLE_NUMBER, 0},
+                                           {"middle, healthy", TABLE_NAME, 0},
+                                           {"middle, faulty", TABLE_NAME, 0}};
+    const comparison *c = p->c;
+    const char **cells = arena_make(p->memory, 5 * (c->shape_count + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < c->shape_count; i++) {
+        const comparison_shape *s = &c->shapes[i];
+        const char **row = cells + 5 * i;
+        row[0] = s->name;
+        row[1] = c->devices[s->device].name;
+        row[2] = arena_text(p->memory, number_percent(s->moved).text);
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[3 + side] = s->middle[side] ? s->middle[side] : NUMBER_UNKNOWN;
+    }
+    if (cells && c->shape_count)
+        document_add(p->doc, chart_table((chart_head){"shapes", "Histograms that moved",
+                                                      "share of the samples that lie in other bins"},
+                                         columns, 5, cells, c->shape_count));
+}
+
+static void add_gauges(page *p)
+{
+    static const table_column columns[] = {{"device", TABLE_TEXT, 0},
+                                           {"gauge", TABLE_NAME, 1},
+                                           {"healthy", TABLE_NUMBER, 0},
+                                           {"faulty", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0}};
+    enum { MOST = 40 };
+    const comparison *c = p->c;
+    size_t count = c->gauge_count < MOST ? c->gauge_count : MOST;
+    const char **cells = arena_make(p->memory, 5 * (count + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < count; i++) {
+        const comparison_gauge *g = &c->gauges[i];
+        const char **row = cells + 5 * i;
+        row[0] = c->devices[g->device].name;
+        row[1] = g->name;
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[2 + side] = count_text(p, g->side[side].median);
+        row[4] = g->unit;
+    }
+    if (cells && count)
+        document_add(p->doc, chart_table((chart_head){"gauges", "Gauges that differ",
+                                                      "at the end of the runs; those whose ranges do not meet"},
+                                         columns, 5, cells, count));
+}
+
+static void add_facts(page *p)
+{
+    static const table_column columns[] = {
+        {"device", TABLE_TEXT, 0}, {"fact", TABLE_NAME, 0}, {"healthy", TABLE_TEXT, 1}, {"faulty", TABLE_TEXT, 1}};
+    enum { MOST = 40 };
+    const comparison *c = p->c;
+    size_t count = c->fact_count < MOST ? c->fact_count : MOST;
+    const char **cells = arena_make(p->memory, 4 * (count + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < count; i++) {
+        const comparison_fact *f = &c->facts[i];
+        const char **row = cells + 4 * i;
+        row[0] = f->device == DIFFERENCE_NONE ? "node" : c->devices[f->device].name;
+        row[1] = f->key;
+        for (int side = 0; side < COMPARISON_SIDES; side++)
+            row[2 + side] = f->side[side] ? f->side[side] : NUMBER_UNKNOWN;
+    }
+    if (cells && count)
+        document_add(p->doc, chart_table((chart_head){"facts", "Facts that differ", "of devices and nodes"}, columns, 4,
+                                         cells, count));
+}
+
+static void add_runs(page *p)
+{
+    static const table_column columns[] = {{"side", TABLE_TEXT, 0},     {"run", TABLE_TEXT, 1},
+                                           {"node", TABLE_TEXT, 0},     {"began, UTC", TABLE_TEXT, 0},
+                                           {"length", TABLE_NUMBER, 0}, {"moved", TABLE_NUMBER, 0}};
+    const comparison *c = p->c;
+    const char **cells = arena_make(p->memory, 6 * (c->run_count + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < c->run_count; i++) {
+        const comparison_run *r = c->runs[i];
+        const char **row = cells + 6 * i;
+        row[0] = comparison_side_name(r->side);
+        row[1] = r->damaged ? arena_format(p->memory, "%s (damaged)", r->label) : r->label;
+        row[2] = *r->host ? r->host : NUMBER_UNKNOWN;
+        row[3] = arena_text(p->memory, r->wall_ns ? number_utc(r->wall_ns, 0).text : NUMBER_UNKNOWN);
+        row[4] =
+            arena_text(p->memory, r->elapsed_ns ? number_duration((double)r->elapsed_ns / 1e9).text : NUMBER_UNKNOWN);
+        row[5] = arena_text(p->memory, isfinite(r->bytes) ? number_volume(r->bytes, "bytes").text : NUMBER_UNKNOWN);
+    }
+    if (cells)
+        document_add(p->doc,
+                     chart_table((chart_head){"runs", "Runs", "what was compared"}, columns, 6, cells, c->run_count));
+}
+
+static void add_method(page *p)
+{
+    const comparison *c = p->c;
+    char text[512];
+    for (size_t i = 0; i < c->note_count; i++)
+        document_note(p->doc, c->notes[i]);
+    snprintf(text, sizeof text,
+             "%zu counters changed in both, %zu are new, %zu gone, %zu the same, %zu zero in all runs, %zu could not "
+             "be compared. "
+             "Left out: %zu that only tell time, %zu that errata spoil.",
+             c->counts.states[COMPARISON_CHANGED], c->counts.states[COMPARISON_NEW], c->counts.states[COMPARISON_GONE],
+             c->counts.states[COMPARISON_SAME], c->counts.states[COMPARISON_ZERO], c->counts.states[COMPARISON_UNKNOWN],
+             c->counts.clocks, c->counts.bad);
+    document_note(p->doc, text);
+    document_note(
+        p->doc,
+        "Ranked by |log2((faulty + e) / (healthy + e))| times the weight of the class (errors, stalls, packets, "
+        "bytes), "
+        "where e is one event in the interval, per second and per byte, the milder of the two. What lies within "
+        "chance, "
+        "within the healthy runs' range or below a floor is no difference. Differences are shown, causes are not.");
+}
+
+static void add_pages(page *p, bool brief)
+{
+    add_head(p);
+    add_ranking(p);
+    add_health(p);
+    add_traffic_and_new(p);
+    add_heat(p);
+    add_node_checks(p);
+    if (brief) return;
+    document_part(p->doc, "Everything that differs");
+    add_all_lines(p);
+    add_shapes(p);
+    add_gauges(p);
+    add_facts(p);
+    add_runs(p);
+    add_method(p);
+}
+
+document *pages_compare(const comparison *c, bool brief, netprof_error *error)
+{
+    page p = {.c = c, .doc = document_open("Comparison of runs"), .memory = arena_open()};
+    bool failed = !p.doc || !p.memory;
+    char foot[160];
+    if (!failed) {
+        choose_devices(&p);
+        add_pages(&p, brief);
+        snprintf(foot, sizeof foot,
+                 "netprof %s" DOT TIMES " = faulty \xc3\xb7 healthy" DOT
+                 "rates use each counter's own pair of time stamps",
+                 netprof_version());
+        document_foot(p.doc, foot);
+        document_metadata(p.doc, "comparison of network counters", "netprof, network, counters, comparison",
+                          c->run_count ? c->runs[c->run_count - 1]->wall_ns : 0);
+        failed = arena_failed(p.memory);
+    }
+    arena_close(p.memory);
+    return document_made(p.doc, !failed, error);
+}

@@ -1,0 +1,537 @@
+// The report of Nsight Systems exports: how busy the GPUs were over time, processes side by side, and the tables. Beside
+// the recordings of a job it is a part of their report, on their axis.
+#include "render/base/arena.h"
+#include "render/chart/charts_plots.h"
+#include "render/pages/job/pages_job_view.h"
+#include "render/base/number.h"
+#include "pages.h"
+#include "render/pages/job/pages_job.h"
+#include "analysis/base/text.h"
+#include "analysis/base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DOT "  \xc2\xb7  "
+
+enum { ROWS = 20, NAME_CHARACTERS = 56, MAP_ROWS = 32, PROCESS_ROWS = 40, COLUMNS = 10 };
+
+// One GPU over the columns of the page's time.
+typedef struct gpu_lane {
+    const nsys *file;
+    const nsys_gpu *gpu;
+    const char *label;
+    double *busy[NSYS_BUSY];
+} gpu_lane;
+
+typedef struct page {
+    nsys_job *job;
+    document *doc;
+    arena *memory;
+    const job_view *over; // the job whose axis it is; NULL: its own
+    gpu_lane *lanes;
+    size_t lane_count, columns, gpu_count; // GPUs: those that several files tell of count once
+    double span_s;
+} page;
+
+static const nsys *first_file(const page *p)
+{
+    return &p->job->files[0];
+}
+
+// The tables of all that was read.
+static nsys *tables_of(const page *p)
+{
+    return p->job->file_count > 1 ? &p->job->together : &p->job->files[0];
+}
+
+// The share of each file's time, over all GPUs; NAN without any.
+static double mean_busy(const page *p, int what)
+{
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < p->lane_count; i++) {
+        sum += (double)p->lanes[i].gpu->busy_ns[what];
+        all += (double)(p->lanes[i].file->end_ns - p->lanes[i].file->begin_ns);
+    }
+    return all > 0 ? sum / all : (double)NAN;
+}
+
+// ---- lanes ----
+
+static const nsys_process *only_process(const nsys *n)
+{
+    return n->process_count == 1 ? &n->processes[0] : NULL;
+}
+
+// "rank 3, GPU 0"; files that tell no rank go by their host, else by their name.
+static const char *lane_label(page *p, size_t file, const nsys_gpu *gpu)
+{
+    const nsys *n = &p->job->files[file];
+    const nsys_process *process = only_process(n);
+    const char *whose = "", *name = strrchr(n->path, '/');
+    if (p->job->file_count > 1) {
+        if (process && process->rank >= 0)
+            whose = arena_format(p->memory, "rank %lld, ", (long long)process->rank);
+        else
+            whose = arena_format(p->memory, "%s, ", name ? name + 1 : n->path);
+    }
+    if (gpu->pid >= 0)
+        return arena_format(p->memory, "%sGPU %lld of %lld", whose, (long long)gpu->device, (long long)gpu->pid);
+    return arena_format(p->memory, "%sGPU %lld", whose, (long long)gpu->device);
+}
+
+// The clocks of the job's nodes are known better: a file of such a node is moved as the node is.
+static double node_shift_s(const page *p, const nsys *n)
+{
+    const job_report *job = p->over->job;
+    for (size_t i = 0; i < job->node_count; i++)
+        if (text_same_host(job->nodes[i].host, n->host)) return job->nodes[i].shift_s;
+    return 0;
+}
+
+// Where the page's time begins, since the file's profile began.
+static int64_t page_begin(const page *p, size_t file)
+{
+    const nsys *n = &p->job->files[file];
+    if (p->over) return p->over->job->begin_ns - n->session_ns - (int64_t)llround(node_shift_s(p, n) * 1e9);
+    return p->job->placed && p->job->file_count > 1 ? p->job->from_ns - p->job->begin_ns[file] : n->begin_ns;
+}
+
+static void find_span(page *p)
+{
+    p->columns = p->over ? 240 : 120; // profiles are finer than recordings
+    if (p->over) {
+        p->span_s = p->over->job->end_s;
+    } else if (p->job->placed && p->job->file_count > 1) {
+        p->span_s = (double)(p->job->to_ns - p->job->from_ns) / 1e9;
+    } else {
+        for (size_t i = 0; i < p->job->file_count; i++)
+            p->span_s = fmax(p->span_s, (double)(p->job->files[i].end_ns - p->job->files[i].begin_ns) / 1e9);
+    }
+}
+
+static bool same_gpu(const gpu_lane *a, const gpu_lane *b)
+{
+    const char *bus = a->gpu->bus, *other = b->gpu->bus;
+    return a->file->host && b->file->host && bus && other && strcmp(bus, other) == 0 &&
+           strcmp(a->file->host, b->file->host) == 0;
+}
+
+static size_t count_gpus(const page *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->lane_count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < i && !known; k++)
+            known = same_gpu(&p->lanes[i], &p->lanes[k]);
+        count += !known;
+    }
+    return count;
+}
+
+// In the order of the ranks.
+static bool make_lanes(page *p)
+{
+    size_t count = 0, *order = arena_make(p->memory, p->job->file_count + 1, sizeof *order), files = 0;
+    bool *taken = arena_make(p->memory, p->job->file_count + 1, sizeof *taken);
+    for (size_t i = 0; i < p->job->file_count; i++)
+        count += p->job->files[i].gpu_count;
+    p->lanes = arena_make(p->memory, count + 1, sizeof *p->lanes);
+    if (!order || !taken || !p->lanes) return false;
+    for (size_t i = 0; i < p->job->spent_count + p->job->file_count; i++) {
+        size_t file = i < p->job->spent_count ? p->job->spent[i].file : i - p->job->spent_count;
+        if (!taken[file]) order[files++] = file;
+        taken[file] = true;
+    }
+    for (size_t i = 0; i < files; i++) {
+        const nsys *n = &p->job->files[order[i]];
+        int64_t from = page_begin(p, order[i]), to = from + (int64_t)llround(p->span_s * 1e9);
+        for (size_t g = 0; g < n->gpu_count; g++) {
+            gpu_lane *lane = &p->lanes[p->lane_count++];
+            *lane = (gpu_lane){.file = n, .gpu = &n->gpus[g], .label = lane_label(p, order[i], &n->gpus[g])};
+            for (int what = 0; what < NSYS_BUSY; what++) {
+                lane->busy[what] = arena_make(p->memory, p->columns, sizeof(double));
+                if (!lane->busy[what]) return false;
+                nsys_busy_columns(n, lane->gpu, what, from, to, lane->busy[what], p->columns);
+            }
+        }
+    }
+    p->gpu_count = count_gpus(p);
+    return true;
+}
+
+// ---- head ----
+
+// The name of a process in a sentence.
+static const char *process_name(page *p, size_t place)
+{
+    const nsys_spender *s = &p->job->spent[place];
+    const nsys *n = &p->job->files[s->file];
+    const char *name = strrchr(n->path, '/');
+    if (s->process->rank >= 0) return arena_format(p->memory, "rank %lld", (long long)s->process->rank);
+    if (only_process(n) || s->process->pid < 0) return name ? name + 1 : n->path;
+    return arena_format(p->memory, "process %lld", (long long)s->process->pid);
+}
+
+static const char *busy_sentence(page *p)
+{
+    double kernels = mean_busy(p, NSYS_BUSY_KERNELS), nccl = mean_busy(p, NSYS_BUSY_NCCL);
+    if (!isfinite(kernels)) return "The file tells of no work of a GPU";
+    // Shares of one GPU that are of several processes cannot be put together: they may have run at the same time.
+    const char *of = p->gpu_count < p->lane_count ? "Processes that share GPUs each"
+                     : p->lane_count > 1          ? arena_format(p->memory, "The %zu GPUs", p->lane_count)
+                                                  : "The GPU";
+    return arena_format(p->memory, "%s ran kernels %s of %s%s", of, number_percent(kernels).text,
+                        p->over ? "the profiled time" : "the time",
+                        nccl > 0 ? arena_format(p->memory, ", those of NCCL %s", number_percent(nccl).text) : "");
+}
+
+// Which host, how many GPUs, how long, from when on.
+static const char *what_it_is(page *p)
+{
+    const nsys *n = first_file(p);
+    size_t files = p->job->file_count;
+    int64_t begin = !p->job->placed ? 0 : files > 1 ? p->job->from_ns : n->session_ns + n->begin_ns;
+    const char *whose = files > 1             ? arena_format(p->memory, "%zu files" DOT, files)
+                        : n->host && *n->host ? arena_format(p->memory, "%s" DOT, n->host)
+                                              : "";
+    const char *when = begin       ? arena_format(p->memory, DOT "%s UTC", number_utc(begin, 0).text)
+                       : files > 1 ? DOT "no common date"
+                                   : DOT "the file does not tell the date";
+    return arena_format(p->memory, "%s%zu GPU%s%s%s%s", whose, p->gpu_count, p->gpu_count == 1 ? "" : "s",
+                        p->lane_count ? DOT : "", p->lane_count ? number_duration(p->span_s).text : "", when);
+}
+
+// Only what is worth a word: own threshold, 20 % above the mean.
+static void add_balance(page *p)
+{
+    for (int what = 0; what < NSYS_SPENT; what++) {
+        const nsys_balance *b = &p->job->balance[what];
+        if (b->count < 2 || !(b->ratio >= 1.2)) continue;
+        uint64_t high = p->job->spent[b->high].process->spent_ns[what];
+        document_verdict(p->doc, SEVERITY_INFO,
+                         arena_format(p->memory, "Most time in %s: %s, %s, %s times the mean of %zu processes.",
+                                      nsys_spent_name(what), process_name(p, b->high),
+                                      number_duration((double)high / 1e9).text, number_fixed(b->ratio, 2).text,
+                                      b->count));
+    }
+}
+
+// ---- busy over time ----
+
+static axes_scale time_axis(const page *p)
+{
+    if (p->over) return view_time_axis(p->over);
+    return (axes_scale){.axis = {0, p->span_s, false, false}, .format = AXES_TIME, .unit = ""};
+}
+
+static const char *map_question(page *p, size_t shown)
+{
+    if (shown < p->lane_count)
+        return arena_format(p->memory, "share of the time in which a kernel ran; the first %zu of %zu", shown,
+                            p->lane_count);
+    if (!p->over && p->job->file_count > 1 && !p->job->placed)
+        return "share in which a kernel ran; each since its first event";
+    return "share of the time in which a kernel ran";
+}
+
+static void add_map(page *p)
+{
+    size_t shown = p->lane_count < MAP_ROWS ? p->lane_count : MAP_ROWS;
+    map_row *rows = arena_make(p->memory, shown, sizeof *rows);
+    for (size_t i = 0; rows && i < shown; i++) {
+        const gpu_lane *lane = &p->lanes[i];
+        double length = (double)(lane->file->end_ns - lane->file->begin_ns);
+        double share = (double)lane->gpu->busy_ns[NSYS_BUSY_KERNELS] / length;
+        rows[i] = (map_row){.label = lane->label,
+                            .values = lane->busy[NSYS_BUSY_KERNELS],
+                            .right = arena_text(p->memory, number_percent(share).text)};
+    }
+    map_style style = {.columns = p->columns,
+                       .axis = time_axis(p),
+                       .from = 0,
+                       .to = p->span_s,
+                       .ramp = INK_BLUE,
+                       .max = 1,
+                       .format = AXES_PERCENT,
+                       .unit = "",
+                       .label_head = "GPU",
+                       .right_head = p->job->file_count > 1 || p->over ? "of its file" : "of all time"};
+    if (p->over) {
+        style.phases = p->over->phases;
+        style.phase_count = p->over->phase_count;
+    }
+    if (rows && p->columns <= MAP_COLUMNS)
+        document_add(p->doc,
+                     chart_map((chart_head){"gpu-busy", "Busy GPUs", map_question(p, shown)}, &style, rows, shown));
+}
+
+static bool band_of(page *p, int what, lines_curve *curve)
+{
+    double *all = arena_make(p->memory, 3 * p->columns, sizeof *all), *low = all + p->columns, *high = low + p->columns;
+    for (size_t k = 0; all && k < p->columns; k++) {
+        size_t known = 0;
+        double sum = 0;
+        low[k] = high[k] = all[k] = NAN;
+        for (size_t i = 0; i < p->lane_count; i++) {
+            double share = p->lanes[i].busy[what][k];
+            if (isnan(share)) continue;
+            sum += share;
+            known++;
+            low[k] = fmin(low[k], share);
+            high[k] = fmax(high[k], share);
+        }
+        if (known) all[k] = sum / (double)known;
+    }
+    bool many = p->lane_count > 1;
+    *curve = (lines_curve){.label = "",
+                           .ink = INK_RECEIVED,
+                           .pale = INK_RECEIVED_PALE,
+                           .y = all,
+                           .low = many ? low : NULL,
+                           .high = many ? high : NULL,
+                           .step = true};
+    return all != NULL;
+}
+
+static void add_lines(page *p)
+{
+    static const char *const below[NSYS_BUSY] = {"of the time", "waiting included", "copies and fills"};
+    static const char *const labels[NSYS_BUSY] = {"Kernels", "NCCL", "Memory"};
+    lines_curve curves[NSYS_BUSY];
+    lines_panel panels[NSYS_BUSY];
+    size_t count = 0;
+    double *x = arena_make(p->memory, p->columns, sizeof *x);
+    if (!x) return;
+    for (size_t k = 0; k < p->columns; k++)
+        x[k] = p->span_s * ((double)k + .5) / (double)p->columns;
+    for (int what = 0; what < NSYS_BUSY; what++) {
+        if (!(mean_busy(p, what) > 0)) continue;
+        if (!band_of(p, what, &curves[count])) return;
+        panels[count] = (lines_panel){.label = labels[what],
+                                      .below = below[what],
+                                      .format = AXES_PERCENT,
+                                      .unit = "",
+                                      .curves = &curves[count],
+                                      .curve_count = 1,
+                                      .limit = NAN};
+        count++;
+    }
+    lines_style style = {.x = x, .count = p->columns, .axis = time_axis(p), .x_head = "seconds"};
+    if (p->over) {
+        style.phases = p->over->phases;
+        style.phase_count = p->over->phase_count;
+        style.phases_label = "Phases";
+    }
+    if (count)
+        document_add(p->doc,
+                     chart_lines((chart_head){"gpu-busy-lines", "Busy over time",
+                                              p->lane_count > 1 ? "line: mean of the GPUs; band: lowest to highest"
+                                                                : "share of each stretch of time"},
+                                 &style, panels, count));
+}
+
+// ---- processes ----
+
+static void process_cells(page *p, const nsys_spender *s, const bool shown[NSYS_SPENT], const char ***to)
+{
+    const nsys *n = &p->job->files[s->file];
+    const char *name = strrchr(n->path, '/');
+    *(*to)++ = s->process->rank >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->rank) : "";
+    for (int what = 0; what < NSYS_SPENT; what++) {
+        if (!shown[what]) continue;
+        double seconds = (double)s->process->spent_ns[what] / 1e9;
+        const nsys_balance *b = &p->job->balance[what];
+        const char *text = n->knows[what] ? arena_text(p->memory, number_duration(seconds).text) : NUMBER_UNKNOWN;
+        if (n->knows[what] && b->count > 1 && b->mean > 0)
+            text = arena_format(p->memory, "%s (%s\xc3\x97)", text, number_fixed(seconds * 1e9 / b->mean, 2).text);
+        *(*to)++ = text;
+    }
+    *(*to)++ = s->process->pid >= 0 ? arena_format(p->memory, "%lld", (long long)s->process->pid) : "";
+    *(*to)++ =
+        arena_format(p->memory, "%s%s%s", n->host ? n->host : "", n->host ? ": " : "", name ? name + 1 : n->path);
+}
+
+static void add_processes(page *p)
+{
+    table_column columns[NSYS_SPENT + 3] = {{"rank", TABLE_TEXT, 0}};
+    bool shown[NSYS_SPENT];
+    size_t width = 1, rows = p->job->spent_count < PROCESS_ROWS ? p->job->spent_count : PROCESS_ROWS;
+    if (p->job->spent_count < 2) return;
+    for (int what = 0; what < NSYS_SPENT; what++) {
+        shown[what] = p->job->balance[what].count > 0;
+        if (shown[what]) columns[width++] = (table_column){nsys_spent_name(what), TABLE_NUMBER, 0};
+    }
+    columns[width++] = (table_column){"process", TABLE_TEXT, 0};
+    columns[width++] = (table_column){"file", TABLE_NAME, 1};
+    const char **cells = arena_make(p->memory, width * rows + 1, sizeof *cells), **at = cells;
+    for (size_t i = 0; cells && i < rows; i++)
+        process_cells(p, &p->job->spent[i], shown, &at);
+    const char *question = "time spent, added up over streams and threads (times the mean)";
+    if (rows < p->job->spent_count)
+        question = arena_format(p->memory, "the first %zu of %zu; time spent, added up (times the mean)", rows,
+                                p->job->spent_count);
+    if (cells)
+        document_add(p->doc, chart_table((chart_head){"processes", "Processes side by side", question}, columns, width,
+                                         cells, rows));
+    if (p->job->repeated_rank >= 0)
+        document_note(p->doc,
+                      arena_format(p->memory, "Rank %lld is in several files: what these have in common counts twice.",
+                                   (long long)p->job->repeated_rank));
+}
+
+// ---- tables ----
+
+// The beginning of a name: those of kernels are as long as their types.
+static const char *short_name(page *p, const char *name)
+{
+    const char *end = name;
+    size_t length, left = NAME_CHARACTERS;
+    while (*end && left--)
+        utf8_next(&end, &length);
+    return *end ? arena_format(p->memory, "%.*s\xe2\x80\xa6", (int)(end - name), name) : name;
+}
+
+static const char *quantity(page *p, const nsys_table *t, double value)
+{
+    bool bytes = strcmp(t->unit, "bytes") == 0;
+    if (!isfinite(value)) return NUMBER_UNKNOWN;
+    if (value <= 0) return "0";
+    return arena_text(p->memory, bytes ? number_prefixed(value, "B").text : number_duration(value / 1e9).text);
+}
+
+static size_t fill_row(page *p, const nsys_table *t, const nsys_row *row, const char **cells)
+{
+    const double values[] = {(double)row->total, row->mean,        row->median,
+                             (double)row->min,   (double)row->max, row->deviation};
+    cells[0] = isfinite(row->share) ? arena_text(p->memory, number_percent(row->share).text) : NUMBER_UNKNOWN;
+    cells[1] = quantity(p, t, values[0]);
+    cells[2] = arena_text(p->memory, number_grouped(row->count).text);
+    for (size_t k = 1; k < sizeof values / sizeof *values; k++)
+        cells[2 + k] = quantity(p, t, values[k]);
+    size_t n = 8;
+    if (t->of_title) cells[n++] = row->of ? row->of : "";
+    cells[n++] = short_name(p, row->name);
+    return n;
+}
+
+static void add_notes(page *p, const nsys_table *t)
+{
+    if (t->left_out)
+        document_note(p->doc,
+                      arena_format(p->memory, "%s: %s events without a plausible %s were left out.", t->title,
+                                   number_grouped(t->left_out).text, strcmp(t->unit, "bytes") == 0 ? "size" : "time"));
+    if (t->unended)
+        document_note(p->doc, arena_format(p->memory, "%s: %s never ended; they count to the last event of NVTX.",
+                                           t->title, number_grouped(t->unended).text));
+}
+
+static void add_table(page *p, nsys_kind kind)
+{
+    static const char *const names[NSYS_READ] = {
+        "cuda-api", "kernels", "memory-by-time", "memory-by-size", "cuda-graphs",
+        "nvtx",     "mpi",     "mpi-messages",   "os-runtime"};
+    const nsys_table *t = &tables_of(p)->tables[kind];
+    table_column columns[COLUMNS] = {{"share", TABLE_NUMBER, 0},  {"total", TABLE_NUMBER, 0},
+                                     {"count", TABLE_NUMBER, 0},  {"mean", TABLE_NUMBER, 0},
+                                     {"median", TABLE_NUMBER, 0}, {"min", TABLE_NUMBER, 0},
+                                     {"max", TABLE_NUMBER, 0},    {"std. dev.", TABLE_NUMBER, 0}};
+    size_t width = 8, n = 0, shown = t->row_count < ROWS ? t->row_count : ROWS;
+    if (t->of_title) columns[width++] = (table_column){t->of_title, TABLE_TEXT, 0};
+    columns[width++] = (table_column){"name", TABLE_NAME, 1};
+    const char **cells = arena_make(p->memory, width * shown + 1, sizeof *cells), *question = t->name;
+    for (size_t i = 0; cells && i < shown; i++)
+        n += fill_row(p, t, &t->rows[i], cells + n);
+    if (shown < t->row_count)
+        question = arena_format(p->memory, "%s: the first %zu of %zu", t->name, shown, t->row_count);
+    if (kind == NSYS_NVTX) question = arena_format(p->memory, "%s; a range within another counts in both", question);
+    if (cells && shown)
+        document_add(p->doc, chart_table((chart_head){names[kind], t->title, question}, columns, width, cells, shown));
+    add_notes(p, t);
+}
+
+static void add_body(page *p, bool brief)
+{
+    if (p->lane_count && p->span_s > 0) {
+        add_map(p);
+        add_lines(p);
+    }
+    add_processes(p);
+    for (int i = 0; i < (brief ? NSYS_MEMORY_TIME : NSYS_READ); i++)
+        add_table(p, (nsys_kind)i);
+    bool graphs = tables_of(p)->tables[NSYS_GRAPHS].row_count > 0;
+    if (graphs) document_note(p->doc, "CUDA graphs were recorded whole: what NCCL ran in them is not told apart.");
+    if (p->job->file_count > 1 && !p->over) document_note(p->doc, p->job->clock_text);
+}
+
+document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
+{
+    page p = {.job = job, .doc = document_open("GPU program tables"), .memory = arena_open()};
+    bool failed = !p.doc || !p.memory;
+    if (!failed) {
+        find_span(&p);
+        failed = !make_lanes(&p);
+    }
+    if (!failed) {
+        document_title(p.doc, busy_sentence(&p));
+        document_subline(p.doc, what_it_is(&p));
+        add_balance(&p);
+        add_body(&p, brief);
+        document_foot(p.doc,
+                      arena_format(p.memory,
+                                   "Nsight Systems export%s" DOT "netprof %s" DOT "busy: at least one kernel ran, "
+                                   "whatever the number of streams; deviation of the sample",
+                                   job->file_count > 1 ? "s" : "", netprof_version()));
+        document_metadata(p.doc, "GPU program tables", "netprof, CUDA, Nsight Systems, NCCL",
+                          first_file(&p)->session_ns);
+        failed = arena_failed(p.memory);
+    }
+    arena_close(p.memory);
+    return document_made(p.doc, !failed, error);
+}
+
+// How much of the files lies in the job's time.
+static const char *where_it_lies(page *p)
+{
+    size_t outside = 0, undated = 0, strange = 0, moved = 0;
+    for (size_t i = 0; i < p->job->file_count; i++) {
+        const nsys *n = &p->job->files[i];
+        int64_t from = page_begin(p, i), to = from + (int64_t)llround(p->span_s * 1e9);
+        bool known = false;
+        for (size_t k = 0; k < p->over->job->node_count; k++)
+            known |= text_same_host(p->over->job->nodes[k].host, n->host);
+        undated += !n->session_ns;
+        outside += n->session_ns && n->bin_count && (n->end_ns < from || n->begin_ns > to);
+        strange += !known;
+        moved += n->session_ns && node_shift_s(p, n) != 0;
+    }
+    return arena_format(
+        p->memory, "%s, on the job's time by when each profile began (UTC), by its host's clock%s%s%s%s.",
+        busy_sentence(p),
+        moved ? arena_format(p->memory, "; %zu of %zu are moved with their node", moved, p->job->file_count) : "",
+        undated ? arena_format(p->memory, "; %zu of %zu files do not tell when", undated, p->job->file_count) : "",
+        outside ? arena_format(p->memory, "; %zu of %zu lie outside the job's time", outside, p->job->file_count) : "",
+        strange ? arena_format(p->memory, "; %zu of %zu are of hosts without a recording", strange, p->job->file_count)
+                : "");
+}
+
+bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs)
+{
+    job_view v = {0};
+    page p = {.job = programs, .doc = doc, .over = &v};
+    bool good = job_view_begin(&v, job);
+    if (good) {
+        p.memory = v.memory;
+        find_span(&p);
+        good = make_lanes(&p);
+    }
+    if (good) {
+        document_part(doc, "GPU programs");
+        document_subline(doc, where_it_lies(&p));
+        add_body(&p, false);
+        good = !arena_failed(v.memory);
+    }
+    job_view_end(&v);
+    return good;
+}

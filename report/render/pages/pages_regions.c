@@ -1,0 +1,389 @@
+// The report of regions: where the time of a job's code went, which rank is unlike the others, what the NICs did.
+#include "render/base/arena.h"
+#include "render/base/buffer.h"
+#include "render/chart/charts.h"
+#include "render/base/number.h"
+#include "pages.h"
+#include "analysis/data/traffic.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOT   "  \xc2\xb7  "
+#define TIMES "\xc3\x97"
+
+enum { VERDICT_LINES = 6, TABLE_ROWS = 20, HEAT_ROWS = 10, HEAT_RANKS = 256, BINS = 16, FINDINGS = 24, BYTES_ROWS = 8 };
+static const double folded = .01; // regions below this share are left out of a long table
+
+typedef struct page {
+    const regions *r;
+    document *doc;
+    arena *memory;
+} page;
+
+// ---- head ----
+
+static void add_head(page *p)
+{
+    const regions *r = p->r;
+    buffer b = {0};
+    document_title(p->doc, r->title ? r->title : "");
+    if (r->command && *r->command) buffer_printf(&b, "%s" DOT, r->command);
+    buffer_printf(&b, "%zu rank%s on %zu host%s", r->rank_count, r->rank_count == 1 ? "" : "s", r->host_count,
+                  r->host_count == 1 ? "" : "s");
+    if (r->job && *r->job) buffer_printf(&b, DOT "job %s", r->job);
+    if (r->wall_ns) buffer_printf(&b, DOT "%s UTC", number_utc(r->wall_ns, 0).text);
+    if (r->elapsed_ns) buffer_printf(&b, DOT "%s", number_duration((double)r->elapsed_ns / 1e9).text);
+    buffer_printf(&b, DOT "%s calls", number_prefixed((double)r->calls, "").text);
+    document_subline(p->doc, b.data ? b.data : "");
+    buffer_free(&b);
+    for (size_t i = 0; i < r->note_count && i < VERDICT_LINES; i++)
+        document_verdict(p->doc, r->notes[i].severity, r->notes[i].text);
+}
+
+// ---- the tree ----
+
+static const char *duration(page *p, double ns)
+{
+    return arena_text(p->memory, isfinite(ns) ? number_duration(ns / 1e9).text : NUMBER_UNKNOWN);
+}
+
+static severity node_severity(const regions *r, const regions_node *n)
+{
+    severity worst = SEVERITY_OK;
+    for (size_t i = n->first_finding; i < n->first_finding + n->finding_count; i++)
+        if (r->findings[i].severity > worst && r->findings[i].part == REGIONS_NONE) worst = r->findings[i].severity;
+    return worst;
+}
+
+static void fill_nic(page *p, const regions_node *n, region_row *row)
+{
+    const regions_nic *nic = &n->nic;
+    row->sent = row->paused = row->retries = NUMBER_UNKNOWN;
+    row->sent_share = row->bytes_per_s = NAN;
+    if (nic->state == REGIONS_TOO_SHORT) row->note = "WATCH  too short for its counters";
+    if (nic->state != REGIONS_KNOWN) return;
+    double rate = nic->bytes_per_s[TRAFFIC_SENT];
+    row->bytes_per_s = nic->bytes_known[TRAFFIC_SENT] ? rate : NAN;
+    row->sent =
+        arena_text(p->memory, nic->bytes_known[TRAFFIC_SENT] && isfinite(rate) ? number_volume_rate(rate, "bytes").text
+                                                                               : NUMBER_UNKNOWN);
+    row->sent_share = nic->line_bytes_per_s > 0 ? rate / nic->line_bytes_per_s : NAN;
+    if (isfinite(nic->paused))
+        row->paused = arena_text(p->memory, nic->paused > 0 ? number_percent(nic->paused).text : "0");
+    if (nic->retries_known)
+        row->retries = arena_text(p->memory, nic->retries ? number_prefixed((double)nic->retries, "").text : "0");
+}
+
+static region_row row_of(page *p, const regions_node *n)
+{
+    const regions *r = p->r;
+    region_row row = {.name = n->name, .depth = n->depth, .share = n->share, .own_share = n->own_share, .odd = ""};
+    row.calls = arena_text(p->memory, number_prefixed((double)n->sums.calls, "").text);
+    row.time = duration(p, n->mean_ns);
+    row.own = duration(p, n->cell_count ? (double)n->sums.exclusive_ns / (double)n->cell_count : NAN);
+    if (n->odd != REGIONS_NONE && n->odd_notable && isfinite(n->odd_over_median)) {
+        row.odd = arena_format(p->memory, "%s " TIMES "%s", r->ranks[n->cells[n->odd].rank].label,
+                               number_fixed(n->odd_over_median, 2).text);
+        row.odd_strong = true;
+    }
+    row.severity = node_severity(r, n);
+    row.tip = arena_format(p->memory, "%s: %zu ranks, fastest %s, slowest %s", n->name, n->cell_count,
+                           duration(p, (double)n->fastest_ns), duration(p, (double)n->slowest_ns));
+    fill_nic(p, n, &row);
+    return row;
+}
+
+static void add_tree(page *p, bool whole)
+{
+    const regions *r = p->r;
+    bool fold = !whole && r->node_count > TABLE_ROWS;
+    region_row *rows = arena_make(p->memory, r->node_count + 1, sizeof *rows);
+    size_t count = 0, left_out = 0;
+    char note[400];
+    for (size_t i = 0; rows && i < r->node_count; i++) {
+        if (fold && r->nodes[i].share < folded && node_severity(r, &r->nodes[i]) < SEVERITY_WATCH)
+            left_out++;
+        else
+            rows[count++] = row_of(p, &r->nodes[i]);
+    }
+    if (!rows || !count) {
+        document_note(p->doc, "No region was measured.");
+        return;
+    }
+    snprintf(
+        note, sizeof note,
+        "Dark: own time, without children. Time: mean of the ranks that have the region. Odd rank: farthest from the "
+        "median, where notable. "
+        "NIC counters belong to the device: what other programs and ranks of the host moved meanwhile is in them.%s",
+        left_out ? " Regions below 1 % are left out." : "");
+    document_add(p->doc,
+                 chart_regions((chart_head){whole ? "all-regions" : "regions", whole ? "All regions" : "Region table",
+                                            "where did the time go, and what did the NICs do meanwhile?"},
+                               rows, count, note));
+    if (whole) return;
+    document_add(p->doc, chart_icicle((chart_head){"icicle", "Time and traffic",
+                                                   "width is time, colour is bytes sent per second and host (log)"},
+                                      rows, count, "Hatched: not measured. Grey: nothing was sent."));
+}
+
+// ---- balance ----
+
+static int by_imbalance(const void *a, const void *b)
+{
+    const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
+    double p = fabs(x->odd_distance_ns), q = fabs(y->odd_distance_ns);
+    return p > q ? -1 : p < q ? 1 : x < y ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void add_balance(page *p)
+{
+    const regions *r = p->r;
+    const regions_node **nodes = arena_make(p->memory, r->node_count + 1, sizeof *nodes);
+    const char **columns = arena_make(p->memory, r->rank_count + 1, sizeof *columns);
+    heat_row rows[HEAT_ROWS];
+    size_t count = 0, shown = 0;
+    if (!nodes || !columns || r->rank_count < 2) return;
+    if (r->rank_count > HEAT_RANKS) {
+        document_note(
+            p->doc,
+            "Balance over ranks: more ranks than a page can show; netprof regions --csv --rank all lists them.");
+        return;
+    }
+    for (size_t i = 0; i < r->rank_count; i++)
+        columns[i] = r->ranks[i].label;
+    for (size_t i = 0; i < r->node_count; i++)
+        if (r->nodes[i].cell_count > 1 && r->nodes[i].median_ns > 0) nodes[count++] = &r->nodes[i];
+    qsort(nodes, count, sizeof *nodes, by_imbalance);
+    if (count > HEAT_ROWS) count = HEAT_ROWS;
+    qsort(nodes, count, sizeof *nodes, by_place);
+    for (size_t i = 0; i < count; i++) {
+        double *values = arena_make(p->memory, r->rank_count, sizeof *values);
+        if (!values) return;
+        for (size_t k = 0; k < r->rank_count; k++) {
+            const regions_cell *cell = regions_cell_of(nodes[i], k);
+            values[k] = cell ? (double)cell->sums.inclusive_ns / nodes[i]->median_ns : NAN;
+        }
+        rows[shown] =
+            (heat_row){.label = nodes[i]->name, .unit = "", .ramp = INK_DIVERGING, .span = 1.4, .values = values};
+        rows[shown].note = nodes[i]->odd_notable && nodes[i]->odd != REGIONS_NONE
+                               ? arena_format(p->memory, "rank %s", r->ranks[nodes[i]->cells[nodes[i]->odd].rank].label)
+                               : "alike";
+        shown++;
+    }
+    if (shown)
+        document_add(p->doc, chart_heat((chart_head){"balance", "Balance over ranks",
+                                                     "time \xc3\xb7 median of ranks: who is unlike the others?"},
+                                        columns, r->rank_count, rows, shown,
+                                        "Blue: shorter than the median (the end: 0.7 of it), orange: longer (1.4 "
+                                        "times). Hatched: the rank never was there."));
+}
+
+// ---- how long the calls took ----
+
+// The region that tells most: that of the odd rank that is farthest off, else the one with the most own time.
+static const regions_node *telling_node(const regions *r)
+{
+    const regions_node *best = NULL;
+    for (size_t i = 0; i < r->node_count; i++) {
+        const regions_node *n = &r->nodes[i];
+        if (!n->sums.measured || n->sums.measured < 8) continue;
+        if (!best || (n->odd_notable && !best->odd_notable) ||
+            (n->odd_notable == best->odd_notable &&
+             (n->odd_notable ? fabs(n->odd_distance_ns) > fabs(best->odd_distance_ns)
+                             : n->own_share > best->own_share)))
+            best = n;
+    }
+    return best;
+}
+
+// Buckets gathered into powers of two.
+static void gather(const uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], double octaves[64])
+{
+    memset(octaves, 0, 64 * sizeof *octaves);
+    for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++) {
+        uint64_t floor_ns = netprof_histogram_floor_ns(i);
+        int octave = floor_ns ? 63 - __builtin_clzll(floor_ns) : 0;
+        octaves[octave] += (double)buckets[i];
+    }
+}
+
+static bool make_histogram(page *p, chart *x)
+{
+    const regions_node *n = telling_node(p->r);
+    uint64_t all[NETPROF_HISTOGRAM_BUCKETS], one[NETPROF_HISTOGRAM_BUCKETS];
+    double sums[64], odd[64];
+    int first = 0, last = 63;
+    const char *labels[64];
+    if (!n || !regions_histogram(n, all)) return false;
+    bool has_odd = n->odd_notable && n->odd != REGIONS_NONE && regions_cell_histogram(&n->cells[n->odd], one);
+    gather(all, sums);
+    if (has_odd) gather(one, odd);
+    while (first < 63 && sums[first] == 0)
+        first++;
+    while (last > first && sums[last] == 0)
+        last--;
+    if (last - first >= BINS) first = last - BINS + 1;
+    for (int i = first; i <= last; i++)
+        labels[i - first] = arena_text(p->memory, number_duration(ldexp(1e-9, i)).text);
+    histogram_set set = {.label = n->name, .values = {sums + first, has_odd ? odd + first : NULL}};
+    histogram_style style = {
+        .way = {"all ranks",
+                has_odd ? arena_format(p->memory, "rank %s", p->r->ranks[n->cells[n->odd].rank].label) : NULL},
+        .bins = labels,
+        .bin_count = (size_t)(last - first + 1),
+        .what = "calls"};
+    *x = chart_histograms(
+        (chart_head){"durations", "Time per call", "share of calls, from each power of two of nanoseconds on"}, &style,
+        &set, 1);
+    return true;
+}
+
+// ---- the program's bytes against the NICs' ----
+
+static bool make_bytes(page *p, chart *x)
+{
+    static const table_column columns[] = {{"region", TABLE_TEXT, 1},
+                                           {"declared", TABLE_NUMBER, 0},
+                                           {"NICs sent", TABLE_NUMBER, 0},
+                                           {"ratio", TABLE_NUMBER, 0}};
+    const regions *r = p->r;
+    const char **cells = arena_make(p->memory, 4 * BYTES_ROWS, sizeof *cells);
+    size_t count = 0;
+    for (size_t i = 0; cells && i < r->node_count && count < BYTES_ROWS; i++) {
+        const regions_node *n = &r->nodes[i];
+        bool nic = n->nic.state == REGIONS_KNOWN && n->nic.bytes_known[TRAFFIC_SENT];
+        if (!n->bytes) continue;
+        const char **row = cells + 4 * count++;
+        row[0] = n->name;
+        row[1] = arena_text(p->memory, number_volume((double)n->bytes, "bytes").text);
+        row[2] = arena_text(p->memory,
+                            nic ? number_volume((double)n->nic.bytes[TRAFFIC_SENT], "bytes").text : NUMBER_UNKNOWN);
+        row[3] = isfinite(n->nic.sent_over_declared)
+                     ? arena_format(p->memory, TIMES "%s", number_fixed(n->nic.sent_over_declared, 2).text)
+                     : NUMBER_UNKNOWN;
+    }
+    if (!count) return false;
+    *x = chart_table((chart_head){"bytes", "Program bytes and NIC bytes", "does the code send what it thinks?"},
+                     columns, 4, cells, count);
+    return true;
+}
+
+static void add_calls_and_bytes(page *p)
+{
+    chart calls, bytes;
+    bool has_calls = make_histogram(p, &calls), has_bytes = make_bytes(p, &bytes);
+    if (has_calls && has_bytes)
+        document_beside(p->doc, calls, bytes, .5);
+    else if (has_calls)
+        document_add(p->doc, calls);
+    else if (has_bytes)
+        document_add(p->doc, bytes);
+}
+
+// ---- the pages behind ----
+
+static void add_findings(page *p)
+{
+    const regions *r = p->r;
+    size_t count = r->finding_count < FINDINGS ? r->finding_count : FINDINGS;
+    findings_row *rows = arena_make(p->memory, count + 1, sizeof *rows);
+    for (size_t i = 0; rows && i < count; i++) {
+        const regions_finding *f = &r->findings[i];
+        const regions_host *h = &r->hosts[f->host];
+        const char *device = f->device == DIFFERENCE_NONE || !h->schema ? "node" : h->schema->devices[f->device].name;
+        const char *more = f->places > 1 ? arena_format(p->memory, " and %zu more", f->places - 1) : "";
+        rows[i] = (findings_row){.severity = f->severity,
+                                 .rule = f->rule->name,
+                                 .claim = f->claim ? f->claim : "",
+                                 .advice = f->rule->advice,
+                                 .limit = NAN,
+                                 .threshold = "",
+                                 .explained_by = ""};
+        rows[i].devices = arena_format(p->memory, "%s: %s %s%s", r->nodes[f->node].name, h->name, device, more);
+    }
+    if (rows && count)
+        document_add(p->doc, chart_findings((chart_head){"findings", "Findings by region",
+                                                         "rules judged on what the NICs did during it"},
+                                            rows, count));
+}
+
+static void add_ranks(page *p)
+{
+    enum { COLUMNS = 7, MOST = 512 };
+    static const table_column columns[COLUMNS] = {{"rank", TABLE_TEXT, 0},         {"host", TABLE_TEXT, 0},
+                                                  {"threads", TABLE_NUMBER, 0},    {"time in regions", TABLE_NUMBER, 0},
+                                                  {"calls", TABLE_NUMBER, 0},      {"mismatched", TABLE_NUMBER, 0},
+                                                  {"what is wrong", TABLE_TEXT, 1}};
+    const regions *r = p->r;
+    size_t count = r->rank_count < MOST ? r->rank_count : MOST;
+    const char **cells = arena_make(p->memory, COLUMNS * (count + 1), sizeof *cells);
+    for (size_t i = 0; cells && i < count; i++) {
+        const regions_rank *x = &r->ranks[i];
+        const char **row = cells + COLUMNS * i;
+        row[0] = x->label;
+        row[1] = r->hosts[x->host].name;
+        row[2] = arena_text(p->memory, number_grouped(x->threads).text);
+        row[3] = duration(p, (double)x->time_ns);
+        row[4] = arena_text(p->memory, number_prefixed((double)x->calls, "").text);
+        row[5] = arena_text(p->memory, x->mismatched ? number_grouped(x->mismatched).text : "0");
+        row[6] = !x->complete ? "its file is cut" : x->warning;
+    }
+    if (cells && count)
+        document_add(p->doc,
+                     chart_table((chart_head){"ranks", "Ranks", "one process each"}, columns, COLUMNS, cells, count));
+}
+
+static void add_data(page *p)
+{
+    const regions *r = p->r;
+    char text[600];
+    for (size_t i = 0; i < r->warning_count && i < 10; i++) {
+        snprintf(text, sizeof text, "%.250s: %.250s", r->warnings[i].path, r->warnings[i].text);
+        document_note(p->doc, text);
+    }
+    snprintf(text, sizeof text,
+             "%zu files. Measuring took about %s of the time of the regions. Bytes and rates of a region are those of "
+             "all NICs of the host while "
+             "it was open: a lower bound of what the host did, not attributable to one process. A region shorter than "
+             "%d times what its counters can tell has no figures of them.",
+             r->files, number_percent(r->overhead_share).text, REGIONS_TOO_SHORT_FOLD);
+    document_note(p->doc, text);
+}
+
+document *pages_regions(const regions *r, bool brief, netprof_error *error)
+{
+    page p = {.r = r, .doc = document_open("In-code regions"), .memory = arena_open()};
+    bool failed = !p.doc || !p.memory;
+    char foot[200];
+    if (!failed) {
+        add_head(&p);
+        add_tree(&p, false);
+        add_balance(&p);
+        add_calls_and_bytes(&p);
+        if (!brief) {
+            document_part(p.doc, "Details");
+            add_findings(&p);
+            if (r->node_count > TABLE_ROWS) add_tree(&p, true);
+            add_ranks(&p);
+            add_data(&p);
+        }
+        snprintf(foot, sizeof foot,
+                 "%zu rank files" DOT "netprof %s" DOT "time: exact, by rank" DOT
+                 "NIC counters: by device, shared by the ranks of a host",
+                 r->rank_count, netprof_version());
+        document_foot(p.doc, foot);
+        document_metadata(p.doc, "in-code regions", "netprof, regions, MPI, network", r->wall_ns);
+        failed = arena_failed(p.memory);
+    }
+    arena_close(p.memory);
+    return document_made(p.doc, !failed, error);
+}

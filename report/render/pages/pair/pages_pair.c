@@ -1,0 +1,60 @@
+#include "render/pages/pages.h"
+
+#include "render/base/buffer.h"
+#include "pair.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void set_foot(const pair *p, document *doc)
+{
+    buffer b = {0};
+    for (size_t i = 0; i < p->in->path_count; i++)
+        buffer_printf(&b, "%s%s", i ? " \xe2\x86\x92 " : "", base_name(p->in->paths[i]));
+    buffer_printf(&b, "%snetprof %s  \xc2\xb7  rates use each counter's own pair of time stamps",
+                  b.size ? "  \xc2\xb7  " : "", netprof_version());
+    document_foot(doc, b.data ? b.data : "");
+    buffer_free(&b);
+}
+
+static void set_metadata(const pair *p, document *doc)
+{
+    buffer b = {0};
+    const dataset *set = p->in->set;
+    buffer_text(&b, "netprof");
+    if (set && set->run_count && *set->runs[set->run_count - 1].host)
+        buffer_printf(&b, ", %s", set->runs[set->run_count - 1].host);
+    for (size_t i = 0; i < p->source_count; i++)
+        buffer_printf(&b, ", %s", p->sources[i].name);
+    document_metadata(doc, p->f->verdict ? p->f->verdict : "", b.data ? b.data : "", p->d->delta->wall_end_ns);
+    buffer_free(&b);
+}
+
+static void add_pages(pair *p, document *doc)
+{
+    set_foot(p, doc);
+    set_metadata(p, doc);
+    pair_overview(p, doc);
+    if (p->in->brief) return;
+    pair_findings(p, doc);
+    pair_devices(p, doc);
+    pair_sizes(p, doc);
+    pair_appendix(p, doc);
+}
+
+document *pages_pair(const pages_pair_input *in, netprof_error *error)
+{
+    pair p;
+    document *doc = document_open("Node counter report");
+    bool ok = pair_begin(&p, in) && doc;
+    if (ok) add_pages(&p, doc);
+    ok = ok && !p.failed;
+    pair_end(&p);
+    return document_made(doc, ok, error);
+}

@@ -1,0 +1,80 @@
+// What the pages of a pair of snapshots are about: the devices by source, their names, numbers by formula.
+#ifndef NETPROF_PAIR_H
+#define NETPROF_PAIR_H
+
+#include "render/chart/charts.h"
+#include "analysis/rules/evaluate.h"
+#include "analysis/rules/findings.h"
+#include "render/pages/pages.h"
+
+typedef struct pair_source {
+    const char *name;
+    size_t *devices; // the physical ones; without any, or without traffic of theirs, those that changed
+    const char **labels;
+    size_t count;
+    bool physical;
+} pair_source;
+
+typedef struct pair {
+    const pages_pair_input *in;
+    const difference *d;
+    const findings *f;
+    const netprof_schema *schema;
+    evaluation e;
+    pair_source *sources; // the one with the most traffic first
+    size_t source_count;
+    size_t *traffic; // devices whose bytes count, each byte once
+    size_t traffic_count;
+    bool is_virtual;   // of the traffic: no physical port moved anything, and these are virtual devices
+    size_t idle_ports; // then: physical ports that count bytes
+    bool failed;       // no memory
+} pair;
+
+bool pair_begin(pair *p, const pages_pair_input *in);
+void pair_end(pair *p);
+
+// A formula over a device's counters, by the text of it; status as of rules.
+reading pair_value(pair *p, const char *formula, size_t device);
+// Over the counter's own two stamps; NAN: unknown.
+double pair_counter_rate(const pair *p, size_t device, const char *counter);
+// Bytes per second by the catalog's role (CATALOG_RX_BYTES, ...); NAN: it has no such counter, or it is not known.
+double pair_role_rate(const pair *p, size_t device, uint32_t role);
+// "Cassini NIC", "interface", ...: what the devices of a source are called.
+const char *pair_noun(const char *source, bool plural);
+size_t pair_of(const pair *p, size_t device); // its source; DIFFERENCE_NONE
+
+// ---- rows of the strip and the heat map, as data (pair_rows.c) ----
+
+typedef struct pair_check {
+    const char *source, *label, *formula;
+    const char *format; // "%" of the time, "x" plain
+    const char *rules;  // whose findings this row shows, by commas
+} pair_check;
+
+typedef struct pair_rate {
+    const char *source;
+    int band;
+    const char *label, *unit, *formula;
+    bool harm;
+} pair_rate;
+
+extern const pair_check pair_checks[];
+extern const size_t pair_check_count;
+extern const pair_rate pair_rates[];
+extern const size_t pair_rate_count;
+
+// ---- the pages' parts ----
+
+void pair_overview(pair *p, document *doc);                                // title, verdict, traffic, strip, heat map
+void pair_strip(pair *p, document *doc, const pair_source *s, bool first); // health strip
+void pair_heat(pair *p, document *doc, const pair_source *s, bool first);  // activity heat map
+void pair_findings(pair *p, document *doc);                                // findings, balance
+void pair_devices(pair *p, document *doc);                                 // a page for each device that is different
+// The largest changes of each unit, of sources whose devices are parts of the kernel.
+void pair_sums(pair *p, document *doc, const pair_source *s);
+void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device); // packet sizes of one device
+void pair_sizes(pair *p, document *doc);                                             // histograms
+void pair_metrics(pair *p, document *doc);                                           // important metrics
+void pair_appendix(pair *p, document *doc);
+
+#endif

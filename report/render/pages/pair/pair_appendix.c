@@ -1,0 +1,534 @@
+// Important metrics, groups, gauges, clocks, quality of the data, method.
+#include "render/base/arena.h"
+#include "render/base/buffer.h"
+#include "render/base/number.h"
+#include "pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDE = 8 }; // so many devices have a column each; more are folded to sum and largest
+
+// ---- tables being built ----
+
+typedef struct sheet {
+    pair *p;
+    arena *memory;
+    const char **cells;
+    size_t count, room, columns;
+} sheet;
+
+static bool sheet_begin(pair *p, sheet *s, size_t columns)
+{
+    *s = (sheet){.p = p, .memory = arena_open(), .columns = columns};
+    p->failed = p->failed || !s->memory;
+    return s->memory;
+}
+
+static void put(sheet *s, const char *text)
+{
+    if (s->count == s->room) {
+        size_t room = s->room ? 2 * s->room : 256;
+        const char **cells = realloc(s->cells, room * sizeof *cells);
+        if (!cells) {
+            s->p->failed = true;
+            return;
+        }
+        s->cells = cells;
+        s->room = room;
+    }
+    s->cells[s->count++] = text;
+}
+
+static void put_number(sheet *s, number_text n)
+{
+    put(s, arena_text(s->memory, n.text));
+}
+
+static void put_heading(sheet *s, const char *text)
+{
+    put(s, text);
+    for (size_t i = 1; i < s->columns; i++)
+        put(s, "");
+}
+
+static void sheet_end(sheet *s, document *doc, chart_head head, const table_column *columns)
+{
+    if (s->count && !s->p->failed)
+        document_add(doc, chart_table(head, columns, s->columns, s->cells, s->count / s->columns));
+    s->p->failed = s->p->failed || arena_failed(s->memory);
+    arena_close(s->memory);
+    free(s->cells);
+}
+
+// What a counter did, in short.
+static number_text change_text(const difference_row *row)
+{
+    number_text n = number_prefixed((double)row->magnitude, "");
+    if (!row->compared)
+        snprintf(n.text, sizeof n.text, "not read");
+    else if (row->negative && row->magnitude) {
+        number_text positive = n;
+        snprintf(n.text, sizeof n.text, NUMBER_MINUS "%.60s", positive.text);
+    }
+    return n;
+}
+
+static const difference_row *row_of(const pair *p, size_t device, const char *name)
+{
+    size_t c = lookup_find(&p->e.index, device, name);
+    return c == LOOKUP_NONE ? NULL : &p->d->rows[c];
+}
+
+// Columns for devices: each of a few, else sum, most and whose.
+static size_t device_columns(const pair_source *s, table_column *columns, size_t from)
+{
+    size_t k = from;
+    for (size_t i = 0; i < s->count && s->count <= WIDE; i++)
+        columns[k++] = (table_column){s->labels[i], TABLE_NUMBER, 1};
+    if (s->count <= WIDE) return k;
+    columns[k++] = (table_column){"sum", TABLE_NUMBER, 1};
+    columns[k++] = (table_column){"most", TABLE_NUMBER, 1};
+    columns[k++] = (table_column){"on", TABLE_TEXT, 1};
+    return k;
+}
+
+static void put_devices(sheet *t, const pair_source *s, const char *name)
+{
+    double sum = 0;
+    const difference_row *most = NULL;
+    size_t where = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const difference_row *row = row_of(t->p, s->devices[i], name);
+        if (s->count <= WIDE) {
+            if (row)
+                put_number(t, change_text(row));
+            else
+                put(t, NUMBER_UNKNOWN);
+            continue;
+        }
+        if (!row || !row->compared || row->negative) continue;
+        sum += (double)row->magnitude;
+        if (most && row->magnitude <= most->magnitude) continue;
+        most = row;
+        where = i;
+    }
+    if (s->count <= WIDE) return;
+    put_number(t, number_prefixed(most ? sum : NAN, ""));
+    put_number(t, number_prefixed(most ? (double)most->magnitude : NAN, ""));
+    put(t, most && most->magnitude ? s->labels[where] : "");
+}
+
+// ---- sums of a source without devices in the usual sense ----
+
+void pair_sums(pair *p, document *doc, const pair_source *s)
+{
+    enum { EACH = 6 };
+    static const table_column columns[] = {{"unit", TABLE_TEXT, 0},
+                                           {"counter", TABLE_NAME, 0},
+                                           {"change", TABLE_NUMBER, 0},
+                                           {"rate", TABLE_NUMBER, 0},
+                                           {"meaning", TABLE_TEXT, 1}};
+    size_t count = 0, in_unit = 0;
+    difference_query query = {0};
+    size_t *rows = difference_select(p->d, &query, &count);
+    const char *unit = NULL;
+    char name[64], title[80];
+    sheet t;
+    if (!rows || !sheet_begin(p, &t, 5)) {
+        free(rows);
+        return;
+    }
+    for (size_t d = 0; d < s->count; d++) {
+        bool headed = false;
+        unit = NULL;
+        for (size_t i = 0; i < count; i++) {
+            const netprof_counter *c = &p->schema->counters[rows[i]];
+            const difference_row *row = &p->d->rows[rows[i]];
+            if (c->device != s->devices[d] || c->kind == NETPROF_KIND_HISTOGRAM) continue;
+            if (!unit || strcmp(unit, row->unit) != 0) {
+                unit = row->unit;
+                in_unit = 0;
+            }
+            if (in_unit++ >= EACH) continue;
+            if (!headed) put_heading(&t, s->labels[d]);
+            headed = true;
+            put(&t, *row->unit ? row->unit : NUMBER_UNKNOWN);
+            put(&t, c->name);
+            put_number(&t, change_text(row));
+            put_number(&t, number_volume_rate(row->rate_per_s, row->unit));
+            put(&t, row->entry ? row->entry->description : "");
+        }
+    }
+    free(rows);
+    snprintf(name, sizeof name, "changes-%.50s", s->name);
+    snprintf(title, sizeof title, strcmp(s->name, "ip") == 0 ? "The kernel's IP stack" : "Changes: %.50s", s->name);
+    sheet_end(&t, doc, (chart_head){name, title, "the largest of each unit"}, columns);
+}
+
+// ---- important metrics ----
+
+// How long a Cassini's counters have been running: by the one that counts every clock of an idle unit.
+static double lifetime_s(pair *p, size_t device)
+{
+    reading total = pair_value(p, "after(tou_tou_oxe_num_idles)", device);
+    return total.status == READING_OK ? total.number / pair_counter_rate(p, device, "tou_tou_oxe_num_idles") : NAN;
+}
+
+static void put_metric(sheet *t, const pair_source *s, const char *name, const double *lifetimes, bool lifetime)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        size_t c = lookup_find(&t->p->e.index, s->devices[i], name);
+        double value = NAN;
+        if (c != LOOKUP_NONE && t->p->d->rows[c].compared)
+            value = lifetime ? (double)t->p->d->delta->after[c] / lifetimes[i] : t->p->d->rows[c].rate_per_s;
+        put_number(t, number_prefixed(value, ""));
+    }
+}
+
+static void metrics_of(pair *p, document *doc, const pair_source *s, size_t part)
+{
+    table_column columns[WIDE + 3] = {{"counter", TABLE_NAME, 0}, {"unit", TABLE_TEXT, 0}, {"rate", TABLE_TEXT, 0}};
+    difference_table table = {0};
+    netprof_error error;
+    double lifetimes[WIDE];
+    char name[32], question[160];
+    sheet t;
+    for (size_t i = 0; i < s->count; i++) {
+        columns[i + 3] = (table_column){s->labels[i], TABLE_NUMBER, 1};
+        lifetimes[i] = lifetime_s(p, s->devices[i]);
+    }
+    if (difference_table_of_marks(p->d, s->name, CATALOG_IMPORTANT, &table, &error)) {
+        p->failed = true;
+        return;
+    }
+    if (sheet_begin(p, &t, s->count + 3)) {
+        for (size_t r = 0; r < table.row_count; r++) {
+            const catalog_entry *entry = catalog_find(s->name, table.names[r]);
+            put(&t, table.names[r]);
+            put(&t, entry ? entry->unit : "");
+            put(&t, "interval /s");
+            put_metric(&t, s, table.names[r], lifetimes, false);
+            if (isnan(lifetimes[0])) continue;
+            put(&t, "");
+            put(&t, "");
+            put(&t, "since start /s");
+            put_metric(&t, s, table.names[r], lifetimes, true);
+        }
+        snprintf(name, sizeof name, part ? "metrics-%zu" : "metrics", part + 1);
+        snprintf(question, sizeof question,
+                 isnan(lifetimes[0]) ? "rate in the interval"
+                                     : "rate in the interval, and since the counters started %.0f h ago",
+                 isnan(lifetimes[0]) ? 0 : lifetimes[0] / 3600);
+        sheet_end(&t, doc, (chart_head){name, "Important metrics", question}, columns);
+    }
+    difference_table_free(&table);
+}
+
+void pair_metrics(pair *p, document *doc)
+{
+    for (size_t i = 0; i < p->source_count; i++) {
+        const pair_source *s = &p->sources[i];
+        if (!s->count || !catalog_count(s->name, CATALOG_IMPORTANT)) continue;
+        for (size_t from = 0, part = 0; from < s->count && (p->in->all_nics || !part); from += WIDE, part++) {
+            pair_source some = *s;
+            some.devices += from;
+            some.labels += from;
+            some.count = s->count - from < WIDE ? s->count - from : WIDE;
+            metrics_of(p, doc, &some, part);
+        }
+        if (s->count > WIDE && !p->in->all_nics) {
+            char text[120];
+            snprintf(text, sizeof text, "The first %d of %zu %s; --all-nics shows all.", WIDE, s->count,
+                     pair_noun(s->name, true));
+            document_note(doc, text);
+        }
+    }
+}
+
+// ---- groups ----
+
+static bool changed_anywhere(const pair *p, const difference_table *table, size_t r)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        size_t cell = table->cells[r * table->column_count + c];
+        if (cell != DIFFERENCE_NONE && p->d->rows[cell].changed) return true;
+    }
+    return false;
+}
+
+static void put_group(sheet *t, const pair_source *s, size_t group, const catalog_group *g)
+{
+    difference_table table = {0};
+    netprof_error error;
+    size_t changed = 0;
+    if (difference_table_of_group(t->p->d, group, &table, &error)) {
+        t->p->failed = true;
+        return;
+    }
+    for (size_t r = 0; r < table.row_count; r++)
+        changed += changed_anywhere(t->p, &table, r);
+    if (changed) put_heading(t, arena_format(t->memory, "%s: %zu of %zu changed", g->title, changed, table.row_count));
+    for (size_t r = 0; r < table.row_count && changed; r++) {
+        const catalog_entry *entry = catalog_find(s->name, table.names[r]);
+        if (!changed_anywhere(t->p, &table, r)) continue;
+        put(t, table.names[r]);
+        put(t, entry ? entry->unit : "");
+        put_devices(t, s, table.names[r]);
+    }
+    difference_table_free(&table);
+}
+
+static void add_groups(pair *p, document *doc, const pair_source *s)
+{
+    table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
+    size_t count = device_columns(s, columns, 2);
+    const catalog_group *g;
+    char name[64], title[80];
+    sheet t;
+    if (!sheet_begin(p, &t, count)) return;
+    for (size_t i = 0; (g = catalog_group_at(i)); i++)
+        if (strcmp(g->source, s->name) == 0) put_group(&t, s, i, g);
+    snprintf(name, sizeof name, "groups-%.50s", s->name);
+    snprintf(title, sizeof title, "Groups of counters: %.50s", s->name);
+    sheet_end(&t, doc, (chart_head){name, title, "what changed in the interval; the unchanged is not listed"}, columns);
+}
+
+// ---- gauges and clocks ----
+
+static const char *plain_value(sheet *t, const netprof_counter *c, uint64_t value)
+{
+    bool is_signed = c->flags & NETPROF_SIGNED;
+    bool negative = is_signed && (int64_t)value < 0;
+    uint64_t size = negative ? 0 - value : value;
+    return arena_text(t->memory, number_grouped_signed(size, negative).text);
+}
+
+static void add_gauges(pair *p, document *doc)
+{
+    enum { MOST = 60 };
+    static const table_column columns[] = {{"device", TABLE_TEXT, 0},   {"gauge", TABLE_NAME, 0},
+                                           {"before", TABLE_NUMBER, 0}, {"after", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0},     {"meaning", TABLE_TEXT, 1}};
+    difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK};
+    size_t count = 0, *rows = difference_select(p->d, &query, &count);
+    sheet t;
+    if (!rows || !sheet_begin(p, &t, 6)) {
+        free(rows);
+        return;
+    }
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        const netprof_counter *c = &p->schema->counters[rows[i]];
+        put(&t, p->schema->devices[c->device].name);
+        put(&t, c->name);
+        put(&t, plain_value(&t, c, p->d->delta->before[rows[i]]));
+        put(&t, plain_value(&t, c, p->d->delta->after[rows[i]]));
+        put(&t, p->d->rows[rows[i]].unit);
+        put(&t, p->d->rows[rows[i]].entry ? p->d->rows[rows[i]].entry->description : "");
+    }
+    free(rows);
+    sheet_end(&t, doc, (chart_head){"gauges", "Gauges", "their value at both ends: a gauge has no rate"}, columns);
+    if (count > MOST) {
+        char text[80];
+        snprintf(text, sizeof text, "and %zu more gauges that changed", count - MOST);
+        document_note(doc, text);
+    }
+}
+
+static void add_clocks(pair *p, document *doc, const pair_source *s)
+{
+    table_column columns[WIDE + 5] = {{"counter", TABLE_NAME, 1}, {"unit", TABLE_TEXT, 0}};
+    difference_query query = {.clock = DIFFERENCE_ONLY_CLOCK};
+    size_t columns_count = device_columns(s, columns, 2), count = 0, found = 0;
+    size_t *rows = difference_select(p->d, &query, &found);
+    difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
+    free(rows);
+    char name[64];
+    sheet t;
+    if (!sums || !sheet_begin(p, &t, columns_count)) {
+        free(sums);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sums[i].source, s->name) != 0 || !(catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY))
+            continue;
+        if (!sums[i].value) continue;
+        put(&t, sums[i].name);
+        put(&t, sums[i].unit);
+        put_devices(&t, s, sums[i].name);
+    }
+    free(sums);
+    snprintf(name, sizeof name, "clocks-%.50s", s->name);
+    sheet_end(&t, doc,
+              (chart_head){name, "Counters that only tell time",
+                           "they grow without traffic and are left out of every ranking"},
+              columns);
+}
+
+// ---- quality of the data ----
+
+static void put_fact(sheet *t, const char *what, const char *value)
+{
+    put(t, what);
+    put(t, value);
+}
+
+static void put_reading(sheet *t)
+{
+    const pair *p = t->p;
+    const netprof_delta *delta = p->d->delta;
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t i = 0; i < p->schema->counter_count; i++) {
+        if (!p->d->rows[i].compared || delta->elapsed_ns[i] <= 0) continue;
+        if (delta->elapsed_ns[i] < least) least = delta->elapsed_ns[i];
+        if (delta->elapsed_ns[i] > most) most = delta->elapsed_ns[i];
+    }
+    if (delta->wall_begin_ns > 0)
+        put_fact(t, "Interval",
+                 arena_format(t->memory, "%s to %s UTC", number_utc(delta->wall_begin_ns, 3).text,
+                              number_utc(delta->wall_end_ns, 3).text));
+    if (most)
+        put_fact(t, "Between the two readings of a counter",
+                 arena_format(t->memory, "%.3f s to %.3f s", (double)least / 1e9, (double)most / 1e9));
+    if (delta->sweep_ns > 0)
+        put_fact(t, "A reading of everything took",
+                 arena_text(t->memory, number_duration((double)delta->sweep_ns / 1e9).text));
+    if (delta->stamp_error_ns > 0)
+        put_fact(t, "The files keep the counters' own times to within",
+                 arena_text(t->memory, number_duration((double)delta->stamp_error_ns / 1e9).text));
+    put_fact(t, "Counters",
+             arena_format(t->memory, "%zu, of which %zu could be compared and %zu changed", p->d->total.counters,
+                          p->d->total.compared, p->d->total.changed));
+}
+
+static void put_flags(sheet *t)
+{
+    static const char *const words[DIFFERENCE_FLAGS] = {
+        [NETPROF_FLAG_WRAPPED] = "passed the end of their width once; the difference takes it into account",
+        [NETPROF_FLAG_RESET] = "started again from 0; what came since is a lower bound",
+        [NETPROF_FLAG_NEW] = "only in the second snapshot; no difference",
+        [NETPROF_FLAG_GONE] = "only in the first snapshot; no difference",
+        [NETPROF_FLAG_SUSPECT] = "stand at their largest value; a lower bound",
+        [NETPROF_FLAG_UNKNOWN] = "could not be read at one of the two ends; no difference"};
+    for (size_t i = 0; i < DIFFERENCE_FLAGS; i++)
+        if (words[i] && t->p->d->total.flagged[i])
+            put_fact(t, arena_format(t->memory, "Flag: %s", netprof_flag_name((netprof_flag)i)),
+                     arena_format(t->memory, "%zu counters %s", t->p->d->total.flagged[i], words[i]));
+}
+
+static void put_warnings(sheet *t)
+{
+    enum { MOST = 8 };
+    const dataset *set = t->p->in->set;
+    for (size_t i = 0; set && i < set->warning_count && i < MOST; i++)
+        put_fact(t, i ? "" : "Warnings about the files",
+                 arena_format(t->memory, "%s: %s", set->warnings[i].path, set->warnings[i].text));
+    if (set && set->warning_count > MOST)
+        put_fact(t, "", arena_format(t->memory, "and %zu more", set->warning_count - MOST));
+}
+
+// What the data say about themselves: line rate and clock, derived.
+static void put_derived(sheet *t, const pair_source *s)
+{
+    if (strcmp(s->name, "cxi") != 0) return;
+    double lines[2] = {INFINITY, 0}, clocks[2] = {INFINITY, 0};
+    for (size_t i = 0; i < s->count; i++) {
+        double line = 5440 * pair_counter_rate(t->p, s->devices[i], "hni_pcs_good_cw");
+        double clock = pair_counter_rate(t->p, s->devices[i], "tou_tou_oxe_num_idles");
+        lines[0] = fmin(lines[0], line);
+        lines[1] = fmax(lines[1], line);
+        clocks[0] = fmin(clocks[0], clock);
+        clocks[1] = fmax(clocks[1], clock);
+    }
+    if (lines[1] > 0)
+        put_fact(t, "Line rate, from codewords of 5440 bits",
+                 arena_format(t->memory, "%.2f to %.2f Gb/s", lines[0] / 1e9, lines[1] / 1e9));
+    if (clocks[1] > 0)
+        put_fact(t, "Clock, from idle cycles",
+                 arena_format(t->memory, "%.5f to %.5f GHz", clocks[0] / 1e9, clocks[1] / 1e9));
+}
+
+static void add_quality(pair *p, document *doc)
+{
+    static const table_column columns[] = {{"", TABLE_TEXT, 0}, {"", TABLE_TEXT, 1}};
+    sheet t;
+    if (!sheet_begin(p, &t, 2)) return;
+    for (size_t i = 0; i < p->in->path_count; i++)
+        put_fact(&t, i ? "" : "Read from", p->in->paths[i]);
+    put_reading(&t);
+    for (size_t i = 0; i < p->source_count; i++)
+        put_derived(&t, &p->sources[i]);
+    put_flags(&t);
+    put_warnings(&t);
+    put_fact(&t, "Checks",
+             arena_format(t.memory, "%zu made, %zu could not be made", p->f->judged, p->f->unknown_count));
+    sheet_end(&t, doc, (chart_head){"quality", "Quality of the data", "can these numbers be trusted?"}, columns);
+}
+
+// ---- method ----
+
+static const char *thresholds_text(const rule *r, arena *a)
+{
+    static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
+    const char *text = "";
+    bool share = strncmp(r->unit, "of ", 3) == 0;
+    for (int s = SEVERITY_INFO; s < SEVERITIES; s++) {
+        const rule_threshold *t = &r->thresholds[s];
+        char number[32];
+        if (t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) continue;
+        rules_format(number, sizeof number, share ? "%" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
+        text = arena_format(a, "%s%s%s %s %s%s%s%s", text, *text ? ", " : "", severity_name((severity)s),
+                            signs[t->op - EXPRESSION_LESS], number, strcmp(t->origin, "own") ? " [" : "",
+                            strcmp(t->origin, "own") ? t->origin : "", strcmp(t->origin, "own") ? "]" : "");
+    }
+    return text;
+}
+
+static bool applies(const pair *p, const rule *r)
+{
+    for (size_t i = 0; i < p->source_count; i++)
+        if (strcmp(r->source, p->sources[i].name) == 0) return true;
+    return false;
+}
+
+static void add_method(pair *p, document *doc)
+{
+    static const table_column columns[] = {{"check", TABLE_TEXT, 0},
+                                           {"source", TABLE_TEXT, 0},
+                                           {"value in", TABLE_TEXT, 0},
+                                           {"thresholds; in brackets whose, else our own", TABLE_TEXT, 1}};
+    sheet t;
+    if (!sheet_begin(p, &t, 4)) return;
+    for (size_t i = 0; i < p->in->rules->count; i++) {
+        const rule *r = p->in->rules->items[i];
+        if (!applies(p, r)) continue;
+        put(&t, r->name);
+        put(&t, r->source);
+        put(&t, r->unit);
+        put(&t, thresholds_text(r, t.memory));
+    }
+    sheet_end(&t, doc, (chart_head){"method", "Method", "what was checked, and from which values on it is a finding"},
+              columns);
+    document_note(
+        doc,
+        "Rates are differences over the counter's own two time stamps where the driver gives them, else over the "
+        "device's times of reading. Byte rates use decimal prefixes (1 kB = 1000 B), line rates bits. A counter whose "
+        "value "
+        "could not be read is never taken for zero. Counters belong to the node: other programs' traffic is in them.");
+}
+
+void pair_appendix(pair *p, document *doc)
+{
+    document_part(doc, "Appendix");
+    add_quality(p, doc);
+    pair_metrics(p, doc);
+    for (size_t i = 0; i < p->source_count; i++)
+        if (p->sources[i].count && p->sources[i].count <= 64 && strcmp(p->sources[i].name, "ip") != 0)
+            add_groups(p, doc, &p->sources[i]);
+    add_gauges(p, doc);
+    for (size_t i = 0; i < p->source_count; i++)
+        if (p->sources[i].count) add_clocks(p, doc, &p->sources[i]);
+    add_method(p, doc);
+}

@@ -1,0 +1,280 @@
+// The findings with their evidence, what moved alike everywhere, what could not be judged, and the other sources.
+#include "render/base/arena.h"
+#include "render/base/buffer.h"
+#include "render/base/number.h"
+#include "pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- findings ----
+
+static bool alike(const finding *a, const finding *b)
+{
+    return a->rule == b->rule && a->severity == b->severity;
+}
+
+static bool is_first(const findings *f, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (alike(&f->items[i], &f->items[at])) return false;
+    return true;
+}
+
+// "cxi2 5.67, cxi3 5.63 and 4 more"
+static const char *devices_text(const findings *f, size_t at, arena *a)
+{
+    enum { NAMED = 8 };
+    const char *text = "";
+    size_t count = 0;
+    for (size_t i = at; i < f->count; i++) {
+        char value[48];
+        const finding *x = &f->items[i];
+        if (!alike(x, &f->items[at]) || ++count > NAMED) continue;
+        finding_value_text(x, value, sizeof value);
+        text = arena_format(a, "%s%s%s%s%s", text, *text ? ", " : "", finding_device(f, x), *value ? " " : "", value);
+    }
+    return count > NAMED ? arena_format(a, "%s and %zu more", text, count - NAMED) : text;
+}
+
+static const char *threshold_text(const finding *x, arena *a)
+{
+    static const char *const signs[] = {"<", "\xe2\x89\xa4", ">", "\xe2\x89\xa5"};
+    const rule_threshold *t = x->threshold;
+    char number[32];
+    bool share = strncmp(x->rule->unit, "of ", 3) == 0;
+    if (!t || t->op < EXPRESSION_LESS || t->op > EXPRESSION_GREATER_EQUAL) return "";
+    rules_format(number, sizeof number, share ? "%" : t->value != 0 && fabs(t->value) < 1e-3 ? "e" : "", t->value);
+    const char *origin = !t->origin || strcmp(t->origin, "own") == 0 ? "our own judgement" : t->origin;
+    return arena_format(a, "%s %s%s%s is \xe2\x80\x9c%s\xe2\x80\x9d (%s)", signs[t->op - EXPRESSION_LESS], number,
+                        *x->rule->unit ? " " : "", x->rule->unit, severity_name(x->severity), origin);
+}
+
+static void fill_evidence(pair *p, const finding *x, findings_row *r, arena *a)
+{
+    findings_evidence *e = arena_make(a, x->evidence_count + 1, sizeof *e);
+    for (size_t i = 0; e && i < x->evidence_count; i++) {
+        const finding_evidence *from = &x->evidence[i];
+        bool counter = from->counter != DIFFERENCE_NONE;
+        double rate = counter && !from->gauge ? p->d->rows[from->counter].rate_per_s : NAN;
+        e[i].name = from->name;
+        e[i].value = arena_format(a, "%s%s %s", from->gauge ? "is " : "",
+                                  counter ? number_grouped(from->value).text : number_prefixed(from->number, "").text,
+                                  from->unit ? from->unit : "");
+        e[i].rate = isnan(rate) ? "" : arena_text(a, number_volume_rate(rate, from->unit ? from->unit : "").text);
+    }
+    r->evidence = e;
+    r->evidence_count = e ? x->evidence_count : 0;
+}
+
+// The rule's value on every device of the source, where there are several.
+static void fill_strip(pair *p, const finding *x, findings_row *r, arena *a)
+{
+    size_t s = x->device == DIFFERENCE_NONE ? DIFFERENCE_NONE : pair_of(p, x->device);
+    r->limit = NAN;
+    if (s == DIFFERENCE_NONE || x->rule->per_node || p->sources[s].count < 2) return;
+    const pair_source *source = &p->sources[s];
+    double *values = arena_make(a, source->count, sizeof *values);
+    bool *found = arena_make(a, source->count, sizeof *found), any = false;
+    for (size_t i = 0; values && found && i < source->count; i++) {
+        evaluation_of(&p->e, x->rule, source->devices[i]);
+        reading v = evaluate(&p->e, &x->rule->value);
+        values[i] = v.status == READING_OK ? v.number : NAN;
+        any = any || values[i] > 0;
+        for (size_t k = 0; k < p->f->count; k++)
+            found[i] = found[i] || (alike(&p->f->items[k], x) && p->f->items[k].device == source->devices[i]);
+    }
+    if (!any || !found) return;
+    r->values = values;
+    r->found = found;
+    r->value_count = source->count;
+    r->limit = x->threshold ? x->threshold->value : NAN;
+    r->unit = x->rule->unit;
+}
+
+static void add_findings(pair *p, document *doc)
+{
+    const findings *f = p->f;
+    arena *a = arena_open();
+    findings_row *rows = a ? arena_make(a, f->count + 1, sizeof *rows) : NULL;
+    size_t count = 0;
+    for (size_t i = 0; rows && i < f->count; i++) {
+        const finding *x = &f->items[i];
+        if (!is_first(f, i)) continue;
+        findings_row *r = &rows[count++];
+        *r = (findings_row){.severity = x->severity,
+                            .rule = x->rule->name,
+                            .devices = devices_text(f, i, a),
+                            .claim = arena_format(a, "%s%s%s", x->device == DIFFERENCE_NONE ? "" : finding_device(f, x),
+                                                  x->device == DIFFERENCE_NONE ? "" : ": ", x->claim ? x->claim : ""),
+                            .threshold = threshold_text(x, a),
+                            .advice = x->rule->advice,
+                            .explained_by = x->explained_by};
+        fill_evidence(p, x, r, a);
+        fill_strip(p, x, r, a);
+    }
+    chart_head head = {"findings", "What was found", "worst first; the evidence is that of the first device named"};
+    if (count)
+        document_add(doc, chart_findings(head, rows, count));
+    else
+        document_note(doc, "No rule found anything, not even of minor interest.");
+    p->failed = p->failed || !a || arena_failed(a);
+    arena_close(a);
+}
+
+// ---- tables beside ----
+
+typedef struct rows_of_text {
+    arena *memory;
+    const char **cells;
+    size_t count, room;
+} rows_of_text;
+
+static void put(rows_of_text *t, const char *text)
+{
+    if (t->count < t->room) t->cells[t->count++] = text;
+}
+
+static bool begin_rows(pair *p, rows_of_text *t, size_t cells)
+{
+    t->memory = arena_open();
+    t->cells = t->memory ? arena_make(t->memory, cells + 1, sizeof *t->cells) : NULL;
+    t->room = t->cells ? cells : 0;
+    p->failed = p->failed || !t->cells;
+    if (!t->cells) arena_close(t->memory);
+    return t->cells;
+}
+
+static void end_rows(pair *p, rows_of_text *t)
+{
+    p->failed = p->failed || arena_failed(t->memory);
+    arena_close(t->memory);
+}
+
+static void add_balance(pair *p, document *doc)
+{
+    static const table_column columns[] = {{"source", TABLE_TEXT, 0},    {"way", TABLE_TEXT, 1},
+                                           {"devices", TABLE_NUMBER, 0}, {"total", TABLE_NUMBER, 1},
+                                           {"rate", TABLE_NUMBER, 1},    {"most", TABLE_NUMBER, 1},
+                                           {"on", TABLE_TEXT, 1},        {"least", TABLE_NUMBER, 1},
+                                           {"on", TABLE_TEXT, 1},        {"most / mean", TABLE_NUMBER, 0}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    size_t count = 0;
+    difference_balance *list = difference_balances(p->d, &count);
+    rows_of_text t = {0};
+    if (!list || !begin_rows(p, &t, count * COLUMNS)) {
+        free(list);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const difference_balance *b = &list[i];
+        if (b->devices < 2 || !b->sum) continue;
+        put(&t, b->source);
+        put(&t, b->role == CATALOG_TX_BYTES ? "sent" : "received");
+        put(&t, arena_format(t.memory, "%zu", b->devices));
+        put(&t, arena_text(t.memory, number_volume((double)b->sum, "bytes").text));
+        put(&t, arena_text(t.memory, number_volume_rate(b->rate_per_s, "bytes").text));
+        put(&t, arena_text(t.memory, number_volume((double)b->max, "bytes").text));
+        put(&t, p->schema->devices[b->max_device].name);
+        put(&t, arena_text(t.memory, number_volume((double)b->min, "bytes").text));
+        put(&t, p->schema->devices[b->min_device].name);
+        put(&t, arena_format(t.memory, "%.2f", b->max_over_mean));
+    }
+    chart_head head = {"balance", "Balance", "do the ports share the load? 1.00 is even"};
+    if (t.count) document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
+    end_rows(p, &t);
+    free(list);
+}
+
+static void add_background(pair *p, document *doc)
+{
+    static const table_column columns[] = {{"counter", TABLE_NAME, 0},
+                                           {"source", TABLE_TEXT, 0},
+                                           {"devices", TABLE_NUMBER, 0},
+                                           {"least", TABLE_NUMBER, 0},
+                                           {"most", TABLE_NUMBER, 0},
+                                           {"unit", TABLE_TEXT, 0},
+                                           {"per s and device", TABLE_NUMBER, 0},
+                                           {"meaning", TABLE_TEXT, 1}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    const findings *f = p->f;
+    rows_of_text t = {0};
+    if (!f->background_count || !begin_rows(p, &t, f->background_count * COLUMNS)) return;
+    for (size_t i = 0; i < f->background_count; i++) {
+        const finding_background *b = &f->background[i];
+        const catalog_entry *entry = catalog_find(b->source, b->counter);
+        put(&t, b->counter);
+        put(&t, b->source);
+        put(&t, arena_format(t.memory, "%zu", b->devices));
+        put(&t, arena_text(t.memory, number_grouped(b->min).text));
+        put(&t, arena_text(t.memory, number_grouped(b->max).text));
+        put(&t, b->unit);
+        put(&t, arena_text(t.memory, number_prefixed(b->rate_per_s, "").text));
+        put(&t, entry ? entry->description : "");
+    }
+    chart_head head = {"background", "Alike on all devices", "something around the node, no fault of one of them"};
+    document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
+    end_rows(p, &t);
+}
+
+static void add_unknown(pair *p, document *doc)
+{
+    enum { MOST = 40 };
+    static const table_column columns[] = {
+        {"check", TABLE_TEXT, 0}, {"device", TABLE_TEXT, 0}, {"counter", TABLE_NAME, 1}, {"reason", TABLE_TEXT, 1}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    const findings *f = p->f;
+    rows_of_text t = {0};
+    size_t shown = f->unknown_count < MOST ? f->unknown_count : MOST;
+    if (!shown || !begin_rows(p, &t, shown * COLUMNS)) return;
+    for (size_t i = 0; i < shown; i++) {
+        const finding_unknown *u = &f->unknown[i];
+        put(&t, u->rule->name);
+        put(&t, u->device == DIFFERENCE_NONE ? u->rule->source : p->schema->devices[u->device].name);
+        put(&t, u->counter ? u->counter : "");
+        put(&t, u->reason ? u->reason : "");
+    }
+    chart_head head = {"unknown", "Could not be judged", "never taken for good"};
+    document_add(doc, chart_table(head, columns, COLUMNS, t.cells, t.count / COLUMNS));
+    if (shown < f->unknown_count) {
+        char text[80];
+        snprintf(text, sizeof text, "and %zu more; netprof check --all lists them", f->unknown_count - shown);
+        document_note(doc, text);
+    }
+    end_rows(p, &t);
+}
+
+// ---- other sources ----
+
+static void add_other_sources(pair *p, document *doc)
+{
+    bool begun = false;
+    for (size_t i = 1; i < p->source_count; i++) {
+        const pair_source *s = &p->sources[i];
+        size_t changed = 0;
+        for (size_t k = 0; k < s->count; k++)
+            changed += p->d->devices[s->devices[k]].changed;
+        if (!changed || strcmp(s->name, "ethtool") == 0) continue; // its counters are judged with their interface
+        if (!begun) document_part(doc, "Other sources");
+        begun = true;
+        if (strcmp(s->name, "ip") != 0 && strcmp(s->name, "tcp") != 0) {
+            pair_strip(p, doc, s, false);
+            pair_heat(p, doc, s, false);
+        } else {
+            pair_sums(p, doc, s);
+        }
+    }
+}
+
+void pair_findings(pair *p, document *doc)
+{
+    document_part(doc, "Findings");
+    if (p->f->verdict) document_subline(doc, p->f->verdict);
+    add_findings(p, doc);
+    add_balance(p, doc);
+    add_background(p, doc);
+    add_unknown(p, doc);
+    add_other_sources(p, doc);
+}

@@ -1,0 +1,322 @@
+// Health strips and heat maps of a source's devices.
+#include "render/base/buffer.h"
+#include "render/base/number.h"
+#include "render/base/arena.h"
+#include "pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Is the rule one of a comma list?
+static bool listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ", ");
+        if (n == length && strncmp(at, name, n) == 0) return true;
+        at += n;
+        at += strspn(at, ", ");
+    }
+    return false;
+}
+
+// A strip being built: everything lives until the chart has copied it.
+typedef struct building {
+    pair *p;
+    const pair_source *s;
+    arena *memory;
+    strip_row *rows;
+    size_t count, room;
+} building;
+
+static strip_cell *add_row(building *b, const char *label)
+{
+    strip_cell *cells = b->count < b->room ? arena_make(b->memory, b->s->count + 1, sizeof *cells) : NULL;
+    if (!cells) return NULL;
+    b->rows[b->count++] = (strip_row){.label = label, .cells = cells};
+    return cells;
+}
+
+static void drop_row(building *b)
+{
+    b->count--;
+}
+
+static const finding *worst_finding(const findings *f, size_t device, const char *names, const char *class_name)
+{
+    for (size_t i = 0; i < f->count; i++) { // they are sorted, the worst first
+        const finding *x = &f->items[i];
+        if (x->device != device) continue;
+        if (names ? listed(names, x->rule->name) : strcmp(x->rule->class_name, class_name) == 0) return x;
+    }
+    return NULL;
+}
+
+// Two digits, where the columns are narrow.
+static number_text short_number(double value, const char *format)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    bool share = *format == '%';
+    size_t i = 0;
+    number_text n;
+    if (share) value *= 100;
+    for (; value >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes; i++)
+        value /= 1000;
+    if (value > 0 && value < .0095)
+        snprintf(n.text, sizeof n.text, "<.01%s", share ? "%" : "");
+    else
+        snprintf(n.text, sizeof n.text, "%.*f%s%s",
+                 value >= 9.5 || value == 0 ? 0
+                 : value >= .95             ? 1
+                                            : 2,
+                 value, prefixes[i], share ? "%" : "");
+    return n;
+}
+
+// One number of decimals for a row.
+static number_text row_number(double value, double most, const char *format, bool narrow)
+{
+    if (narrow && value > 0)
+        return *format == '%' && value >= .99995 ? number_fixed(100, 0) : short_number(value, format);
+    if (*format == '%' && value > 0)
+        return value >= .9999 && value <= 1.0001 ? number_percent(1) : number_percent(value);
+    if (most >= 1000 || (most < .1 && most > 0)) return number_prefixed(value, "");
+    return number_fixed(value, most >= 100 ? 0 : most >= 10 ? 1 : 2);
+}
+
+static void fill_check(building *b, const pair_check *check)
+{
+    strip_cell *cells = add_row(b, check->label);
+    double *values = arena_make(b->memory, b->s->count + 1, sizeof *values), most = 0;
+    bool any = false;
+    if (!cells || !values) return;
+    for (size_t i = 0; i < b->s->count; i++) {
+        reading r = pair_value(b->p, check->formula, b->s->devices[i]);
+        const finding *x = worst_finding(b->p->f, b->s->devices[i], check->rules, NULL);
+        values[i] = r.status == READING_OK ? r.number : NAN;
+        cells[i].state = r.status == READING_OK ? STRIP_KNOWN : r.status == READING_NONE ? STRIP_ABSENT : STRIP_UNKNOWN;
+        cells[i].severity = x ? x->severity : SEVERITY_OK;
+        if (x) cells[i].tip = x->claim;
+        if (x && cells[i].state != STRIP_KNOWN) { // found by other counters than these
+            cells[i].state = STRIP_KNOWN;
+            cells[i].text = "!";
+        }
+        if (cells[i].state == STRIP_UNKNOWN)
+            cells[i].tip =
+                arena_format(b->memory, "not read: %s %s", r.counter ? r.counter : "", r.reason ? r.reason : "");
+        any = any || cells[i].state != STRIP_ABSENT;
+        if (values[i] > most) most = values[i];
+        cells[i].weight = isnan(values[i]) ? 0 : values[i];
+    }
+    for (size_t i = 0; i < b->s->count; i++)
+        if (!isnan(values[i]))
+            cells[i].text = arena_text(b->memory, row_number(values[i], most, check->format, b->s->count > 8).text);
+    if (!any) drop_row(b);
+}
+
+static void finding_cell(building *b, strip_cell *cell, const finding *x)
+{
+    char value[48];
+    cell->state = STRIP_KNOWN;
+    cell->severity = x->severity;
+    cell->tip = x->claim;
+    cell->weight = fabs(x->value);
+    cell->text = arena_text(b->memory, finding_value_text(x, value, sizeof value));
+}
+
+// The class of a rule as a row: found, fine, or not known.
+static void fill_class(building *b, const char *class_name, const char *label)
+{
+    strip_cell *cells = add_row(b, label);
+    bool any = false;
+    for (size_t i = 0; cells && i < b->s->count; i++) {
+        const finding *x = worst_finding(b->p->f, b->s->devices[i], NULL, class_name);
+        cells[i].state = STRIP_ABSENT;
+        for (size_t k = 0; k < b->p->in->rules->count; k++) {
+            const rule *r = b->p->in->rules->items[k];
+            if (r->per_node || strcmp(r->class_name, class_name) != 0) continue;
+            if (!evaluation_applies(&b->p->e, r, b->s->devices[i])) continue;
+            evaluation_of(&b->p->e, r, b->s->devices[i]);
+            reading value = evaluate(&b->p->e, &r->value);
+            if (value.status == READING_OK && cells[i].state == STRIP_ABSENT) cells[i].state = STRIP_KNOWN;
+            if (value.status == READING_UNKNOWN) {
+                cells[i].state = STRIP_UNKNOWN;
+                cells[i].tip = arena_format(b->memory, "not read: %s %s", value.counter ? value.counter : "",
+                                            value.reason ? value.reason : "");
+            }
+        }
+        cells[i].text = "";
+        if (x) finding_cell(b, &cells[i], x);
+        any = any || cells[i].state != STRIP_ABSENT;
+    }
+    if (cells && !any) drop_row(b);
+}
+
+// "congestion-marks": "Congestion marks"
+static const char *rule_label(arena *a, const char *name)
+{
+    char *label = arena_copy(a, name, strlen(name) + 1, 1);
+    if (!label) return "";
+    for (char *at = label; *at; at++)
+        if (*at == '-') *at = ' ';
+    if (*label >= 'a' && *label <= 'z') *label = (char)(*label - 'a' + 'A');
+    return label;
+}
+
+// Findings worth watching that no row above shows.
+static void fill_other_findings(building *b)
+{
+    const findings *f = b->p->f;
+    for (size_t i = 0; i < f->count; i++) {
+        const finding *x = &f->items[i];
+        bool shown = x->severity < SEVERITY_WATCH || x->device == DIFFERENCE_NONE;
+        if (!shown) shown = strcmp(b->p->schema->devices[x->device].source, b->s->name) != 0;
+        for (size_t k = 0; k < pair_check_count && !shown; k++)
+            shown = strcmp(pair_checks[k].source, b->s->name) == 0 && listed(pair_checks[k].rules, x->rule->name);
+        for (size_t k = 0; k < i && !shown; k++)
+            shown = f->items[k].rule == x->rule && f->items[k].severity >= SEVERITY_WATCH;
+        strip_cell *cells = shown ? NULL : add_row(b, rule_label(b->memory, x->rule->name));
+        for (size_t d = 0; cells && d < b->s->count; d++) {
+            const finding *y = worst_finding(f, b->s->devices[d], x->rule->name, NULL);
+            cells[d].state = STRIP_ABSENT;
+            evaluation_of(&b->p->e, x->rule, b->s->devices[d]);
+            if (evaluate(&b->p->e, &x->rule->value).status == READING_OK) cells[d].state = STRIP_KNOWN;
+            cells[d].text = "";
+            if (y) finding_cell(b, &cells[d], y);
+        }
+    }
+}
+
+static const struct {
+    const char *name, *label;
+} classes[] = {{"link-down", "Link"},
+               {"link-errors", "Errors on the link"},
+               {"host-loss", "Loss in this host"},
+               {"back-pressure", "Back-pressure of this host"},
+               {"congestion", "Congestion in the network"},
+               {"transport", "Transport"}};
+
+static bool has_checks(const char *source)
+{
+    for (size_t i = 0; i < pair_check_count; i++)
+        if (strcmp(pair_checks[i].source, source) == 0) return true;
+    return false;
+}
+
+void pair_strip(pair *p, document *doc, const pair_source *s, bool first)
+{
+    building b = {.p = p, .s = s, .memory = arena_open(), .room = 64};
+    char name[64], title[96];
+    b.rows = b.memory ? arena_make(b.memory, b.room, sizeof *b.rows) : NULL;
+    if (!b.rows) {
+        arena_close(b.memory);
+        p->failed = true;
+        return;
+    }
+    bool detailed = has_checks(s->name);
+    for (size_t i = 0; i < pair_check_count && detailed; i++)
+        if (strcmp(pair_checks[i].source, s->name) == 0) fill_check(&b, &pair_checks[i]);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes && !detailed; i++)
+        fill_class(&b, classes[i].name, classes[i].label);
+    if (detailed) fill_other_findings(&b);
+    snprintf(name, sizeof name, first ? "health" : "health-%.50s", s->name);
+    snprintf(title, sizeof title, first ? "Link and path health" : "Health: %.40s %.40s", s->name,
+             pair_noun(s->name, true));
+    chart_head head = {name, title, s->count > 1 ? "is any unlike its peers?" : "is anything wrong?"};
+    if (b.count)
+        document_add(doc, chart_strip(head, s->labels, s->count, b.rows, b.count));
+    else
+        document_note(doc, "Health: none of the counters that the rules look at is in these files.");
+    p->failed = p->failed || arena_failed(b.memory);
+    arena_close(b.memory);
+}
+
+// ---- heat map ----
+
+typedef struct heating {
+    arena *memory;
+    heat_row *rows;
+    size_t count, room;
+} heating;
+
+static void add_heat(heating *h, const char *label, const char *unit, size_t band, bool harm, const double *values)
+{
+    if (h->count == h->room) return;
+    h->rows[h->count++] =
+        (heat_row){.label = label, .unit = unit, .band = band, .ramp = harm ? INK_ORANGE : INK_BLUE, .values = values};
+}
+
+static void heat_by_table(pair *p, heating *h, const pair_source *s)
+{
+    for (size_t k = 0; k < pair_rate_count; k++) {
+        const pair_rate *rate = &pair_rates[k];
+        double *values = strcmp(rate->source, s->name) ? NULL : arena_make(h->memory, s->count + 1, sizeof *values);
+        bool any = false;
+        for (size_t i = 0; values && i < s->count; i++) {
+            reading r = pair_value(p, rate->formula, s->devices[i]);
+            values[i] = r.status == READING_OK ? r.number : NAN;
+            any = any || r.status != READING_NONE;
+        }
+        if (any) add_heat(h, rate->label, rate->unit, (size_t)rate->band, rate->harm, values);
+    }
+}
+
+// Sources without a table: the largest of each unit, by their own names.
+static void heat_by_size(pair *p, heating *h, const pair_source *s)
+{
+    enum { EACH = 4, MOST = 24 };
+    difference_query query = {0};
+    size_t count = 0, found = 0, band = 0, in_band = 0;
+    size_t *rows = difference_select(p->d, &query, &found);
+    difference_sum *sums = rows ? difference_sums(p->d, rows, found, 0, &count) : NULL;
+    free(rows);
+    const char *unit = NULL;
+    for (size_t i = 0; sums && i < count && h->count < MOST; i++) {
+        if (strcmp(sums[i].source, s->name) != 0 || !sums[i].value || !(sums[i].rate_per_s > 0)) continue;
+        if (catalog_marks(s->name, sums[i].name) & CATALOG_CLOCK_ONLY) continue;
+        if (!unit || strcmp(unit, sums[i].unit) != 0) {
+            unit = sums[i].unit;
+            band++;
+            in_band = 0;
+        }
+        if (in_band++ >= EACH) continue;
+        double *values = arena_make(h->memory, s->count + 1, sizeof *values);
+        for (size_t k = 0; values && k < s->count; k++) {
+            size_t c = lookup_find(&p->e.index, s->devices[k], sums[i].name);
+            values[k] = c == LOOKUP_NONE ? NAN : p->d->rows[c].rate_per_s;
+        }
+        if (values)
+            add_heat(h, arena_text(h->memory, sums[i].name), arena_format(h->memory, "%s/s", *unit ? unit : ""), band,
+                     catalog_is_trouble(s->name, sums[i].name, unit), values);
+    }
+    free(sums);
+}
+
+void pair_heat(pair *p, document *doc, const pair_source *s, bool first)
+{
+    heating h = {.memory = arena_open(), .room = 64};
+    char name[64], title[96];
+    h.rows = h.memory ? arena_make(h.memory, h.room, sizeof *h.rows) : NULL;
+    if (!h.rows) {
+        arena_close(h.memory);
+        p->failed = true;
+        return;
+    }
+    heat_by_table(p, &h, s);
+    if (!h.count) heat_by_size(p, &h, s);
+    bool any = false;
+    for (size_t r = 0; r < h.count; r++)
+        for (size_t i = 0; i < s->count; i++)
+            any = any || h.rows[r].values[i] > 0;
+    snprintf(name, sizeof name, first ? "activity" : "activity-%.50s", s->name);
+    snprintf(title, sizeof title, first ? "Activity" : "Activity: %.40s %.40s", s->name, pair_noun(s->name, true));
+    chart_head head = {name, title, "change per second; colour is logarithmic, grey dot: unchanged, hatched: not read"};
+    if (any)
+        document_add(doc, chart_heat(head, s->labels, s->count, h.rows, h.count, NULL));
+    else
+        document_note(doc, "Activity: none of the counters of traffic changed in the interval.");
+    p->failed = p->failed || arena_failed(h.memory);
+    arena_close(h.memory);
+}

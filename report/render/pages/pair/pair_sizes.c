@@ -1,0 +1,199 @@
+// Distributions: packets by size, and the latency histograms that the NICs keep.
+#include "render/base/arena.h"
+#include "render/base/number.h"
+#include "pair.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS_MOST = 32, SETS_MOST = 8 };
+
+// Counters of a family, bin after bin. `last`: the counter of each bin behind the two prefixes.
+typedef struct family {
+    const char *source, *name, *title, *question, *what;
+    const char *way[2], *prefix[2];
+    size_t bins;
+    const char *const *suffixes; // NULL: the bin's number
+    const char *const *labels;   // NULL: the bin's number
+} family;
+
+static const char *const size_suffixes[] = {"27",           "35",           "36_to_63",     "64",
+                                            "65_to_127",    "128_to_255",   "256_to_511",   "512_to_1023",
+                                            "1024_to_2047", "2048_to_4095", "4096_to_8191", "8192_to_max"};
+static const char *const size_labels[] = {"27",  "35",  "36",  "64",  "65",  "128",
+                                          "256", "512", "1 k", "2 k", "4 k", "8 k"};
+
+static const family families[] = {
+    {"cxi",
+     "sizes",
+     "Packet sizes",
+     "share of packets by size from so many bytes on",
+     "packets",
+     {"received", "sent"},
+     {"hni_rx_ok_", "hni_tx_ok_"},
+     12,
+     size_suffixes,
+     size_labels},
+    {"cxi",
+     "latency",
+     "From request to response",
+     "share of requests by bin; the bins have no published scale",
+     "requests",
+     {"requests", NULL},
+     {"pct_req_rsp_latency_", NULL},
+     32,
+     NULL,
+     NULL},
+    {"cxi",
+     "host-access",
+     "Access to host memory",
+     "share of accesses by bin; the bins have no published scale",
+     "accesses",
+     {"accesses", NULL},
+     {"pct_host_access_latency_", NULL},
+     16,
+     NULL,
+     NULL},
+    {"cxi",
+     "translation",
+     "Time of address translation",
+     "share of translations by bin; the bins have no published scale",
+     "translations",
+     {"translations", NULL},
+     {"atu_ats_trans_latency_", NULL},
+     4,
+     NULL,
+     NULL},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+// The bins of one way; false when the device has none of them, or nothing was counted.
+static bool read_bins(const pair *p, const family *f, size_t way, size_t device, double *values)
+{
+    double sum = 0;
+    bool any = false;
+    for (size_t b = 0; b < f->bins && f->prefix[way]; b++) {
+        char name[96];
+        if (f->suffixes)
+            snprintf(name, sizeof name, "%s%s", f->prefix[way], f->suffixes[b]);
+        else
+            snprintf(name, sizeof name, "%s%zu", f->prefix[way], b);
+        size_t c = lookup_find(&p->e.index, device, name);
+        values[b] = c != LOOKUP_NONE && p->d->rows[c].compared ? (double)p->d->rows[c].magnitude : NAN;
+        any = any || c != LOOKUP_NONE;
+        if (values[b] > 0) sum += values[b];
+    }
+    return any && sum > 0;
+}
+
+static void fill_set(const pair *p, const family *f, size_t device, histogram_set *set, arena *a, double *total)
+{
+    *set = (histogram_set){.label = p->schema->devices[device].name};
+    *total = 0;
+    for (size_t way = 0; way < 2 && f->prefix[way]; way++) {
+        double *values = arena_make(a, f->bins, sizeof *values);
+        if (!values || !read_bins(p, f, way, device, values)) continue;
+        set->values[way] = values;
+        for (size_t b = 0; b < f->bins; b++)
+            if (values[b] > 0) *total += values[b];
+    }
+}
+
+static const char *const *labels_of(const family *f, arena *a)
+{
+    const char **labels = f->labels ? NULL : arena_make(a, f->bins, sizeof *labels);
+    if (f->labels) return f->labels;
+    for (size_t b = 0; labels && b < f->bins; b++)
+        labels[b] = arena_format(a, "%zu", b);
+    return labels;
+}
+
+static chart family_chart(const family *f, const char *name, const histogram_set *sets, size_t count, arena *a)
+{
+    histogram_style style = {
+        .way = {f->way[0], f->way[1]}, .bins = labels_of(f, a), .bin_count = f->bins, .what = f->what};
+    return chart_histograms((chart_head){name, f->title, f->question}, &style, sets, count);
+}
+
+void pair_device_sizes(pair *p, document *doc, const pair_source *s, size_t device)
+{
+    arena *a = arena_open();
+    histogram_set set;
+    double total;
+    char name[64];
+    if (strcmp(families[0].source, s->name) == 0 && a) {
+        fill_set(p, &families[0], device, &set, a, &total);
+        set.label = "";
+        snprintf(name, sizeof name, "sizes-%zu", device);
+        if (total > 0) document_add(doc, family_chart(&families[0], name, &set, 1, a));
+    }
+    p->failed = p->failed || !a || arena_failed(a);
+    arena_close(a);
+}
+
+typedef struct counted {
+    double total;
+    size_t device;
+} counted;
+
+static int by_total(const void *a, const void *b)
+{
+    const counted *x = a, *y = b;
+    if (x->total != y->total) return x->total < y->total ? 1 : -1;
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+static int by_device(const void *a, const void *b)
+{
+    const counted *x = a, *y = b;
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+static void add_family(pair *p, document *doc, const pair_source *s, const family *f)
+{
+    arena *a = arena_open();
+    counted *list = a ? arena_make(a, s->count + 1, sizeof *list) : NULL;
+    histogram_set *sets = a ? arena_make(a, s->count + 1, sizeof *sets) : NULL;
+    size_t count = 0, kept = 0;
+    if (!list || !sets) {
+        p->failed = true;
+        arena_close(a);
+        return;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        double total;
+        fill_set(p, f, s->devices[i], &sets[0], a, &total);
+        if (total > 0) list[count++] = (counted){total, s->devices[i]};
+    }
+    qsort(list, count, sizeof *list, by_total);
+    size_t shown = count > SETS_MOST && !p->in->all_nics ? SETS_MOST : count;
+    qsort(list, shown, sizeof *list, by_device);
+    for (; kept < shown; kept++) {
+        double total;
+        fill_set(p, f, list[kept].device, &sets[kept], a, &total);
+    }
+    if (kept) document_add(doc, family_chart(f, f->name, sets, kept, a));
+    if (shown < count) {
+        char text[120];
+        snprintf(text, sizeof text, "The %zu busiest of %zu %s that counted any; --all-nics shows all.", shown, count,
+                 pair_noun(s->name, true));
+        document_note(doc, text);
+    }
+    p->failed = p->failed || arena_failed(a);
+    arena_close(a);
+}
+
+void pair_sizes(pair *p, document *doc)
+{
+    bool begun = false;
+    for (size_t i = 0; i < p->source_count; i++) {
+        for (size_t k = 0; k < FAMILIES; k++) {
+            if (!p->sources[i].count || strcmp(families[k].source, p->sources[i].name) != 0) continue;
+            if (!begun) document_part(doc, "Distributions");
+            begun = true;
+            add_family(p, doc, &p->sources[i], &families[k]);
+        }
+    }
+}

@@ -1,0 +1,521 @@
+// Regions over time in the job report: what processes sampled of themselves, beside recordings of their nodes. Every
+// expected figure is arithmetic on what was recorded; names are hostile and files are broken.
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "job_cluster.h"
+
+#include "analysis/job/job_report.h"
+
+#include <json-c/json.h>
+#include <math.h>
+
+// ---- helpers ----
+
+static void expect_close(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-6 * fmax(1, fabs(expected)))) fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static job_report report_here(void)
+{
+    job_report job = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    const char *paths[] = {tree};
+    if (job_report_read(&job, paths, 1, NULL, &error)) fail_msg("%s: %s", error.path, error.text);
+    return job;
+}
+
+static size_t warnings_with(const job_report *job, const char *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < job->warning_count; i++)
+        count += strstr(job->warnings[i].text, text) != NULL;
+    return count;
+}
+
+// The recording of a node that did nothing for ten seconds.
+static void record_node(const char *name, const char *host, int64_t offset_ns)
+{
+    char file[64];
+    snprintf(file, sizeof file, "node-%s.netprof", name);
+    node_shape shape = {.name = name, .host = host, .parts = NODE_CPU, .interval_s = 1, .offset_ns = offset_ns};
+    node_file f = node_open(tree_path(tree, file), &shape);
+    for (int t = 0; t <= 10; t++)
+        node_take(&f, t);
+    node_close(&f);
+}
+
+typedef struct path_shape {
+    const char *path, *name;
+} path_shape;
+
+// As netprof.h writes it; of a process on a host, of the scheduler's node if that is known.
+static node_file series_open_every(const char *interval_ns, const char *file, const char *host, const char *node,
+                                   const path_shape *paths, size_t count)
+{
+    static const char *const each[] = {"time", "own_time", NULL};
+    const netprof_schema *schema = NULL;
+    node_file f = {.x = NETPROF_ZERO};
+    netprof_list *list = netprof_build_begin(NULL);
+    netprof_build_source(list, "regions");
+    netprof_list_device(list, "process", 1, 0);
+    cluster_counter(list, "thread_time", "ns", NETPROF_KIND_COUNTER, 64);
+    cluster_counter(list, "sampling_time", "ns", NETPROF_KIND_COUNTER, 64);
+    if (count) netprof_build_source(list, "region");
+    for (size_t i = 0; i < count; i++) {
+        netprof_list_device(list, paths[i].path, 1, 0);
+        netprof_list_fact(list, "name", paths[i].name);
+        cluster_counter(list, "calls", "calls", NETPROF_KIND_COUNTER, 64);
+        cluster_counters(list, each, "ns", NETPROF_KIND_COUNTER, 64);
+        cluster_counter(list, "bytes", "bytes", NETPROF_KIND_COUNTER, 64);
+    }
+    assert_int_equal(netprof_build_end(list, &schema, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_open(&f.writer, tree_path(tree, file), 0, NULL), NETPROF_OK);
+    netprof_write_fact(f.writer, "host", host, NULL);
+    if (node) netprof_write_fact(f.writer, "node", node, NULL);
+    netprof_write_fact(f.writer, "interval_ns", interval_ns, NULL);
+    assert_int_equal(netprof_snapshot_make(&f.x, schema, NULL), NETPROF_OK);
+    netprof_schema_release(schema);
+    memset(f.x.status, NETPROF_STATUS_OK, f.x.schema->counter_count);
+    return f;
+}
+
+static node_file series_open(const char *file, const char *host, const char *node, const path_shape *paths,
+                             size_t count)
+{
+    return series_open_every("1000000000", file, host, node, paths, count);
+}
+
+static size_t region_of(const job_report *job, const char *name)
+{
+    for (size_t i = 0; i < job->region_time_count; i++)
+        if (!job->region_times[i].others && strcmp(job->region_times[i].name, name) == 0) return i;
+    fail_msg("no region %s", name);
+    return 0;
+}
+
+static const path_shape usual[] = {
+    {"main", "main"}, {"main/step", "step"}, {"main/io/step", "step"}, {"main/wait", "wait"}};
+enum { USUAL = sizeof usual / sizeof *usual };
+
+// Of `threads` threads each second: half in step, below main and below io alike; from 5 s on a quarter waits.
+static void usual_series(const char *file, const char *host, const char *node, int threads)
+{
+    node_file f = series_open(file, host, node, usual, USUAL);
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        node_add(&f, "process", "thread_time", threads * 1e9);
+        node_add(&f, "main/step", "own_time", threads * .25e9);
+        node_add(&f, "main/io/step", "own_time", threads * .25e9);
+        node_add(&f, "main/step", "calls", 2);
+        node_add(&f, "main/step", "bytes", 700);
+        if (t >= 5) node_add(&f, "main/wait", "own_time", threads * .25e9);
+        if (t >= 5) node_add(&f, "main/wait", "calls", 1);
+    }
+    node_close(&f);
+}
+
+// ---- tests ----
+
+static void ranks_and_nodes_are_added_up(void **state)
+{
+    (void)state;
+    record_node("n1", "alpha", 0);
+    record_node("n2", "beta", 0);
+    usual_series("a.netprof", "alpha", "n1", 1);
+    usual_series("b.netprof", "alpha", "n1", 3);
+    usual_series("c.netprof", "beta", NULL, 2); // known by its host only
+    job_report job = report_here();
+    assert_int_equal(job_region_ranks(&job, JOB_ALL_NODES), 3);
+    assert_int_equal(job_region_ranks(&job, 0), 2);
+    assert_int_equal(job_region_ranks(&job, 1), 1);
+    expect_close(job_region_threads(&job), 60);
+    assert_int_equal(job.region_time_count, 2); // main itself took nothing, and began nothing
+    size_t step = region_of(&job, "step"), wait = region_of(&job, "wait");
+    assert_int_equal(step, 0); // the longest first
+    expect_close(job.region_times[step].own_s, 30);
+    assert_int_equal(job.region_times[step].calls, 3 * 20);
+    assert_int_equal(job.region_times[step].bytes, 3 * 7000);
+    expect_close(job.region_times[wait].own_s, 6 * 5 * .25);
+    for (size_t node = 0; node < 2; node++) {
+        expect_close(job_region_share(&job, step, node, 0, 10), .5);
+        expect_close(job_region_share(&job, wait, node, 0, 4), 0);
+        expect_close(job_region_share(&job, wait, node, 6, 10), .25);
+    }
+    expect_close(job_region_share(&job, wait, JOB_ALL_NODES, 0, 10), .125);
+    job_report_free(&job);
+}
+
+static void a_node_without_a_recording_is_named_and_left_out(void **state)
+{
+    (void)state;
+    record_node("n1", "same", 0);
+    record_node("n2", "same", 0);
+    usual_series("a.netprof", "same", "n1", 1);
+    usual_series("b.netprof", "same", "n9", 8); // another node of that host
+    job_report job = report_here();
+    assert_int_equal(job_region_ranks(&job, JOB_ALL_NODES), 1);
+    expect_close(job_region_threads(&job), 10);
+    expect_close(job.region_times[region_of(&job, "step")].own_s, 5);
+    assert_int_equal(
+        warnings_with(&job, "the series of 1 process on n9 is not shown: there is no recording of that node"), 1);
+    job_report_free(&job);
+}
+
+// One process tells its node, one its host alone, which is called the same: two places, and one node's.
+static void processes_that_name_their_node_differently_are_of_one(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    record_node("n2", NULL, 0);
+    usual_series("a.netprof", "n1", "n1", 1);
+    usual_series("b.netprof", "n2", NULL, 2);
+    usual_series("c.netprof", "n1", NULL, 3);
+    job_report job = report_here();
+    assert_int_equal(job.region_place_count, 3);
+    assert_int_equal(job_region_ranks(&job, 0), 2);
+    assert_int_equal(job_region_ranks(&job, 1), 1);
+    assert_int_equal(job_region_ranks(&job, JOB_ALL_NODES), 3);
+    expect_close(job_region_threads(&job), 60);
+    for (size_t node = 0; node < 2; node++) {
+        expect_close(job_region_share(&job, region_of(&job, "step"), node, 0, 10), .5);
+        expect_close(job_region_share(&job, region_of(&job, "wait"), node, 0, 10), .125);
+    }
+    job_report_free(&job);
+}
+
+// One process that is sampled every second and one every eight, on one node: their bins differ in width. All threads are
+// in one of the regions all the time, so the shares of any stretch add up to 1, wherever its edges cut the bins.
+static void shares_of_lanes_of_different_widths_add_up(void **state)
+{
+    static const path_shape fine[] = {{"early", "early"}, {"late", "late"}}, wide[] = {{"wide", "wide"}};
+    (void)state;
+    record_node("n1", NULL, 0);
+    node_file a = series_open("a.netprof", "n1", NULL, fine, 2);
+    for (int t = 0; t <= 16; t++) {
+        node_take(&a, t);
+        node_add(&a, "process", "thread_time", t < 5 ? 1e9 : 8e9); // more of them begin at 5 s
+        node_add(&a, t < 5 ? "early" : "late", "own_time", t < 5 ? 1e9 : 8e9);
+    }
+    node_close(&a);
+    node_file b = series_open_every("8000000000", "b.netprof", "n1", NULL, wide, 1);
+    for (int t = 0; t <= 16; t += 8) {
+        node_take(&b, t);
+        node_add(&b, "process", "thread_time", 8e9);
+        node_add(&b, "wide", "own_time", 8e9);
+    }
+    node_close(&b);
+    job_report job = report_here();
+    assert_int_equal(job.region_time_count, 3);
+    for (int i = 0; i < 40; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < 3; k++)
+            sum += job_region_share(&job, k, 0, .25 * i, .25 * (i + 1));
+        if (!(fabs(sum - 1) < 1e-3)) fail_msg("%g s: %g", .25 * i, sum);
+    }
+    expect_close(job_region_share(&job, region_of(&job, "late"), 0, 0, 16), 88. / (5 + 88 + 16));
+    job_report_free(&job);
+}
+
+// Behind a first snapshot of the one kind come such of the other: what the file began as counts, and the rest is no more
+// than time in which nothing of that is known.
+static void a_file_that_changes_its_kind(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    for (int to_series = 0; to_series < 2; to_series++) {
+        const node_shape shape = {.name = "n1", .parts = NODE_CPU, .interval_s = 1};
+        const netprof_schema *cpu = cluster_schema(&shape);
+        node_file f = series_open("a.netprof", "n1", NULL, usual, USUAL);
+        node_file other = {.writer = f.writer, .x = NETPROF_ZERO};
+        assert_int_equal(netprof_snapshot_make(&other.x, cpu, NULL), NETPROF_OK);
+        memset(other.x.status, NETPROF_STATUS_OK, other.x.schema->counter_count);
+        netprof_schema_release(cpu);
+        for (int t = 0; t < 4; t++) {
+            node_take((t < 2) == to_series ? &other : &f, t);
+            node_add(&f, "process", "thread_time", 1e9);
+            node_add(&f, "main", "own_time", .5e9);
+        }
+        netprof_snapshot_free(&other.x);
+        node_close(&f);
+        job_report job = report_here();
+        assert_int_equal(job.node_count, 1);
+        assert_int_equal(job_region_ranks(&job, 0), to_series ? 0 : 1);
+        assert_int_equal(job.region_time_count, to_series ? 0 : 1);
+        if (!to_series) expect_close(job.region_times[0].own_s, .5);
+        job_report_free(&job);
+    }
+}
+
+// A count that goes back, one that no thread can reach, one that could not be read: each tells nothing, and the others
+// stand. A process that was stopped for a while: its sums count, and are nowhere on the axis.
+static void impossible_counts_tell_nothing(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    node_file f = series_open("a.netprof", "n1", NULL, usual, USUAL);
+    for (int t = 0; t <= 10; t++) {
+        node_set(&f, "process", "thread_time", t * 1e9);
+        node_set(&f, "main", "own_time", t * .5e9);
+        node_set(&f, "main/step", "own_time", 1e9 * (10 - t));                            // backwards
+        f.x.values[node_index(&f, "main/wait", "own_time")] = t < 5 ? 0 : UINT64_MAX - 5; // a leap
+        node_set(&f, "main/io/step", "own_time", t * .25e9);
+        node_status(&f, "main/io/step", "own_time", t == 4 ? NETPROF_STATUS_ABSENT : NETPROF_STATUS_OK);
+        if (t != 6 && t != 7 && t != 8) node_take(&f, t);
+    }
+    node_close(&f);
+    job_report job = report_here();
+    expect_close(job.region_times[region_of(&job, "main")].own_s, 5);
+    expect_close(job_region_share(&job, region_of(&job, "main"), 0, 0, 5), .5);
+    assert_true(isnan(job_region_share(&job, region_of(&job, "main"), 0, 5.5, 8.5)));
+    // What was counted when it could not be read comes with the next; backwards: what was there at the first sample.
+    expect_close(job.region_times[region_of(&job, "step")].own_s, 2.5 + 10);
+    expect_close(job_region_share(&job, region_of(&job, "step"), 0, 0, 1.9), .25);
+    for (size_t i = 0; i < job.region_time_count; i++)
+        assert_string_not_equal(job.region_times[i].name, "wait");
+    job_report_free(&job);
+}
+
+static void more_names_than_anybody_reads(void **state)
+{
+    (void)state;
+    enum { NAMES = 300 };
+    static char names[NAMES][16];
+    path_shape paths[NAMES];
+    for (int i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i], "r%d", i);
+        paths[i] = (path_shape){names[i], names[i]};
+    }
+    record_node("n1", NULL, 0);
+    node_file f = series_open("a.netprof", "n1", NULL, paths, NAMES);
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        node_add(&f, "process", "thread_time", 1e9);
+        for (int i = 0; i < NAMES; i++)
+            node_add(&f, names[i], "own_time", 1e9 / NAMES);
+    }
+    node_close(&f);
+    job_report job = report_here();
+    double sum = 0, share = 0;
+    for (size_t i = 0; i < job.region_time_count; i++) {
+        sum += job.region_times[i].own_s;
+        share += job_region_share(&job, i, 0, 2, 8);
+    }
+    assert_true(job.region_time_count < NAMES);
+    assert_true(job.region_times[job.region_time_count - 1].others);
+    expect_close(sum, 10); // to the nanosecond that each name was rounded by
+    expect_close(share, 1);
+    job_report_free(&job);
+}
+
+// ---- hostile names ----
+
+static const char long_name[] =
+    "a_very_long_name_of_a_region_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789"
+    "_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_0123456789_the_end";
+static const path_shape hostile[] = {
+    {"<script>alert(1)<\\/script>", "<script>alert(1)</script>"},
+    {"\x1b[31mred\x07", "\x1b[31mred\x07"},
+    {"two\nlines\ttab", "two\nlines\ttab"},
+    {"\xff\xfe not text \xc3", "\xff\xfe not text \xc3"},
+    {"\xe2\x80\xae right to left", "\xe2\x80\xae right to left"},
+    {"'; set terminal png; \"quoted\" `id` $(id) %s%n", "'; set terminal png; \"quoted\" `id` $(id) %s%n"},
+    {"=cmd|'/c calc'!A1", "=cmd|'/c calc'!A1"},
+    {long_name, long_name},
+    {"none", ""},
+};
+enum { HOSTILE = sizeof hostile / sizeof *hostile };
+
+static void write_hostile(void)
+{
+    record_node("n1", NULL, 0);
+    node_file f = series_open("a.netprof", "n1", NULL, hostile, HOSTILE);
+    for (int t = 0; t <= 10; t++) {
+        node_take(&f, t);
+        node_add(&f, "process", "thread_time", 10e9);
+        for (int i = 0; i < HOSTILE; i++)
+            node_add(&f, hostile[i].path, "own_time", 1e9);
+    }
+    node_close(&f);
+}
+
+static char *output_of(const char *format, ...)
+{
+    char command[8192];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(command, sizeof command, format, list);
+    va_end(list);
+    FILE *from = popen(command, "r");
+    assert_non_null(from);
+    size_t size = 0, room = 1 << 22;
+    char *text = malloc(room + 1);
+    assert_non_null(text);
+    for (size_t n; size < room && (n = fread(text + size, 1, room - size, from)) > 0;)
+        size += n;
+    assert_int_equal(strlen((text[size] = 0, text)), size);
+    int status = pclose(from);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1); // 1: a finding
+    return text;
+}
+
+// One name a row, and nothing that a terminal would obey.
+static void hostile_names_on_a_terminal(void **state)
+{
+    (void)state;
+    write_hostile();
+    char *text = output_of("'%s/netprof' job --all '%s'", NETPROF_TEST_BIN, tree);
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || *p == '\n');
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    assert_null(strstr(text, "\xff"));
+    assert_non_null(strstr(text, "set terminal png"));
+    size_t rows = 0;
+    for (const char *p = text; (p = strstr(p, "  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %  10.0 %")) != NULL; p++)
+        rows++;
+    assert_int_equal(rows, HOSTILE);
+    assert_non_null(strstr(text, "_the_end "));
+    free(text);
+    text = output_of("'%s/netprof' job '%s'", NETPROF_TEST_BIN, tree); // the same without --all fits
+    for (const char *p = text, *end; (end = strchr(p, '\n')) != NULL; p = end + 1)
+        assert_true(end - p <= 80);
+    free(text);
+}
+
+static void hostile_names_in_json(void **state)
+{
+    (void)state;
+    write_hostile();
+    char *text = output_of("'%s/netprof' job --json '%s'", NETPROF_TEST_BIN, tree);
+    json_object *all = json_tokener_parse(text), *part, *list, *name;
+    assert_non_null(all);
+    assert_true(json_object_object_get_ex(all, "regions_over_time", &part) &&
+                json_object_object_get_ex(part, "regions", &list));
+    assert_int_equal(json_object_array_length(list), HOSTILE);
+    size_t same = 0;
+    for (size_t i = 0; i < HOSTILE; i++)
+        for (size_t k = 0; k < HOSTILE; k++)
+            same += json_object_object_get_ex(json_object_array_get_idx(list, i), "region", &name) &&
+                    strcmp(json_object_get_string(name), hostile[k].name) == 0;
+    assert_int_equal(same, HOSTILE - 1); // all but the one that is no text
+    json_object_put(all);
+    free(text);
+}
+
+static void hostile_names_on_a_page(void **state)
+{
+    (void)state;
+    if (access(NETPROF_TEST_BIN "/netprof-report", X_OK) != 0) skip();
+    write_hostile();
+    char *text =
+        output_of("'%s/netprof-report' -o '%s/page.html' '%s/node-n1.netprof' '%s/a.netprof' && cat '%s/page.html'",
+                  NETPROF_TEST_BIN, tree, tree, tree, tree);
+    assert_non_null(strstr(text, "Own time of regions"));
+    assert_non_null(strstr(text, "&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert_null(strstr(text, "<script>alert"));
+    for (const char *p = text; *p; p++)
+        assert_true((unsigned char)*p >= ' ' || strchr("\n\r\t", *p));
+    free(text);
+}
+
+// ---- broken files ----
+
+static char *bytes_of(const char *file, size_t *size)
+{
+    FILE *from = fopen(tree_path(tree, file), "rb");
+    char *bytes = malloc(1 << 16);
+    assert_true(from && bytes);
+    *size = fread(bytes, 1, 1 << 16, from);
+    assert_true(*size > 0 && *size < 1 << 16);
+    fclose(from);
+    return bytes;
+}
+
+static double step_time(const job_report *job)
+{
+    for (size_t i = 0; i < job->region_time_count; i++)
+        if (strcmp(job->region_times[i].name, "step") == 0) return job->region_times[i].own_s;
+    return 0;
+}
+
+// All that stands before the cut counts, and never more.
+static void cut_at_every_length(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    usual_series("a.netprof", "n1", NULL, 1);
+    size_t size;
+    char *whole = bytes_of("a.netprof", &size);
+    double last = 0;
+    for (size_t n = 0; n <= size; n += n < size && n + 7 > size ? size - n : 7) {
+        tree_write_bytes(tree, "a.netprof", whole, n);
+        job_report job = report_here();
+        double own = step_time(&job);
+        assert_true(own >= last);
+        assert_int_equal(job.node_count, 1); // the node's own recording is not touched by it
+        last = own;
+        job_report_free(&job);
+        if (n == size) break;
+    }
+    expect_close(last, 5);
+    free(whole);
+}
+
+// Whatever stands in it: the node's recording is reported, and shares stay shares.
+static void every_byte_wrong(void **state)
+{
+    (void)state;
+    record_node("n1", NULL, 0);
+    usual_series("a.netprof", "n1", NULL, 1);
+    size_t size;
+    char *whole = bytes_of("a.netprof", &size);
+    for (size_t at = 0; at < size; at += 3) {
+        whole[at] = (char)~whole[at];
+        tree_write_bytes(tree, "a.netprof", whole, size);
+        whole[at] = (char)~whole[at];
+        job_report job = report_here();
+        assert_in_range(job.node_count, 1, 2);
+        for (size_t i = 0; i < job.region_time_count; i++) {
+            double share = job_region_share(&job, i, JOB_ALL_NODES, 0, job.end_s);
+            assert_true(isnan(share) || (share >= 0 && share <= 1));
+        }
+        json_object *o = job_report_json(&job);
+        assert_non_null(o);
+        json_object_put(o);
+        job_report_free(&job);
+    }
+    free(whole);
+}
+
+static void a_series_alone_is_no_job(void **state)
+{
+    (void)state;
+    usual_series("a.netprof", "n1", NULL, 1);
+    job_report job = {0};
+    netprof_error error = {.code = NETPROF_OK};
+    const char *paths[] = {tree};
+    assert_int_not_equal(job_report_read(&job, paths, 1, NULL, &error), NETPROF_OK);
+    assert_non_null(strstr(error.path, tree));
+    assert_true(*error.text != 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ranks_and_nodes_are_added_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_node_without_a_recording_is_named_and_left_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(processes_that_name_their_node_differently_are_of_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(shares_of_lanes_of_different_widths_add_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_file_that_changes_its_kind, setup, teardown),
+        cmocka_unit_test_setup_teardown(impossible_counts_tell_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(more_names_than_anybody_reads, setup, teardown),
+        cmocka_unit_test_setup_teardown(hostile_names_on_a_terminal, setup, teardown),
+        cmocka_unit_test_setup_teardown(hostile_names_in_json, setup, teardown),
+        cmocka_unit_test_setup_teardown(hostile_names_on_a_page, setup, teardown),
+        cmocka_unit_test_setup_teardown(cut_at_every_length, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_byte_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_series_alone_is_no_job, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

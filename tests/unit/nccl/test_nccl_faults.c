@@ -1,0 +1,308 @@
+// Planted faults: logs of the generator, any seed. What was planted is the first finding, what was lost is reported
+// within what was planted, and on clean logs nobody is accused. ctest: threads
+#define _GNU_SOURCE
+#include "netprof.h"
+
+#include "nccl_generate.h"
+#include "analysis/nccl/nccl_findings.h"
+#include "support.h"
+
+#include <math.h>
+
+enum { RECORDS = 20000 };
+static const uint64_t seeds[] = {1, 2, 20260611, 987654321};
+
+typedef struct outcome {
+    char *tree;
+    nccl_generate_truth truth;
+    nccl n;
+    nccl_findings f;
+} outcome;
+
+static void make(outcome *o, nccl_generate_plan plan)
+{
+    o->tree = tree_make();
+    plan.directory = o->tree;
+    if (!plan.records) plan.records = RECORDS;
+    if (!plan.side) plan.side = 3;
+    if (!plan.gpus) plan.gpus = 4;
+    assert_int_equal(nccl_generate(&plan, &o->truth), 0);
+    const char *paths[] = {o->tree};
+    o->n = (nccl){0};
+    assert_int_equal(nccl_read(&o->n, paths, 1, NULL, NULL), NETPROF_OK);
+    assert_int_equal(nccl_findings_make(&o->f, &o->n, NULL, NULL), NETPROF_OK);
+}
+
+static void end(outcome *o)
+{
+    nccl_findings_free(&o->f);
+    nccl_free(&o->n);
+    tree_remove(o->tree);
+}
+
+static const nccl_finding *find(const nccl_findings *f, const char *rule_name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->items[i].rule->name, rule_name) == 0) return &f->items[i];
+    return NULL;
+}
+
+// Only the first `allowed` findings are worse than context.
+static void accuses_only(const nccl_findings *f, size_t allowed)
+{
+    for (size_t i = allowed; i < f->count; i++)
+        if (f->items[i].severity > SEVERITY_INFO) fail_msg("%s: %s", f->items[i].rule->name, f->items[i].claim);
+}
+
+static void clean(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seeds[i], .side = 1 + (int)i % 4, .minor = (int)i});
+        accuses_only(&o.f, 0);
+        assert_true(o.n.records == NULL || o.n.outcomes[NCCL_COLL] == o.truth.records);
+        assert_int_equal(o.n.instance_count, o.truth.instances);
+        assert_true(o.f.judged > 5);
+        end(&o);
+    }
+}
+
+static void late_rank(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){
+                     .seed = seeds[i], .late_rank = 1 + (int)(seeds[i] % 36), .late_us = 150, .minor = (int)i});
+        const nccl_finding *x = &o.f.items[0];
+        assert_string_equal(x->rule->name, "nccl-late-rank");
+        assert_int_equal(x->severity, SEVERITY_HIGH);
+        assert_string_equal(x->device, o.truth.late_host);
+        assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
+        assert_true(x->value > 0.9);
+        accuses_only(&o.f, 1);
+        end(&o);
+    }
+}
+
+// It cost each call about 150 us less what the noise of the others is worth: the arithmetic is that of the generator.
+static void cost_of_late_rank(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 5, .late_rank = 8, .late_us = 2000});
+    const nccl_finding *x = &o.f.items[0];
+    uint64_t calls = o.n.processes[o.n.members[x->member].process].waiting.records;
+    assert_true(x->cost_us < (double)calls * 2020);
+    assert_true(x->cost_us > (double)calls * 1930); // the last of the others is some 20 to 50 us behind
+    end(&o);
+}
+
+static void late_from_the_middle(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 9, .late_rank = 4, .late_us = 300, .late_from = 0.6, .records = 40000});
+    const nccl_finding *x = &o.f.items[0];
+    assert_string_equal(x->rule->name, "nccl-late-rank");
+    assert_int_equal(o.n.processes[o.n.members[x->member].process].pid, o.truth.late_pid);
+    assert_true(x->to_the_end);
+    const nccl_operation *op = &o.n.operations[x->operation];
+    uint64_t last = 0;
+    for (uint32_t s = op->first_series; s < op->first_series + op->series_count; s++) {
+        const nccl_series *series = &o.n.series[s];
+        uint64_t sn = o.n.instances[series->first_instance + series->instance_count - 1].sn;
+        if (sn > last) last = sn;
+    }
+    assert_in_range(x->first_sn, last * 55 / 100, last * 65 / 100);
+    assert_non_null(strstr(x->claim, "to the end"));
+    end(&o);
+}
+
+static void late_host(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 6, .late_node = 5, .late_us = 400, .gpus = 8, .records = 60000});
+    const nccl_finding *x = &o.f.items[0];
+    assert_string_equal(x->rule->name, "nccl-late-host");
+    assert_string_equal(x->device, o.truth.late_host);
+    for (size_t i = 1; i < o.f.count; i++) // whoever else is named is one of its ranks
+        if (o.f.items[i].severity > SEVERITY_INFO) assert_string_equal(o.f.items[i].device, o.truth.late_host);
+    end(&o);
+}
+
+static void slow_node(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        int node = (int)(seeds[i] % 9);
+        char host[32];
+        snprintf(host, sizeof host, "sim-%03d", node + 1);
+        make(&o, (nccl_generate_plan){.seed = seeds[i], .slow_node = node + 1, .slow_factor = 2});
+        const nccl_finding *x = &o.f.items[0];
+        assert_string_equal(x->rule->name, "nccl-slow-host");
+        assert_string_equal(x->device, host);
+        assert_true(x->value > 1.7 && x->value < 2.2);
+        accuses_only(&o.f, 1);
+        end(&o);
+    }
+}
+
+static void compared(void **unused)
+{
+    outcome before, same, slow;
+    nccl_comparison c;
+    nccl_findings f;
+    (void)unused;
+    make(&before, (nccl_generate_plan){.seed = 1});
+    make(&same, (nccl_generate_plan){.seed = 2});
+    make(&slow, (nccl_generate_plan){.seed = 3, .side = 3, .slow_node = 2, .slow_factor = 2});
+    assert_int_equal(nccl_compare(&c, &before.n, &same.n, NULL), NETPROF_OK);
+    assert_int_equal(c.slower + c.faster, 0);
+    assert_int_equal(c.alike, 12);
+    nccl_compare_free(&c);
+    // Of all that runs between nodes the world's large AllReduce is slow in every call.
+    assert_int_equal(nccl_compare(&c, &before.n, &slow.n, NULL), NETPROF_OK);
+    bool found = false;
+    for (size_t i = 0; i < c.count; i++) {
+        const nccl_compared *r = &c.rows[i];
+        bool world = r->after->type == NCCL_MIXED && r->after->size == 256 << 20;
+        if (world) assert_true(r->wire_ratio > 1.8 && r->wire_ratio < 2.2);
+        if (world) assert_int_equal(r->verdict, NCCL_SLOWER);
+        found |= world;
+        if (r->after->type == NCCL_NVLINK_ONLY) assert_int_equal(r->verdict, NCCL_ALIKE);
+    }
+    assert_true(found);
+    assert_int_equal(nccl_findings_make(&f, &slow.n, &c, NULL), NETPROF_OK);
+    assert_string_equal(find(&f, "nccl-slower")->device, "mixed");
+    nccl_findings_free(&f);
+    nccl_compare_free(&c);
+    assert_int_equal(nccl_compare(&c, &slow.n, &before.n, NULL), NETPROF_OK); // and the other way round
+    assert_true(c.faster > 0);
+    assert_int_equal(c.slower, 0);
+    nccl_compare_free(&c);
+    end(&before);
+    end(&same);
+    end(&slow);
+}
+
+static double evidence(const nccl_finding *x, const char *name)
+{
+    for (size_t i = 0; i < x->evidence_count; i++)
+        if (strcmp(x->evidence[i].name, name) == 0) return x->evidence[i].value;
+    fail_msg("no evidence %s", name);
+    return NAN;
+}
+
+static void drops(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        make(&o, (nccl_generate_plan){.seed = seeds[i], .drop = 0.03, .minor = (int)i});
+        const nccl_finding *x = find(&o.f, "nccl-records-missing");
+        assert_non_null(x);
+        double missing = evidence(x, "records lost between others of the same rank") +
+                         evidence(x, "records after the end of a rank's log");
+        assert_true(missing <= (double)o.truth.missed);
+        assert_true(missing >= 0.99 * (double)o.truth.missed); // a call that all ranks lost leaves no trace
+        assert_true(evidence(x, "records of ranks without a log") == 0);
+        assert_true(evidence(x, "records that were read") == (double)(o.truth.records - o.truth.dropped));
+        accuses_only(&o.f, 1);
+        end(&o);
+    }
+}
+
+static void damage(void **unused)
+{
+    static const char *const packings[] = {"", ".gz", ".zst"};
+    (void)unused;
+    for (size_t i = 0; i < COUNT(seeds); i++) {
+        outcome o;
+        bool packed = i % 3 != 0;
+        make(&o, (nccl_generate_plan){.seed = seeds[i],
+                                      .corrupt = 50,
+                                      .packing = packings[i % 3],
+                                      .cut_tails = packed ? 0 : 3,
+                                      .cut_packed = packed ? 3 : 0,
+                                      .late_rank = 7,
+                                      .late_us = 150});
+        assert_string_equal(o.f.items[0].rule->name, "nccl-late-rank"); // found all the same
+        assert_int_equal(o.n.processes[o.n.members[o.f.items[0].member].process].pid, o.truth.late_pid);
+        const nccl_finding *x = find(&o.f, "nccl-logs-damaged");
+        assert_non_null(x);
+        assert_int_equal(x->severity, SEVERITY_WATCH);
+        size_t cut = 0;
+        for (size_t k = 0; k < o.n.file_count; k++)
+            cut += o.n.files[k].cut || o.n.files[k].tail_cut;
+        assert_int_equal(cut, 3);
+        // Each line of nonsense, unless it was cut off, and the cut ends, costs only itself.
+        assert_in_range(o.n.outcomes[NCCL_BAD_JSON], packed ? 40 : 50, 53);
+        assert_true(o.n.outcomes[NCCL_COLL] >= o.truth.records - (packed ? o.truth.records / 20 : 3));
+        assert_true(o.n.outcomes[NCCL_COLL] <= o.truth.records);
+        end(&o);
+    }
+}
+
+static void below_peak(void **unused)
+{
+    outcome o;
+    nccl n = {0};
+    nccl_findings f;
+    const nccl_peak peaks[] = {{"hca-only", 200}, {"nvlink-only", 330}};
+    nccl_options options = {.peaks = peaks, .peak_count = COUNT(peaks)};
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 4});
+    const char *paths[] = {o.tree};
+    assert_int_equal(nccl_read(&n, paths, 1, &options, NULL), NETPROF_OK);
+    assert_int_equal(nccl_findings_make(&f, &n, NULL, NULL), NETPROF_OK);
+    for (size_t i = 0; i < f.count && f.items[i].severity > SEVERITY_INFO; i++) {
+        assert_string_equal(f.items[i].rule->name, "nccl-below-peak");
+        assert_int_equal(n.communicators[f.items[i].communicator].type, NCCL_HCA_ONLY);
+        assert_true(f.items[i].value > 0.2 && f.items[i].value < 0.24); // 46 of 200
+    }
+    assert_non_null(find(&f, "nccl-below-peak"));
+    nccl_findings_free(&f);
+    nccl_free(&n);
+    end(&o);
+}
+
+static void json(void **unused)
+{
+    outcome o;
+    (void)unused;
+    make(&o, (nccl_generate_plan){.seed = 4, .late_rank = 3, .late_us = 200});
+    json_object *all = nccl_findings_json(&o.f), *list, *item, *x;
+    assert_true(json_object_object_get_ex(all, "format", &x));
+    assert_string_equal(json_object_get_string(x), "netprof-findings");
+    assert_true(json_object_object_get_ex(all, "findings", &list));
+    item = json_object_array_get_idx(list, 0);
+    assert_true(json_object_object_get_ex(item, "rule", &x));
+    assert_string_equal(json_object_get_string(x), "nccl-late-rank");
+    assert_true(json_object_object_get_ex(item, "device", &x));
+    assert_string_equal(json_object_get_string(x), o.truth.late_host);
+    assert_true(json_object_object_get_ex(item, "threshold", &x));
+    json_object_put(all);
+    end(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean),
+        cmocka_unit_test(late_rank),
+        cmocka_unit_test(cost_of_late_rank),
+        cmocka_unit_test(late_from_the_middle),
+        cmocka_unit_test(late_host),
+        cmocka_unit_test(slow_node),
+        cmocka_unit_test(compared),
+        cmocka_unit_test(drops),
+        cmocka_unit_test(damage),
+        cmocka_unit_test(below_peak),
+        cmocka_unit_test(json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+// Where logs of the NCCL Inspector are: paths, a job's id, the exporter's configuration file.
+#ifndef TOOLS_NCCL_INPUTS_H
+#define TOOLS_NCCL_INPUTS_H
+
+#include "common.h"
+#include "analysis/nccl/nccl_logs.h"
+
+// What the exporter's configuration file says; NULL: nothing.
+typedef struct nccl_config {
+    char *log_root;                       // [paths] default_log_root, with {jobid}
+    char *detailed_index, *summary_index; // [kibana] kibana_project_detailed, kibana_project_summary
+} nccl_config;
+
+// Returns an exit code after saying what is wrong. Free with nccl_config_free().
+int nccl_config_read(nccl_config *config, const char *path);
+void nccl_config_free(nccl_config *config);
+
+// A list of texts, each and itself from malloc().
+typedef struct text_list {
+    char **items;
+    size_t count;
+} text_list;
+void text_list_add(text_list *list, char *text); // owns the text
+void text_list_free(text_list *list);
+
+// The directory of the job's logs, free it; NULL when none of the places exists. `tried` gets all that were looked at.
+char *nccl_job_directory(const nccl_config *config, const char *jobid, const char **roots, size_t root_count,
+                         text_list *tried);
+// "400", or "pattern=GB/s,..." ; NULL: none. Returns an exit code after saying what is wrong.
+typedef struct nccl_peak_list {
+    nccl_peak *items;
+    size_t count;
+    char *text;
+} nccl_peak_list;
+int nccl_peaks_read(nccl_peak_list *list, const char *text);
+void nccl_peaks_free(nccl_peak_list *list);
+
+typedef struct nccl_reading {
+    const nccl_peak_list *peaks;
+    size_t threads; // 0: one for each processor
+    bool quiet;     // no progress on a terminal
+} nccl_reading;
+// Reads the logs with progress, says what is wrong with files, and where none are what may be the cause.
+int nccl_logs_read(nccl *n, const char *const *paths, size_t count, const nccl_reading *how);
+
+// On the standard error: what commonly leaves no logs behind.
+void nccl_no_logs_hint(void);
+
+#endif

@@ -1,0 +1,593 @@
+#define _GNU_SOURCE // wcwidth
+#include "output.h"
+
+#include "analysis/base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <libsmartcols.h>
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static bool is_utf8;
+
+// A standard stream that is closed would be taken by the next file that is opened. A placeholder that refuses to be
+// used holds its number; programs that are started do not inherit it.
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int got = open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+        if (got >= 0 && got != fd) close(got);
+    }
+}
+
+void output_init(void)
+{
+    hold_standard_streams();
+    setlocale(LC_CTYPE, ""); // nothing else: numbers keep their point
+    is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+bool output_utf8(void)
+{
+    return is_utf8;
+}
+
+int output_close(void)
+{
+    bool failed = ferror(stdout) != 0, pending = __fpending(stdout) != 0;
+    errno = 0;
+    // A standard output that was closed from the beginning matters only to those who print.
+    if (fclose(stdout) && (pending || errno != EBADF)) failed = true;
+    int error = errno;
+    if (!failed) return EXIT_DONE;
+    warn("standard output: %s", error ? strerror(error) : "write failed");
+    return EXIT_FILE;
+}
+
+bool output_colour(FILE *to)
+{
+    const char *no = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(to)) && !(no && *no) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+// ---- tables ----
+
+typedef struct cell {
+    size_t text, length; // where it stands in the table's text
+    colour colour;
+} cell;
+
+// Cells line after line.
+struct table {
+    const column *columns;
+    size_t count, cell_count, cell_room;
+    cell *cells;
+    bool *used; // by column
+    char *text; // of all cells, each ends with a NUL
+    size_t text_size, text_room;
+};
+
+table *table_begin(const column *columns, size_t count)
+{
+    table *t = must(calloc(1, sizeof *t));
+    t->columns = columns;
+    t->count = count;
+    t->used = must(calloc(count + 1, sizeof *t->used));
+    return t;
+}
+
+static const char *colour_sequence(colour c)
+{
+    static const char *const sequences[] = {NULL, "\033[2m", "\033[1m", "\033[33m", "\033[31m"};
+    return sequences[c];
+}
+
+// The block, or a larger one where `size` elements have room.
+static void *with_room(void *block, size_t *room, size_t size, size_t element)
+{
+    if (size <= *room) return block;
+    *room = size < 256 ? 512 : 2 * size;
+    return must(realloc(block, *room * element));
+}
+
+void table_cell(table *t, colour c, const char *text)
+{
+    text = text ? safe(text) : "";
+    size_t length = strlen(text);
+    t->cells = with_room(t->cells, &t->cell_room, t->cell_count + 1, sizeof *t->cells);
+    t->text = with_room(t->text, &t->text_room, t->text_size + length + 1, 1);
+    if (length) t->used[t->cell_count % t->count] = true;
+    t->cells[t->cell_count++] = (cell){t->text_size, length, c};
+    memcpy(t->text + t->text_size, text, length + 1);
+    t->text_size += length + 1;
+}
+
+void table_printf(table *t, colour c, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    table_cell(t, c, text);
+}
+
+size_t table_lines(const table *t)
+{
+    return (t->cell_count + t->count - 1) / t->count;
+}
+
+static bool is_hidden(const table *t, size_t i)
+{
+    return !t->used[i] && t->columns[i].flags & COLUMN_LEAN;
+}
+
+// ---- on a terminal: folded to its width, in colour ----
+
+static void add_columns(const table *t, struct libscols_table *to)
+{
+    int termforce = SCOLS_TERMFORCE_NEVER; // a narrow terminal never costs a column, but text may be folded
+    scols_table_enable_noencoding(to, 1);  // the cells are safe already
+    scols_table_set_column_separator(to, "  ");
+    for (size_t i = 0; i < t->count; i++) {
+        unsigned wanted = t->columns[i].flags;
+        int flags = wanted & COLUMN_RIGHT ? SCOLS_FL_RIGHT : wanted & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
+        must(scols_table_new_column(to, t->columns[i].title, 0, is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
+        if (wanted & COLUMN_WRAP) termforce = SCOLS_TERMFORCE_ALWAYS;
+    }
+    scols_table_set_termforce(to, termforce);
+}
+
+static void add_cells(const table *t, struct libscols_table *to)
+{
+    struct libscols_line *line = NULL;
+    for (size_t i = 0; i < t->cell_count; i++) {
+        const cell *c = &t->cells[i];
+        if (i % t->count == 0) line = must(scols_table_new_line(to, NULL));
+        if (!c->length) continue;
+        if (scols_line_set_data(line, i % t->count, t->text + c->text)) must(NULL);
+        if (c->colour) scols_cell_set_color(scols_line_get_cell(line, i % t->count), colour_sequence(c->colour));
+    }
+}
+
+// Lines as the library made them, without the blanks that it leaves at their ends.
+static void print_indented(FILE *to, const char *text, int indent)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n"), shown = length;
+        while (shown && text[shown - 1] == ' ')
+            shown--;
+        fprintf(to, "%*s%.*s\n", indent, "", (int)shown, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_on_terminal(const table *t, FILE *to, int indent)
+{
+    char *text = NULL;
+    struct libscols_table *lines = must(scols_new_table());
+    add_columns(t, lines);
+    add_cells(t, lines);
+    scols_table_enable_colors(lines, output_colour(to));
+    if (scols_print_table_to_string(lines, &text)) must(NULL);
+    print_indented(to, text, indent);
+    free(text);
+    scols_unref_table(lines);
+}
+
+// ---- elsewhere: every column as wide as its widest cell, no colours (the library takes ten times as long) ----
+
+// How many columns of a terminal the text takes.
+static size_t width_of(const char *text, size_t length)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        size_t bytes = utf8_character(text + i, &code);
+        int columns = bytes > 1 ? wcwidth((wchar_t)code) : 1;
+        width += columns < 0 ? 1 : (size_t)columns;
+        i += bytes ? bytes : 1;
+    }
+    return width;
+}
+
+static void blanks(FILE *to, size_t count)
+{
+    while (count--)
+        putc_unlocked(' ', to);
+}
+
+// One line; blanks are owed until something follows, so that none ends it.
+static void print_line(const table *t, FILE *to, int indent, const cell *cells, const size_t *widths)
+{
+    size_t owed = (size_t)indent;
+    for (size_t i = 0; i < t->count; i++) {
+        if (is_hidden(t, i)) continue;
+        const char *text = cells ? t->text + cells[i].text : t->columns[i].title;
+        size_t length = cells ? cells[i].length : strlen(text), rest = widths[i] - width_of(text, length);
+        bool right = t->columns[i].flags & COLUMN_RIGHT;
+        if (length) {
+            blanks(to, owed + (right ? rest : 0));
+            fwrite(text, 1, length, to);
+            owed = right ? 0 : rest;
+        } else {
+            owed += rest;
+        }
+        owed += 2;
+    }
+    putc_unlocked('\n', to);
+}
+
+static void print_plainly(const table *t, FILE *to, int indent)
+{
+    size_t *widths = must(calloc(t->count, sizeof *widths));
+    for (size_t i = 0; i < t->count; i++)
+        widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
+    for (size_t i = 0; i < t->cell_count; i++) {
+        size_t width = width_of(t->text + t->cells[i].text, t->cells[i].length);
+        if (width > widths[i % t->count]) widths[i % t->count] = width;
+    }
+    print_line(t, to, indent, NULL, widths);
+    for (size_t i = 0; i < t->cell_count; i += t->count)
+        print_line(t, to, indent, &t->cells[i], widths);
+    free(widths);
+}
+
+void table_end(table *t, FILE *to, int indent)
+{
+    while (t->cell_count % t->count)
+        table_cell(t, PLAIN, NULL); // a line that was not finished
+    if (t->cell_count && isatty(fileno(to)))
+        print_on_terminal(t, to, indent);
+    else if (t->cell_count)
+        print_plainly(t, to, indent);
+    free(t->cells);
+    free(t->text);
+    free(t->used);
+    free(t);
+}
+
+void heading(FILE *to, const char *format, ...)
+{
+    static FILE *begun;
+    va_list arguments;
+    bool coloured = output_colour(to);
+    va_start(arguments, format);
+    fputs(begun == to ? "\n" : "", to);
+    begun = to;
+    fputs(coloured ? colour_sequence(BOLD) : "", to);
+    vfprintf(to, format, arguments);
+    fputs(coloured ? "\033[0m\n" : "\n", to);
+    va_end(arguments);
+}
+
+// ---- numbers ----
+
+static char *number_text(void)
+{
+    static char ring[16][48];
+    static unsigned next;
+    return ring[next++ % 16];
+}
+
+const char *number_exact(uint64_t value)
+{
+    char *text = number_text();
+    snprintf(text, sizeof(char[48]), "%llu", (unsigned long long)value);
+    return text;
+}
+
+const char *number_signed(int64_t value)
+{
+    char *text = number_text();
+    snprintf(text, sizeof(char[48]), "%lld", (long long)value);
+    return text;
+}
+
+// Small whole numbers exactly, others with three digits.
+const char *number_si(double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+    enum { LAST = sizeof prefixes / sizeof *prefixes - 1 };
+    char *text = number_text();
+    bool bytes = strcmp(unit, "bytes") == 0, whole = value == floor(value);
+    size_t i = 0;
+    for (; fabs(value) >= (whole && !bytes ? 99999.5 : 999.5) && i < LAST; i++, whole = false)
+        value /= 1000;
+    int digits = whole || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
+    snprintf(text, sizeof(char[48]), "%.*f%s%s%s", digits, value, i || bytes ? " " : "", prefixes[i], bytes ? "B" : "");
+    return text;
+}
+
+const char *number_rate(double value, const char *unit)
+{
+    char *text = number_text();
+    snprintf(text, sizeof(char[48]), "%s/s", number_si(fabs(value) >= 100 ? round(value) : value, unit));
+    return text;
+}
+
+const char *number_seconds(double seconds)
+{
+    char *text = number_text();
+    if (seconds >= 3600)
+        snprintf(text, sizeof(char[48]), "%.0f h %02.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
+    else if (seconds >= 120)
+        snprintf(text, sizeof(char[48]), "%.0f min %02.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
+    else if (seconds >= 0.9995)
+        snprintf(text, sizeof(char[48]), "%.*f s", seconds < 10 ? 2 : 1, seconds);
+    else if (seconds >= 0.9995e-3)
+        snprintf(text, sizeof(char[48]), "%.*f ms", seconds < 0.01 ? 2 : seconds < 0.1 ? 1 : 0, seconds * 1e3);
+    else
+        snprintf(text, sizeof(char[48]), "%.0f us", seconds * 1e6);
+    return text;
+}
+
+const char *number_share(double share)
+{
+    char *text = number_text();
+    double percent = share * 100;
+    snprintf(text, sizeof(char[48]), percent > 0 && percent < 0.1 ? "<0.1 %%" : "%.*f %%", percent < 10 ? 1 : 0,
+             percent);
+    return text;
+}
+
+const char *number_bound(bool lower, const char *number)
+{
+    if (!lower) return number;
+    char *text = number_text();
+    snprintf(text, sizeof(char[48]), "%s %.40s", output_utf8() ? "\u2265" : ">=", number);
+    return text;
+}
+
+const char *number_time(int64_t wall_ns)
+{
+    char *text = number_text();
+    time_t seconds = (time_t)(wall_ns / 1000000000);
+    struct tm parts;
+    if (wall_ns <= 0 || !gmtime_r(&seconds, &parts)) return strcpy(text, "unknown time");
+    strftime(text, sizeof(char[48]), "%Y-%m-%d %H:%M:%S UTC", &parts);
+    return text;
+}
+
+// ---- JSON ----
+
+json_object *json_document(const char *kind)
+{
+    json_object *o = must(json_object_new_object());
+    char format[64];
+    snprintf(format, sizeof format, "netprof-%s", kind);
+    json_text(o, "format", format);
+    json_object_object_add(o, "version", json_object_new_int(1));
+    return o;
+}
+
+json_object *json_string(const char *text)
+{
+    return must(json_object_new_string(utf8(text)));
+}
+
+void json_text(json_object *o, const char *key, const char *text)
+{
+    if (text) json_object_object_add(o, utf8(key), json_string(text));
+}
+
+json_object *json_u64(uint64_t value)
+{
+    if (value <= INT64_MAX) return must(json_object_new_int64((int64_t)value));
+    return must(json_object_new_double_s((double)value, number_exact(value))); // the text is what is printed
+}
+
+json_object *json_number(double value)
+{
+    char *text = number_text();
+    if (!isfinite(value)) return NULL;
+    snprintf(text, sizeof(char[48]), "%.9g", value);
+    return must(json_object_new_double_s(value, text));
+}
+
+void json_print(FILE *to, json_object *o)
+{
+    int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+    fputs(must((void *)(uintptr_t)json_object_to_json_string_ext(o, flags)), to);
+    putc('\n', to);
+    json_object_put(o);
+}
+
+// ---- CSV ----
+
+static bool csv_inside; // a line has begun
+
+void csv_cell(FILE *to, const char *text)
+{
+    if (csv_inside) putc(',', to);
+    csv_inside = true;
+    if (!text) return;
+    text = utf8(text);
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, to);
+        return;
+    }
+    putc('"', to);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', to);
+        putc(*text, to);
+    }
+    putc('"', to);
+}
+
+void csv_printf(FILE *to, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    csv_cell(to, text);
+}
+
+void csv_end(FILE *to)
+{
+    fputs("\r\n", to);
+    csv_inside = false;
+}
+
+void csv_line(FILE *to, const char *const *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        csv_cell(to, cells[i]);
+    csv_end(to);
+}
+
+// ---- named pipes ----
+
+enum { LOOK_MS = 50 };
+
+static bool is_ended(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t pending;
+    if (sigpending(&pending)) return false;
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (sigismember(&pending, ending[i]) == 1) return true;
+    return false;
+}
+
+int pipe_open(const char *path)
+{
+    int fd;
+    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) { // nobody reads it yet
+        progress("waiting for a reader of %s", safe(path));
+        poll(NULL, 0, LOOK_MS);
+        if (!is_ended()) continue;
+        errno = EINTR;
+        break;
+    }
+    int error = errno;
+    progress_end();
+    errno = error;
+    return fd;
+}
+
+// A reader that went away is an error here, no signal that ends the program.
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    static const struct timespec now = {0};
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&pending);
+    sigprocmask(SIG_BLOCK, &broken, &before);
+    ssize_t n = write(fd, data, size);
+    int error = errno;
+    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) sigtimedwait(&broken, NULL, &now);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
+int pipe_write(void *pipe, const void *data, size_t size)
+{
+    struct pollfd room = {.fd = *(const int *)pipe, .events = POLLOUT};
+    while (size) {
+        ssize_t n = write_quietly(room.fd, data, size);
+        if (n < 0 && errno != EAGAIN && errno != EINTR) return errno;
+        if (n < 0 && is_ended()) return EINTR;
+        if (n < 0) poll(&room, 1, LOOK_MS);
+        if (n <= 0) continue;
+        data = (const char *)data + n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+// ---- whole files ----
+
+struct whole_file {
+    FILE *stream;
+    char *path, *temporary; // temporary: NULL when written in place (the standard output, a device, a pipe)
+    int error;
+};
+
+// A new file takes the mode that the umask leaves; mkstemp() would make it private.
+static int open_temporary(whole_file *file)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    file->temporary = text_format("%s.XXXXXX", file->path);
+    int fd = mkstemp(file->temporary);
+    if (fd >= 0 && fchmod(fd, 0666 & ~mask)) errno = 0; // the file is then only less readable
+    return fd;
+}
+
+static FILE *open_in_place(const char *path, bool is_pipe)
+{
+    int fd = is_pipe ? pipe_open(path) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (fd >= 0 && is_pipe) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd >= 0 ? fdopen(fd, "w") : NULL;
+}
+
+whole_file *whole_file_open(const char *path)
+{
+    whole_file *file = must(calloc(1, sizeof *file));
+    struct stat st;
+    file->path = must(strdup(path));
+    if (strcmp(path, "-") == 0)
+        file->stream = stdout;
+    else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        file->stream = open_in_place(path, S_ISFIFO(st.st_mode)); // /dev/null is no file to replace
+    else {
+        int fd = open_temporary(file);
+        file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    }
+    if (file->stream) return file;
+    fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    free(file->temporary);
+    free(file->path);
+    free(file);
+    return NULL;
+}
+
+int whole_file_write(void *user, const void *data, size_t size)
+{
+    whole_file *file = user;
+    if (!file->error && fwrite(data, 1, size, file->stream) != size) file->error = errno ? errno : EIO;
+    return file->error;
+}
+
+static int finish(whole_file *file, bool keep)
+{
+    FILE *stream = file->stream;
+    if (stream == stdout) return fflush(stdout) ? errno : 0;
+    int error = fflush(stream) ? errno : 0;
+    if (!error && keep && file->temporary && fsync(fileno(stream))) error = errno;
+    if (fclose(stream) && !error) error = errno;
+    if (!error && keep && file->temporary && rename(file->temporary, file->path)) error = errno;
+    return error;
+}
+
+int whole_file_close(whole_file *file, bool keep)
+{
+    int error = finish(file, keep && !file->error);
+    if (file->error) error = file->error;
+    if (file->temporary && (error || !keep)) unlink(file->temporary);
+    bool told = keep || file->error; // a write that failed is why it is not kept
+    int code = told && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
+    if (file->stream == stdout && error) clearerr(stdout); // said once
+    free(file->temporary);
+    free(file->path);
+    free(file);
+    return code;
+}

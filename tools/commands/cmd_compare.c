@@ -1,0 +1,149 @@
+// netprof compare: healthy runs against faulty ones.
+#include "cli/command.h"
+#include "commands/print/compare_text.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "measure/node_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int top = -1, as_json, all, force;
+static char *per, *fail_on, *rules_path, *names, *output;
+static size_t healthy_count;
+
+static const struct poptOption options[] = {
+    {"top", 'n', POPT_ARG_INT, &top, 0, "the N that changed most of each class (5; 0: all)", "N"},
+    {"per", 'p', POPT_ARG_STRING, &per, 0, "rank by the counts of a second, or of a byte (both: the milder of the two)",
+     "second|byte|both"},
+    {"all", 'a', POPT_ARG_NONE, &all, 0, "also what is within chance, every check, every gauge", NULL},
+    {"fail-on", 0, POPT_ARG_STRING, &fail_on, 0, "exit with 1 when the faulty side is worse by a check this bad",
+     "watch|warn|high|critical"},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules; one of the same name replaces a built-in one", "FILE"},
+    {"names", 0, POPT_ARG_STRING, &names, 0, "counter names of net_prof's text, one a line", "FILE"},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "take two snapshots of different boots for a run", NULL},
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "into FILE instead of the standard output", "FILE"},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    POPT_TABLEEND,
+};
+
+static int choose(comparison_options *how)
+{
+    severity limit;
+    how->force = force;
+    if (top < -1) return fail_usage("--top: %d: expected 0 or more", top);
+    if (fail_on && (!severity_parse(fail_on, &limit) || limit < SEVERITY_WATCH))
+        return fail_usage("--fail-on: %s: expected watch, warn, high or critical", safe(fail_on));
+    if (!per || strcmp(per, "both") == 0) return EXIT_DONE;
+    how->basis = strcmp(per, "second") == 0 ? COMPARISON_PER_SECOND : COMPARISON_PER_BYTE;
+    if (how->basis == COMPARISON_PER_SECOND || strcmp(per, "byte") == 0) return EXIT_DONE;
+    return fail_usage("--per: %s: expected second, byte or both", safe(per));
+}
+
+// HEALTHY... -- FAULTY...; two files without -- are one of each.
+static int split(size_t count, size_t *healthy)
+{
+    *healthy = healthy_count == (size_t)-1 && count == 2 ? 1 : healthy_count;
+    if (*healthy == (size_t)-1)
+        return fail_usage("expected HEALTHY... -- FAULTY...: which of the files are the faulty ones?");
+    if (!*healthy) return fail_usage("expected files of healthy runs before --");
+    if (*healthy == count) return fail_usage("expected files of faulty runs behind --");
+    return EXIT_DONE;
+}
+
+static int read_side(comparison *c, dataset *set, comparison_side side, const char **paths, size_t count,
+                     const comparison_options *how)
+{
+    dataset_options reading = {.names = names, .ends_only = 1};
+    netprof_error error;
+    int code = inputs_read(set, paths, count, &reading);
+    inputs_drop_series(set);
+    if (code || !comparison_add(c, side, set, how, &error)) return code;
+    if (error.code == NETPROF_ERR_MISMATCH)
+        return fail(EXIT_FILE, "%s: %s; --force takes them for a run all the same", safe(error.path),
+                    error_text(&error));
+    return fail(EXIT_FILE, "%s: %s", safe(error.path), error_text(&error));
+}
+
+static int print(const comparison *c)
+{
+    FILE *to = stdout;
+    char *text = NULL;
+    size_t size = 0, lines = all && top < 0 ? 0 : top < 0 ? 5 : (size_t)top;
+    if (output) to = must(open_memstream(&text, &size));
+    if (as_json)
+        json_print(to, must(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
+    else
+        compare_print_text(to, c, lines, all);
+    if (!output) return output_close();
+    bool whole = !ferror(to);
+    if (fclose(to)) must(NULL);
+    whole_file *file = whole_file_open(output);
+    int code = file ? EXIT_DONE : EXIT_FILE;
+    if (file && whole_file_write(file, text, size)) whole = false;
+    if (file) code = whole_file_close(file, whole);
+    free(text);
+    return code;
+}
+
+static int compare(comparison *c, const comparison_options *how)
+{
+    rules set = {0};
+    netprof_error error;
+    severity limit = SEVERITIES;
+    if (fail_on) severity_parse(fail_on, &limit);
+    int code = inputs_rules(&set, rules_path);
+    if (!code && comparison_make(c, &set, how, &error)) code = fail_error(NULL, &error);
+    if (!code) code = print(c);
+    if (!code && !comparison_compared(c))
+        code = EXIT_NOTHING;
+    else if (!code && fail_on && c->severity >= limit)
+        code = EXIT_WORTH_FAILING;
+    comparison_free(c);
+    rules_free(&set);
+    return code;
+}
+
+static int run(const char **paths, size_t count)
+{
+    dataset sides[COMPARISON_SIDES] = {{0}, {0}};
+    comparison c = {0};
+    comparison_options how = {0};
+    size_t healthy;
+    int code = split(count, &healthy);
+    if (!code) code = choose(&how);
+    if (!code) code = read_side(&c, &sides[COMPARISON_HEALTHY], COMPARISON_HEALTHY, paths, healthy, &how);
+    if (!code)
+        code = read_side(&c, &sides[COMPARISON_FAULTY], COMPARISON_FAULTY, paths + healthy, count - healthy, &how);
+    if (!code) code = compare(&c, &how);
+    if (!code && (inputs_damaged(&sides[0]) || inputs_damaged(&sides[1]))) code = EXIT_WORTH_FAILING;
+    comparison_free(&c);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        dataset_free(&sides[side]);
+    return code;
+}
+
+const command command_compare = {
+    .name = "compare",
+    .summary = "tell what differs between healthy runs and faulty ones",
+    .arguments = "HEALTHY... -- FAULTY...",
+    .text =
+        "Compares runs that went well with runs that did not: which checks turned, which counters changed most "
+        "(errors\n"
+        "before stalls before traffic), on which device, and what is new or gone. Counts are taken per second and per\n"
+        "byte, so that runs of different length or work can be compared. Several healthy runs give a range, of "
+        "several\n"
+        "faulty ones the worst counts. A file with several snapshots (netprof run -o, netprof collect) is a run; two\n"
+        "files with one snapshot each of the same host are a run, the earlier one first.",
+    .examples = "netprof compare good.netprof -- bad.netprof\n"
+                "netprof compare good.netprof bad.netprof --top 10\n"
+                "netprof compare before.netprof after.netprof -- bad.netprof --json\n"
+                "netprof compare good.netprof good.netprof -- bad.netprof --per second -o comparison.txt",
+    .exits = "0 done, 1 the faulty side is worse by a check as bad as --fail-on, or parts of the files were\n"
+             "damaged, 2 wrong usage, 3 a file could not be used, 4 no counter could be compared.",
+    .options = options,
+    .run = run,
+    .json = &as_json,
+    .before_dashes = &healthy_count,
+};

@@ -1,0 +1,544 @@
+// netprof merge: the files of a job's nodes in one, each as it is.
+#define _GNU_SOURCE
+#include "analysis/data/clocks.h"
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "analysis/data/file_parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char *output;
+static int force, quiet, as_json;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof, or - for the standard output", "FILE"},
+    {"force", 'f', POPT_ARG_NONE, &force, 0, "also files of different jobs", NULL},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "only what is wrong", NULL},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "what was joined, as JSON", NULL},
+    POPT_TABLEEND,
+};
+
+enum { BLOCK = 1 << 18 }; // of bytes that are compared or copied
+
+// One of the files to join: a whole file, or one that was put together with others before.
+typedef struct piece {
+    const char *path;
+    size_t part;
+    uint64_t at, size, hash; // in its file; of all its bytes
+    char *node, *boot, *job, *step, *rank;
+    clocks_input clock; // names are those above
+    size_t snapshots, deltas, regions;
+    bool complete;
+    bool dropped;
+} piece;
+
+typedef struct merging {
+    listing files;
+    piece *pieces;
+    size_t count, duplicates, cut;
+} merging;
+
+// ---- which files ----
+
+static int add_paths(listing *files, const char *const *arguments, size_t count)
+{
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < count && !code; i++) {
+        if (listing_is_directory(arguments[i]))
+            code = inputs_list(files, arguments[i]);
+        else
+            must(listing_add(files, arguments[i]) ? files : NULL);
+    }
+    return code;
+}
+
+// The output of an earlier call may lie in the directory that is joined again.
+static bool is_output(const char *path)
+{
+    struct stat a, b;
+    return strcmp(output, "-") != 0 && stat(path, &a) == 0 && stat(output, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+// ---- what a piece holds ----
+
+// The bytes of a piece on their way; hash: of those that came until now.
+typedef struct hashing {
+    parts_stream stream;
+    uint64_t size, hash;
+} hashing;
+
+static hashing hashing_of(const parts *of, size_t part)
+{
+    return (hashing){parts_begin(of, part), 0, UINT64_C(14695981039346656037)}; // FNV-1a
+}
+
+// A netprof_read_fn.
+static int read_hashing(void *user, void *to, size_t size, size_t *got)
+{
+    hashing *h = user;
+    const unsigned char *bytes = to;
+    int failed = parts_read(&h->stream, to, size, got);
+    for (size_t i = 0; i < *got; i++)
+        h->hash = (h->hash ^ bytes[i]) * UINT64_C(1099511628211);
+    h->size += *got;
+    return failed;
+}
+
+typedef struct fact_list {
+    netprof_fact *all;
+    size_t count;
+} fact_list;
+
+static void keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (netprof_fact_of(to->all, to->count, facts[i].key)) continue; // the run's own before its schema's
+        to->all = must(realloc(to->all, (to->count + 1) * sizeof *to->all));
+        to->all[to->count++] = (netprof_fact){must(strdup(facts[i].key)), must(strdup(facts[i].value))};
+    }
+}
+
+static char *first_fact(const fact_list *f, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        const char *value = netprof_fact_of(f->all, f->count, *keys);
+        if (value && *value) return must(strdup(value));
+    }
+    return NULL;
+}
+
+static void take_facts(piece *p, fact_list *f)
+{
+    p->node = first_fact(f, (const char *const[]){"pod", "node", "host", NULL});
+    p->boot = first_fact(f, (const char *const[]){"boot_id", NULL});
+    p->job = first_fact(f, (const char *const[]){"job_id", "job", NULL});
+    p->step = first_fact(f, (const char *const[]){"job_step", NULL});
+    p->rank = first_fact(f, (const char *const[]){"rank", NULL});
+    p->clock.name = p->node;
+    p->clock.boot_id = p->boot;
+    clocks_take_facts(&p->clock, f->all, f->count);
+    for (size_t i = 0; i < f->count; i++) {
+        free((char *)(uintptr_t)f->all[i].key);
+        free((char *)(uintptr_t)f->all[i].value);
+    }
+    free(f->all);
+}
+
+static void take_time(piece *p, int64_t wall_ns, int64_t mono_ns)
+{
+    if (!p->clock.wall_ns) {
+        p->clock.wall_ns = wall_ns;
+        p->clock.mono_ns = mono_ns;
+    }
+    p->clock.end_wall_ns = wall_ns;
+    p->clock.end_mono_ns = mono_ns;
+}
+
+static void take_item(merging *m, piece *p, const netprof_item *item, fact_list *facts)
+{
+    switch (item->type) {
+    case NETPROF_ITEM_FACT: keep_facts(facts, item->fact, 1); break;
+    case NETPROF_ITEM_SNAPSHOT:
+        if (!p->snapshots++) keep_facts(facts, item->snapshot->schema->facts, item->snapshot->schema->fact_count);
+        take_time(p, item->snapshot->wall_ns, item->snapshot->begin_ns);
+        break;
+    case NETPROF_ITEM_DELTA:
+        if (!p->deltas++) keep_facts(facts, item->delta->schema->facts, item->delta->schema->fact_count);
+        take_time(p, item->delta->wall_begin_ns, 0);
+        take_time(p, item->delta->wall_end_ns, 0);
+        break;
+    case NETPROF_ITEM_REGIONS:
+        p->regions++;
+        take_time(p, item->regions->wall_ns, 0);
+        break;
+    case NETPROF_ITEM_DAMAGE:
+        p->complete = false;
+        warn("%s: byte %llu: %s (%llu bytes); what can be read is kept", safe(p->path),
+             (unsigned long long)(p->at + item->offset), safe(item->text), (unsigned long long)item->size);
+        break;
+    case NETPROF_ITEM_END:
+        if (p->complete && !item->complete)
+            warn("%s: byte %llu: the writer did not end this file: it may have more to come", safe(p->path),
+                 (unsigned long long)(p->at + item->offset));
+        p->complete = p->complete && item->complete;
+        m->cut += !p->complete;
+        break;
+    case NETPROF_ITEM_FILE: break;
+    }
+}
+
+// Reads all of it: what cannot be read is told now, not when the job is looked at.
+static int look(merging *m, piece *p, const parts *of)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    netprof_reader *reader = NULL;
+    netprof_item item = {.type = NETPROF_ITEM_FACT};
+    fact_list facts = {0};
+    hashing bytes = hashing_of(of, p->part);
+    netprof_err failed = netprof_reader_open_fn(&reader, read_hashing, &bytes, NULL, &error);
+    while (!failed && item.type != NETPROF_ITEM_END) {
+        failed = netprof_reader_next(reader, &item, &error);
+        if (!failed) take_item(m, p, &item, &facts);
+    }
+    p->size = bytes.size, p->hash = bytes.hash;
+    take_facts(p, &facts);
+    netprof_reader_close(reader);
+    return failed ? fail_error(p->path, &error) : EXIT_DONE;
+}
+
+static int add_file(merging *m, const char *path)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    parts all = {0};
+    if (is_output(path)) return EXIT_DONE;
+    if (parts_open(&all, path, &error)) {
+        if (error.code == NETPROF_ERR_FORMAT)
+            return fail(EXIT_FILE, "%s: expected a .netprof file; netprof convert makes one of others", safe(path));
+        return fail_error(path, &error);
+    }
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < all.count && !code; i++) {
+        m->pieces = must(realloc(m->pieces, (m->count + 1) * sizeof *m->pieces));
+        piece *p = &m->pieces[m->count++];
+        *p = (piece){.path = path, .part = i, .at = all.at[i], .complete = true};
+        code = look(m, p, &all);
+        if (!code && !p->snapshots && !p->deltas && !p->regions) {
+            warn("%s: byte %llu: neither readings nor regions: left out", safe(path), (unsigned long long)p->at);
+            p->dropped = true;
+        }
+    }
+    parts_close(&all);
+    return code;
+}
+
+// ---- duplicates ----
+
+static int say_changed(const piece *p)
+{
+    return fail(EXIT_FILE, "%s: it changed while it was read", safe(p->path));
+}
+
+static bool open_again(const piece *p, parts *all, parts_stream *stream)
+{
+    bool good = !parts_open(all, p->path, NULL) && p->part < all->count;
+    if (good)
+        *stream = parts_begin(all, p->part);
+    else
+        say_changed(p);
+    return good;
+}
+
+// *same: as far as the first goes.
+static int compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
+{
+    char *x = must(malloc(2 * BLOCK)), *y = x + BLOCK;
+    int code = EXIT_DONE;
+    *same = true;
+    for (uint64_t left = a->size; left && *same && !code;) {
+        size_t wanted = left < BLOCK ? (size_t)left : BLOCK, n = 0, m = 0;
+        if (parts_read(from, x, wanted, &n) || n < wanted)
+            code = say_changed(a);
+        else if (parts_read(other, y, wanted, &m) || m < wanted)
+            code = say_changed(b);
+        else
+            *same = memcmp(x, y, wanted) == 0;
+        left -= wanted;
+    }
+    free(x);
+    return code;
+}
+
+// Is one the begin of the other, or the same? A copy that was made while the recording still grew ends early.
+static int begins_other(const piece *shorter, const piece *longer, bool *begins)
+{
+    parts a = {0}, b = {0};
+    parts_stream from, other;
+    *begins = false;
+    if (shorter->size == longer->size && shorter->hash != longer->hash) return EXIT_DONE;
+    int code = open_again(shorter, &a, &from) && open_again(longer, &b, &other)
+                   ? compare_bytes(shorter, &from, longer, &other, begins)
+                   : EXIT_FILE;
+    parts_close(&a);
+    parts_close(&b);
+    return code;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool may_be_same(const piece *a, const piece *b)
+{
+    return !a->dropped && !b->dropped && a->clock.wall_ns == b->clock.wall_ns && a->clock.mono_ns == b->clock.mono_ns &&
+           same_text(a->node, b->node) && same_text(a->boot, b->boot) && same_text(a->rank, b->rank);
+}
+
+static int drop_duplicates(merging *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        for (size_t k = i + 1; k < m->count; k++) { // sorted: those alike stand together
+            piece *a = &m->pieces[i], *b = &m->pieces[k];
+            if (a->clock.wall_ns != b->clock.wall_ns || !same_text(a->node, b->node)) break;
+            if (!may_be_same(a, b)) continue;
+            piece *shorter = a->size <= b->size ? a : b, *longer = shorter == a ? b : a;
+            bool same;
+            int code = begins_other(shorter, longer, &same);
+            if (code) return code;
+            if (!same) continue;
+            shorter->dropped = true;
+            m->duplicates++;
+            if (!quiet)
+                warn("%s: %s as %s: left out", safe(shorter->path),
+                     shorter->size == longer->size ? "the same" : "an earlier copy of the same", safe(longer->path));
+            if (shorter == a) break;
+        }
+    return EXIT_DONE;
+}
+
+// ---- order ----
+
+// n2 before n10.
+static int compare_names(const char *a, const char *b)
+{
+    a = a ? a : "", b = b ? b : "";
+    while (*a && *b) {
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            size_t zeros_a = strspn(a, "0"), zeros_b = strspn(b, "0");
+            size_t n = strspn(a + zeros_a, "0123456789"), k = strspn(b + zeros_b, "0123456789");
+            int order = n != k ? (n > k) - (n < k) : strncmp(a + zeros_a, b + zeros_b, n);
+            if (order || zeros_a != zeros_b) return order ? order : zeros_a < zeros_b ? -1 : 1;
+            a += zeros_a + n, b += zeros_b + k;
+            continue;
+        }
+        if (*a != *b) return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        a++, b++;
+    }
+    return (*a != 0) - (*b != 0);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+// By what they hold, never by their names: the same files give the same bytes.
+static int compare_pieces(const void *x, const void *y)
+{
+    const piece *a = x, *b = y;
+    int order = compare_names(a->job, b->job);
+    if (!order) order = compare_names(a->node, b->node);
+    if (!order) order = (a->clock.wall_ns > b->clock.wall_ns) - (a->clock.wall_ns < b->clock.wall_ns);
+    if (!order) order = compare_names(a->rank, b->rank);
+    if (!order) order = compare_numbers(a->size, b->size);
+    return order ? order : compare_numbers(a->hash, b->hash);
+}
+
+// ---- jobs ----
+
+static int check_jobs(const merging *m)
+{
+    const piece *first = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped || !p->job) continue;
+        if (first && strcmp(first->job, p->job) != 0) {
+            if (!force)
+                return fail(EXIT_FILE, "%s is of job %s, %s of job %s; --force joins them all the same",
+                            safe(first->path), safe(first->job), safe(p->path), safe(p->job));
+            warn("%s is of job %s, %s of job %s", safe(first->path), safe(first->job), safe(p->path), safe(p->job));
+        }
+        first = p;
+    }
+    return EXIT_DONE;
+}
+
+// ---- writing ----
+
+// What was looked at is what is written, also of a recording that still grows. What changed is dropped with the output.
+static int copy_piece(const piece *p, whole_file *to)
+{
+    parts all = {0};
+    hashing bytes;
+    char *block = must(malloc(BLOCK));
+    int code = open_again(p, &all, &bytes.stream) ? EXIT_DONE : EXIT_FILE;
+    if (!code) bytes = hashing_of(&all, p->part);
+    for (size_t got = 1; !code && got && bytes.size < p->size;) {
+        uint64_t left = p->size - bytes.size;
+        if (read_hashing(&bytes, block, left < BLOCK ? (size_t)left : BLOCK, &got))
+            code = say_changed(p);
+        else if (whole_file_write(to, block, got))
+            code = EXIT_FILE; // whole_file_close() says why
+    }
+    if (!code && (bytes.size != p->size || bytes.hash != p->hash)) code = say_changed(p);
+    free(block);
+    parts_close(&all);
+    return code;
+}
+
+static int write_all(const merging *m)
+{
+    whole_file *to = whole_file_open(output);
+    int code = to ? EXIT_DONE : EXIT_FILE;
+    for (size_t i = 0; i < m->count && !code; i++)
+        if (!m->pieces[i].dropped) code = copy_piece(&m->pieces[i], to);
+    int closed = to ? whole_file_close(to, !code) : code;
+    return code ? code : closed;
+}
+
+// ---- what was joined ----
+
+static int find_clocks(const merging *m, clocks *c)
+{
+    clocks_input *in = must(calloc(m->count + 1, sizeof *in));
+    clocks_event *events = must(calloc(m->count + 1, sizeof *events));
+    char **keys = must(calloc(m->count + 1, sizeof *keys));
+    size_t count = 0, event_count = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped || (!p->snapshots && !p->deltas)) continue;
+        if (p->job && p->step && p->clock.wall_ns) {
+            keys[event_count] = text_format("%s.%s", p->job, p->step);
+            events[event_count] = (clocks_event){count, keys[event_count], p->clock.wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
+            event_count++;
+        }
+        in[count++] = p->clock;
+    }
+    netprof_err failed = clocks_find(c, in, count, events, event_count);
+    for (size_t i = 0; i < event_count; i++)
+        free(keys[i]);
+    free(keys);
+    free(events);
+    free(in);
+    return failed ? fail(EXIT_FILE, "no memory") : EXIT_DONE;
+}
+
+static uint64_t bytes_of(const merging *m)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < m->count; i++)
+        sum += m->pieces[i].dropped ? 0 : m->pieces[i].size;
+    return sum;
+}
+
+static void print_json(const merging *m, const clocks *c)
+{
+    json_object *o = json_document("merge"), *list = json_object_new_array(), *about = json_object_new_object();
+    size_t next = 0;
+    json_text(o, "output", output);
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        bool timed = !p->dropped && (p->snapshots || p->deltas);
+        json_object *one = json_object_new_object();
+        json_text(one, "file", p->path);
+        json_object_object_add(one, "byte", json_u64(p->at));
+        json_object_object_add(one, "bytes", json_u64(p->size));
+        json_text(one, "node", p->node);
+        json_text(one, "job", p->job);
+        json_text(one, "rank", p->rank);
+        json_object_object_add(one, "snapshots", json_u64(p->snapshots));
+        json_object_object_add(one, "differences", json_u64(p->deltas));
+        json_object_object_add(one, "regions", json_u64(p->regions));
+        json_object_object_add(one, "begin_ns", json_object_new_int64(p->clock.wall_ns));
+        json_object_object_add(one, "end_ns", json_object_new_int64(p->clock.end_wall_ns));
+        json_object_object_add(one, "complete", json_object_new_boolean(p->complete));
+        json_object_object_add(one, "left_out", json_object_new_boolean(p->dropped));
+        if (timed) {
+            const clocks_run *r = &c->runs[next++];
+            json_object_object_add(one, "clock_offset_ns", json_object_new_int64(r->offset_ns));
+            json_object_object_add(one, "clock_error_ns", r->error_ns < 0 ? NULL : json_object_new_int64(r->error_ns));
+            json_object_object_add(one, "clock_set_ns", json_object_new_int64(r->set_ns));
+        }
+        json_object_array_add(list, one);
+    }
+    json_object_object_add(o, "files", list);
+    json_object_object_add(about, "error_ns", c->error_ns < 0 ? NULL : json_object_new_int64(c->error_ns));
+    json_text(about, "text", c->text);
+    json_object_object_add(o, "clocks", about);
+    json_print(stdout, o);
+}
+
+static void print_text(const merging *m, const clocks *c, FILE *to)
+{
+    size_t kept = 0, nodes = 0;
+    const char *last = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        const piece *p = &m->pieces[i];
+        if (p->dropped) continue;
+        kept++;
+        nodes += !last || !same_text(last, p->node);
+        last = p->node ? p->node : "";
+    }
+    fprintf(to, "%s: %zu file%s of %zu node%s, %s\n", safe(output), kept, kept == 1 ? "" : "s", nodes,
+            nodes == 1 ? "" : "s", number_si((double)bytes_of(m), "bytes"));
+    if (c->text && *c->text) fprintf(to, "%s\n", safe(c->text + strspn(c->text, " ")));
+}
+
+static void free_all(merging *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        piece *p = &m->pieces[i];
+        free(p->node);
+        free(p->boot);
+        free(p->job);
+        free(p->step);
+        free(p->rank);
+    }
+    free(m->pieces);
+    listing_free(&m->files);
+}
+
+static int run(const char **arguments, size_t count)
+{
+    merging m = {0};
+    clocks c = {0};
+    if (!count) return fail_usage("expected the files of a job, or a directory of them");
+    if (!output) return fail_usage("-o FILE is needed");
+    if (as_json && strcmp(output, "-") == 0) return fail_usage("--json and -o - both want the standard output");
+    int code = add_paths(&m.files, arguments, count);
+    for (size_t i = 0; i < m.files.count && !code; i++)
+        code = add_file(&m, m.files.paths[i]);
+    if (!code && m.count) qsort(m.pieces, m.count, sizeof *m.pieces, compare_pieces);
+    if (!code) code = drop_duplicates(&m);
+    if (!code) code = check_jobs(&m);
+    if (!code && !bytes_of(&m)) code = fail(EXIT_FILE, "%s: neither readings nor regions to join", safe(arguments[0]));
+    if (!code) code = find_clocks(&m, &c);
+    if (!code) code = write_all(&m);
+    if (!code && as_json)
+        print_json(&m, &c);
+    else if (!code && !quiet)
+        print_text(&m, &c, strcmp(output, "-") == 0 ? stderr : stdout);
+    if (!code) code = output_close();
+    if (!code && m.cut) code = EXIT_WORTH_FAILING;
+    clocks_free(&c);
+    free_all(&m);
+    return code;
+}
+
+const command command_merge = {
+    .name = "merge",
+    .summary = "join the files of a job's nodes into one",
+    .arguments = "FILE|DIR... -o OUT",
+    .text =
+        "Joins recordings, snapshots and regions of the nodes of one job into one file, which every command reads as "
+        "the\n"
+        "files it was made of: a run each, with its host and facts. Each file is checked and copied as it is. The "
+        "order\n"
+        "is that of nodes and time: the same files give the same bytes. A file that is there twice, or also as an "
+        "earlier\n"
+        "copy, is taken once; files of different jobs are refused. Also says how far the clocks of the nodes may be\n"
+        "apart. A directory stands for the *.netprof in it.",
+    .examples = "netprof merge node1.netprof node2.netprof node3.netprof -o job.netprof\n"
+                "netprof merge --force -q ranks -o job.netprof",
+    .exits = "0 done, 1 done but parts of the files were damaged or are missing, 2 wrong usage, 3 a file could not be\n"
+             "used or written, or the files are of different jobs.",
+    .options = options,
+    .run = run,
+    .json = &as_json,
+};

@@ -1,0 +1,333 @@
+// netprof record: what a node does, tick by tick, until the job ends or somebody says stop.
+#define _GNU_SOURCE
+#include "cli/command.h"
+#include "measure/job.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "measure/node_options.h"
+#include "measure/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *output, *interval_text, *fast_text, *duration_text, *checkpoint_text, *stop_file, *job_text, *cgroup;
+static int per_cpu, quiet, background;
+
+static const struct poptOption options[] = {
+    {"output", 'o', POPT_ARG_STRING, &output, 0, "where to: .netprof; %n node, %h host, %j job, %r rank, %p process",
+     "FILE"},
+    {"interval", 't', POPT_ARG_STRING, &interval_text, 0, "read so often (1s)", "TIME"},
+    {"fast-network", 0, POPT_ARG_STRING, &fast_text, 0, "the fast set of the ports so often beside it", "TIME"},
+    {"duration", 'd', POPT_ARG_STRING, &duration_text, 0, "end after this time", "TIME"},
+    {"stop-file", 0, POPT_ARG_STRING, &stop_file, 0, "end when this file appears or changes", "FILE"},
+    {"job", 'j', POPT_ARG_STRING, &job_text, 0, "whose processes: process numbers by commas, or the scheduler's (auto)",
+     "auto|slurm|pbs|oar|none|PIDS"},
+    {"cgroup", 0, POPT_ARG_STRING, &cgroup, 0, "the job's control group, below the mount", "PATH"},
+    {"per-cpu", 0, POPT_ARG_NONE, &per_cpu, 0, "each CPU for itself, too", NULL},
+    {"checkpoint", 0, POPT_ARG_STRING, &checkpoint_text, 0, "force the file to the disk so often (60s)", "TIME"},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)set_option, 0, NULL, NULL},
+    {"background", 0, POPT_ARG_NONE, &background, 0, "return when the recording has begun; it goes on by itself", NULL},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no line of state on a terminal", NULL},
+    {NULL, 0, POPT_ARG_INCLUDE_TABLE, (void *)(uintptr_t)reading_options, 0, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+enum { SLOW = 0, FAST, TRACKS };
+
+// What is read at one rate.
+typedef struct track {
+    netprof *np;
+    netprof_set set;
+    netprof_snapshot snapshot;
+    schedule_row *row;
+} track;
+
+typedef struct recording {
+    int64_t interval_ns, fast_ns, duration_ns, checkpoint_ns;
+    track tracks[TRACKS];
+    size_t track_count;
+    schedule clock; // a row for each track, then the checkpoint's
+    netprof_set set;
+    job job;
+    job_slurm slurm;
+    recorder *to;
+    struct stat stop; // of the stop file at the start
+    bool stop_existed;
+    int64_t begin_ns;
+    const char *end; // why it ended
+    bool shown;
+} recording;
+
+// ---- options ----
+
+static int parse_time(const char *name, const char *text, const char *otherwise, int64_t *ns)
+{
+    if (!text) text = otherwise;
+    if (!text || parse_duration(text, ns)) return EXIT_DONE;
+    return fail_usage("%s: %s: expected a time like 100ms, 2s or 1m", name, safe(text));
+}
+
+// Than this process: who wrote it meant this recording, which was still about to begin.
+static bool is_younger(const struct stat *file)
+{
+    int64_t began_ns = job_process_began_ns(getpid());
+    return began_ns && file->st_mtim.tv_sec * INT64_C(1000000000) + file->st_mtim.tv_nsec >= began_ns;
+}
+
+static int check(recording *r, size_t count)
+{
+    if (count)
+        return fail_usage("expected no arguments; to run a command: netprof run --interval 1s -o FILE -- COMMAND");
+    if (!output || strcmp(output, "-") == 0) return fail_usage("-o FILE is needed: a recording grows in a file");
+    if (parse_time("--interval", interval_text, "1s", &r->interval_ns) ||
+        parse_time("--fast-network", fast_text, NULL, &r->fast_ns) ||
+        parse_time("--duration", duration_text, NULL, &r->duration_ns) ||
+        parse_time("--checkpoint", checkpoint_text, "60s", &r->checkpoint_ns))
+        return EXIT_USAGE;
+    if (!reading_set(&r->set, NETPROF_SET_ALL)) return EXIT_USAGE;
+    r->stop_existed = stop_file && stat(stop_file, &r->stop) == 0 && !is_younger(&r->stop);
+    r->job.sources.per_cpu = per_cpu != 0;
+    r->job.sources.perf = reading_perf();
+    return job_find(&r->job, job_text ? job_text : "auto", cgroup);
+}
+
+// ---- counters of the recording itself ----
+
+static int read_missed(void *user, uint64_t *value)
+{
+    *value = ((const schedule_row *)user)->missed;
+    return 0;
+}
+
+static int read_late(void *user, uint64_t *value)
+{
+    *value = (uint64_t)((const schedule_row *)user)->late_ns;
+    return 0;
+}
+
+static int add_own_counters(track *t, const char *device)
+{
+    netprof_user_counter missed = {.device = device,
+                                   .name = "ticks_missed",
+                                   .unit = "ticks",
+                                   .kind = NETPROF_KIND_COUNTER,
+                                   .width = 64,
+                                   .read = read_missed,
+                                   .user = t->row};
+    netprof_user_counter late = {.device = device,
+                                 .name = "late",
+                                 .unit = "ns",
+                                 .kind = NETPROF_KIND_GAUGE,
+                                 .width = 64,
+                                 .read = read_late,
+                                 .user = t->row};
+    netprof_error error;
+    if (netprof_add_counter(t->np, &missed, &error) || netprof_add_counter(t->np, &late, &error))
+        return fail_error(NULL, &error);
+    return EXIT_DONE;
+}
+
+// ---- taking ----
+
+static int open_track(recording *r, int64_t interval_ns, netprof_set set, bool node, const char *device)
+{
+    track *t = &r->tracks[r->track_count];
+    t->set = set;
+    t->row = schedule_add(&r->clock, interval_ns, 0);
+    int code =
+        node ? reading_open_node(&t->np, &r->job.sources, true, true) : reading_open_ports(&t->np, r->tracks[SLOW].np);
+    if (t->np) r->track_count++;
+    if (code == EXIT_NOTHING) code = node ? reading_nothing(t->np) : EXIT_DONE;
+    return code ? code : add_own_counters(t, device);
+}
+
+static void take(recording *r, track *t, netprof_set set)
+{
+    netprof_error error;
+    if (netprof_take(t->np, &t->snapshot, set, &error))
+        fail_error(NULL, &error);
+    else
+        recorder_snapshot(r->to, &t->snapshot);
+}
+
+static void show(recording *r)
+{
+    if (quiet || !isatty(STDERR_FILENO)) return;
+    uint64_t missed = 0;
+    for (size_t i = 0; i < r->track_count; i++)
+        missed += r->tracks[i].row->missed;
+    double elapsed = (double)(schedule_now() - r->begin_ns) / 1e9;
+    fprintf(stderr, "\r\033[Knetprof: recording %s, %.0f s, %llu readings, %llu missed", safe(recorder_path(r->to)),
+            elapsed, (unsigned long long)r->tracks[SLOW].row->taken, (unsigned long long)missed);
+    fflush(stderr);
+    r->shown = true;
+}
+
+// ---- the end ----
+
+static bool is_stopped(const recording *r)
+{
+    struct stat now;
+    if (!stop_file || stat(stop_file, &now)) return false;
+    return !r->stop_existed || now.st_mtim.tv_sec != r->stop.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != r->stop.st_mtim.tv_nsec || now.st_size != r->stop.st_size;
+}
+
+static void loop(recording *r)
+{
+    siginfo_t info;
+    while (!r->end) {
+        int event = schedule_wait(&r->clock, &info);
+        if (event == SCHEDULE_END) {
+            r->end = "duration";
+        } else if (event == SCHEDULE_SIGNAL) {
+            r->end = info.si_signo == SIGUSR1 ? NULL : "signal";
+            if (!r->end) recorder_sync(r->to);
+        } else if ((size_t)event == r->track_count) {
+            recorder_sync(r->to);
+            if (recorder_failed(r->to)) r->end = "file";
+        } else {
+            take(r, &r->tracks[event], r->tracks[event].set);
+            if (event != SLOW && !recorder_failed(r->to)) continue;
+            job_slurm_look(&r->slurm, r->to);
+            show(r);
+            if (recorder_failed(r->to))
+                r->end = "file";
+            else if (is_stopped(r))
+                r->end = "stop file";
+            else if (job_ended(&r->job))
+                r->end = "job";
+        }
+    }
+}
+
+static void begin(recording *r)
+{
+    r->begin_ns = schedule_now();
+    for (size_t i = 0; i < r->track_count; i++) {
+        r->tracks[i].row->next_ns += r->begin_ns;
+        take(r, &r->tracks[i], r->tracks[i].set);
+    }
+    schedule_add(&r->clock, r->checkpoint_ns, r->begin_ns);
+    if (r->duration_ns) r->clock.until_ns = r->begin_ns + r->duration_ns;
+}
+
+static int open_all(recording *r)
+{
+    static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaddset(&signals, watched[i]);
+    if (!schedule_open(&r->clock, &signals)) return fail(EXIT_FILE, "no signals: %s", strerror(errno));
+    int code = open_track(r, r->interval_ns, r->set, true, "recorder");
+    if (!code && r->fast_ns) code = open_track(r, r->fast_ns, NETPROF_SET_FAST, false, "recorder/fast");
+    if (code) return code;
+    r->to = recorder_open(output, true);
+    if (!r->to) return EXIT_FILE;
+    recorder_job(r->to);
+    recorder_clock(r->to, "clock");
+    job_facts(&r->job, r->to);
+    if (r->job.scheduler && strcmp(r->job.scheduler, "slurm") == 0) job_slurm_begin(&r->slurm);
+    recorder_number(r->to, "interval_ns", r->interval_ns);
+    if (r->fast_ns) recorder_number(r->to, "fast_interval_ns", r->fast_ns);
+    return EXIT_DONE;
+}
+
+// ---- in the background ----
+
+enum { GO_ON = -1 };
+
+// What a prologue starts must neither be of its process group, which ends with it, nor hold its standard streams. In the
+// new process GO_ON, and *told is where to say that the recording has begun; in the old one an exit code, when it has.
+static int detach(int *told)
+{
+    int ends[2], status = 0;
+    char begun;
+    if (pipe2(ends, O_CLOEXEC)) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0) return fail(EXIT_FILE, "--background: %s", strerror(errno));
+    close(ends[child == 0 ? 0 : 1]);
+    if (child == 0) {
+        setsid();
+        *told = ends[1];
+        return GO_ON;
+    }
+    ssize_t n;
+    do
+        n = read(ends[0], &begun, 1);
+    while (n < 0 && errno == EINTR);
+    close(ends[0]);
+    if (n == 1) return EXIT_DONE;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status)
+                             : fail(EXIT_FILE, "--background: it ended by signal %d", WTERMSIG(status));
+}
+
+static void tell_begun(int told)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3 && nothing >= 0; fd++)
+        dup2(nothing, fd);
+    if (nothing > 2) close(nothing);
+    if (write(told, "", 1) != 1) errno = 0; // nobody waits any more: it goes on all the same
+    close(told);
+}
+
+static int run(const char **arguments, size_t count)
+{
+    recording r = {0};
+    (void)arguments;
+    int told = -1, code = background ? detach(&told) : GO_ON;
+    if (code != GO_ON) return code;
+    code = check(&r, count);
+    if (!code) code = open_all(&r);
+    if (!code) {
+        begin(&r);
+        if (told >= 0) tell_begun(told);
+        loop(&r);
+        // The slow track ends the file as it began it: the two make a pair of everything.
+        for (size_t i = r.track_count; i-- > 0;)
+            take(&r, &r.tracks[i], r.tracks[i].set);
+        recorder_fact(r.to, "ended_by", r.end);
+        recorder_clock(r.to, "clock_end");
+        if (!recorder_failed(r.to)) job_slurm_end(&r.slurm, r.to);
+        if (r.shown) fputc('\n', stderr);
+    }
+    int closed = recorder_close(r.to, !code);
+    schedule_close(&r.clock);
+    for (size_t i = 0; i < r.track_count; i++) {
+        netprof_snapshot_free(&r.tracks[i].snapshot);
+        netprof_close(r.tracks[i].np);
+    }
+    job_slurm_free(&r.slurm);
+    job_free(&r.job);
+    return code ? code : closed;
+}
+
+const command command_record = {
+    .name = "record",
+    .summary = "record what this node does, tick by tick",
+    .arguments = "-o FILE",
+    .text = "Reads network, CPU, memory, disks, energy, GPUs and the job's processes at fixed places in time and "
+            "appends each\n"
+            "reading to FILE at once: a kill at any instant costs at most the reading at hand. Ends with the job's\n"
+            "processes, with --duration, when the file of --stop-file appears or changes, or by SIGINT, SIGTERM or "
+            "SIGHUP;\n"
+            "SIGUSR1 forces the file to the disk. Inside a job of Slurm, PBS or OAR one recorder a node is enough:\n"
+            "the job is found by itself, and %n and %j name the files apart; netprof merge joins them.",
+    .examples = "netprof record -o node.netprof --duration 2s\n"
+                "netprof record -o job.netprof --interval 500ms --fast-network 10ms --duration 1s\n"
+                "netprof record -o cpu.netprof --sources cpu,memory --duration 1s\n"
+                "netprof record -o flops.netprof --sources perf,gpu,self --perf default,flops --duration 1s",
+    .options = options,
+    .source_names = reading_source_names,
+    .run = run,
+};

@@ -1,0 +1,341 @@
+// netprof regions: what the processes of a job measured around their code.
+#define _POSIX_C_SOURCE 200809L // open_memstream
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "commands/print/regions_output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int flat, tree, as_json, as_csv, quiet;
+static char *sort_by, *share_text, *rank_text, *region_path, *rules_path, *output_path;
+
+static const struct poptOption options[] = {
+    {"tree", 0, POPT_ARG_NONE, &tree, 0, "regions below the regions that they are in (the default)", NULL},
+    {"flat", 0, POPT_ARG_NONE, &flat, 0, "each name once, wherever it is", NULL},
+    {"sort", 's', POPT_ARG_STRING, &sort_by, 0, "order of the regions (tree: code, flat: own)",
+     "code|name|time|own|calls|bytes|sent|imbalance"},
+    {"min-share", 0, POPT_ARG_STRING, &share_text, 0,
+     "leave out regions below so many percent of the time (in a text of more than 20: 1)", "PERCENT"},
+    {"rank", 0, POPT_ARG_STRING, &rank_text, 0, "this rank beside the others; with --csv also 'all': each by itself",
+     "N"},
+    {"region", 0, POPT_ARG_STRING, &region_path, 0, "one region closely: ranks, durations, NICs; a path like main/step",
+     "PATH"},
+    {"rules", 'r', POPT_ARG_STRING, &rules_path, 0, "more rules for the findings, as in netprof check", "FILE"},
+    {"json", 0, POPT_ARG_NONE, &as_json, 0, "as JSON", NULL},
+    {"csv", 0, POPT_ARG_NONE, &as_csv, 0, "as CSV: a line for each region", NULL},
+    {"output", 'o', POPT_ARG_STRING, &output_path, 0, "write to this file", "FILE"},
+    {"quiet", 'q', POPT_ARG_NONE, &quiet, 0, "no progress on a terminal", NULL},
+    POPT_TABLEEND,
+};
+
+// ---- order ----
+
+static double sent_of(const regions_node *n)
+{
+    return n->nic.bytes_known[1] ? (double)n->nic.bytes[1] : -1;
+}
+
+static double time_of(const regions_node *n)
+{
+    return (double)n->sums.inclusive_ns;
+}
+static double own_of(const regions_node *n)
+{
+    return (double)n->sums.exclusive_ns;
+}
+static double calls_of(const regions_node *n)
+{
+    return (double)n->sums.calls;
+}
+static double bytes_of(const regions_node *n)
+{
+    return (double)n->bytes;
+}
+static double imbalance_of(const regions_node *n)
+{
+    return n->imbalance_ns;
+}
+
+static const struct sort_key {
+    const char *name;
+    double (*value)(const regions_node *n); // largest first; NULL: see is_before()
+} sort_keys[] = {{"code", NULL},      {"name", NULL},      {"time", time_of}, {"own", own_of},
+                 {"calls", calls_of}, {"bytes", bytes_of}, {"sent", sent_of}, {"imbalance", imbalance_of}};
+enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys, BY_CODE = 0, BY_NAME = 1 };
+
+static const regions_view *sorted_view; // for qsort
+static size_t sorted_key;
+
+static int compare_nodes(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const regions_node *x = &sorted_view->nodes[i], *y = &sorted_view->nodes[k];
+    if (sorted_key == BY_NAME) {
+        int order = strcmp(x->name, y->name);
+        if (order) return order;
+    } else if (sorted_key != BY_CODE) {
+        double p = sort_keys[sorted_key].value(x), q = sort_keys[sorted_key].value(y);
+        if (p > q || p < q) return p > q ? -1 : 1;
+    }
+    return i < k ? -1 : i > k;
+}
+
+static bool is_shown(const regions_view *view, size_t node)
+{
+    return view->nodes[node].share >= view->min_share;
+}
+
+// The siblings from `first` on, sorted, each followed by what is below it.
+static void order_siblings(regions_view *view, size_t first, size_t end)
+{
+    size_t count = 0, *list = must(malloc((end - first + 1) * sizeof *list));
+    for (size_t i = first; i < end; i = view->nodes[i].end) {
+        if (is_shown(view, i))
+            list[count++] = i;
+        else
+            view->left_out += view->nodes[i].end - i;
+    }
+    sorted_view = view;
+    qsort(list, count, sizeof *list, compare_nodes);
+    for (size_t i = 0; i < count; i++) {
+        view->order[view->order_count++] = list[i];
+        if (view->nodes[list[i]].end > list[i] + 1) order_siblings(view, list[i] + 1, view->nodes[list[i]].end);
+    }
+    free(list);
+}
+
+// ---- options ----
+
+static int choose_share(regions_view *view)
+{
+    char *end;
+    enum { MANY = 20 };
+    view->min_share = !as_json && !as_csv && view->node_count > MANY ? 0.01 : 0;
+    if (!share_text) return EXIT_DONE;
+    double percent = strtod(share_text, &end);
+    if (end == share_text || *end || !(percent >= 0 && percent <= 100))
+        return fail_usage("--min-share: %s: expected percent, 0 to 100", safe(share_text));
+    view->min_share = percent / 100;
+    return EXIT_DONE;
+}
+
+static int choose_rank(regions_view *view)
+{
+    char *end;
+    if (!rank_text) return EXIT_DONE;
+    view->ranks = RANKS_ALL;
+    if (strcmp(rank_text, "all") == 0)
+        return as_csv ? EXIT_DONE : fail_usage("--rank all needs --csv (JSON holds all ranks anyway)");
+    view->ranks = RANKS_ONE;
+    view->rank = strtol(rank_text, &end, 10);
+    if (end == rank_text || *end || view->rank < 0)
+        return fail_usage("--rank: %s: expected the number of a rank, or all", safe(rank_text));
+    return EXIT_DONE;
+}
+
+static int choose_order(void)
+{
+    const char *names[SORT_KEYS + 1] = {NULL};
+    sorted_key = flat ? 3 : BY_CODE;
+    if (!sort_by) return EXIT_DONE;
+    for (sorted_key = 0; sorted_key < SORT_KEYS; sorted_key++) {
+        names[sorted_key] = sort_keys[sorted_key].name;
+        if (strcmp(sort_by, names[sorted_key]) == 0) return EXIT_DONE;
+    }
+    const char *near = nearest(sort_by, names);
+    return fail_usage("--sort: %s: expected code, name, time, own, calls, bytes, sent or imbalance%s%s%s",
+                      safe(sort_by), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static int check_options(regions_view *view, size_t count)
+{
+    if (!count) return fail_usage("expected files of regions, or directories that hold them");
+    if (as_json && as_csv) return fail_usage("--json and --csv exclude each other");
+    if (flat && tree) return fail_usage("--flat and --tree exclude each other");
+    if (region_path && (as_json || as_csv))
+        return fail_usage("--region shows text only; JSON holds all regions anyway");
+    if (region_path && flat) return fail_usage("--region is a path in the tree: not with --flat");
+    int code = choose_order();
+    if (!code) code = choose_rank(view);
+    return code ? code : choose_share(view); // once more when the number of regions is known
+}
+
+// ---- reading ----
+
+static void show_progress(void *user, size_t done, size_t all)
+{
+    (void)user;
+    progress("reading file %zu of %zu", done, all);
+}
+
+static int read_rules(rules *set)
+{
+    netprof_error error;
+    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    size_t known = set->problem_count;
+    netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
+    for (size_t i = known; i < set->problem_count; i++)
+        warn("%s: line %zu: %s", safe(set->problems[i].path), set->problems[i].line, safe(set->problems[i].text));
+    return result ? fail_error(rules_path, &error) : EXIT_DONE;
+}
+
+static void say_warnings(const regions *job)
+{
+    enum { SAID = 10 };
+    uint64_t all = job->warning_count + job->warnings_dropped;
+    for (size_t i = 0; i < job->warning_count && i < SAID; i++) {
+        const regions_warning *w = &job->warnings[i];
+        if (w->offset)
+            warn("%s: byte %llu: %s", safe(w->path), (unsigned long long)w->offset, safe(w->text));
+        else
+            warn("%s: %s", safe(w->path), safe(w->text));
+    }
+    if (all > SAID) warn("%llu more such lines", (unsigned long long)(all - SAID));
+}
+
+static int read_files(regions *job, const rules *set, const char **paths, size_t count)
+{
+    netprof_error error;
+    regions_options how = {.rules = set, .progress = quiet ? NULL : show_progress};
+    netprof_err result = regions_read(job, paths, count, &how, &error);
+    progress_end();
+    if (result) return fail_error(*error.path ? NULL : paths[0], &error);
+    say_warnings(job);
+    return EXIT_DONE;
+}
+
+// ---- what the outputs share ----
+
+bool regions_is_wanted(const regions_view *view, size_t rank)
+{
+    return view->ranks != RANKS_ONE || view->job->ranks[rank].number == view->rank;
+}
+
+double regions_mean_call_ns(const regions_calls *calls)
+{
+    return calls->measured ? (double)calls->total_ns / (double)calls->measured : NAN;
+}
+
+const char *regions_state_name(regions_state state)
+{
+    static const char *const names[] = {"no counters", "too short", "known"};
+    return names[state];
+}
+
+char *regions_node_path(const regions_view *view, size_t node)
+{
+    return must(view->flat ? strdup(view->nodes[node].name) : regions_path(view->job, node));
+}
+
+// ---- output ----
+
+static void print(const regions_view *view, FILE *to)
+{
+    if (as_json)
+        regions_print_json(view, to);
+    else if (as_csv)
+        regions_print_csv(view, to);
+    else
+        regions_print_text(view, to);
+}
+
+static int write_out(const regions_view *view)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (!output_path || strcmp(output_path, "-") == 0) {
+        print(view, stdout);
+        return output_close();
+    }
+    whole_file *file = whole_file_open(output_path);
+    if (!file) return EXIT_FILE;
+    FILE *to = must(open_memstream(&text, &size));
+    print(view, to);
+    bool done = fclose(to) == 0;
+    if (!done) must(NULL);
+    whole_file_write(file, text, size);
+    free(text);
+    return whole_file_close(file, true);
+}
+
+static int find_region(regions_view *view)
+{
+    view->region = REGIONS_NONE;
+    if (!region_path) return EXIT_DONE;
+    view->region = regions_find(view->job, region_path);
+    for (size_t i = 0; i < view->job->node_count && view->region == REGIONS_NONE; i++)
+        if (strcmp(view->job->nodes[i].name, region_path) == 0) view->region = i; // a name will do, the first of it
+    if (view->region != REGIONS_NONE) return EXIT_DONE;
+    return fail(EXIT_USAGE, "--region: %s: no such region", safe(region_path));
+}
+
+static int find_rank(const regions_view *view)
+{
+    if (view->ranks != RANKS_ONE) return EXIT_DONE;
+    for (size_t i = 0; i < view->job->rank_count; i++)
+        if (regions_is_wanted(view, i)) return EXIT_DONE;
+    return fail(EXIT_USAGE, "--rank: %ld: no file is of this rank", view->rank);
+}
+
+static int show(regions_view *view, const regions *job)
+{
+    regions_flat list = {0};
+    netprof_error error;
+    view->job = job;
+    view->flat = flat;
+    if (flat && regions_flatten(&list, job, &error)) return fail_error(NULL, &error);
+    view->nodes = flat ? list.nodes : job->nodes;
+    view->node_count = flat ? list.node_count : job->node_count;
+    int code = choose_share(view);
+    if (!code) code = find_region(view);
+    if (!code) code = find_rank(view);
+    if (!code) {
+        view->order = must(malloc((view->node_count + 1) * sizeof *view->order));
+        order_siblings(view, 0, view->node_count);
+        code = write_out(view);
+        free(view->order);
+    }
+    regions_flat_free(&list);
+    return code;
+}
+
+static int run(const char **paths, size_t count)
+{
+    regions_view view = {.region = REGIONS_NONE};
+    regions job = {0};
+    rules set = {0};
+    int code = check_options(&view, count);
+    if (!code) code = read_rules(&set);
+    if (!code) code = read_files(&job, &set, paths, count);
+    if (!code) code = show(&view, &job);
+    if (!code && job.damaged) code = EXIT_WORTH_FAILING;
+    regions_free(&job);
+    rules_free(&set);
+    return code;
+}
+
+const command command_regions = {
+    .name = "regions",
+    .summary = "join the region files of a job: where the time went, which rank is odd, what the NICs did",
+    .arguments = "FILE|DIR...",
+    .text =
+        "Joins the files that programs with netprof.h's regions leave, one for each process, over threads, ranks and\n"
+        "hosts: calls, time and its balance, the odd rank, durations, the program's bytes beside those of the NICs, "
+        "and\n"
+        "what the rules find in each region. Of a directory every *.netprof is taken. The NICs of a host count once,\n"
+        "whatever the number of ranks; their bytes are what went by while the region was open, whoever sent them.",
+    .examples = "netprof regions netprof-*.netprof\n"
+                "netprof regions . --flat --sort own\n"
+                "netprof regions . --rank 3 --min-share 0\n"
+                "netprof regions . --region main/step/halo_exchange\n"
+                "netprof regions . --csv --rank all -o ranks.csv\n"
+                "netprof regions . --json",
+    .exits = "0 done, 1 done but parts of the files were damaged, 2 wrong usage, 3 no file could be used.",
+    .options = options,
+    .run = run,
+    .json = &as_json,
+};

@@ -1,0 +1,178 @@
+// netprof: finds the sub-command, parses its options by its table, shows its help.
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const command *const commands[] = {
+    &command_list,    //
+    &command_collect, //
+    &command_diff,    //
+    &command_check,   //
+    &command_compare, //
+    &command_run,     //
+    &command_record,  //
+    &command_merge,   //
+    &command_job,     //
+    &command_regions, //
+    &command_convert, //
+    &command_nccl,    //
+    &command_nsys,
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+// Programs of their own, started as netprof NAME.
+static const struct {
+    const char *name, *summary, *needs;
+} helpers[] = {
+    {"report", "turn saved snapshots into a report: PDF, SVG, PNG, HTML", "it needs cairo, pango and librsvg"},
+    {"watch", "show live what this node does, or a recording that grows", "it needs ncurses"},
+    {"export", "tables for other programs: CSV, JSON, SQLite, HDF5, Parquet", "it is part of the tools"}};
+enum { HELPER_COUNT = sizeof helpers / sizeof *helpers };
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0 || (commands[i]->alias && strcmp(commands[i]->alias, name) == 0))
+            return commands[i];
+    return NULL;
+}
+
+static const char *nearest_command(const char *name)
+{
+    const char *names[2 * COMMAND_COUNT + HELPER_COUNT + 2] = {"help"};
+    size_t n = 1;
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        names[n++] = helpers[i].name;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        names[n++] = commands[i]->name;
+        if (commands[i]->alias) names[n++] = commands[i]->alias;
+    }
+    return nearest(name, names);
+}
+
+// As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
+static void start_helper(const char *name, char **argv)
+{
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
+    char *program = text_format("netprof-%s", name), *path = helper_program(program);
+    argv[0] = program;
+    execvp(path, argv);
+    if (errno != ENOENT && errno != ENOTDIR) fail(EXIT_FILE, "%s: %s", program, strerror(errno));
+    free(path);
+    free(program);
+}
+
+// ---- help ----
+
+static void print_main_help(FILE *to)
+{
+    fputs("usage: netprof COMMAND [OPTION...] [ARGUMENT...]\n"
+          "\n"
+          "Reads the network counters of this node and tells where communication time and bandwidth went.\n"
+          "\n"
+          "Commands:\n",
+          to);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-10s %s%s%s%s\n", commands[i]->name, commands[i]->summary, commands[i]->alias ? " (also: " : "",
+                commands[i]->alias ? commands[i]->alias : "", commands[i]->alias ? ")" : "");
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        fprintf(to, "  %-10s %s\n", helpers[i].name, helpers[i].summary);
+    fputs("  help       show the help of a command: netprof help COMMAND\n"
+          "\n"
+          "  -h, --help  this text\n"
+          "  --version   the version\n"
+          "\n"
+          "Another word COMMAND starts the program netprof-COMMAND, beside netprof or in PATH.\n"
+          "\n"
+          "Examples:\n"
+          "  netprof list\n"
+          "  netprof run -- sleep 1\n"
+          "\n"
+          "Exit codes: 0 done, 1 done and something is worth failing for, 2 wrong usage, 3 a file could not be read\n"
+          "or written, 4 nothing to read on this node; run: the exit status of the command.\n",
+          to);
+}
+
+static int help(const char *name)
+{
+    const command *c = name ? find_command(name) : NULL;
+    if (!name || strcmp(name, "help") == 0) {
+        print_main_help(stdout);
+        return output_close();
+    }
+    if (!c) {
+        const char *near = nearest_command(name);
+        return fail_usage("help: %s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "",
+                          near ? near : "", near ? "'?" : "");
+    }
+    command_help(c, stdout);
+    return output_close();
+}
+
+// The options for shell completion; see command_list_options(). Without a command: the commands.
+static int list_options(const char *name)
+{
+    const command *c = name ? find_command(name) : NULL;
+    if (name && !c) {
+        char *arguments[] = {NULL, (char[]){"--list-options"}, NULL};
+        for (size_t i = 0; i < HELPER_COUNT; i++)
+            if (strcmp(helpers[i].name, name) == 0) start_helper(name, arguments);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; !c && i < HELPER_COUNT; i++)
+        puts(helpers[i].name);
+    for (size_t i = 0; !c && i < COMMAND_COUNT; i++) {
+        printf("%s\n", commands[i]->name);
+        if (commands[i]->alias) printf("%s\n", commands[i]->alias);
+    }
+    if (c)
+        command_list_options(c);
+    else
+        puts("help");
+    return output_close();
+}
+
+// ---- running ----
+
+static int unknown_command(const char *name)
+{
+    for (size_t i = 0; i < HELPER_COUNT; i++)
+        if (strcmp(helpers[i].name, name) == 0)
+            return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name,
+                        helpers[i].needs);
+    const char *near = nearest_command(name);
+    if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
+    return fail_usage("%s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "", near ? near : "",
+                      near ? "'?" : "");
+}
+
+int main(int argc, char **argv)
+{
+    output_init();
+    if (argc < 2) {
+        print_main_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    const command *c = find_command(name);
+    if (c) return command_execute(c, argc - 1, (const char **)(uintptr_t)(argv + 1));
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help(NULL);
+    if (strcmp(name, "help") == 0 && (argc < 3 || find_command(argv[2]))) return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--list-options") == 0) return list_options(argc > 2 ? argv[2] : NULL);
+    if (strcmp(name, "--version") == 0) {
+        printf("netprof %s\n", netprof_version());
+        return output_close();
+    }
+    if (strcmp(name, "help") == 0) {
+        char *arguments[] = {NULL, (char[]){"--help"}, NULL};
+        start_helper(argv[2], arguments);
+        return help(argv[2]);
+    }
+    if (name[0] != '-') start_helper(name, argv + 1);
+    return unknown_command(name);
+}

@@ -1,0 +1,363 @@
+#include "compare_text.h"
+
+#include "cli/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80 };
+
+// ---- help ----
+
+// Prints a text folded at blanks; further lines begin under the first.
+static void print_folded(FILE *to, const char *text, size_t indent)
+{
+    size_t at = indent;
+    for (bool first = true; *text; first = false) {
+        size_t length = strcspn(text, " "), width = 0;
+        for (size_t i = 0; i < length; i++)
+            width += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (!first && at + 1 + width > WIDTH) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            putc(' ', to);
+            at++;
+        }
+        fprintf(to, "%.*s", (int)length, text);
+        at += width;
+        text += length + (text[length] == ' ');
+    }
+    putc('\n', to);
+}
+
+static const char *paint(severity s)
+{
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
+    return sequences[s];
+}
+
+static colour colour_of(severity s)
+{
+    return s >= SEVERITY_HIGH ? ALARM : s >= SEVERITY_WATCH ? WARNING : PLAIN;
+}
+
+// "×" as x: "2794x", "0.69x", "-" where there is none.
+static const char *ratio_text(double ratio)
+{
+    static char ring[8][24];
+    static unsigned next;
+    char *text = ring[next++ % 8];
+    if (isnan(ratio)) return "-";
+    if (ratio >= 99.95)
+        snprintf(text, sizeof *ring, "%s", number_si(round(ratio), ""));
+    else
+        snprintf(text, sizeof *ring, "%.*f", ratio >= 9.995 ? 1 : 2, ratio);
+    return ratio > 0 && ratio < 0.005 ? "< 0.01" : text;
+}
+
+static const char *rate_cell(double rate, const char *unit)
+{
+    const char *bytes = strcmp(unit, "bytes") == 0 ? "bytes" : "";
+    if (isnan(rate)) return "?";
+    return number_si(fabs(rate) >= 100 ? round(rate) : rate, bytes);
+}
+
+// ---- what is compared ----
+
+static void print_runs(FILE *to, const comparison *c)
+{
+    static const column columns[] = {
+        {"SIDE", 0}, {"NODE", COLUMN_LEAN}, {"BEGAN", COLUMN_LEAN}, {"LASTED", COLUMN_RIGHT}, {"MOVED", COLUMN_RIGHT},
+        {"FILES", 0}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t r = 0; r < c->run_count; r++) {
+        const comparison_run *run = c->runs[r];
+        table_cell(t, PLAIN, comparison_side_name(run->side));
+        table_cell(t, PLAIN, run->host);
+        table_cell(t, PLAIN, run->wall_ns ? number_time(run->wall_ns) : NULL);
+        table_cell(t, PLAIN, run->elapsed_ns > 0 ? number_seconds((double)run->elapsed_ns / 1e9) : "?");
+        table_cell(t, PLAIN, isnan(run->bytes) ? "?" : number_si(run->bytes, "bytes"));
+        table_cell(t, PLAIN, run->label);
+    }
+    table_end(t, to, 2);
+    for (size_t i = 0; i < c->note_count; i++) {
+        fputs("  note: ", to);
+        print_folded(to, safe(c->notes[i]), 8);
+    }
+}
+
+static void print_sentences(FILE *to, const comparison *c)
+{
+    heading(to, "Verdict");
+    for (size_t i = 0; i < c->sentence_count; i++) {
+        severity s = c->sentences[i].severity;
+        bool coloured = output_colour(to);
+        fprintf(to, "  %s%-8s%s ", coloured ? paint(s) : "", severity_name(s), coloured ? "\033[0m" : "");
+        print_folded(to, safe(c->sentences[i].text), 11);
+    }
+    if (!c->sentence_count) fputs("  ok       nothing differs beyond chance\n", to);
+}
+
+// ---- counters ----
+
+static void line_row(table *t, const comparison *c, const comparison_line *line)
+{
+    const comparison_cell *cell = &line->cells[line->worst];
+    const comparison_range *healthy = &cell->side[COMPARISON_HEALTHY].per_s;
+    bool apart = cell->state == COMPARISON_NEW || cell->state == COMPARISON_GONE;
+    colour mark = cell->score > 0 && line->kind <= COMPARISON_STALLS && cell->direction > 0 ? WARNING : PLAIN;
+    if (line->equal_count)
+        table_printf(t, mark, "%s (+%zu)", line->name, line->equal_count);
+    else
+        table_cell(t, mark, line->name);
+    if (c->side_count[COMPARISON_HEALTHY] > 1)
+        table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit), rate_cell(healthy->max, line->unit));
+    else
+        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
+    table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit));
+    if (c->side_count[COMPARISON_FAULTY] > 1)
+        table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit));
+    else
+        table_cell(t, PLAIN, NULL);
+    table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s));
+    table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte));
+    table_cell(t, PLAIN, line->pattern_text);
+}
+
+static const char *unit_heading(const comparison_line *line)
+{
+    return strcmp(line->unit, "bytes") == 0 ? "bytes" : *line->unit ? line->unit : "count";
+}
+
+// The counters of one class and state, unit after unit as their first ones rank. Returns how many were left out.
+static size_t print_class(FILE *to, const comparison *c, comparison_class kind, size_t from, size_t end, size_t top)
+{
+    static const column columns[] = {{"COUNTER", 0},
+                                     {"HEALTHY/s", COLUMN_RIGHT},
+                                     {"FAULTY/s", COLUMN_RIGHT},
+                                     {"MEDIAN/s", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"x/s", COLUMN_RIGHT},
+                                     {"x/byte", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"WHERE", 0}};
+    size_t shown = 0, left_out = 0;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    char *units = must(strdup(""));
+    for (size_t i = from; i < end; i++) {
+        const comparison_line *line = &c->lines[i];
+        if (line->kind != kind) continue;
+        if (top && shown >= top) {
+            left_out++;
+            continue;
+        }
+        shown++;
+        line_row(t, c, line);
+        if (strstr(units, unit_heading(line))) continue;
+        char *longer = text_format("%s%s%s", units, *units ? ", " : "", safe(unit_heading(line)));
+        free(units);
+        units = longer;
+    }
+    if (shown) fprintf(to, "  -- %s (%s)\n", comparison_class_name(kind), units);
+    table_end(t, to, 4);
+    free(units);
+    return left_out;
+}
+
+static void print_lines(FILE *to, const comparison *c, size_t top, bool all)
+{
+    size_t left_out = 0;
+    if (c->ranked_count) {
+        heading(to, "What changed most: per second, on the device where it changed most");
+        for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
+            left_out += print_class(to, c, (comparison_class)kind, 0, c->ranked_count, top);
+    }
+    if (left_out) fprintf(to, "  ... and %zu more (--all, --top 0)\n", left_out);
+    if (!all || c->line_count == c->ranked_count) return;
+    heading(to, "Within chance, or as the traffic");
+    for (int kind = 0; kind < COMPARISON_CLASSES; kind++)
+        print_class(to, c, (comparison_class)kind, c->ranked_count, c->line_count, 0);
+}
+
+// What is folded into the lines that are shown.
+static void print_equal(FILE *to, const comparison *c, bool all)
+{
+    bool begun = false;
+    for (size_t i = 0; all && i < c->line_count; i++) {
+        const comparison_line *line = &c->lines[i];
+        if (!line->equal_count) continue;
+        if (!begun) heading(to, "Equal counters");
+        begun = true;
+        fprintf(to, "  %s:", safe(line->name));
+        for (size_t k = 0; k < line->equal_count; k++)
+            fprintf(to, " %s", safe(line->equal[k]));
+        putc('\n', to);
+    }
+}
+
+// ---- checks ----
+
+static void side_cell(table *t, const comparison_check *check, comparison_side side)
+{
+    const comparison_verdict *v = &check->cells[check->worst];
+    char number[64];
+    if (v->judged[side] != COMPARISON_JUDGED) {
+        table_cell(t, DIM, v->judged[side] == COMPARISON_NOT_KNOWN ? "unknown" : "nothing to judge");
+        return;
+    }
+    const char *shown = finding_number_text(check->rule, v->value[side], number, sizeof number);
+    table_printf(t, colour_of(v->severity[side]), "%s%s%s", severity_name(v->severity[side]), *shown ? " " : "", shown);
+}
+
+static void print_checks(FILE *to, const comparison *c, bool all)
+{
+    static const column columns[] = {{"CHECK", 0}, {"HEALTHY", 0}, {"FAULTY", 0}, {"ON", 0}};
+    size_t same = 0;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->check_count; i++) {
+        const comparison_check *check = &c->checks[i];
+        size_t count = 0;
+        for (size_t k = 0; k < check->cell_count; k++)
+            count += check->cells[k].flipped;
+        if (!check->flipped && !all) {
+            same++;
+            continue;
+        }
+        table_cell(t, PLAIN, check->rule->name);
+        side_cell(t, check, COMPARISON_HEALTHY);
+        side_cell(t, check, COMPARISON_FAULTY);
+        const char *worst = check->of_node ? check->rule->source : c->devices[check->first_device + check->worst].name;
+        if (count > 1)
+            table_printf(t, PLAIN, "%s and %zu more", worst, count - 1);
+        else
+            table_cell(t, PLAIN, worst);
+    }
+    if (table_lines(t)) heading(to, "Checks %s", all ? "(the device that tells most)" : "that turned");
+    table_end(t, to, 2);
+    if (same)
+        fprintf(to, "%s%zu check%s alike on both sides\n", c->check_count == same ? "\n" : "  ... and ", same,
+                same == 1 ? "" : "s");
+}
+
+// ---- traffic, histograms, gauges ----
+
+static const char *way_text(const comparison_range side[COMPARISON_SIDES])
+{
+    static char ring[4][48];
+    static unsigned next;
+    char *text = ring[next++ % 4];
+    double h = side[COMPARISON_HEALTHY].median, f = side[COMPARISON_FAULTY].median;
+    if (isnan(h) && isnan(f)) return "";
+    snprintf(text, sizeof *ring, "%s -> %s", isnan(h) ? "?" : number_rate(h, "bytes"),
+             isnan(f) ? "?" : number_rate(f, "bytes"));
+    return text;
+}
+
+static void print_traffic(FILE *to, const comparison *c, bool all)
+{
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"SOURCE", 0},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"x", COLUMN_RIGHT},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"x", COLUMN_RIGHT}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->device_count; i++) {
+        const comparison_device *d = &c->devices[i];
+        const comparison_range *ways[] = {d->received, d->sent};
+        double most = 0;
+        for (int way = 0; way < 2; way++)
+            for (int side = 0; side < COMPARISON_SIDES; side++)
+                if (!isnan(ways[way][side].median)) most = fmax(most, ways[way][side].median);
+        if (!(most > 0) && !all) continue;
+        if (isnan(d->received[0].median) && isnan(d->received[1].median)) continue;
+        table_cell(t, d->physical ? PLAIN : DIM, d->name);
+        table_cell(t, PLAIN, d->source);
+        for (int way = 0; way < 2; way++) {
+            double h = ways[way][0].median, f = ways[way][1].median;
+            table_cell(t, PLAIN, way_text(ways[way]));
+            table_cell(t, PLAIN, ratio_text(h > 0 && f > 0 ? f / h : NAN));
+        }
+    }
+    if (table_lines(t)) heading(to, "Traffic, healthy -> faulty");
+    table_end(t, to, 2);
+}
+
+static void print_shapes(FILE *to, const comparison *c, bool all)
+{
+    enum { SHOWN = 4 };
+    static const column columns[] = {
+        {"HISTOGRAM", 0}, {"MOVED", COLUMN_RIGHT}, {"MIDDLE BIN", COLUMN_RIGHT}, {"ON", 0}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->shape_count && (all || i < SHOWN); i++) {
+        const comparison_shape *s = &c->shapes[i];
+        table_cell(t, PLAIN, s->name);
+        table_cell(t, PLAIN, number_share(s->moved));
+        table_printf(t, PLAIN, "%s -> %s", s->middle[0] + strlen(s->name) - 1, s->middle[1] + strlen(s->name) - 1);
+        table_cell(t, PLAIN, c->devices[s->device].name);
+    }
+    if (c->shape_count) heading(to, "Histograms whose samples moved to other bins");
+    table_end(t, to, 2);
+    if (!all && c->shape_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->shape_count - SHOWN);
+}
+
+static const char *gauge_text(const comparison_range *r)
+{
+    return r->min < r->max ? "" : number_si(r->median, "");
+}
+
+static void print_gauges(FILE *to, const comparison *c, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {
+        {"DEVICE", 0}, {"GAUGE", 0}, {"HEALTHY", COLUMN_RIGHT}, {"FAULTY", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->gauge_count && (all || i < SHOWN); i++) {
+        const comparison_gauge *g = &c->gauges[i];
+        table_cell(t, PLAIN, c->devices[g->device].name);
+        table_cell(t, PLAIN, g->name);
+        for (int side = 0; side < COMPARISON_SIDES; side++) {
+            const comparison_range *r = &g->side[side];
+            if (r->min < r->max)
+                table_printf(t, PLAIN, "%s..%s", number_si(r->min, ""), number_si(r->max, ""));
+            else
+                table_cell(t, PLAIN, gauge_text(r));
+        }
+        table_cell(t, PLAIN, g->unit);
+    }
+    if (c->gauge_count) heading(to, "Gauges at the end (never a ratio)");
+    table_end(t, to, 2);
+    if (!all && c->gauge_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->gauge_count - SHOWN);
+}
+
+static void print_counts(FILE *to, const comparison *c)
+{
+    const comparison_counts *n = &c->counts;
+    char *text =
+        text_format("%zu new, %zu gone, %zu changed, %zu within chance or as the traffic, %zu zero on both sides, "
+                    "%zu without a value on a side.",
+                    n->states[COMPARISON_NEW], n->states[COMPARISON_GONE], n->states[COMPARISON_CHANGED],
+                    n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
+    heading(to, "Counters");
+    fputs("  ", to);
+    print_folded(to, text, 2);
+    free(text);
+}
+
+void compare_print_text(FILE *to, const comparison *c, size_t top, bool all)
+{
+    bool coloured = output_colour(to);
+    fputs(coloured ? paint(c->severity) : "", to);
+    print_folded(to, safe(c->title), 0);
+    fputs(coloured ? "\033[0m\n" : "\n", to);
+    print_runs(to, c);
+    print_sentences(to, c);
+    print_lines(to, c, top, all);
+    print_checks(to, c, all);
+    print_traffic(to, c, all);
+    print_shapes(to, c, all);
+    print_gauges(to, c, all);
+    print_equal(to, c, all);
+    print_counts(to, c);
+}

@@ -1,0 +1,422 @@
+// netprof diff for people: what matters first, all of it with --all.
+#include "diff_output.h"
+#include "cli/output.h"
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Sweeps blur the edges of the interval for counters without stamps of their own.
+static bool blurred(const difference *d)
+{
+    for (size_t i = 0; i < d->delta->schema->counter_count; i++)
+        if (d->rows[i].changed && !(d->delta->schema->counters[i].flags & NETPROF_STAMPED)) return true;
+    return false;
+}
+
+static void print_header(const diff_view *view)
+{
+    const difference *d = view->difference;
+    const netprof_delta *delta = d->delta;
+    const dataset_run *run = &view->set->runs[view->set->run_count - 1];
+    int64_t elapsed_ns = d->total.elapsed_ns ? d->total.elapsed_ns : delta->interval_ns;
+    double elapsed = (double)elapsed_ns / 1e9, sweep = (double)delta->sweep_ns / 1e9;
+    const char *line = dataset_fact(run, "command");
+    heading(stdout, "%s%s, %s, %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "Unnamed node",
+            number_time(delta->wall_begin_ns), elapsed > 0 ? number_seconds(elapsed) : "unknown time");
+    if (line) printf("command: %s\n", safe(line));
+    printf("%zu of %zu counters of %zu device%s changed", d->total.changed, d->total.counters,
+           delta->schema->device_count, delta->schema->device_count == 1 ? "" : "s");
+    if (d->total.compared < d->total.counters)
+        printf(", %zu could not be compared", d->total.counters - d->total.compared);
+    if (sweep > 0) printf("; a reading took %s", number_seconds(sweep));
+    if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
+        printf(", so that rates may be off by %s", number_share(sweep / elapsed));
+    if (delta->stamp_error_ns > 0)
+        printf("; the files keep the counters' own times to within %s",
+               number_seconds((double)delta->stamp_error_ns / 1e9));
+    printf("\n");
+}
+
+static void traffic_line(table *t, const difference *d, const traffic *x)
+{
+    const netprof_device *device = &d->delta->schema->devices[x->device];
+    const difference_counts *counts = &d->devices[x->device];
+    colour c = device->flags & NETPROF_DEVICE_VIRTUAL ? DIM : PLAIN;
+    table_cell(t, c, device->name);
+    table_cell(t, c, device->source);
+    print_traffic_cells(t, c, x);
+    table_cell(t, c, traffic_share(x));
+    table_cell(t, x->troubles ? WARNING : c, x->troubles ? number_exact(x->troubles) : NULL);
+    table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
+}
+
+static void print_traffic(const diff_view *view)
+{
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"SOURCE", 0},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PACKETS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"OF LINE RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"TROUBLES", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"CHANGED", COLUMN_RIGHT}};
+    const difference *d = view->difference;
+    size_t devices = d->delta->schema->device_count, quiet = 0;
+    traffic *list = summary_traffic(d);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < devices; i++) {
+        bool physical = d->delta->schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL;
+        if (view->all || physical || d->devices[i].changed)
+            traffic_line(t, d, &list[i]);
+        else
+            quiet++;
+    }
+    heading(stdout, "Devices");
+    table_end(t, stdout, 0);
+    if (quiet) printf("... and %zu where nothing changed\n", quiet);
+    free(list);
+}
+
+// A cell of a row of counters: device, name, change, rate, flag.
+static void counter_line(table *t, const diff_view *view, size_t i, bool with_device)
+{
+    const difference_row *row = &view->difference->rows[i];
+    const netprof_counter *c = &view->difference->delta->schema->counters[i];
+    if (with_device) table_cell(t, PLAIN, diff_device_name(view, i));
+    table_cell(t, PLAIN, c->name);
+    table_cell(t, PLAIN, number_bound(row->lower_bound, delta_text(row)));
+    table_cell(t, PLAIN, row->unit);
+    table_cell(t, PLAIN, number_bound(row->lower_bound && !isnan(row->rate_per_s), rate_text(row)));
+    table_cell(t, WARNING, row->flag == NETPROF_FLAG_OK ? NULL : netprof_flag_name((netprof_flag)row->flag));
+    table_cell(t, DIM, row->entry ? row->entry->description : NULL);
+}
+
+static const column counter_columns[] = {{"DEVICE", COLUMN_LEAN},
+                                         {"COUNTER", 0},
+                                         {"CHANGE", COLUMN_RIGHT},
+                                         {"UNIT", COLUMN_LEAN},
+                                         {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                         {"FLAG", COLUMN_LEAN},
+                                         {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+enum { COUNTER_COLUMNS = sizeof counter_columns / sizeof *counter_columns };
+
+static void more_line(size_t shown, size_t there)
+{
+    if (shown < there) printf("... and %zu more; --all shows them\n", there - shown);
+}
+
+static void print_balance(const diff_view *view)
+{
+    static const column columns[] = {{"SOURCE", 0},
+                                     {"WAY", 0},
+                                     {"DEVICES", COLUMN_RIGHT},
+                                     {"TOTAL", COLUMN_RIGHT},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MOST", COLUMN_RIGHT},
+                                     {"ON", 0},
+                                     {"LEAST", COLUMN_RIGHT},
+                                     {"ON", 0},
+                                     {"MOST/MEAN", COLUMN_RIGHT}};
+    const difference *d = view->difference;
+    const netprof_device *devices = d->delta->schema->devices;
+    size_t count;
+    difference_balance *list = must(difference_balances(d, &count));
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        const difference_balance *b = &list[i];
+        if (b->devices < 2 || !b->sum) continue;
+        table_cell(t, PLAIN, b->source);
+        table_cell(t, PLAIN, b->role == CATALOG_TX_BYTES ? "sent" : "received");
+        table_cell(t, PLAIN, number_exact(b->devices));
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->sum, "bytes")));
+        table_cell(t, PLAIN,
+                   isnan(b->rate_per_s) ? NULL : number_bound(b->lower_bound, number_rate(b->rate_per_s, "bytes")));
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->max, "bytes")));
+        table_cell(t, PLAIN, devices[b->max_device].name);
+        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->min, "bytes")));
+        table_cell(t, PLAIN, devices[b->min_device].name);
+        if (isnan(b->max_over_mean))
+            table_cell(t, PLAIN, NULL);
+        else
+            table_printf(t, PLAIN, "%.2f", b->max_over_mean);
+    }
+    if (table_lines(t)) heading(stdout, "Balance of physical ports (1.00 is even)");
+    table_end(t, stdout, 0);
+    free(list);
+}
+
+static void sum_line(table *t, const diff_view *view, const difference_sum *s, bool with_unit)
+{
+    double value = s->negative ? -(double)s->value : (double)s->value;
+    const difference_row *most = &view->difference->rows[s->most];
+    table_cell(t, BOLD, !with_unit ? NULL : *s->unit ? s->unit : "unknown");
+    table_cell(t, PLAIN, s->name);
+    table_cell(t, PLAIN, number_bound(s->lower_bound, number_si(value, s->unit)));
+    table_cell(t, PLAIN,
+               isnan(s->rate_per_s) ? NULL : number_bound(s->lower_bound, number_rate(s->rate_per_s, s->unit)));
+    if (s->devices > 1 && most->magnitude <= s->value && most->negative == s->negative && !s->lower_bound)
+        table_printf(t, PLAIN, "%s: %s, %zu devices", diff_device_name(view, s->most),
+                     number_share((double)most->magnitude / (double)s->value), s->devices);
+    else if (s->devices > 1)
+        table_printf(t, PLAIN, "%s, %zu devices", diff_device_name(view, s->most), s->devices);
+    else
+        table_cell(t, PLAIN, diff_device_name(view, s->most));
+    table_cell(t, DIM, s->entry ? s->entry->description : NULL);
+}
+
+// Counters summed over devices, unit after unit, and where most of it was. Returns how many were left out.
+static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_count, size_t top, bool leading,
+                         const char *title)
+{
+    static const column columns[] = {{"UNIT", 0},
+                                     {"COUNTER", 0},
+                                     {"CHANGE", COLUMN_RIGHT},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MOST ON", COLUMN_LEAN},
+                                     {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    size_t count, left_out = 0; // in a short text only leading units stand; errors have a list of their own
+    const char *unit = NULL;
+    difference_sum *sums = must(difference_sums(view->difference, rows, row_count, top, &count));
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        if (leading && !catalog_unit_is_leading(sums[i].unit)) {
+            left_out++;
+            continue;
+        }
+        sum_line(t, view, &sums[i], !unit || strcmp(unit, sums[i].unit) != 0);
+        unit = sums[i].unit;
+    }
+    if (table_lines(t)) heading(stdout, "%s", title);
+    table_end(t, stdout, 0);
+    free(sums);
+    return left_out;
+}
+
+static void print_troubles(const diff_view *view)
+{
+    size_t count, *rows = summary_troubles(view->difference, &count);
+    print_sums(view, rows, count, view->all ? 0 : 10, false, "Errors, drops, repetition, stalls");
+    free(rows);
+}
+
+static void print_changed(const diff_view *view, difference_clock clock, size_t top, bool leading, const char *title)
+{
+    difference_query query = {.clock = clock, .groups = view->groups};
+    size_t count, *rows = must(difference_select(view->difference, &query, &count));
+    if (print_sums(view, rows, count, top, leading, title))
+        printf("... and other units; --all shows them, --top N the largest of each device\n");
+    free(rows);
+}
+
+// The largest of one device.
+static void print_device(const diff_view *view, size_t device)
+{
+    const netprof_device *dev = &view->difference->delta->schema->devices[device];
+    const difference_counts *counts = &view->difference->devices[device];
+    size_t count, *rows = diff_top(view, device, &count);
+    table *t = table_begin(counter_columns + 1, COUNTER_COLUMNS - 1);
+    for (size_t i = 0; i < count; i++)
+        counter_line(t, view, rows[i], false);
+    if (count)
+        heading(stdout, "%s (%s): %zu of %zu counters changed", safe(dev->name), safe(dev->source), counts->changed,
+                counts->counters);
+    table_end(t, stdout, 0);
+    free(rows);
+}
+
+static bool row_changed(const difference *d, const size_t *cells, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cells[i] != DIFFERENCE_NONE && d->rows[cells[i]].changed) return true;
+    return false;
+}
+
+// Rows of counter names, columns of devices.
+static void print_device_table(const diff_view *view, const difference_table *table_, bool changed_only,
+                               const char *title)
+{
+    const difference *d = view->difference;
+    column *columns = must(calloc(table_->column_count + 2, sizeof *columns));
+    char **titles = must(calloc(table_->column_count + 1, sizeof *titles));
+    size_t left_out = 0;
+    columns[0] = (column){"COUNTER", 0};
+    for (size_t c = 0; c < table_->column_count; c++) {
+        titles[c] = must(strdup(safe(d->delta->schema->devices[table_->devices[c]].name)));
+        columns[c + 1] = (column){titles[c], COLUMN_RIGHT};
+    }
+    columns[table_->column_count + 1] = (column){"UNIT", 0};
+    table *t = table_begin(columns, table_->column_count + 2);
+    for (size_t r = 0; r < table_->row_count; r++) {
+        const size_t *cells = &table_->cells[r * table_->column_count];
+        const char *unit = "";
+        if (changed_only && !row_changed(d, cells, table_->column_count)) {
+            left_out++;
+            continue;
+        }
+        table_cell(t, PLAIN, table_->names[r]);
+        for (size_t c = 0; c < table_->column_count; c++) {
+            const difference_row *row = cells[c] == DIFFERENCE_NONE ? NULL : &d->rows[cells[c]];
+            if (row) unit = row->unit;
+            table_cell(t, row && !row->changed ? DIM : PLAIN,
+                       !row            ? "-"
+                       : row->compared ? number_bound(row->lower_bound, delta_text(row))
+                                       : "?");
+        }
+        table_cell(t, PLAIN, unit);
+    }
+    if (table_lines(t)) heading(stdout, "%s", title);
+    if (table_lines(t) && left_out) printf("(%zu more did not change)\n", left_out);
+    table_end(t, stdout, 0);
+    for (size_t c = 0; c < table_->column_count; c++)
+        free(titles[c]);
+    free(titles);
+    free(columns);
+}
+
+static void print_important(const diff_view *view)
+{
+    difference_table table_ = {0};
+    netprof_error error;
+    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) must(NULL);
+    if (table_.column_count) print_device_table(view, &table_, !view->all, "Key counters of Cassini NICs");
+    difference_table_free(&table_);
+}
+
+static void print_groups(const diff_view *view)
+{
+    const catalog_group *g;
+    for (size_t i = 0; (g = catalog_group_at(i)); i++) {
+        difference_table table_ = {0};
+        netprof_error error;
+        if (view->groups && !(view->groups >> i & 1)) continue;
+        if (difference_table_of_group(view->difference, i, &table_, &error)) must(NULL);
+        if (table_.column_count) {
+            char *title = text_format("%s: %s.", g->name, g->description);
+            print_device_table(view, &table_, !view->groups, title);
+            free(title);
+        }
+        difference_table_free(&table_);
+    }
+}
+
+static void print_gauges(const diff_view *view)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {
+        {"DEVICE", 0},           {"GAUGE", 0},          {"BEFORE", COLUMN_RIGHT},
+        {"AFTER", COLUMN_RIGHT}, {"UNIT", COLUMN_LEAN}, {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    const difference *d = view->difference;
+    const netprof_delta *delta = d->delta;
+    difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups};
+    size_t count, *rows = must(difference_select(d, &query, &count));
+    size_t shown = view->all || count <= SHOWN ? count : SHOWN;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t k = 0; k < shown; k++) {
+        const netprof_counter *c = &delta->schema->counters[rows[k]];
+        bool is_signed = c->flags & NETPROF_SIGNED;
+        const uint64_t before = delta->before[rows[k]], after = delta->after[rows[k]];
+        table_cell(t, PLAIN, diff_device_name(view, rows[k]));
+        table_cell(t, PLAIN, c->name);
+        table_cell(t, PLAIN, is_signed ? number_signed((int64_t)before) : number_exact(before));
+        table_cell(t, PLAIN, is_signed ? number_signed((int64_t)after) : number_exact(after));
+        table_cell(t, PLAIN, d->rows[rows[k]].unit);
+        table_cell(t, DIM, d->rows[rows[k]].entry ? d->rows[rows[k]].entry->description : NULL);
+    }
+    if (count) heading(stdout, "Gauges (now and then, never a difference)");
+    table_end(t, stdout, 0);
+    more_line(shown, count);
+    free(rows);
+}
+
+static bool is_skipped(const netprof_delta *delta, size_t i)
+{
+    return delta->flags[i] == NETPROF_FLAG_UNKNOWN &&
+           (delta->before_status[i] == NETPROF_STATUS_SKIPPED || delta->after_status[i] == NETPROF_STATUS_SKIPPED);
+}
+
+// Counters whose difference is not the plain one, and those without.
+static void print_quality(const diff_view *view)
+{
+    enum { SHOWN = 8 };
+    static const column columns[] = {
+        {"DEVICE", 0},           {"COUNTER", 0},      {"FLAG", 0}, {"BEFORE", COLUMN_RIGHT},
+        {"AFTER", COLUMN_RIGHT}, {"WHY", COLUMN_LEAN}};
+    static const char *const meanings[DIFFERENCE_FLAGS] = {
+        [NETPROF_FLAG_WRAPPED] = "passed its width once",
+        [NETPROF_FLAG_RESET] = "started again: at least so much",
+        [NETPROF_FLAG_NEW] = "only in the second",
+        [NETPROF_FLAG_GONE] = "only in the first",
+        [NETPROF_FLAG_SUSPECT] = "may have passed its width more than once, or started again: at least so much",
+    };
+    static const char *const full = "stuck at its largest value: at least so much";
+    const difference *d = view->difference;
+    const netprof_delta *delta = d->delta;
+    const uint32_t plain = 1u << NETPROF_FLAG_OK | 1u << NETPROF_FLAG_GAUGE;
+    difference_query query = {.kinds = DIFFERENCE_ANY_KIND,
+                              .clock = DIFFERENCE_WITH_CLOCK,
+                              .groups = view->groups,
+                              .flags = ~plain,
+                              .unchanged = true};
+    size_t found, count = 0, *rows = must(difference_select(d, &query, &found));
+    for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
+        if (view->all || !is_skipped(delta, rows[k])) rows[count++] = rows[k];
+    size_t shown = view->all || count <= SHOWN ? count : SHOWN;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t k = 0; k < shown; k++) {
+        size_t i = rows[k];
+        uint8_t flag = d->rows[i].flag;
+        int error = diff_errno(view, i);
+        const char *status =
+            netprof_status_name((netprof_status)(delta->after_status[i] == NETPROF_STATUS_OK ? delta->before_status[i]
+                                                                                             : delta->after_status[i]));
+        bool has_before =
+            delta->before_status[i] == NETPROF_STATUS_OK || delta->before_status[i] == NETPROF_STATUS_SATURATED;
+        bool has_after =
+            delta->after_status[i] == NETPROF_STATUS_OK || delta->after_status[i] == NETPROF_STATUS_SATURATED;
+        table_cell(t, PLAIN, diff_device_name(view, i));
+        table_cell(t, PLAIN, delta->schema->counters[i].name);
+        table_cell(t, WARNING, flag == NETPROF_FLAG_UNKNOWN ? status : netprof_flag_name((netprof_flag)flag));
+        table_cell(t, PLAIN, has_before ? number_exact(delta->before[i]) : "-");
+        table_cell(t, PLAIN, has_after ? number_exact(delta->after[i]) : "-");
+        bool stuck = flag == NETPROF_FLAG_SUSPECT && delta->after_status[i] == NETPROF_STATUS_SATURATED;
+        table_cell(t, PLAIN,
+                   flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL
+                   : stuck                      ? full
+                                                : meanings[flag]);
+    }
+    if (count) heading(stdout, "Not plain differences");
+    table_end(t, stdout, 0);
+    more_line(shown, count);
+    if (!view->all && d->total.skipped && !view->groups)
+        printf("\n%zu counters were read once only: one of the snapshots is of the fast set\n", d->total.skipped);
+    free(rows);
+}
+
+void diff_print_text(const diff_view *view)
+{
+    const difference *d = view->difference;
+    bool lists = view->all || view->top_given || view->raw;
+    print_header(view);
+    if (view->groups) {
+        print_groups(view);
+        print_gauges(view);
+        print_quality(view);
+        return;
+    }
+    print_traffic(view);
+    print_troubles(view);
+    print_balance(view);
+    if (!lists) print_changed(view, DIFFERENCE_WITHOUT_CLOCK, 3, true, "Changed most, summed over devices");
+    for (size_t i = 0; lists && i < d->delta->schema->device_count; i++)
+        print_device(view, i);
+    if (!view->raw) print_changed(view, DIFFERENCE_ONLY_CLOCK, view->all ? 0 : 1, false, "Time, not traffic");
+    print_important(view);
+    if (view->all) print_groups(view);
+    if (!view->raw) print_gauges(view);
+    print_quality(view);
+}

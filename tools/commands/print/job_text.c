@@ -1,0 +1,469 @@
+// netprof job for people: what seff and jobstats tell, and what went wrong, in about 25 lines of 80 columns.
+#include "job_text.h"
+
+#include "cli/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 80, UNIT_MOST = 8 }; // UNIT_MOST: a longer word is no unit
+
+// ---- words ----
+
+// Valid until the 16th next call.
+static const char *text_of(const char *format, double value, const char *unit)
+{
+    static char ring[16][48];
+    static unsigned next;
+    char *text = ring[next++ % 16];
+    snprintf(text, sizeof ring[0], format, value, unit);
+    return text;
+}
+
+static const char *memory_text(double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units)
+        bytes /= 1024, unit++;
+    return text_of(unit && fabs(bytes) < 9.995   ? "%.2f %s"
+                   : unit && fabs(bytes) < 99.95 ? "%.1f %s"
+                                                 : "%.0f %s",
+                   bytes, units[unit]);
+}
+
+// "2.36 kW".
+static const char *si_text(double value, const char *unit)
+{
+    static const char *const prefixes[] = {" ", " k", " M", " G", " T", " P"};
+    static char ring[16][48];
+    static unsigned next;
+    char *text = ring[next++ % 16];
+    size_t i = 0;
+    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes)
+        value /= 1000, i++;
+    snprintf(text, sizeof ring[0], "%.*f%s%s",
+             fabs(value) < 9.995   ? 2
+             : fabs(value) < 99.95 ? 1
+                                   : 0,
+             value, prefixes[i], unit);
+    return text;
+}
+
+// "12.5 CPU s", "487 CPU h".
+static const char *cpu_time_text(double seconds)
+{
+    if (seconds >= 36000) return text_of(seconds < 3.6e5 ? "%.1f %s" : "%.0f %s", seconds / 3600, "CPU h");
+    return text_of(seconds < 99.95 ? "%.2f %s" : "%.0f %s", seconds, "CPU s");
+}
+
+// A value of a meter with its unit.
+static const char *value_text(job_meter meter, double value)
+{
+    const char *unit = job_meter_of(meter)->unit;
+    if (isnan(value)) return "-";
+    if (!*unit) return number_share(value);
+    if (strcmp(unit, "bytes") == 0) return memory_text(value);
+    if (strcmp(unit, "bytes/s") == 0) return number_rate(value, "bytes");
+    if (strcmp(unit, "CPUs") == 0) return text_of(value < 9.995 ? "%.2f %s" : "%.1f %s", value, "CPUs");
+    return si_text(value, unit);
+}
+
+static size_t columns_of(const char *text, size_t bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+// The length of the word; a number with its unit is one: "0.1 %".
+static size_t word_length(const char *text)
+{
+    size_t length = strcspn(text, " ");
+    bool number = length && text[length - 1] >= '0' && text[length - 1] <= '9' && text[length];
+    size_t unit = number ? strcspn(text + length + 1, " ") : 0;
+    return unit && unit <= UNIT_MOST ? length + 1 + unit : length;
+}
+
+// Words folded at WIDTH; lines behind the first begin with so many blanks. *at is the column at which it begins.
+static void print_folded(FILE *to, const char *text, size_t indent)
+{
+    size_t at = indent;
+    for (bool first = true; *text; first = false) {
+        size_t length = word_length(text), wide = columns_of(text, length);
+        if (!first && at + 1 + wide > WIDTH) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            putc(' ', to);
+            at++;
+        }
+        fwrite(text, 1, length, to);
+        at += wide;
+        text += length;
+        while (*text == ' ')
+            text++;
+    }
+    putc('\n', to);
+}
+
+// Text of the report, safe on this terminal.
+static const char *shown_text(const char *text)
+{
+    static const char apostrophe[] = "\xE2\x80\x99";
+    if (output_utf8() || !strstr(text, apostrophe)) return safe(text);
+    char *plain = must(strdup(text)), *at;
+    while ((at = strstr(plain, apostrophe))) {
+        *at = '\'';
+        memmove(at + 1, at + 3, strlen(at + 3) + 1);
+    }
+    const char *made = safe(plain);
+    free(plain);
+    return made;
+}
+
+// ---- the verdict ----
+
+static const char *severity_colour(severity s)
+{
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
+    return sequences[s];
+}
+
+static void print_severity(FILE *to, severity s)
+{
+    bool painted = output_colour(to);
+    fprintf(to, "%s%-8s%s  ", painted ? severity_colour(s) : "", severity_name(s), painted ? "\033[0m" : "");
+}
+
+static const char *fact_of(const job_report *job, const char *key)
+{
+    for (size_t i = 0; i < job->fact_count; i++)
+        if (strcmp(job->facts[i].key, key) == 0) return job->facts[i].text;
+    return NULL;
+}
+
+// "job 51877 llm-pretrain, anna, proj-llm, gpu-b, 16 nodes, 2026-11-20 13:02:00 UTC, 60 min".
+static void print_job(FILE *to, const job_report *job)
+{
+    static const char *const keys[] = {"job_user", "job_account", "job_partition"};
+    char length[48], *text = must(strdup(""));
+    if (*job->job_id || *job->job_name) {
+        free(text);
+        text = text_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "",
+                           job->job_name);
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *value = fact_of(job, keys[i]);
+        if (!value) continue;
+        char *longer = text_format("%s%s, ", text, value);
+        free(text);
+        text = longer;
+    }
+    char *line = text_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
+                             number_time(job->begin_ns), job_length_text(length, sizeof length, job->end_s));
+    print_folded(to, safe(line), 0);
+    free(line);
+    free(text);
+    const char *ran = fact_of(job, "command"), *exit_status = fact_of(job, "exit_status"), *by = fact_of(job, "signal");
+    if (!ran) return;
+    line = by            ? text_format("command %s, ended by signal %s", ran, by)
+           : exit_status ? text_format("command %s, exit status %s", ran, exit_status)
+                         : text_format("command %s", ran);
+    // A long command line is cut: the files have it.
+    if (strlen(line) > 2 * WIDTH) strcpy(line + 2 * WIDTH - 3, "...");
+    print_folded(to, safe(line), 0);
+    free(line);
+}
+
+static void print_notes(FILE *to, const job_report *job)
+{
+    putc('\n', to);
+    for (size_t i = 0; i < job->note_count; i++) {
+        print_severity(to, job->notes[i].severity);
+        print_folded(to, shown_text(job->notes[i].text), 10);
+    }
+}
+
+// ---- used of what was given ----
+
+static const char *amount_text(job_efficiency_of of, double amount)
+{
+    char length[48];
+    if (!isfinite(amount)) return "no limit";
+    if (of == JOB_EFFICIENCY_CPU) return cpu_time_text(amount);
+    if (of == JOB_EFFICIENCY_MEMORY) return memory_text(amount);
+    return safe(job_length_text(length, sizeof length, amount));
+}
+
+// As seff and jobstats have it, and against what it was measured.
+static void print_efficiency(FILE *to, const job_report *job)
+{
+    static const char *const names[JOB_EFFICIENCIES] = {"CPU time", "Memory, peak", "Time"};
+    static const column columns[] = {{"OF WHAT WAS GIVEN", 0},
+                                     {"SHARE", COLUMN_RIGHT},
+                                     {"USED", COLUMN_RIGHT},
+                                     {"OF", COLUMN_RIGHT},
+                                     {"WHICH IS", COLUMN_LEAN}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < JOB_EFFICIENCIES; i++) {
+        const job_efficiency *e = &job->efficiency[i];
+        char against[400];
+        if (isnan(e->used) || isnan(e->of)) continue;
+        table_cell(t, PLAIN, names[i]);
+        table_cell(t, PLAIN, isfinite(e->of) ? number_share(e->used / e->of) : NULL);
+        table_cell(t, PLAIN, number_bound(e->lower_bound, amount_text((job_efficiency_of)i, e->used)));
+        table_cell(t, PLAIN, amount_text((job_efficiency_of)i, e->of));
+        table_cell(t, DIM, job_efficiency_text(against, sizeof against, job, (job_efficiency_of)i));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+}
+
+// ---- use of the nodes ----
+
+static const job_meter shown[] = {JOB_GPU_BUSY,         JOB_GPU_MEMORY,   JOB_CPU,        JOB_MEMORY,
+                                  JOB_IO_WAIT,          JOB_SENT,         JOB_RECEIVED,   JOB_VIRTUAL_SENT,
+                                  JOB_VIRTUAL_RECEIVED, JOB_PAUSED,       JOB_FILES_READ, JOB_FILES_WRITTEN,
+                                  JOB_DISK_READ,        JOB_DISK_WRITTEN, JOB_POWER};
+
+static const job_use *use_of(const job_report *job, job_meter meter)
+{
+    for (size_t i = 0; i < job->use_count; i++)
+        if (job->uses[i].meter == meter) return &job->uses[i];
+    return NULL;
+}
+
+// What waits and pauses is a line only where it happened, disks only where the job's own files are not known.
+static bool is_worth(const job_report *job, const job_use *use)
+{
+    bool trouble = use->meter == JOB_IO_WAIT || use->meter == JOB_PAUSED;
+    if (use->meter == JOB_VIRTUAL_SENT || use->meter == JOB_VIRTUAL_RECEIVED) return use->mean > 0;
+    bool files = use_of(job, JOB_FILES_READ) != NULL;
+    if (files && (use->meter == JOB_DISK_READ || use->meter == JOB_DISK_WRITTEN)) return false;
+    return !trouble || use->mean >= 0.001;
+}
+
+static const char *total_text(const job_use *use)
+{
+    const char *unit = job_meter_of(use->meter)->total_unit;
+    if (!*unit || isnan(use->total)) return NULL;
+    char energy[48];
+    if (strcmp(unit, "s") == 0) return number_bound(use->lower_bound, cpu_time_text(use->total));
+    if (strcmp(unit, "J") == 0)
+        return number_bound(use->lower_bound, safe(job_energy_text(energy, sizeof energy, use->total)));
+    return number_bound(use->lower_bound, number_si(use->total, unit));
+}
+
+static void print_use(FILE *to, const job_report *job)
+{
+    static const column columns[] = {{"PER NODE", 0},
+                                     {"MEAN", COLUMN_RIGHT},
+                                     {"OF", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"LOWEST", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"HIGHEST", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"ALL NODES", COLUMN_RIGHT | COLUMN_LEAN}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    bool several = job->node_count > 1;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        const job_use *use = use_of(job, shown[i]);
+        if (!use || !is_worth(job, use)) continue;
+        table_cell(t, PLAIN, job_meter_of(shown[i])->title);
+        table_cell(t, PLAIN, value_text(shown[i], use->mean));
+        table_cell(t, DIM,
+                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity) : NULL);
+        table_cell(t, PLAIN, several ? value_text(shown[i], use->low) : NULL);
+        table_cell(t, PLAIN, several ? value_text(shown[i], use->high) : NULL);
+        table_cell(t, PLAIN, total_text(use));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+}
+
+// ---- phases, nodes ----
+
+static void print_phases(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 6 };
+    static const column columns[] = {{"PHASE", 0},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"GPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"ENERGY", COLUMN_RIGHT | COLUMN_LEAN}};
+    if (!job->phase_count) return;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < job->phase_count && (all || i < SHOWN); i++) {
+        const job_phase *p = &job->phases[i];
+        char time[48], energy[48];
+        table_cell(t, p->finding == JOB_NONE ? PLAIN : WARNING, p->name);
+        table_cell(t, PLAIN, job_length_text(time, sizeof time, p->time_s));
+        table_cell(t, PLAIN, isnan(p->meters[JOB_CPU].mean) ? NULL : value_text(JOB_CPU, p->meters[JOB_CPU].mean));
+        table_cell(t, PLAIN,
+                   isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean));
+        table_cell(t, PLAIN, isnan(p->meters[JOB_SENT].amount) ? NULL : number_si(p->meters[JOB_SENT].amount, "bytes"));
+        table_cell(t, PLAIN, isnan(p->energy_j) ? NULL : job_energy_text(energy, sizeof energy, p->energy_j));
+    }
+    putc('\n', to);
+    table_end(t, to, 0);
+    if (!all && job->phase_count > SHOWN) fprintf(to, "and %zu more phases (--all)\n", job->phase_count - SHOWN);
+}
+
+// Where the ranks' time went by their regions: the largest own times.
+static void print_regions(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"REGION", 0},
+                                     {"RANKS", COLUMN_RIGHT},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME PER RANK", COLUMN_RIGHT},
+                                     {"OWN SHARE", COLUMN_RIGHT}};
+    const regions *x = &job->regions;
+    bool *done = must(calloc(x->node_count + 1, sizeof *done));
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t row = 0; row < x->node_count && (all || row < SHOWN); row++) {
+        size_t most = REGIONS_NONE;
+        for (size_t i = 0; i < x->node_count; i++)
+            if (!done[i] && (most == REGIONS_NONE || x->nodes[i].own_share > x->nodes[most].own_share)) most = i;
+        done[most] = true;
+        char *path = must(regions_path(x, most));
+        table_cell(t, PLAIN, path);
+        free(path);
+        table_cell(t, PLAIN, number_exact(x->nodes[most].cell_count));
+        table_cell(t, PLAIN, number_exact(x->nodes[most].sums.calls));
+        table_cell(t, PLAIN, number_seconds(x->nodes[most].mean_ns * 1e-9));
+        table_cell(t, PLAIN, number_share(x->nodes[most].own_share));
+    }
+    if (table_lines(t)) putc('\n', to);
+    table_end(t, to, 0);
+    free(done);
+}
+
+// A name of a region in a table that is 80 columns wide; whole with --all.
+static void name_cell(table *t, const char *name, bool all)
+{
+    enum { MOST = 24 };
+    char text[MOST + 4];
+    size_t n = strlen(name);
+    if (all || n <= MOST + 3) {
+        table_cell(t, PLAIN, name);
+        return;
+    }
+    for (n = MOST; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+        n--; // no half of a character
+    snprintf(text, sizeof text, "%.*s...", (int)n, name);
+    table_cell(t, PLAIN, text);
+}
+
+// The same over time: shares of the threads' time in equal parts of the job, the regions' own.
+static void print_regions_over_time(FILE *to, const job_report *job, bool all)
+{
+    enum { SHOWN = 5, PARTS = 6 };
+    char heads[PARTS][48];
+    column columns[PARTS + 1] = {{"OWN TIME OF", 0}};
+    double width = job->end_s / PARTS;
+    if (!job->region_time_count || !job_region_ranks(job, JOB_ALL_NODES)) return;
+    for (size_t i = 0; i < PARTS; i++) {
+        char at[32];
+        snprintf(heads[i], sizeof heads[i], "%s%s", i ? "" : "FROM ",
+                 job_time_text(at, sizeof at, width * (double)i, job->end_s));
+        columns[i + 1] = (column){heads[i], COLUMN_RIGHT};
+    }
+    table *t = table_begin(columns, PARTS + 1);
+    for (size_t k = 0; k < job->region_time_count && (all || k < SHOWN); k++) {
+        name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
+        for (size_t i = 0; i < PARTS; i++) {
+            double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
+            table_cell(t, PLAIN, isnan(share) ? "-" : number_share(share));
+        }
+    }
+    putc('\n', to);
+    table_end(t, to, 0);
+    size_t processes = job_region_ranks(job, JOB_ALL_NODES);
+    fprintf(to, "Share of the time of the threads of %zu process%s\n", processes, processes == 1 ? "" : "es");
+}
+
+static const char *lane_text(const job_node *node, job_meter meter)
+{
+    static const char *const states[] = {NULL, "denied", "unreadable", "-"};
+    return node->lanes[meter] ? value_text(meter, node->lanes[meter]->mean) : states[node->state[meter]];
+}
+
+static void print_nodes(FILE *to, const job_report *job)
+{
+    static const job_meter meters[] = {JOB_GPU_BUSY, JOB_CPU, JOB_MEMORY, JOB_SENT, JOB_RECEIVED, JOB_POWER};
+    static const column columns[] = {{"NODE", 0},
+                                     {"VERDICT", 0},
+                                     {"GPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"CPU", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MEMORY", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"POWER", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SAMPLES", COLUMN_RIGHT}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < job->node_count; i++) {
+        const job_node *node = &job->nodes[i];
+        table_cell(t, PLAIN, node->name);
+        table_cell(t,
+                   node->severity >= SEVERITY_HIGH    ? ALARM
+                   : node->severity >= SEVERITY_WATCH ? WARNING
+                                                      : PLAIN,
+                   severity_name(node->severity));
+        for (size_t m = 0; m < sizeof meters / sizeof *meters; m++)
+            table_cell(t, PLAIN, lane_text(node, meters[m]));
+        table_printf(t, PLAIN, "%llu of %llu", (unsigned long long)node->samples, (unsigned long long)node->expected);
+    }
+    putc('\n', to);
+    table_end(t, to, 0);
+}
+
+static void print_findings(FILE *to, const job_report *job)
+{
+    for (size_t i = 0; i < job->finding_count; i++) {
+        const job_finding *x = &job->findings[i];
+        putc('\n', to);
+        print_severity(to, x->severity);
+        char *text = text_format("%s: %s", x->rule, x->claim);
+        print_folded(to, safe(text), 10);
+        free(text);
+        fprintf(to, "%10sthreshold: %.4g%s%s (%s)\n", "", x->threshold, *x->unit ? " " : "", safe(x->unit),
+                safe(x->origin));
+        if (!*x->advice) continue;
+        fprintf(to, "%10sdo: ", "");
+        print_folded(to, safe(x->advice), 14);
+    }
+}
+
+static void print_foot(FILE *to, const job_report *job)
+{
+    char interval[48],
+        *every = isnan(job->interval_s)
+                     ? must(strdup(""))
+                     : text_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
+    char *text =
+        text_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples, (unsigned long long)job->expected,
+                    every, job->clock_text, job->damaged ? "; files are missing or damaged" : "");
+    putc('\n', to);
+    print_folded(to, safe(text), 0);
+    free(text);
+    free(every);
+}
+
+void job_print(FILE *to, const job_report *job, bool all)
+{
+    print_folded(to, shown_text(job->title), 0);
+    print_job(to, job);
+    print_notes(to, job);
+    print_efficiency(to, job);
+    print_use(to, job);
+    print_phases(to, job, all);
+    print_regions(to, job, all);
+    print_regions_over_time(to, job, all);
+    if (all) print_nodes(to, job);
+    if (all) print_findings(to, job);
+    print_foot(to, job);
+}

@@ -1,0 +1,279 @@
+#include "nccl_print.h"
+
+#include "cli/output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Binary units: message sizes are powers of two.
+static const char *size_text(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static char ring[8][32];
+    static unsigned next;
+    char *text = ring[next++ % 8];
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024; unit++)
+        value /= 1024;
+    snprintf(text, sizeof ring[0], value != floor(value) ? "%.2f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+// ---- findings ----
+
+static const char *paint(severity s)
+{
+    static const char *const sequences[SEVERITIES] = {"", "\033[2m", "\033[33m", "\033[33m", "\033[31m", "\033[31m"};
+    return output_colour(stdout) ? sequences[s] : "";
+}
+
+static void print_finding(const nccl_finding *x, bool details)
+{
+    const char *paint_on = paint(x->severity);
+    printf("\n%s%-8s%s  %s: %s\n          %s\n", paint_on, severity_name(x->severity), *paint_on ? "\033[0m" : "",
+           x->rule->name, safe(x->device), safe(x->claim));
+    if (!details) return;
+    for (size_t i = 0; i < x->evidence_count; i++)
+        printf("          %s: %.9g%s%s\n", safe(x->evidence[i].name), x->evidence[i].value,
+               *x->evidence[i].unit ? " " : "", x->evidence[i].unit);
+    printf("          threshold: %.4g %s (%s)\n", x->rule->limit, x->rule->unit, x->rule->origin);
+    if (x->explained_by) printf("          explained by: %s\n", x->explained_by);
+    if (*x->rule->advice) printf("          do: %s\n", x->rule->advice);
+}
+
+static void print_findings(const nccl_findings *f, bool all)
+{
+    enum { SHOWN = 12 };
+    size_t shown = 0;
+    heading(stdout, "%s", safe(f->verdict));
+    for (; shown < f->count && (all || shown < SHOWN); shown++)
+        print_finding(&f->items[shown], all || f->items[shown].severity >= SEVERITY_WATCH);
+    if (shown < f->count) printf("\n  and %zu more (--all)\n", f->count - shown);
+}
+
+static void print_unknown(const nccl_findings *f, bool all)
+{
+    enum { SHOWN = 5 };
+    if (!f->unknown_count) return;
+    heading(stdout, "Could not be judged");
+    for (size_t i = 0; i < f->unknown_count && (all || i < SHOWN); i++)
+        printf("  %s\n", safe(f->unknown[i]));
+    if (!all && f->unknown_count > SHOWN) printf("  and %zu more (--all)\n", f->unknown_count - SHOWN);
+}
+
+// ---- collectives ----
+
+static int by_time(const void *a, const void *b)
+{
+    const nccl_kind *x = *(const nccl_kind *const *)a, *y = *(const nccl_kind *const *)b;
+    if (x->time_us != y->time_us) return x->time_us > y->time_us ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+// Empty where the number is not known.
+static void number_cell(table *t, const char *format, double value)
+{
+    char text[48];
+    snprintf(text, sizeof text, format, value);
+    table_cell(t, PLAIN, isfinite(value) ? text : NULL);
+}
+
+static void kind_line(const nccl *n, const nccl_kind *k, table *t)
+{
+    table_cell(t, PLAIN, nccl_class_name(k->type));
+    table_cell(t, PLAIN, n->colls[k->coll]);
+    table_cell(t, PLAIN, size_text(k->size));
+    table_printf(t, PLAIN, "%llu", (unsigned long long)k->instances);
+    number_cell(t, "%.3f", (double)k->time_us / 1e6);
+    number_cell(t, "%.3f", k->spreads.wire_us.p50 / 1e3);
+    number_cell(t, "%.3f", k->spreads.wire_us.p95 / 1e3);
+    number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p50 / 1e3);
+    number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p95 / 1e3);
+    number_cell(t, "%.2f", k->spreads.bus_gbs.p50);
+    number_cell(t, "%.2f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.mean_bus_gbs.p50);
+    number_cell(t, "%.0f %%", 100 * k->peak_share);
+}
+
+static void print_collectives(const nccl *n, bool all)
+{
+    enum { SHOWN = 15 };
+    static const column columns[] = {{"communicators", 0},
+                                     {"collective", 0},
+                                     {"size", COLUMN_RIGHT},
+                                     {"calls", COLUMN_RIGHT},
+                                     {"time s", COLUMN_RIGHT},
+                                     {"wire p50 ms", COLUMN_RIGHT},
+                                     {"p95 ms", COLUMN_RIGHT},
+                                     {"skew p50 ms", COLUMN_RIGHT},
+                                     {"p95 ms", COLUMN_RIGHT},
+                                     {"bus GB/s", COLUMN_RIGHT},
+                                     {"rank mean GB/s", COLUMN_RIGHT},
+                                     {"of peak", COLUMN_RIGHT | COLUMN_LEAN}};
+    const nccl_kind **order = must(malloc((n->kind_count + 1) * sizeof *order));
+    if (n->kind_count)
+        heading(stdout, "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
+    for (size_t i = 0; i < n->kind_count; i++)
+        order[i] = &n->kinds[i];
+    qsort(order, n->kind_count, sizeof *order, by_time);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < n->kind_count && (all || i < SHOWN); i++)
+        kind_line(n, order[i], t);
+    table_end(t, stdout, 2);
+    if (!all && n->kind_count > SHOWN) printf("  and %zu more (--all)\n", n->kind_count - SHOWN);
+    free(order);
+}
+
+// ---- who is late ----
+
+static int by_cost(const void *a, const void *b)
+{
+    const nccl_process *x = *(const nccl_process *const *)a, *y = *(const nccl_process *const *)b;
+    if (x->waiting.cost_us != y->waiting.cost_us) return x->waiting.cost_us > y->waiting.cost_us ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void print_late(const nccl *n, bool all)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"host", 0},
+                                     {"pid", COLUMN_RIGHT},
+                                     {"local", COLUMN_RIGHT},
+                                     {"records", COLUMN_RIGHT},
+                                     {"last", COLUMN_RIGHT},
+                                     {"alone", COLUMN_RIGHT},
+                                     {"cost s", COLUMN_RIGHT},
+                                     {"waited s", COLUMN_RIGHT},
+                                     {"behind median us", COLUMN_RIGHT}};
+    const nccl_process **order = must(malloc((n->process_count + 1) * sizeof *order));
+    size_t count = 0;
+    for (size_t i = 0; i < n->process_count; i++)
+        if (n->processes[i].waiting.records) order[count++] = &n->processes[i];
+    qsort(order, count, sizeof *order, by_cost);
+    if (count) heading(stdout, "Who was late? (cost: what it alone added to the calls; waited: for others)");
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count && (all || i < SHOWN); i++) {
+        const nccl_process *p = order[i];
+        const nccl_waiting *w = &p->waiting;
+        table_cell(t, PLAIN, n->hosts[p->host].name);
+        table_printf(t, PLAIN, "%lld", (long long)p->pid);
+        table_printf(t, PLAIN, "%u", p->local);
+        table_printf(t, PLAIN, "%llu", (unsigned long long)w->records);
+        table_cell(t, PLAIN, number_share((double)w->last_arrivals / (double)w->records));
+        table_cell(t, PLAIN, number_share((double)w->last_alone / (double)w->records));
+        number_cell(t, "%.3f", (double)w->cost_us / 1e6);
+        number_cell(t, "%.3f", (double)w->suffered_us / 1e6);
+        number_cell(t, "%+.1f", w->judged ? w->behind_us / (double)w->judged : NAN);
+    }
+    table_end(t, stdout, 2);
+    if (!all && count > SHOWN) printf("  and %zu more (--all)\n", count - SHOWN);
+    free(order);
+}
+
+// ---- two jobs ----
+
+static void print_comparison(const nccl_comparison *c, bool all)
+{
+    static const column columns[] = {
+        {"communicators", 0},       {"collective", 0},       {"size", COLUMN_RIGHT}, {"before ms", COLUMN_RIGHT},
+        {"after ms", COLUMN_RIGHT}, {"ratio", COLUMN_RIGHT}, {"z", COLUMN_RIGHT},    {"", 0}};
+    heading(stdout,
+            "Wire time beside the compared job (slower or faster: median differs by more than %.0f %%, |z| > "
+            "%.0f)",
+            100 * NCCL_COMPARE_CHANGE, NCCL_COMPARE_Z);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->count; i++) {
+        const nccl_compared *r = &c->rows[i];
+        const nccl *n = r->after ? c->after : c->before;
+        const nccl_kind *k = r->after ? r->after : r->before;
+        if (!all && r->verdict == NCCL_ALIKE) continue;
+        table_cell(t, PLAIN, nccl_class_name(k->type));
+        table_cell(t, PLAIN, n->colls[k->coll]);
+        table_cell(t, PLAIN, size_text(k->size));
+        number_cell(t, "%.3f", r->before ? r->before->spreads.wire_us.p50 / 1e3 : NAN);
+        number_cell(t, "%.3f", r->after ? r->after->spreads.wire_us.p50 / 1e3 : NAN);
+        number_cell(t, "%.3f", r->wire_ratio);
+        number_cell(t, "%+.1f", r->z);
+        table_cell(t, r->verdict == NCCL_SLOWER ? WARNING : PLAIN, nccl_verdict_name(r->verdict));
+    }
+    table_end(t, stdout, 2);
+    printf("  %zu slower, %zu faster, %zu alike\n", c->slower, c->faster, c->alike);
+}
+
+// ---- what was read ----
+
+static void print_logs(const nccl *n)
+{
+    heading(stdout, "Logs");
+    printf("  %zu files, %s, %llu lines; %zu hosts, %zu processes, %zu communicators", n->file_count,
+           number_si((double)n->size, "bytes"), (unsigned long long)n->lines, n->host_count, n->process_count,
+           n->communicator_count);
+    for (int minor = 0; minor < 10; minor++)
+        if (n->versions >> minor & 1) printf(", v4.%d", minor);
+    printf("%s\n", n->foreign_version ? ", and a version that is not known" : "");
+    if (n->member_count)
+        printf("  written %s to %s\n",
+               number_time((int64_t)(n->first_dump_us < INT64_MAX / 1000 ? n->first_dump_us * 1000 : 0)),
+               number_time((int64_t)(n->last_dump_us < INT64_MAX / 1000 ? n->last_dump_us * 1000 : 0)));
+    printf("  lines:");
+    for (int i = NCCL_OUTCOMES; i-- > 0;)
+        if (n->outcomes[i]) printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
+    printf("\n");
+    if (n->metric_count)
+        printf("  %zu samples of Prometheus files: averages over windows, see metrics.csv\n", n->metric_count);
+}
+
+// ---- NIC counters ----
+
+static void bytes_cell(table *t, double bytes, bool rate)
+{
+    table_cell(t, PLAIN, isnan(bytes) ? NULL : rate ? number_rate(bytes, "bytes") : number_si(bytes, "bytes"));
+}
+
+static void moved_cell(table *t, const nccl_moved *moved)
+{
+    if (moved->counter)
+        table_printf(t, PLAIN, "%.300s %s", moved->counter, number_si(moved->amount, moved->unit));
+    else
+        table_cell(t, PLAIN, "none");
+}
+
+static void print_counters(const nccl_counters *c)
+{
+    static const column columns[] = {{"host", 0},
+                                     {"seconds", COLUMN_RIGHT},
+                                     {"received", COLUMN_RIGHT},
+                                     {"sent", COLUMN_RIGHT},
+                                     {"at most", COLUMN_RIGHT},
+                                     {"", COLUMN_RIGHT},
+                                     {"trouble", 0},
+                                     {"waiting", 0}};
+    heading(stdout, "NIC counters of the same hosts and time");
+    if (!c->count) printf("  the recordings are of other hosts, or of another time\n");
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < c->count; i++) {
+        const nccl_counters_host *h = &c->hosts[i];
+        table_cell(t, PLAIN, c->n->hosts[h->host].name);
+        number_cell(t, "%.3f", h->to_s - h->from_s);
+        bytes_cell(t, h->bytes[SERIES_IN], false);
+        bytes_cell(t, h->bytes[SERIES_OUT], false);
+        bytes_cell(t, h->peak_rate[SERIES_IN], true);
+        bytes_cell(t, h->peak_rate[SERIES_OUT], true);
+        moved_cell(t, &h->trouble);
+        moved_cell(t, &h->waiting);
+    }
+    table_end(t, stdout, 2);
+}
+
+void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                     const nccl_counters *counters, bool all)
+{
+    print_findings(f, all);
+    if (comparison) print_comparison(comparison, all);
+    if (counters) print_counters(counters);
+    print_collectives(n, all);
+    print_late(n, all);
+    print_unknown(f, all);
+    print_logs(n);
+}

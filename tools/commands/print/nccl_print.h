@@ -1,0 +1,12 @@
+// What the logs of the NCCL Inspector tell, for people.
+#ifndef TOOLS_NCCL_TEXT_H
+#define TOOLS_NCCL_TEXT_H
+
+#include "analysis/nccl/nccl_counters.h"
+
+// all: every finding with its evidence, every line of the tables. comparison and counters may be
+// NULL.
+void nccl_text_print(const nccl *n, const nccl_findings *f, const nccl_comparison *comparison,
+                     const nccl_counters *counters, bool all);
+
+#endif

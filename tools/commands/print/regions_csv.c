@@ -1,0 +1,156 @@
+// netprof regions as CSV: a line for each region, or for each region and rank.
+#include "cli/output.h"
+#include "regions_output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void number_cell(FILE *to, double value)
+{
+    if (isfinite(value))
+        csv_printf(to, "%.9g", value);
+    else
+        csv_cell(to, NULL);
+}
+
+static void calls_cells(FILE *to, const regions_calls *c)
+{
+    csv_cell(to, number_exact(c->calls));
+    csv_cell(to, number_exact(c->measured));
+    csv_cell(to, number_exact(c->open));
+    csv_cell(to, number_exact(c->inclusive_ns));
+    csv_cell(to, number_exact(c->exclusive_ns));
+    csv_cell(to, c->measured ? number_exact(c->min_ns) : NULL);
+    csv_cell(to, c->measured ? number_exact(c->max_ns) : NULL);
+    number_cell(to, regions_mean_call_ns(c));
+    number_cell(to, c->measured ? c->variance_ns2 : NAN);
+    csv_cell(to, number_exact(c->bytes));
+}
+
+#define CALLS_TITLES                                                                                                   \
+    "calls", "measured_calls", "open_calls", "inclusive_ns", "exclusive_ns", "min_ns", "max_ns", "mean_ns",            \
+        "variance_ns2", "declared_bytes"
+
+static void rank_lines(const regions_view *view, FILE *to)
+{
+    static const char *const titles[] = {
+        "region", "depth", "rank", "pid", "host", "threads", CALLS_TITLES, "longest_thread_ns", "over_median"};
+    csv_line(to, titles, sizeof titles / sizeof *titles);
+    for (size_t k = 0; k < view->order_count; k++) {
+        const regions_node *n = &view->nodes[view->order[k]];
+        char *path = regions_node_path(view, view->order[k]);
+        for (size_t i = 0; i < n->cell_count; i++) {
+            const regions_cell *cell = &n->cells[i];
+            const regions_rank *rank = &view->job->ranks[cell->rank];
+            if (!regions_is_wanted(view, cell->rank)) continue;
+            csv_cell(to, path);
+            csv_printf(to, "%u", (unsigned)n->depth);
+            csv_cell(to, rank->number < 0 ? NULL : number_signed(rank->number));
+            csv_cell(to, rank->pid < 0 ? NULL : number_signed(rank->pid));
+            csv_cell(to, view->job->hosts[rank->host].name);
+            csv_printf(to, "%u", (unsigned)cell->threads);
+            calls_cells(to, &cell->sums);
+            csv_cell(to, number_exact(cell->longest_ns));
+            number_cell(to, n->median_ns > 0 ? (double)cell->sums.inclusive_ns / n->median_ns : NAN);
+            csv_end(to);
+        }
+        free(path);
+    }
+}
+
+static void balance_cells(FILE *to, const regions_view *view, const regions_node *n)
+{
+    bool any = n->cell_count > 0;
+    number_cell(to, n->share);
+    number_cell(to, any ? n->mean_ns : NAN);
+    number_cell(to, any ? n->median_ns : NAN);
+    csv_cell(to, any ? number_exact(n->fastest_ns) : NULL);
+    csv_cell(to, any ? view->job->ranks[n->cells[n->fastest].rank].label : NULL);
+    csv_cell(to, any ? number_exact(n->slowest_ns) : NULL);
+    csv_cell(to, any ? view->job->ranks[n->cells[n->slowest].rank].label : NULL);
+    number_cell(to, n->max_over_mean);
+    csv_cell(to, n->odd == REGIONS_NONE ? NULL : view->job->ranks[n->cells[n->odd].rank].label);
+    number_cell(to, n->odd_over_median);
+}
+
+static void duration_cells(FILE *to, const regions_node *n)
+{
+    static const double quantiles[] = {0.5, 0.99};
+    uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
+    bool any = regions_histogram(n, buckets);
+    for (size_t i = 0; i < 2; i++) {
+        regions_quantile q = regions_quantile_of(buckets, quantiles[i], n->sums.min_ns, n->sums.max_ns);
+        csv_cell(to, any ? number_exact(q.low_ns) : NULL);
+        csv_cell(to, any ? number_exact(q.high_ns) : NULL);
+    }
+}
+
+static void nic_cells(FILE *to, const regions_nic *nic)
+{
+    csv_cell(to, regions_state_name(nic->state));
+    csv_cell(to, number_exact(nic->hosts));
+    for (int way = 0; way < 2; way++) {
+        csv_cell(to, nic->bytes_known[way] ? number_exact(nic->bytes[way]) : NULL);
+        number_cell(to, nic->bytes_per_s[way]);
+    }
+    number_cell(to, nic->share);
+    number_cell(to, nic->paused);
+    csv_cell(to, nic->retries_known ? number_exact(nic->retries) : NULL);
+}
+
+static void region_lines(const regions_view *view, FILE *to)
+{
+    static const char *const titles[] = {"region",
+                                         "depth",
+                                         "ranks",
+                                         "threads",
+                                         CALLS_TITLES,
+                                         "declared_bytes_with_parts",
+                                         "share",
+                                         "rank_mean_ns",
+                                         "rank_median_ns",
+                                         "fastest_ns",
+                                         "fastest_rank",
+                                         "slowest_ns",
+                                         "slowest_rank",
+                                         "max_over_mean",
+                                         "odd_rank",
+                                         "odd_over_median",
+                                         "p50_low_ns",
+                                         "p50_high_ns",
+                                         "p99_low_ns",
+                                         "p99_high_ns",
+                                         "counters",
+                                         "nic_hosts",
+                                         "rx_bytes",
+                                         "rx_bytes_per_s_and_host",
+                                         "tx_bytes",
+                                         "tx_bytes_per_s_and_host",
+                                         "share_of_line_rate",
+                                         "share_of_time_paused",
+                                         "retries"};
+    csv_line(to, titles, sizeof titles / sizeof *titles);
+    for (size_t k = 0; k < view->order_count; k++) {
+        const regions_node *n = &view->nodes[view->order[k]];
+        char *path = regions_node_path(view, view->order[k]);
+        csv_cell(to, path);
+        csv_printf(to, "%u", (unsigned)n->depth);
+        csv_cell(to, number_exact(n->cell_count));
+        csv_cell(to, number_exact(n->threads));
+        calls_cells(to, &n->sums);
+        csv_cell(to, number_exact(n->bytes));
+        balance_cells(to, view, n);
+        duration_cells(to, n);
+        nic_cells(to, &n->nic);
+        csv_end(to);
+        free(path);
+    }
+}
+
+void regions_print_csv(const regions_view *view, FILE *to)
+{
+    if (view->ranks == RANKS_TOGETHER)
+        region_lines(view, to);
+    else
+        rank_lines(view, to);
+}

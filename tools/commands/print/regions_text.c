@@ -1,0 +1,541 @@
+// netprof regions for people: the verdict, the regions, one rank, one region closely.
+#include "cli/output.h"
+#include "regions_output.h"
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Valid until the 16th next call.
+static const char *text_of(const char *format, double value)
+{
+    static char ring[16][32];
+    static unsigned next;
+    char *text = ring[next++ % 16];
+    snprintf(text, sizeof ring[0], format, value);
+    return text;
+}
+
+static const char *time_text(double ns)
+{
+    if (isnan(ns)) return "-";
+    if (ns < 1e4) return ns < 999.5 ? text_of("%.0f ns", ns) : text_of("%.1f us", ns / 1e3);
+    return number_seconds(ns / 1e9);
+}
+
+static const char *rank_label(const regions_view *view, const regions_node *n, size_t cell)
+{
+    return view->job->ranks[n->cells[cell].rank].label;
+}
+
+// ---- the verdict ----
+
+static const char *severity_colour(severity s)
+{
+    static const char *const sequences[SEVERITIES] = {"\033[32m", "\033[2m",  "\033[33m",
+                                                      "\033[33m", "\033[31m", "\033[31m"};
+    return sequences[s];
+}
+
+static void print_where(const regions *job, FILE *to)
+{
+    if (*job->job) fprintf(to, "job %s, ", safe(job->job));
+    if (*job->command) fprintf(to, "%s, ", safe(job->command));
+    fprintf(to, "%zu rank%s on %zu host%s", job->rank_count, job->rank_count == 1 ? "" : "s", job->host_count,
+            job->host_count == 1 ? "" : "s");
+    if (job->wall_ns) fprintf(to, ", %s, %s", number_time(job->wall_ns), time_text((double)job->elapsed_ns));
+    putc('\n', to);
+}
+
+static void print_verdict(const regions *job, FILE *to)
+{
+    heading(to, "%s", safe(job->title));
+    print_where(job, to);
+    putc('\n', to);
+    for (size_t i = 0; i < job->note_count; i++) {
+        bool painted = output_colour(to);
+        fprintf(to, "%s%-8s%s  %s\n", painted ? severity_colour(job->notes[i].severity) : "",
+                severity_name(job->notes[i].severity), painted ? "\033[0m" : "", safe(job->notes[i].text));
+    }
+}
+
+// ---- the regions ----
+
+static void name_cell(table *t, const regions_node *n)
+{
+    enum { DEEPEST = 12 };
+    int depth = n->depth > DEEPEST ? DEEPEST : (int)n->depth;
+    char *text = text_format("%*s%s%s", 2 * depth, "", n->depth > DEEPEST ? "... " : "", n->name);
+    table_cell(t, PLAIN, text);
+    free(text);
+}
+
+static void duration_cells(table *t, const regions_node *n)
+{
+    uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
+    table_cell(t, PLAIN, n->sums.measured ? time_text(regions_mean_call_ns(&n->sums)) : NULL);
+    if (n->sums.measured > 1 && regions_histogram(n, buckets))
+        table_cell(t, PLAIN,
+                   time_text((double)regions_quantile_of(buckets, 0.99, n->sums.min_ns, n->sums.max_ns).high_ns));
+    else
+        table_cell(t, PLAIN, NULL);
+}
+
+static void odd_cell(table *t, const regions_view *view, const regions_node *n)
+{
+    if (!n->odd_notable)
+        table_cell(t, PLAIN, NULL);
+    else if (isnan(n->odd_over_median))
+        table_printf(t, WARNING, "%s +%s", rank_label(view, n, n->odd), time_text(n->odd_distance_ns));
+    else
+        table_printf(t, WARNING, "%s x%.2f", rank_label(view, n, n->odd), n->odd_over_median);
+}
+
+static void nic_cells(table *t, const regions_view *view, const regions_node *n)
+{
+    const regions_nic *nic = &n->nic;
+    (void)view;
+    if (nic->state == REGIONS_TOO_SHORT) {
+        table_cell(t, WARNING, "too short");
+        for (int i = 0; i < 4; i++)
+            table_cell(t, PLAIN, NULL);
+        return;
+    }
+    bool sent = nic->state == REGIONS_KNOWN && nic->bytes_known[OUT];
+    table_cell(t, PLAIN, sent ? number_si((double)nic->bytes[OUT], "bytes") : NULL);
+    table_cell(t, PLAIN, sent && !isnan(nic->bytes_per_s[OUT]) ? number_rate(nic->bytes_per_s[OUT], "bytes") : NULL);
+    table_cell(t, PLAIN, isnan(nic->share) ? NULL : number_share(nic->share));
+    table_cell(t, PLAIN, isnan(nic->paused) ? NULL : number_share(nic->paused));
+    table_cell(t, PLAIN, nic->retries_known ? number_exact(nic->retries) : NULL);
+}
+
+static const char *per_rank(const regions_node *n, uint64_t sum)
+{
+    double mean = n->cell_count ? (double)sum / (double)n->cell_count : 0;
+    return mean == floor(mean) ? number_si(mean, "") : text_of("%.1f", mean);
+}
+
+static void region_line(table *t, const regions_view *view, const regions_node *n)
+{
+    size_t ranks = view->job->rank_count;
+    name_cell(t, n);
+    table_cell(t, PLAIN, per_rank(n, n->sums.calls));
+    table_cell(t, BOLD, time_text(n->mean_ns));
+    table_cell(t, PLAIN, n->cell_count ? time_text((double)n->sums.exclusive_ns / (double)n->cell_count) : NULL);
+    table_cell(t, PLAIN, number_share(n->share));
+    duration_cells(t, n);
+    table_cell(t, PLAIN, n->cell_count < ranks ? number_exact(n->cell_count) : NULL);
+    table_cell(t, PLAIN, n->threads > n->cell_count ? number_exact(n->threads) : NULL);
+    if (isnan(n->max_over_mean) || ranks < 2)
+        table_cell(t, PLAIN, NULL);
+    else
+        table_printf(t, PLAIN, "%.2f", n->max_over_mean);
+    odd_cell(t, view, n);
+    table_cell(t, PLAIN, n->bytes ? number_si((double)n->bytes, "bytes") : NULL);
+    nic_cells(t, view, n);
+}
+
+static bool any_counters(const regions_view *view)
+{
+    for (size_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].reading_count) return true;
+    return false;
+}
+
+static bool any_sampled(const regions_view *view)
+{
+    for (size_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].sampled) return true;
+    return false;
+}
+
+static void print_footnotes(const regions_view *view, FILE *to)
+{
+    const regions *job = view->job;
+    if (view->left_out)
+        fprintf(to, "... and %zu region%s below %s of the time; --min-share 0 shows them\n", view->left_out,
+                view->left_out == 1 ? "" : "s", number_share(view->min_share));
+    fputs(job->rank_count > 1 ? "Calls, time and own time: mean of the ranks that were there"
+                              : "Own: without the regions within",
+          to);
+    fputs(job->rank_count > 1 ? "; own: without the regions within.\n" : ".\n", to);
+    if (any_sampled(view))
+        fputs("Some calls were counted and not timed (NETPROF_EVERY): times are of the others.\n", to);
+    if (!any_counters(view)) return;
+    fputs(
+        "NIC counters belong to the device: one rank's reading of each host, all traffic while it was inside, whoever\n"
+        "sent it. Program: bytes that it declared itself, with those of the regions within.\n",
+        to);
+}
+
+static void print_regions(const regions_view *view, FILE *to)
+{
+    static const column columns[] = {{"REGION", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"OWN", COLUMN_RIGHT},
+                                     {"SHARE", COLUMN_RIGHT},
+                                     {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"99 % WITHIN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RANKS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"THREADS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MAX/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"ODD RANK", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PROGRAM", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"NICS SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PER HOST", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"OF LINE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PAUSED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RETRIES", COLUMN_RIGHT | COLUMN_LEAN}};
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    heading(to, "%s", view->flat ? "Regions by name" : "Regions");
+    for (size_t i = 0; i < view->order_count; i++)
+        region_line(t, view, &view->nodes[view->order[i]]);
+    table_end(t, to, 0);
+    print_footnotes(view, to);
+}
+
+// ---- one rank beside the others ----
+
+// How many ranks are longer there.
+static size_t longer_than(const regions_node *n, uint64_t ns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n->cell_count; i++)
+        count += n->cells[i].sums.inclusive_ns > ns;
+    return count;
+}
+
+static void rank_line(table *t, const regions_node *n, const regions_cell *cell)
+{
+    double ns = (double)cell->sums.inclusive_ns;
+    name_cell(t, n);
+    table_cell(t, PLAIN, number_si((double)cell->sums.calls, ""));
+    table_cell(t, BOLD, time_text(ns));
+    table_cell(t, PLAIN, time_text((double)cell->sums.exclusive_ns));
+    table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
+    table_cell(t, PLAIN, time_text(n->median_ns));
+    if (n->median_ns > 0)
+        table_printf(t, fabs(ns / n->median_ns - 1) > 0.1 ? WARNING : PLAIN, "x%.2f", ns / n->median_ns);
+    else
+        table_cell(t, PLAIN, NULL);
+    table_printf(t, PLAIN, "%zu of %zu", longer_than(n, cell->sums.inclusive_ns) + 1, n->cell_count);
+    table_cell(t, PLAIN, cell->threads > 1 ? number_exact(cell->threads) : NULL);
+    table_cell(t, PLAIN, cell->sums.bytes ? number_si((double)cell->sums.bytes, "bytes") : NULL);
+}
+
+static void print_rank(const regions_view *view, size_t number, FILE *to)
+{
+    static const column columns[] = {{"REGION", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"OWN", COLUMN_RIGHT},
+                                     {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MEDIAN OF RANKS", COLUMN_RIGHT},
+                                     {"OVER MEDIAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PLACE", COLUMN_RIGHT},
+                                     {"THREADS", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PROGRAM", COLUMN_RIGHT | COLUMN_LEAN}};
+    const regions_rank *rank = &view->job->ranks[number];
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    heading(to, "Rank %s on %s, %s, %s", safe(rank->label), safe(view->job->hosts[rank->host].name),
+            number_time(rank->wall_ns), time_text((double)rank->elapsed_ns));
+    for (size_t i = 0; i < view->order_count; i++) {
+        const regions_node *n = &view->nodes[view->order[i]];
+        const regions_cell *cell = regions_cell_of(n, number);
+        if (cell) rank_line(t, n, cell);
+    }
+    table_end(t, to, 0);
+    fputs("Place: 1 is the rank that was inside longest. Program: bytes that it declared in this very region.\n", to);
+    if (*rank->warning) fprintf(to, "It said: %s\n", safe(rank->warning));
+}
+
+// ---- findings ----
+
+static const char *device_text(const regions *job, const regions_finding *x)
+{
+    return x->device == DIFFERENCE_NONE ? "" : job->hosts[x->host].schema->devices[x->device].name;
+}
+
+static void print_findings(const regions_view *view, size_t only, FILE *to)
+{
+    static const column columns[] = {{"SEVERITY", 0},         {"REGION", 0}, {"HOST", 0},
+                                     {"DEVICE", COLUMN_LEAN}, {"RULE", 0},   {"PLACES", COLUMN_RIGHT},
+                                     {"WHAT", COLUMN_WRAP}};
+    const regions *job = view->job;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < job->finding_count; i++) {
+        const regions_finding *x = &job->findings[i];
+        if (only == REGIONS_NONE ? x->part != REGIONS_NONE : x->node != only) continue;
+        table_cell(t, x->severity >= SEVERITY_HIGH ? ALARM : WARNING, severity_name(x->severity));
+        table_cell(t, PLAIN, job->nodes[x->node].name);
+        table_cell(t, PLAIN, job->hosts[x->host].name);
+        table_cell(t, PLAIN, device_text(job, x));
+        table_cell(t, PLAIN, x->rule->name);
+        table_cell(t, PLAIN, number_exact(x->places));
+        table_cell(t, PLAIN, x->claim);
+    }
+    if (table_lines(t))
+        heading(to, "Findings (the worst place of each; a region is left out where one within is much worse)");
+    table_end(t, to, 0);
+}
+
+// ---- one region closely ----
+
+static void print_calls(const regions_node *n, FILE *to)
+{
+    const regions_calls *c = &n->sums;
+    fprintf(to, "%s call%s on %zu rank%s", number_exact(c->calls), c->calls == 1 ? "" : "s", n->cell_count,
+            n->cell_count == 1 ? "" : "s");
+    if (c->measured < c->calls - c->open) fprintf(to, ", %s of them timed", number_exact(c->measured));
+    if (c->open) fprintf(to, ", %s open when the file was written", number_exact(c->open));
+    if (c->aborted) fprintf(to, ", %s ended from outside", number_exact(c->aborted));
+    fprintf(to, "; %s of the time", number_share(n->share));
+    if (n->sums.measured)
+        fprintf(to, "\na call: mean %s, deviation %s, shortest %s, longest %s", time_text(regions_mean_call_ns(c)),
+                time_text(sqrt(c->variance_ns2)), time_text((double)c->min_ns), time_text((double)c->max_ns));
+    putc('\n', to);
+    if (n->bytes)
+        fprintf(to, "declared by the program: %s%s\n", number_si((double)n->bytes, "bytes"),
+                n->end && n->bytes != n->sums.bytes ? ", with the regions within" : "");
+    if (!isnan(n->nic.sent_over_declared))
+        fprintf(to, "sent by the NICs meanwhile: %s, %.3g times what was declared\n",
+                number_si((double)n->nic.bytes[OUT], "bytes"), n->nic.sent_over_declared);
+}
+
+static void print_quantiles(const regions_node *n, const uint64_t *buckets, FILE *to)
+{
+    static const double quantiles[] = {0.5, 0.9, 0.99, 0.999};
+    fputs("quantiles:", to);
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        regions_quantile q = regions_quantile_of(buckets, quantiles[i], n->sums.min_ns, n->sums.max_ns);
+        fprintf(to, "%s %g %% %s to %s", i ? "," : "", quantiles[i] * 100, time_text((double)q.low_ns),
+                time_text((double)q.high_ns));
+    }
+    putc('\n', to);
+}
+
+// A line for each power of two.
+static void print_durations(const regions_node *n, FILE *to)
+{
+    static const column columns[] = {
+        {"FROM", COLUMN_RIGHT}, {"BELOW", COLUMN_RIGHT}, {"CALLS", COLUMN_RIGHT}, {"SHARE", COLUMN_RIGHT}, {"", 0}};
+    enum { WIDTH = 40, STEP = 8 };
+    uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS], sums[NETPROF_HISTOGRAM_BUCKETS / STEP] = {0}, most = 1;
+    unsigned first = NETPROF_HISTOGRAM_BUCKETS / STEP, last = 0;
+    if (!regions_histogram(n, buckets)) return;
+    for (unsigned i = 0; i < NETPROF_HISTOGRAM_BUCKETS; i++)
+        if (buckets[i]) {
+            sums[i / STEP] += buckets[i];
+            first = i / STEP < first ? i / STEP : first;
+            last = i / STEP;
+        }
+    for (unsigned i = first; i <= last; i++)
+        most = sums[i] > most ? sums[i] : most;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    heading(to, "How long the calls took");
+    for (unsigned i = first; i <= last; i++) {
+        char bar[WIDTH + 1];
+        int length = (int)ceil((double)WIDTH * (double)sums[i] / (double)most);
+        memset(bar, '#', sizeof bar);
+        bar[length] = 0;
+        table_cell(t, PLAIN, time_text((double)netprof_histogram_floor_ns(i * STEP)));
+        table_cell(t, PLAIN, time_text(ldexp(8, (int)i)));
+        table_cell(t, PLAIN, number_exact(sums[i]));
+        table_cell(t, PLAIN, number_share((double)sums[i] / (double)n->sums.measured));
+        table_cell(t, PLAIN, bar);
+    }
+    table_end(t, to, 0);
+    print_quantiles(n, buckets, to);
+}
+
+static const regions_node *compared_node; // for qsort
+
+static int compare_cells(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    uint64_t x = compared_node->cells[i].sums.inclusive_ns, y = compared_node->cells[k].sums.inclusive_ns;
+    return x > y ? -1 : x < y ? 1 : i < k ? -1 : i > k;
+}
+
+// The slowest and the fastest ranks.
+static void print_ranks(const regions_view *view, const regions_node *n, FILE *to)
+{
+    enum { SHOWN = 5 };
+    static const column columns[] = {{"RANK", 0},
+                                     {"HOST", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"OVER MEDIAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"LONGEST CALL", COLUMN_RIGHT | COLUMN_LEAN}};
+    size_t *order = must(malloc((n->cell_count + 1) * sizeof *order));
+    for (size_t i = 0; i < n->cell_count; i++)
+        order[i] = i;
+    compared_node = n;
+    qsort(order, n->cell_count, sizeof *order, compare_cells);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", time_text(n->median_ns), time_text(n->mean_ns),
+            n->max_over_mean);
+    for (size_t i = 0; i < n->cell_count; i++) {
+        const regions_cell *cell = &n->cells[order[i]];
+        if (n->cell_count > 2 * SHOWN && i == SHOWN) {
+            table_cell(t, DIM, "...");
+            i = n->cell_count - SHOWN - 1;
+            table_printf(t, DIM, "%zu more", n->cell_count - 2 * SHOWN);
+            for (int k = 0; k < 5; k++)
+                table_cell(t, PLAIN, NULL);
+            continue;
+        }
+        table_cell(t, PLAIN, view->job->ranks[cell->rank].label);
+        table_cell(t, PLAIN, view->job->hosts[view->job->ranks[cell->rank].host].name);
+        table_cell(t, PLAIN, number_exact(cell->sums.calls));
+        table_cell(t, PLAIN, time_text((double)cell->sums.inclusive_ns));
+        if (n->median_ns > 0)
+            table_printf(t, PLAIN, "x%.2f", (double)cell->sums.inclusive_ns / n->median_ns);
+        else
+            table_cell(t, PLAIN, NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? time_text((double)cell->sums.max_ns) : NULL);
+    }
+    table_end(t, to, 0);
+    free(order);
+}
+
+static void reading_line(table *t, const regions_view *view, const regions_reading *x)
+{
+    const regions_host *host = &view->job->hosts[x->host];
+    table_cell(t, PLAIN, host->name);
+    table_cell(t, PLAIN, view->job->ranks[x->rank].label);
+    table_printf(t, PLAIN, "%u", (unsigned)x->readers);
+    table_cell(t, PLAIN, time_text((double)x->time_ns));
+    if (x->state != REGIONS_KNOWN) {
+        table_cell(t, WARNING, regions_state_name(x->state));
+        return;
+    }
+    for (int way = IN; way <= OUT; way++) {
+        table_cell(t, PLAIN, x->bytes_known[way] ? number_si((double)x->bytes[way], "bytes") : "-");
+        table_cell(t, PLAIN, isnan(x->bytes_per_s[way]) ? NULL : number_rate(x->bytes_per_s[way], "bytes"));
+    }
+    table_cell(t, PLAIN, isnan(x->share) ? NULL : number_share(x->share));
+    table_cell(t, PLAIN, x->busiest == REGIONS_NONE ? NULL : host->schema->devices[x->busiest].name);
+    table_cell(t, PLAIN, isnan(x->paused) ? NULL : number_share(x->paused));
+    table_cell(t, PLAIN, x->retries_known ? number_exact(x->retries) : NULL);
+    table_printf(t, PLAIN, "%.1f", x->open);
+}
+
+// The reading to look at: where a NIC was busiest, else the first that is known.
+static const regions_reading *telling_reading(const regions_node *n)
+{
+    if (n->nic.most_paused != REGIONS_NONE && n->nic.paused > 0) return &n->readings[n->nic.most_paused];
+    if (n->nic.busiest != REGIONS_NONE) return &n->readings[n->nic.busiest];
+    for (size_t i = 0; i < n->reading_count; i++)
+        if (n->readings[i].state == REGIONS_KNOWN) return &n->readings[i];
+    return NULL;
+}
+
+static void print_counters(const regions_view *view, const regions_node *n, FILE *to)
+{
+    static const column columns[] = {{"DEVICE", 0},
+                                     {"COUNTER", 0},
+                                     {"CHANGE", COLUMN_RIGHT},
+                                     {"UNIT", COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
+    const regions_reading *x = telling_reading(n);
+    regions_counters c;
+    netprof_error error;
+    difference_query query = {.top = 0};
+    size_t count;
+    if (!x) return;
+    if (regions_counters_make(&c, view->job, n, x, &error)) must(NULL);
+    size_t *rows = must(difference_select(&c.d, &query, &count));
+    const netprof_schema *schema = c.d.delta->schema;
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        const difference_row *row = &c.d.rows[rows[i]];
+        table_cell(t, PLAIN, schema->devices[schema->counters[rows[i]].device].name);
+        table_cell(t, PLAIN, schema->counters[rows[i]].name);
+        table_cell(t, PLAIN, delta_text(row));
+        table_cell(t, PLAIN, row->unit);
+        table_cell(t, PLAIN, rate_text(row));
+        table_cell(t, DIM, row->entry ? row->entry->description : NULL);
+    }
+    if (count)
+        heading(to, "Counters on %s, as rank %s read them (%s)", safe(view->job->hosts[x->host].name),
+                safe(view->job->ranks[x->rank].label), time_text((double)x->time_ns));
+    table_end(t, to, 0);
+    free(rows);
+    regions_counters_free(&c);
+}
+
+static void print_nics(const regions_view *view, const regions_node *n, FILE *to)
+{
+    enum { SHOWN = 20 };
+    static const column columns[] = {{"HOST", 0},
+                                     {"READ BY", 0},
+                                     {"OF", COLUMN_RIGHT},
+                                     {"TIME", COLUMN_RIGHT},
+                                     {"RECEIVED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"SENT", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RATE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"OF LINE", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"BUSIEST", COLUMN_LEAN},
+                                     {"PAUSED", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"RETRIES", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"OPEN", COLUMN_RIGHT | COLUMN_LEAN}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    if (!n->reading_count) return;
+    table *t = table_begin(columns, COLUMNS);
+    heading(to, "NICs: one rank's reading of each host");
+    for (size_t i = 0; i < n->reading_count && i < SHOWN; i++) {
+        reading_line(t, view, &n->readings[i]);
+        if (n->readings[i].state == REGIONS_KNOWN) continue;
+        for (int k = 5; k < COLUMNS; k++)
+            table_cell(t, PLAIN, NULL);
+    }
+    table_end(t, to, 0);
+    if (n->reading_count > SHOWN) fprintf(to, "... and %zu more hosts\n", n->reading_count - SHOWN);
+    if (n->nic.state == REGIONS_TOO_SHORT)
+        fprintf(
+            to,
+            "The region is too short for its counters (limit %s per call): its time is exact, bytes are not shown.\n",
+            time_text((double)n->nic.limit_ns));
+    else
+        fprintf(to, "Open: regions with counters at the end of a call, this one and those around it (%u) included.\n",
+                (unsigned)n->depth + 1);
+    print_counters(view, n, to);
+}
+
+static void print_region(const regions_view *view, FILE *to)
+{
+    const regions_node *n = &view->job->nodes[view->region];
+    char *path = regions_node_path(view, view->region);
+    heading(to, "%s", safe(path));
+    free(path);
+    print_calls(n, to);
+    print_durations(n, to);
+    if (n->cell_count > 1) print_ranks(view, n, to);
+    print_nics(view, n, to);
+    print_findings(view, view->region, to);
+}
+
+// ---- all ----
+
+void regions_print_text(const regions_view *view, FILE *to)
+{
+    if (view->region != REGIONS_NONE) {
+        print_region(view, to);
+        return;
+    }
+    print_verdict(view->job, to);
+    if (view->ranks == RANKS_TOGETHER) {
+        print_regions(view, to);
+        print_findings(view, REGIONS_NONE, to);
+        return;
+    }
+    for (size_t i = 0; i < view->job->rank_count; i++)
+        if (regions_is_wanted(view, i)) print_rank(view, i, to);
+}

@@ -1,0 +1,282 @@
+#define _GNU_SOURCE // realpath, mkdtemp
+#include "mpi_run.h"
+#include "cli/output.h"
+#include "analysis/regions/regions.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char library_name[] = "libnetprof-mpi.so";
+
+// ---- the library ----
+
+// Beside this program, as it is built, or where it is installed. NULL after saying that it is in neither place.
+static char *find_library(void)
+{
+    static const char *const places[] = {"", "/" NETPROF_MODULES};
+    char program[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path = text_format("%s%s/%s", program, places[i], library_name), *real = realpath(path, NULL);
+        free(path);
+        if (real) return real;
+    }
+    fail(EXIT_FILE, "--mpi: %s is neither in %s nor in %s/%s", library_name, safe(program), safe(program),
+         NETPROF_MODULES);
+    return NULL;
+}
+
+static int set_preload(void)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *library = find_library();
+    if (!library) return EXIT_FILE;
+    if (strpbrk(library, " :")) { // the dynamic linker takes them for the end of the name
+        int code = fail(EXIT_FILE, "--mpi: %s: a path with a blank or a colon cannot be preloaded", safe(library));
+        free(library);
+        return code;
+    }
+    char *all = others && *others ? text_format("%s:%s", others, library) : must(strdup(library));
+    setenv("LD_PRELOAD", all, 1);
+    free(all);
+    free(library);
+    return EXIT_DONE;
+}
+
+// ---- the directory ----
+
+static bool is_region_file(const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(name, "netprof-", 8) == 0 && n > 16 && strcmp(name + n - 8, ".netprof") == 0;
+}
+
+// Calls `visit` (may be NULL) for each file of regions; returns how many.
+static size_t each_file(const mpi_run *m, void (*visit)(const char *path))
+{
+    DIR *directory = opendir(m->directory);
+    const struct dirent *entry;
+    size_t count = 0;
+    while (directory && (entry = readdir(directory))) {
+        if (!is_region_file(entry->d_name)) continue;
+        count++;
+        if (!visit) continue;
+        char *path = text_format("%s/%s", m->directory, entry->d_name);
+        visit(path);
+        free(path);
+    }
+    if (directory) closedir(directory);
+    return count;
+}
+
+static int make_temporary(mpi_run *m)
+{
+    const char *parent = getenv("TMPDIR");
+    char *path = text_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
+    m->temporary = mkdtemp(path) != NULL;
+    if (!m->temporary)
+        fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    else
+        m->directory = realpath(path, NULL);
+    free(path);
+    return m->directory ? EXIT_DONE : EXIT_FILE;
+}
+
+static int make_directory(mpi_run *m, const char *path)
+{
+    m->made = mkdir(path, 0777) == 0;
+    if (!m->made && errno != EEXIST) return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    m->directory = realpath(path, NULL);
+    if (!m->directory || access(m->directory, W_OK | X_OK))
+        return fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
+    if (!each_file(m, NULL)) return EXIT_DONE;
+    return fail(EXIT_FILE, "%s: holds the regions of another run; name a new directory", safe(path));
+}
+
+char *mpi_run_pattern(const mpi_run *m, const char *name)
+{
+    char *pattern = must(malloc(2 * strlen(m->directory) + strlen(name) + 2)), *to = pattern;
+    for (const char *p = m->directory; *p; p++) {
+        if (*p == '%') *to++ = '%';
+        *to++ = *p;
+    }
+    sprintf(to, "/%s", name);
+    return pattern;
+}
+
+static void set_output(const mpi_run *m)
+{
+    char *pattern = mpi_run_pattern(m, "netprof-%j-%r-%h-%p.netprof");
+    setenv("NETPROF_OUTPUT", pattern, 1);
+    free(pattern);
+}
+
+int mpi_run_open(mpi_run *m, const char *directory)
+{
+    *m = (mpi_run){0};
+    int code = directory ? make_directory(m, directory) : make_temporary(m);
+    if (!code) code = set_preload();
+    if (!code) set_output(m);
+    return code;
+}
+
+size_t mpi_run_files(const mpi_run *m)
+{
+    return each_file(m, NULL);
+}
+
+static void remove_file(const char *path)
+{
+    unlink(path);
+}
+
+void mpi_run_close(mpi_run *m)
+{
+    if (m->temporary && m->directory) each_file(m, remove_file);
+    if ((m->temporary || m->made) && m->directory) rmdir(m->directory); // unless something is in it
+    free(m->directory);
+    *m = (mpi_run){0};
+}
+
+// ---- the summary ----
+
+typedef struct joined {
+    regions job;
+    regions_flat flat;
+} joined;
+
+// The regions of all ranks, each name once. False when there is none that can be read, after saying so.
+static bool join(joined *j, const mpi_run *m)
+{
+    netprof_error error;
+    const char *paths[] = {m->directory};
+    if (!mpi_run_files(m)) return false;
+    if (!regions_read(&j->job, paths, 1, NULL, &error) && !regions_flatten(&j->flat, &j->job, &error)) return true;
+    fail_error(*error.path ? NULL : m->directory, &error);
+    regions_free(&j->job);
+    return false;
+}
+
+static void joined_free(joined *j)
+{
+    regions_flat_free(&j->flat);
+    regions_free(&j->job);
+}
+
+static int by_own_time(const void *a, const void *b)
+{
+    const regions_node *x = *(const regions_node *const *)a, *y = *(const regions_node *const *)b;
+    if (x->sums.exclusive_ns != y->sums.exclusive_ns) return x->sums.exclusive_ns > y->sums.exclusive_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+// The regions, most own time first; free the list.
+static const regions_node **sorted(const joined *j)
+{
+    const regions_node **list = must(malloc((j->flat.node_count + 1) * sizeof *list));
+    for (size_t i = 0; i < j->flat.node_count; i++)
+        list[i] = &j->flat.nodes[i];
+    qsort(list, j->flat.node_count, sizeof *list, by_own_time);
+    return list;
+}
+
+static void print_regions(FILE *to, const joined *j)
+{
+    enum { SHOWN = 12 };
+    static const column columns[] = {{"REGION", 0},
+                                     {"CALLS", COLUMN_RIGHT},
+                                     {"TIME PER RANK", COLUMN_RIGHT},
+                                     {"OWN", COLUMN_RIGHT},
+                                     {"PER CALL", COLUMN_RIGHT},
+                                     {"SLOWEST/MEAN", COLUMN_RIGHT | COLUMN_LEAN},
+                                     {"BYTES", COLUMN_RIGHT | COLUMN_LEAN}};
+    const regions_node **list = sorted(j);
+    table *t = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < j->flat.node_count && i < SHOWN; i++) {
+        const regions_node *n = list[i];
+        double per_call_s = (double)n->sums.total_ns / 1e9 / (double)n->sums.measured;
+        table_cell(t, PLAIN, n->name);
+        table_cell(t, PLAIN, number_exact(n->sums.calls));
+        table_cell(t, PLAIN, n->sums.measured ? number_seconds(n->mean_ns / 1e9) : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? number_share(n->own_share) : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? number_seconds(per_call_s) : NULL);
+        if (n->cell_count > 1 && !isnan(n->max_over_mean))
+            table_printf(t, PLAIN, "%.2f", n->max_over_mean);
+        else
+            table_cell(t, PLAIN, NULL);
+        table_cell(t, PLAIN, n->sums.bytes ? number_si((double)n->sums.bytes, "bytes") : NULL);
+    }
+    table_end(t, to, 2);
+    if (j->flat.node_count > SHOWN) fprintf(to, "  ... and %zu more\n", j->flat.node_count - SHOWN);
+    free(list);
+}
+
+static void print_absence(FILE *to, const mpi_run *m)
+{
+    fprintf(to,
+            "  no regions: no process called MPI and could write into %s.\n"
+            "  The program must be linked dynamically, and the launcher must pass LD_PRELOAD and NETPROF_OUTPUT "
+            "on to\n"
+            "  other hosts (Open MPI: -x LD_PRELOAD -x NETPROF_OUTPUT), where the directory must be the same.\n",
+            safe(m->directory));
+}
+
+void mpi_run_summary(FILE *to, const mpi_run *m)
+{
+    joined j = {0};
+    size_t files = mpi_run_files(m);
+    if (!files) {
+        print_absence(to, m);
+        return;
+    }
+    if (!join(&j, m)) return;
+    fprintf(to, "  regions of %zu %s", files, files == 1 ? "process" : "processes");
+    if (!m->temporary) fprintf(to, "; 'netprof regions %s' tells more", safe(m->directory));
+    fprintf(to, ":\n");
+    print_regions(to, &j);
+    if (j.job.missing_count)
+        fprintf(to, "  %zu of %ld ranks have left no file: not in these figures\n", j.job.missing_count,
+                j.job.rank_count_told);
+    if (j.job.warning_count) fprintf(to, "  damaged files: these figures are lower bounds\n");
+    joined_free(&j);
+}
+
+static json_object *region_json(const regions_node *n)
+{
+    json_object *o = json_object_new_object();
+    json_text(o, "name", n->name);
+    json_object_object_add(o, "ranks", json_u64(n->cell_count));
+    json_object_object_add(o, "calls", json_u64(n->sums.calls));
+    json_object_object_add(o, "measured", json_u64(n->sums.measured));
+    json_object_object_add(o, "inclusive_ns", json_u64(n->sums.inclusive_ns));
+    json_object_object_add(o, "exclusive_ns", json_u64(n->sums.exclusive_ns));
+    json_object_object_add(o, "max_over_mean", json_number(n->max_over_mean));
+    json_object_object_add(o, "bytes", json_u64(n->sums.bytes));
+    return o;
+}
+
+json_object *mpi_run_json(const mpi_run *m)
+{
+    joined j = {0};
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    json_object_object_add(o, "directory", m->temporary ? NULL : json_string(m->directory));
+    json_object_object_add(o, "files", json_u64(mpi_run_files(m)));
+    bool there = join(&j, m);
+    json_object_object_add(o, "missing_ranks", json_u64(j.job.missing_count));
+    const regions_node **nodes = sorted(&j);
+    for (size_t i = 0; there && i < j.flat.node_count; i++)
+        json_object_array_add(list, region_json(nodes[i]));
+    json_object_object_add(o, "regions", list);
+    free(nodes);
+    if (there) joined_free(&j);
+    return o;
+}

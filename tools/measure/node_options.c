@@ -1,0 +1,251 @@
+#include "node_options.h"
+
+#include "cli/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct {
+    char *root, *fast, *set, *hold, *perf;
+    char **sources, **include, **exclude;
+    int pid, threads, max_fds;
+} reading;
+
+const struct poptOption reading_options[] = {
+    {"root", 0, POPT_ARG_STRING, &reading.root, 0, "read the files below DIR instead of /", "DIR"},
+    {"pid", 0, POPT_ARG_INT, &reading.pid, 0, "the network namespace of this process", "PID"},
+    {"sources", 0, POPT_ARG_ARGV, &reading.sources, 0, "only these sources, by commas: cxi,netdev,...", "NAMES"},
+    {"perf", 0, POPT_ARG_STRING, &reading.perf, 0, "these performance events and groups, by commas: flops,cycles,...",
+     "EVENTS"},
+    {"include", 'i', POPT_ARG_ARGV, &reading.include, 0, "only DEVICE or DEVICE/COUNTER like these, by commas",
+     "GLOBS"},
+    {"exclude", 'x', POPT_ARG_ARGV, &reading.exclude, 0, "but not those like these", "GLOBS"},
+    {"fast-set", 0, POPT_ARG_STRING, &reading.fast, 0, "what the fast set is", "GLOBS"},
+    {"threads", 0, POPT_ARG_INT, &reading.threads, 0, "read so many devices at a time", "N"},
+    {"hold", 0, POPT_ARG_STRING, &reading.hold, 0, "whose files to keep open between readings (fast)", "fast|none|all"},
+    {"max-fds", 0, POPT_ARG_INT, &reading.max_fds, 0, "at most so many open files", "N"},
+    POPT_TABLEEND,
+};
+
+const struct poptOption set_option[] = {
+    {"set", 0, POPT_ARG_STRING, &reading.set, 0, "all counters, or the few that decide most questions", "all|fast"},
+    POPT_TABLEEND,
+};
+
+const char *reading_perf(void)
+{
+    return reading.perf;
+}
+
+char *reading_source_names(void)
+{
+    char *names = must(strdup("cxi,netdev,ethtool,rdma,ip")); // those of netprof.h
+    for (size_t i = 0; sources_at(i); i++) {
+        char *longer = text_format("%s,%s", names, sources_at(i)->name);
+        free(names);
+        names = longer;
+    }
+    return names;
+}
+
+// Joins two lists with commas; NULL when both are empty.
+static char *join(char *const *a, const char *const *b)
+{
+    size_t size = 1;
+    for (size_t i = 0; a && a[i]; i++)
+        size += strlen(a[i]) + 1;
+    for (size_t i = 0; b && b[i]; i++)
+        size += strlen(b[i]) + 1;
+    if (size == 1) return NULL;
+    char *text = must(calloc(1, size)), *to = text;
+    for (size_t i = 0; a && a[i]; i++)
+        to += sprintf(to, "%s%s", to == text ? "" : ",", a[i]);
+    for (size_t i = 0; b && b[i]; i++)
+        to += sprintf(to, "%s%s", to == text ? "" : ",", b[i]);
+    return text;
+}
+
+static bool parse_hold(netprof_hold *hold)
+{
+    static const char *const names[] = {
+        [NETPROF_HOLD_FAST] = "fast", [NETPROF_HOLD_NONE] = "none", [NETPROF_HOLD_ALL] = "all"};
+    *hold = NETPROF_HOLD_FAST;
+    if (!reading.hold) return true;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], reading.hold) == 0) {
+            *hold = (netprof_hold)i;
+            return true;
+        }
+    }
+    fail_usage("--hold: %s: expected fast, none or all", safe(reading.hold));
+    return false;
+}
+
+bool reading_set(netprof_set *set, netprof_set otherwise)
+{
+    *set = otherwise;
+    if (!reading.set) return true;
+    *set = strcmp(reading.set, "fast") == 0 ? NETPROF_SET_FAST : NETPROF_SET_ALL;
+    if (*set == NETPROF_SET_FAST || strcmp(reading.set, "all") == 0) return true;
+    fail_usage("--set: %s: expected all or fast", safe(reading.set));
+    return false;
+}
+
+static int check_numbers(void)
+{
+    const struct {
+        const char *name;
+        int value;
+    } rows[] = {{"--pid", reading.pid}, {"--threads", reading.threads}, {"--max-fds", reading.max_fds}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value < 0) return fail_usage("%s: %d: expected a positive number", rows[i].name, rows[i].value);
+    return EXIT_DONE;
+}
+
+static int check_places(void)
+{
+    struct stat st;
+    char path[32];
+    if (reading.root && (stat(reading.root, &st) || !S_ISDIR(st.st_mode)))
+        return fail(EXIT_FILE, "--root: %s: %s", safe(reading.root), strerror(errno ? errno : ENOTDIR));
+    snprintf(path, sizeof path, "/proc/%d/net", reading.pid);
+    if (reading.pid && stat(path, &st)) return fail(EXIT_FILE, "--pid: %s: %s", path, strerror(errno));
+    return EXIT_DONE;
+}
+
+// Splits --sources: names of tools/sources/ into node (free it), the rest is returned (free it). NULL: none given.
+static char *network_sources(char **node)
+{
+    const char **network = NULL;
+    size_t kept = 0;
+    *node = NULL;
+    if (!reading.sources) return NULL;
+    char *all = join(reading.sources, NULL), *at = all;
+    // An argument may itself be a list.
+    for (char *word; at && (word = strsep(&at, ","));) {
+        network = must(realloc(network, (kept + 2) * sizeof *network));
+        if (sources_find(word)) {
+            char *longer = *node ? text_format("%s,%s", *node, word) : must(strdup(word));
+            free(*node);
+            *node = longer;
+        } else {
+            network[kept++] = word;
+        }
+    }
+    if (kept) network[kept] = NULL;
+    char *list = kept ? join(NULL, network) : must(strdup("none"));
+    if (!*node) *node = must(strdup(""));
+    free(network);
+    free(all);
+    return list;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == n && strncmp(list, name, n) == 0) return true;
+    return false;
+}
+
+static int add_node_sources(netprof *np, const char *named, const sources_job *job, bool all)
+{
+    netprof_error error;
+    for (size_t i = 0; sources_at(i); i++) {
+        const sources_entry *s = sources_at(i);
+        // Another root is another node, or a saved one: the job's processes are not in it.
+        bool wanted = named ? is_listed(named, s->name) : all && !reading.root;
+        wanted |= reading.perf && strcmp(s->name, "perf") == 0;
+        if (!wanted || (s->job && reading.root)) continue;
+        if (s->job && !job->pid_count && !job->cgroup && !job->expected) continue;
+        if (strcmp(s->name, "cgroup") == 0 && !job->pid_count && !job->cgroup && job->elsewhere) continue;
+        netprof_err result = s->add(np, job, &error);
+        if (result == NETPROF_ERR_ARG) return fail_usage("--%s: %s", s->name, safe(error.text));
+        if (result) return fail_error(s->name, &error);
+    }
+    return EXIT_DONE;
+}
+
+// network: the sources of netprof.h without --sources; NULL: all of them.
+static int open_reading(netprof **np, const char *const *globs, const sources_job *job, const char *network, bool node)
+{
+    netprof_config config = NETPROF_ZERO;
+    netprof_error error;
+    char *own;
+    *np = NULL;
+    errno = 0;
+    if (!parse_hold(&config.hold) || check_numbers()) return EXIT_USAGE;
+    if (check_places()) return EXIT_FILE;
+    char *sources = network_sources(&own), *include = join(reading.include, globs);
+    char *exclude = join(reading.exclude, NULL);
+    config.root = reading.root;
+    config.sources = sources && (!network || strcmp(network, "none") != 0) ? sources : network;
+    config.include = include;
+    config.exclude = exclude;
+    config.fast = reading.fast;
+    config.pid = reading.pid;
+    config.threads = reading.threads;
+    config.max_fds = reading.max_fds;
+    netprof_err result = netprof_open(np, &config, &error);
+    int code = result == NETPROF_OK || (result == NETPROF_ERR_NOSOURCE && *np) ? EXIT_DONE : fail_error(NULL, &error);
+    if (!code) code = add_node_sources(*np, own, job, node);
+    free(own);
+    free(sources);
+    free(include);
+    free(exclude);
+    if (code) return code;
+    return netprof_get_schema(*np)->counter_count ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int reading_open(netprof **np, const char *const *globs)
+{
+    static sources_job nobody;
+    nobody.perf = reading_perf();
+    return open_reading(np, globs, &nobody, NULL, false);
+}
+
+int reading_open_node(netprof **np, const sources_job *job, bool network, bool node)
+{
+    return open_reading(np, NULL, job, network ? NULL : "none", node);
+}
+
+static bool has_devices(const netprof_schema *schema, const char *source)
+{
+    for (size_t i = 0; i < schema->device_count; i++)
+        if (strcmp(schema->devices[i].source, source) == 0) return true;
+    return false;
+}
+
+int reading_open_ports(netprof **np, const netprof *all)
+{
+    static const sources_job nobody;
+    static const char *const ports[] = {"cxi", "rdma", "netdev"};
+    char names[32] = "";
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) {
+        if (!has_devices(netprof_get_schema(all), ports[i])) continue;
+        if (*names) strcat(names, ",");
+        strcat(names, ports[i]);
+    }
+    return open_reading(np, NULL, &nobody, *names ? names : "none", false);
+}
+
+int reading_nothing(const netprof *np)
+{
+    const netprof_schema *schema = netprof_get_schema(np);
+    char *text = must(strdup(""));
+    for (size_t i = 0; i < schema->source_count; i++) {
+        const netprof_source_state *s = &schema->sources[i];
+        char *longer =
+            text_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
+                        s->status == NETPROF_STATUS_OK ? "nothing that was asked for" : netprof_status_name(s->status),
+                        s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "", s->sys_errno ? ": " : "",
+                        s->sys_errno ? strerror(s->sys_errno) : "");
+        free(text);
+        text = longer;
+    }
+    int code = fail(EXIT_NOTHING, "nothing to read here%s", text);
+    free(text);
+    return code;
+}

@@ -1,0 +1,32 @@
+// What to read: the options that commands share which read this node.
+#ifndef TOOLS_READING_H
+#define TOOLS_READING_H
+
+#include "cli/common.h"
+#include "sources/sources.h"
+
+// --root, --pid, --sources, --perf, --include, --exclude, --fast-set, --threads, --hold, --max-fds
+
+extern const struct poptOption reading_options[];
+extern const struct poptOption set_option[]; // --set all|fast
+
+// Opens what the options say; `globs` (NULL-terminated, may be NULL) are added to --include. Returns an exit code
+// after saying what is wrong. EXIT_NOTHING: nothing was found, the context is open all the same and nothing was said.
+int reading_open(netprof **np, const char *const *globs);
+// The same with the sources of tools/sources/ that --sources names; without --sources all of them when `node`, and
+// the network's when `network`. The job's own sources are left out when `job` holds no process and no group.
+int reading_open_node(netprof **np, const sources_job *job, bool network, bool node);
+// The events of --perf, for sources_job.perf; or NULL.
+const char *reading_perf(void);
+// The names that --sources takes, by commas; free() it.
+char *reading_source_names(void);
+// The same for readings many times a second: without --sources the sources of ports of which `all` has found a device.
+// To look for others costs as much each time as to read one, and for the few counters of the kernel's protocols that are
+// in the fast set the kernel writes out some 400 numbers as text.
+int reading_open_ports(netprof **np, const netprof *all);
+// Says that there is nothing to read and, source by source, why. Returns EXIT_NOTHING.
+int reading_nothing(const netprof *np);
+// The set that --set names, or `otherwise` without --set. False after a usage error.
+bool reading_set(netprof_set *set, netprof_set otherwise);
+
+#endif
