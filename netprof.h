@@ -23,18 +23,114 @@
    Link with -pthread. `netprof diff run.netprof` prints what happened. To know where a program spends its time, put
    NETPROF_BEGIN("exchange") and NETPROF_END("exchange") around the call and open nothing: it leaves a file of its own.
 
-   CONTENTS
-     1  concepts   2  switches   3  limits
-     4  types      errors, counters and devices, schema, snapshot, delta, context, your own sources, files
-     5  functions  open, schema, add, take, diff, write, read, JSON, build
-     6  regions    macros, settings, statistics
-     7  implementation:
-        7.1-7.7    system calls, memory, small files, numbers, filters, schemas, groups of files
-        7.8-7.15   the context; sources cxi, netdev, ethtool, rdma, ip, tcp, user; then snapshots and deltas
-        7.16-7.17  the formats: .netprof, JSON
-        7.18-7.23  regions: what readers need (before 7.16), hot path, threads, writing, one set in a process, series
+   CONTENTS (to reach a section, search for >> and its number; only the section's heading has the two together)
+     1 concepts
+     2 switches: macros and environment variables
+     3 limits, and what later versions may change
+     4 types
+        4.1 errors
+        4.2 counters, devices, schemas
+        4.3 snapshots and deltas
+        4.4 the context
+        4.5 your own sources
+        4.6 files
+     5 functions
+        5.1 version and names of codes
+        5.2 opening a context; its schema
+        5.3 sources, counters and sockets of your own
+        5.4 taking and comparing snapshots
+        5.5 writing .netprof files
+        5.6 reading .netprof files
+        5.7 JSON
+        5.8 building a schema by hand, for readers of other formats
+     6 regions: what they measure, modes, files
+        6.1 types
+        6.2 functions
+        6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES
+        6.4 statistics that were taken or read
+     7 implementation: foundations
+        7.1 system calls that a test may replace
+        7.2 memory, errors, clocks
+        7.3 names of codes; values of a sweep
+        7.4 small files and directories
+        7.5 numbers in text
+        7.6 filters and patterns
+        7.7 schemas and the list that builds one
+        7.8 groups of files: one directory, one counter per file
+        7.9 facts from files
+        7.10 netlink
+        7.11 ethtool's ioctl
+        7.12 the context
+     8 implementation: sources
+        8.1 source cxi: HPE Cassini, /sys/class/cxi and /run/cxi
+        8.2 source netdev: the links of a network namespace
+           8.2.1 which links are ports
+           8.2.2 facts of a link
+           8.2.3 slots and their counters
+           8.2.4 /proc/net/dev
+           8.2.5 /sys/class/net
+           8.2.6 replies of rtnetlink
+           8.2.7 discovery by rtnetlink
+           8.2.8 a sweep by rtnetlink
+           8.2.9 the source
+        8.3 source ethtool: what a driver counts beyond the standard statistics
+           8.3.1 driver statistics by ioctl
+           8.3.2 standard groups by netlink: replies
+           8.3.3 standard groups by netlink: requests and readings
+           8.3.4 discovery, and the source
+        8.4 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband
+           8.4.1 counters in sysfs
+           8.4.2 facts of an adapter and its ports
+           8.4.3 counters by netlink
+           8.4.4 discovery, and the source
+        8.5 source ip: the kernel's protocol counters, /proc/net
+           8.5.1 the formats of the files
+           8.5.2 the files, and what their counters are
+           8.5.3 discovery
+           8.5.4 reading, and the source
+        8.6 source tcp: TCP_INFO of sockets that the program hands over
+        8.7 source user: counters of the program itself
+     9 implementation: contexts, snapshots, deltas
+        9.1 opening and discovery
+        9.2 snapshots
+        9.3 deltas
+           9.3.1 matching two schemas
+           9.3.2 comparing two snapshots
+        9.4 statistics of regions, as callers and readers get them
+     10 implementation: .netprof files
+        10.1 the file format .netprof, version 2
+        10.2 integers, checksums, bit codes
+        10.3 writing schemas
+        10.4 what writer and reader expect of the next snapshot
+        10.5 writing snapshots and deltas
+        10.6 the writer
+        10.7 writing regions
+        10.8 the reader: its state, integers and bit codes
+        10.9 reading schemas
+        10.10 reading snapshots of format version 1
+        10.11 reading snapshots of format version 2, deltas and facts
+        10.12 reading regions
+        10.13 chunks, damage, files put together
+        10.14 the reader's functions
+     11 implementation: JSON
+     12 implementation: regions
+        12.1 the data of the hot path
+        12.2 clock and nodes
+        12.3 counters at the edges of a call
+        12.4 begin and end
+        12.5 locks and names
+        12.6 threads
+        12.7 calibration and settings
+        12.8 the counters and the background thread
+        12.9 start, exit, fork
+        12.10 collecting the statistics
+        12.11 writing the file
+        12.12 one set of regions in a process
+        12.13 regions over time
+     13 what each version changed
+     14 licence
 
-   1 CONCEPTS
+   >>1 CONCEPTS
    A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
    has facts (text: bus address, speed, link) and *counters* (name, unit, kind, width in bits). What there is to
    read is a *schema*; reading it once is a *snapshot*: per counter a value and a status, and the times between
@@ -43,7 +139,7 @@
    status and an errno, and never the value 0 in disguise. The *fast set* is the few counters that decide most
    questions; *all* is all of them.
 
-   2 SWITCHES (define before including; the first four in the implementing file)
+   >>2 SWITCHES (define before including; the first four in the implementing file)
      NETPROF_IMPLEMENTATION   the implementation, too
      NETPROF_STATIC           every function static (several files may then have their own copy)
      NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   all three or none
@@ -55,7 +151,7 @@
      NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
      NETPROF_NO_TSC           the kernel's clock instead of the processor's counter
      NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions in a thread, 4096 names
-     NETPROF_OS_...           the system calls of part 7.1, for fault injection in tests
+     NETPROF_OS_...           the system calls of section 7.1, for fault injection in tests
      Environment, all of it:
      NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   where netprof_config leaves the field empty, and
                               for the counters of regions
@@ -69,7 +165,7 @@
      NETPROF_VERBOSE          set: says on standard error what is wrong with these. Set or not, the first such thing,
                               an unknown NETPROF_ name (a typo) included, is in the regions' file as its warning.
 
-   3 LIMITS
+   >>3 LIMITS, AND WHAT LATER VERSIONS MAY CHANGE
      Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and says how long. Counters
      belong to devices, not to processes: other programs' traffic is in them. */
 
@@ -103,7 +199,9 @@ extern "C" {
 #endif
 /* clang-format on */
 
-/* ---- 4 types ---- */
+/* ---- >>4 types ---- */
+
+/* >>4.1 errors */
 
 typedef enum netprof_err {
     NETPROF_OK = 0,
@@ -128,6 +226,8 @@ typedef struct netprof_error {
     char path[256];  /* file or device; empty when none */
     char text[160];  /* what was expected, without the path */
 } netprof_error;
+
+/* >>4.2 counters, devices, schemas */
 
 typedef enum netprof_kind {
     NETPROF_KIND_COUNTER = 0,  /* grows; differences and rates make sense */
@@ -204,6 +304,8 @@ typedef struct netprof_schema {
     size_t device_count, counter_count, source_count, fact_count;
 } netprof_schema;
 
+/* >>4.3 snapshots and deltas */
+
 /* Which counters to read: all, or the fast set (NETPROF_FAST); the others are then SKIPPED. */
 typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_set;
 
@@ -263,7 +365,7 @@ typedef struct netprof_delta {
     void *memory;
 } netprof_delta;
 
-/* ---- the context ---- */
+/* >>4.4 the context */
 
 typedef struct netprof netprof;
 
@@ -299,7 +401,7 @@ typedef struct netprof_config {
     uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
-/* ---- your own sources ---- */
+/* >>4.5 your own sources */
 
 typedef struct netprof_list netprof_list; /* collects what a source finds */
 
@@ -342,7 +444,7 @@ typedef struct netprof_user_counter {
     void *user;
 } netprof_user_counter;
 
-/* ---- files ---- */
+/* >>4.6 files */
 
 typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* 0, or an errno */
 /* The next bytes, at most `size`; *got 0: there are no more. 0, or an errno. */
@@ -381,18 +483,22 @@ typedef struct netprof_item {
     int complete;     /* END, FILE */
 } netprof_item;
 
-/* ---- 5 functions ----
+/* ---- >>5 functions ----
    Thread rules: "any": any thread at any time. "context": one thread at a time for each context; different contexts are
    independent. "object": one thread at a time for each of the objects that are handed over to be changed (snapshot,
    delta, writer, reader, list); reading them, and schemas, is free for all.
    Functions that return netprof_err return NETPROF_OK or fill in *error, which may be NULL, as every `error` here.
    What they would have handed out is then NULL or as before. free, close and release accept NULL and zeroed structs. */
 
+/* >>5.1 version and names of codes */
+
 NETPROF_API const char *netprof_version(void);                 /* any; "0.1.0" */
 NETPROF_API const char *netprof_strerror(netprof_err code);    /* any; static text */
 NETPROF_API const char *netprof_status_name(netprof_status s); /* any; "ok", "absent", ... */
 NETPROF_API const char *netprof_kind_name(netprof_kind k);     /* any; "counter", "gauge", "state", "histogram" */
 NETPROF_API const char *netprof_flag_name(netprof_flag f);     /* any; "ok", "wrapped", "reset", ... */
+
+/* >>5.2 opening a context; its schema */
 
 /* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
    NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
@@ -419,6 +525,8 @@ NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count,
    unless netprof_config.no_rescan. context. */
 NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
+/* >>5.3 sources, counters and sockets of your own */
+
 /* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
    passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user, netprof_error *error);
@@ -441,6 +549,8 @@ NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counte
 NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path);
 NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
 NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
+
+/* >>5.4 taking and comparing snapshots */
 
 /* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
    for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
@@ -469,6 +579,8 @@ NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it 
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
+/* >>5.5 writing .netprof files */
+
 /* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
    in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
    that a kill at any instant costs at most the chunk being written. To a function: it gets the file's bytes in order,
@@ -489,6 +601,8 @@ NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, n
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
+/* >>5.6 reading .netprof files */
+
 /* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
    is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
    .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
@@ -508,8 +622,10 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item
 NETPROF_API void netprof_reader_pass(netprof_reader *reader, uint64_t until);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
+/* >>5.7 JSON */
+
 #ifndef NETPROF_NO_JSON
-/* JSON of facts, snapshots and deltas; the format is described at part 7.17. any. */
+/* JSON of facts, snapshots and deltas; the format is described in section 11. any. */
 typedef struct netprof_json {
     const netprof_fact *facts;
     size_t fact_count;
@@ -523,6 +639,8 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
                                            netprof_error *error);
 #endif
 
+/* >>5.8 building a schema by hand, for readers of other formats */
+
 /* For readers of other formats: builds a schema by hand, like a source does, with netprof_list_device() and its kin.
    netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
    schema with one reference (release it), or fails with what went wrong meanwhile. object. */
@@ -534,7 +652,7 @@ NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_sche
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
-/* ---- 6 regions ----
+/* ---- >>6 regions ----
    A region is a named stretch of code. Around it, in any thread:
 
        NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
@@ -572,6 +690,8 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
    One process has one set of regions, even if several copies of the implementation meet in it (NETPROF_STATIC in some
    files, libraries with hidden symbols): the first to begin a region keeps them, the others pass their calls on. A copy
    of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete). */
+
+/* >>6.1 types */
 
 typedef uint32_t netprof_region_id; /* 0 = none */
 
@@ -649,6 +769,8 @@ typedef struct netprof_site {
 
 #ifndef NETPROF_DISABLE
 
+/* >>6.2 functions */
+
 /* Region calls never fail and never print: what goes wrong is counted. Thread rule "hot": any thread, no lock. In a
    signal handler, too, if the thread used the region at the same place before (a first use allocates); calls of a
    handler that interrupts one of these calls are dropped and counted. "any": any thread, takes a lock; in a handler that
@@ -689,6 +811,8 @@ static int netprof__mode_now __attribute__((unused)) = 0;
 #else
 extern int netprof__mode_now; /* netprof_mode; 0 before the first call */
 #endif
+
+/* >>6.3 macros: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES */
 
 #define NETPROF__IS_ON (__builtin_expect(__atomic_load_n(&netprof__mode_now, __ATOMIC_RELAXED) != NETPROF_MODE_OFF, 1))
 #define NETPROF__AT(call, name)                                                                                        \
@@ -752,6 +876,8 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
         netprof__scope_begin(&NETPROF__JOIN(netprof__site_, __LINE__))
 #endif
 
+/* >>6.4 statistics that were taken or read */
+
 NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL accepted */
 /* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. UINT64_MAX for
    NETPROF_HISTOGRAM_BUCKETS and more. any. */
@@ -766,7 +892,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #endif
 #endif /* NETPROF_H */
 
-/* ---- 7 implementation ---- */
+/* ---- >>7 implementation: foundations ---- */
 
 #if defined(NETPROF_IMPLEMENTATION) && !defined(NETPROF_IMPLEMENTED)
 #define NETPROF_IMPLEMENTED
@@ -811,7 +937,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 extern "C" {
 #endif
 
-/* -- 7.1 seams: every system call whose failure a test wants to see -- */
+/* >>7.1 system calls that a test may replace */
 
 #ifndef NETPROF_OS_OPENAT
 #define NETPROF_OS_OPENAT(dirfd, path, flags) openat((dirfd), (path), (flags) | O_CLOEXEC)
@@ -862,7 +988,7 @@ extern "C" {
 #define NETPROF_OS_GETENV(name) getenv(name)
 #endif
 
-/* -- 7.2 memory, errors, text -- */
+/* >>7.2 memory, errors, clocks */
 
 #if !defined(NETPROF_MALLOC) && !defined(NETPROF_REALLOC) && !defined(NETPROF_FREE)
 #define NETPROF_MALLOC(size)           malloc(size)
@@ -1004,6 +1130,8 @@ NETPROF_API const char *netprof_strerror(netprof_err code)
     return "unknown error";
 }
 
+/* >>7.3 names of codes; values of a sweep */
+
 static const char *netprof__name_in(const char *const *names, size_t count, int value)
 {
     return value >= 0 && (size_t)value < count ? names[value] : "unknown";
@@ -1064,7 +1192,12 @@ static void netprof__set_value(netprof_sweep *sweep, size_t i, uint64_t raw)
     sweep->errnos[i] = 0;
 }
 
-/* -- 7.3 small files and directories -- */
+static int netprof__wanted(const netprof_sweep *sweep, size_t i)
+{
+    return sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST);
+}
+
+/* >>7.4 small files and directories */
 
 /* Reads a short text file whole. Returns its length, or -errno; the text ends with a 0 byte. */
 static ssize_t netprof__read_text(int dirfd, const char *path, char *text, size_t size)
@@ -1105,6 +1238,19 @@ static int netprof__path(char *to, size_t size, const char *root, const char *pa
     memcpy(to, root, a);
     memcpy(to + a, path, b + 1);
     return 1;
+}
+
+/* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
+static void netprof__below(char *to, size_t size, const char *dir, const char *name)
+{
+    size_t a = strlen(dir), b = strlen(name);
+    if (a + b + 2 > size) {
+        *to = 0;
+        return;
+    }
+    memmove(to, dir, a);
+    to[a] = '/';
+    memcpy(to + a + 1, name, b + 1);
 }
 
 static int netprof__open_dir(int dirfd, const char *path)
@@ -1226,6 +1372,14 @@ static int netprof__list_dir(const netprof_alloc *alloc, int dirfd, const char *
     return result;
 }
 
+static int netprof__in_table(const char *name, const char *const *table, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (strcmp(name, table[i]) == 0) return 1;
+    return 0;
+}
+
 static int netprof__mix_entry(void *user, const char *name, uint64_t inode)
 {
     uint64_t *sum = (uint64_t *)user, h = 14695981039346656037u ^ inode;
@@ -1252,7 +1406,7 @@ static uint64_t netprof__inode(int fd)
     return fstat(fd, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* -- 7.4 numbers in text -- */
+/* >>7.5 numbers in text */
 
 /* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). Hot: 19 digits always fit. */
 static int netprof__parse_digits(const char **p, const char *end, uint64_t *value)
@@ -1324,7 +1478,7 @@ static int netprof__parse_state(const char *text, size_t size, uint64_t *value, 
 
 typedef int (*netprof__parser)(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns);
 
-/* -- 7.5 filters -- */
+/* >>7.6 filters and patterns */
 
 typedef struct netprof__filter {
     char *patterns; /* each ends with a 0 byte */
@@ -1364,7 +1518,16 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     return 0;
 }
 
-/* -- 7.6 schemas and the list that builds one -- */
+/* A pattern has at most one '*', at its begin or its end. */
+static int netprof__like(const char *pattern, const char *name)
+{
+    size_t n = strlen(pattern), m = strlen(name);
+    if (*pattern == '*') return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
+    if (n && pattern[n - 1] == '*') return strncmp(name, pattern, n - 1) == 0;
+    return strcmp(pattern, name) == 0;
+}
+
+/* >>7.7 schemas and the list that builds one */
 
 typedef struct netprof__arena {
     char *block; /* starts with a pointer to the previous block */
@@ -1794,7 +1957,7 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
     return 1;
 }
 
-/* -- 7.7 groups of files: one directory, one counter a file -- */
+/* >>7.8 groups of files: one directory, one counter per file */
 
 #define NETPROF__CLOSED (-1) /* to be held, not open yet */
 #define NETPROF__LOOSE  (-2) /* opened anew for each reading */
@@ -2065,6 +2228,30 @@ static void netprof__files_read(netprof__files *files, size_t device, netprof_sw
         netprof__read_group(&files->groups[i], sweep);
 }
 
+/* All files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing. */
+static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path, const char *prefix,
+                                      netprof__parser parse, int (*describe)(netprof_counter *c, const char *name))
+{
+    netprof__names names;
+    netprof__group *g;
+    int failed = netprof__list_dir(&files->alloc, AT_FDCWD, path, &names) == -ENOMEM;
+    char name[512];
+    size_t i;
+    if (!failed && names.count) failed = netprof__files_group(files, path, parse, strlen(prefix), &g) != NETPROF_OK;
+    for (i = 0; !failed && i < names.count; i++) {
+        netprof_counter c;
+        memset(&c, 0, sizeof c);
+        snprintf(name, sizeof name, "%s%s", prefix, names.names[i]);
+        c.name = name;
+        if (describe(&c, names.names[i])) netprof__group_counter(g, list, &c);
+    }
+    if (!failed && names.count) failed = netprof__group_hold(files, g, list) != NETPROF_OK;
+    netprof__names_free(&names);
+    return failed ? NETPROF_ERR_NOMEM : NETPROF_OK;
+}
+
+/* >>7.9 facts from files */
+
 /* Adds a fact from a file, if it can be read and is not empty. */
 static void netprof__fact_from_file(netprof_list *list, const char *key, const char *dir, const char *file)
 {
@@ -2110,7 +2297,396 @@ static void netprof__pci_facts(netprof_list *list, const char *dir)
         netprof__fact_from_file(list, rows[i][0], dir, rows[i][1]);
 }
 
-/* -- 7.8 the context -- */
+static void netprof__fact_number(netprof_list *list, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    netprof_list_fact(list, key, text);
+}
+
+static void netprof__fact_text(netprof_list *list, const char *key, const char *value)
+{
+    if (*value) netprof_list_fact(list, key, value);
+}
+
+/* A whole number of a file in a directory; 0 when there is none. */
+static int netprof__file_number(const char *dir, const char *file, uint64_t *value)
+{
+    char path[1024], text[64];
+    int64_t stamp;
+    ssize_t n;
+    if (!netprof__path(path, sizeof path, dir, file)) return 0;
+    n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
+    return n > 0 && netprof__parse_number(text, (size_t)n, value, &stamp) == 0;
+}
+
+static void netprof__file_line(const char *dir, const char *file, char *text, size_t size)
+{
+    char path[1024];
+    text[0] = 0;
+    if (!netprof__path(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0) text[0] = 0;
+}
+
+static int netprof__file_exists(const char *dir, const char *file)
+{
+    char path[1024];
+    return netprof__path(path, sizeof path, dir, file) && access(path, F_OK) == 0;
+}
+
+/* The name behind a link such as device/subsystem; "" when there is none. */
+static void netprof__link_target(const char *dir, const char *file, char *text, size_t size)
+{
+    char path[1024], target[1024];
+    const char *slash;
+    ssize_t n = netprof__path(path, sizeof path, dir, file) ? readlink(path, target, sizeof target - 1) : 0;
+    target[n > 0 ? n : 0] = 0;
+    slash = strrchr(target, '/');
+    netprof__copy_text(text, size, slash ? slash + 1 : target);
+}
+
+/* >>7.10 netlink */
+
+/* A netlink socket and its buffer. One that hears of links gets events and answers in the order in which they
+   happened, by the same call. */
+typedef struct netprof__nl {
+    int fd, protocol;
+    int listens; /* it shall hear of links, and of queueing disciplines */
+    int hears;   /* the kernel let it */
+    int heard;   /* something happened, or may have, since this was last cleared */
+    int small;   /* answers usually are */
+    uint32_t sequence;
+    unsigned char *buffer;
+} netprof__nl;
+
+#ifndef NETPROF_NO_NETLINK
+
+#ifndef NETPROF_OS_BIND
+#define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
+#endif
+
+#define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
+#define NETPROF__NL_PAGE        3776  /* what it puts there without being given more room, pages being of 4 KiB */
+#define NETPROF__NL_PAGES       4     /* datagrams of that size, behind which a dump is a long one */
+#define NETPROF__NL_TRIES       4
+#define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
+
+#define NETPROF__NLM_F_MULTI     0x2
+#define NETPROF__NLM_F_DUMP_INTR 0x10
+#define NETPROF__RTM_NEWLINK     16
+#define NETPROF__RTM_DELLINK     17
+#define NETPROF__RTM_GETLINK     18
+#define NETPROF__RTM_NEWQDISC    36
+#define NETPROF__RTM_DELQDISC    37
+#define NETPROF__RTM_GETQDISC    38
+#define NETPROF__RTM_NEWSTATS    92
+#define NETPROF__RTM_GETSTATS    94
+
+static uint32_t netprof__u32_at(const unsigned char *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint16_t netprof__u16_at(const unsigned char *p)
+{
+    uint16_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static uint64_t netprof__u64_at(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+typedef struct netprof__attr {
+    unsigned type; /* without the flags NLA_F_NESTED and NLA_F_NET_BYTEORDER */
+    const unsigned char *data;
+    size_t size;
+} netprof__attr;
+
+/* The attribute at *at, which moves on. 0 at the end, and at anything that does not fit into the rest. */
+static int netprof__next_attr(const unsigned char *data, size_t size, size_t *at, netprof__attr *attr)
+{
+    size_t length;
+    if (*at > size || size - *at < 4) return 0;
+    length = netprof__u16_at(data + *at);
+    if (length < 4 || length > size - *at) return 0;
+    attr->type = netprof__u16_at(data + *at + 2) & 0x3fffu;
+    attr->data = data + *at + 4;
+    attr->size = length - 4;
+    *at += (length + 3) & ~(size_t)3;
+    return 1;
+}
+
+static uint32_t netprof__attr_u32(const netprof__attr *attr)
+{
+    return attr->size >= 4 ? netprof__u32_at(attr->data) : attr->size ? attr->data[0] : 0;
+}
+
+/* A text attribute: its 0 byte may be missing. */
+static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
+{
+    size_t n = attr->size < size - 1 ? attr->size : size - 1;
+    if (n) memcpy(to, attr->data, n);
+    to[n] = 0;
+}
+
+/* Appends an attribute; `size` bytes of data, which may be none. Returns where it begins. */
+static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data, size_t size)
+{
+    uint16_t head[2];
+    size_t begin = *at;
+    head[0] = (uint16_t)(size + 4);
+    head[1] = (uint16_t)type;
+    memcpy(request + begin, head, 4);
+    if (size) memcpy(request + begin + 4, data, size);
+    *at += (size + 7) & ~(size_t)3;
+    return begin;
+}
+
+typedef int (*netprof__nl_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
+
+/* What a socket hears that nobody asked for: of all that is asked for here, only statistics come outside of dumps. */
+static int netprof__is_event(unsigned type, unsigned flags)
+{
+    return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
+}
+
+/* What its groups tell of filters and actions says nothing about what is counted here, and may be thousands. */
+static int netprof__is_news(unsigned type)
+{
+    return type == NETPROF__RTM_NEWLINK || type == NETPROF__RTM_DELLINK || type == NETPROF__RTM_NEWQDISC ||
+           type == NETPROF__RTM_DELQDISC;
+}
+
+/* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
+   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is
+   to come, or -errno (of the kernel, of visit(), EBADMSG for what is no netlink message). */
+static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted, int *heard,
+                             netprof__nl_visit visit, void *user)
+{
+    size_t at = 0;
+    while (size - at >= 16) {
+        const unsigned char *message = data + at;
+        size_t length = netprof__u32_at(message), step = (length + 3) & ~(size_t)3;
+        unsigned type = netprof__u16_at(message + 4), flags = netprof__u16_at(message + 6);
+        int code, ours = netprof__u32_at(message + 8) == sequence;
+        if (length < 16 || length > size - at) return -EBADMSG;
+        at = step < size - at ? at + step : size;
+        if (heard && netprof__is_event(type, flags)) {
+            *heard |= netprof__is_news(type);
+            continue;
+        }
+        if (!ours) continue;
+        *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
+        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
+            code = length >= 20 ? (int)netprof__u32_at(message + 16) : type == 2 ? -EBADMSG : 0;
+            return code < 0 && code > -4096 ? code : 1;
+        }
+        if (type == 4) /* NLMSG_OVERRUN */
+            return -ENOBUFS;
+        if (type < 16) /* NLMSG_NOOP and other control messages */
+            continue;
+        code = visit(user, type, message + 16, length - 16);
+        if (code) return -code;
+        if (!(flags & NETPROF__NLM_F_MULTI)) return 1;
+    }
+    return at == size ? 0 : -EBADMSG;
+}
+
+static void netprof__nl_close(netprof__nl *nl)
+{
+    if (nl->fd >= 0) NETPROF_OS_CLOSE(nl->fd);
+    nl->fd = -1;
+}
+
+#define NETPROF__OF_LINKS  1 /* RTMGRP_LINK */
+#define NETPROF__OF_QUEUES 8 /* RTMGRP_TC: also of filters and actions, which may be many */
+
+/* 1 when the socket hears of these groups from here on. */
+static int netprof__nl_join(int fd, uint32_t groups)
+{
+    struct {
+        uint16_t family, pad;
+        uint32_t pid, groups;
+    } address; /* struct sockaddr_nl */
+    memset(&address, 0, sizeof address);
+    address.family = AF_NETLINK;
+    address.groups = groups;
+    return NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) == 0;
+}
+
+/* 0 or an errno. Strict checking makes the kernel honour what a request asks for, where it can (Linux 4.20); the
+   time-out keeps a lost reply from hanging the program. */
+static int netprof__nl_open(netprof__nl *nl)
+{
+    int one = 1;
+    struct timeval limit;
+    if (nl->fd >= 0) return 0;
+    nl->fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, nl->protocol);
+    if (nl->fd < 0) return errno;
+    memset(&limit, 0, sizeof limit);
+    limit.tv_sec = 5;
+    setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
+    setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    nl->hears = nl->listens && netprof__nl_join(nl->fd, NETPROF__OF_LINKS | NETPROF__OF_QUEUES);
+    nl->heard = 1; /* nobody knows what happened before */
+    return 0;
+}
+
+#define NETPROF__NL_LEFT 4096 /* datagrams: more than a socket's queue holds, and the rest of a dump */
+
+/* Takes out of the queue what is still to come, the rest of a dump too, or the kernel would be busy with it. 0: the
+   socket is of no use any more. */
+static int netprof__nl_drain(const netprof__nl *nl)
+{
+    int left;
+    for (left = NETPROF__NL_LEFT; left; left--)
+        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_PAGE, MSG_TRUNC | MSG_DONTWAIT) < 0 && errno != EINTR &&
+            errno != ENOBUFS)
+            return errno == EAGAIN;
+    return 1;
+}
+
+/* What follows a lost or garbled reply cannot be told from it: it is thrown away. A socket that hears of links stays,
+   for its queue overflows whenever much happens between two sweeps, and another one would be of the namespace that the
+   thread is in now. Any other is opened anew next time. */
+static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
+{
+    nl->heard = 1;
+    if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1; /* the program closed it; the number may be its own */
+    if (nl->fd >= 0 && (!nl->hears || !netprof__nl_drain(nl))) netprof__nl_close(nl);
+    return -sys_errno;
+}
+
+/* The room for the next datagram, of which some came already. The kernel makes ready, and may clear, as much as it was
+   ever given: with small answers that is most of the cost. */
+static size_t netprof__nl_room(const netprof__nl *nl, int came)
+{
+    return nl->small && came < NETPROF__NL_PAGES ? NETPROF__NL_PAGE : NETPROF__NL_BUFFER;
+}
+
+/* One datagram: its size, or -errno. rtnetlink answers before send() returns: what is not there then has found no room
+   behind the events, and is not waited for. */
+static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
+{
+    ssize_t n;
+    do
+        n = NETPROF_OS_RECV(nl->fd, nl->buffer, room, nl->hears ? MSG_TRUNC | MSG_DONTWAIT : MSG_TRUNC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return nl->hears && errno == EAGAIN ? -ENOBUFS : -errno;
+    if (n == 0) return -EBADMSG;
+    if ((size_t)n <= room) return n;
+    if (room == NETPROF__NL_BUFFER) return -EMSGSIZE;
+    nl->small = 0; /* larger pages, say */
+    return -ENOBUFS;
+}
+
+/* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
+   -errno. */
+static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
+{
+    uint32_t length = (uint32_t)size;
+    int result = -netprof__nl_open(nl), interrupted = 0, came = 0;
+    ssize_t n;
+    if (result) return result;
+    nl->sequence++;
+    memcpy(request, &length, 4);
+    memcpy(request + 8, &nl->sequence, 4);
+    do
+        n = NETPROF_OS_SEND(nl->fd, request, size, 0);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return netprof__nl_broken(nl, errno);
+    while (result == 0) {
+        n = netprof__nl_receive(nl, netprof__nl_room(nl, came++));
+        if (n < 0) return netprof__nl_broken(nl, (int)-n);
+        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted, nl->hears ? &nl->heard : NULL,
+                                   visit, user);
+    }
+    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_broken(nl, -result);
+    return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
+}
+
+/* Whether to ask again: the reply had no room, another dump was under way, or the list changed during it. */
+static int netprof__nl_again(int result)
+{
+    return result == NETPROF__NL_INTERRUPTED || result == -ENOBUFS || result == -EBUSY;
+}
+
+/* A dump request: header, zeroed body of that type. */
+static void netprof__nl_request(unsigned char *request, size_t size, unsigned type)
+{
+    uint16_t word = (uint16_t)type, flags = 0x301; /* NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH */
+    memset(request, 0, size);
+    memcpy(request + 4, &word, 2);
+    memcpy(request + 6, &flags, 2);
+}
+
+/* -1 when there is none to be had. */
+static int netprof__events_open(void)
+{
+    int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
+    if (fd >= 0 && !netprof__nl_join(fd, NETPROF__OF_LINKS)) {
+        NETPROF_OS_CLOSE(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* 1 when something happened since the last call. What happened is not looked at: ENOBUFS says that some was lost. */
+static int netprof__events_poll(int fd)
+{
+    char data[256];
+    int heard = 0, i;
+    for (i = 0; i < 256; i++) {
+        ssize_t n = NETPROF_OS_RECV(fd, data, sizeof data, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0 && (n == 0 || errno != ENOBUFS)) return heard || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+        heard = 1;
+    }
+    return heard;
+}
+
+#endif /* NETPROF_NO_NETLINK */
+
+/* >>7.11 ethtool's ioctl */
+
+typedef struct netprof__ifreq {
+    char name[16];
+    union {
+        void *data;
+        int index;
+        char room[24];
+    } u;
+} netprof__ifreq;
+
+#define NETPROF__SIOCGIFINDEX 0x8933
+#define NETPROF__SIOCETHTOOL  0x8946
+
+/* linux/ethtool.h; `data` starts with the command. 0 or an errno. */
+static int netprof__ethtool_ioctl(int fd, const char *name, unsigned long request, netprof__ifreq *ifreq)
+{
+    int result;
+    netprof__copy_text(ifreq->name, sizeof ifreq->name, name);
+    do
+        result = NETPROF_OS_IOCTL(fd, request, ifreq);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? errno : 0;
+}
+
+static int netprof__ethtool(int fd, const char *name, void *data)
+{
+    netprof__ifreq ifreq;
+    memset(&ifreq, 0, sizeof ifreq);
+    ifreq.u.data = data;
+    return netprof__ethtool_ioctl(fd, name, NETPROF__SIOCETHTOOL, &ifreq);
+}
+
+/* >>7.12 the context */
 
 typedef struct netprof__part {
     netprof_source source;
@@ -2137,7 +2713,10 @@ struct netprof {
 
 /* Built-in sources: each makes its state and its table of functions. */
 typedef netprof_err (*netprof__maker)(netprof *np, netprof_source *source, void **user);
-/* -- 7.9 source cxi: HPE Cassini, /sys/class/cxi and /run/cxi --
+
+/* ---- >>8 implementation: sources ---- */
+
+/* >>8.1 source cxi: HPE Cassini, /sys/class/cxi and /run/cxi
 
    Telemetry (driver shs-cxi-driver, cass_telem.c): one file per item, "value@seconds.nanoseconds"; 56-bit counters
    unless the table says otherwise; the longest matching prefix of a name decides. Checked against the full list of
@@ -2292,14 +2871,6 @@ typedef struct netprof__cxi {
     uint64_t signature;
 } netprof__cxi;
 
-static int netprof__in_table(const char *name, const char *const *table, size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (strcmp(name, table[i]) == 0) return 1;
-    return 0;
-}
-
 /* Entries of telemetry/ and of the retry handler's directory that are no counters. */
 static int netprof__cxi_skipped(const char *name)
 {
@@ -2376,28 +2947,6 @@ static int netprof__parse_int32(const char *text, size_t size, uint64_t *value, 
     int failed = netprof__parse_number(text, size, value, stamp_ns);
     if (!failed) *value &= UINT32_MAX;
     return failed;
-}
-
-/* All files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing. */
-static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path, const char *prefix,
-                                      netprof__parser parse, int (*describe)(netprof_counter *c, const char *name))
-{
-    netprof__names names;
-    netprof__group *g;
-    int failed = netprof__list_dir(&files->alloc, AT_FDCWD, path, &names) == -ENOMEM;
-    char name[512];
-    size_t i;
-    if (!failed && names.count) failed = netprof__files_group(files, path, parse, strlen(prefix), &g) != NETPROF_OK;
-    for (i = 0; !failed && i < names.count; i++) {
-        netprof_counter c;
-        memset(&c, 0, sizeof c);
-        snprintf(name, sizeof name, "%s%s", prefix, names.names[i]);
-        c.name = name;
-        if (describe(&c, names.names[i])) netprof__group_counter(g, list, &c);
-    }
-    if (!failed && names.count) failed = netprof__group_hold(files, g, list) != NETPROF_OK;
-    netprof__names_free(&names);
-    return failed ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
 static int netprof__cxi_describe_rh(netprof_counter *c, const char *name)
@@ -2589,7 +3138,7 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
     return NETPROF_OK;
 }
 
-/* -- 7.10 source netdev: the links of a network namespace --
+/* >>8.2 source netdev: the links of a network namespace
 
    Live: rtnetlink. One RTM_GETSTATS dump reads the 64-bit statistics of every link (kernel net/core/rtnetlink.c,
    linux/if_link.h: IFLA_STATS_LINK_64); names, kinds, masters and carrier come from RTM_GETLINK at discovery and
@@ -2708,18 +3257,6 @@ typedef struct netprof__procdev {
     size_t count;
 } netprof__procdev;
 
-/* A netlink socket and its buffer. One that hears of links gets events and answers in the order in which they
-   happened, by the same call. */
-typedef struct netprof__nl {
-    int fd, protocol;
-    int listens; /* it shall hear of links, and of queueing disciplines */
-    int hears;   /* the kernel let it */
-    int heard;   /* something happened, or may have, since this was last cleared */
-    int small;   /* answers usually are */
-    uint32_t sequence;
-    unsigned char *buffer;
-} netprof__nl;
-
 typedef struct netprof__netdev {
     netprof *np;
     netprof__files files;
@@ -2738,7 +3275,7 @@ typedef struct netprof__netdev {
     size_t hint;       /* the slot that comes next in the kernel's order */
 } netprof__netdev;
 
-/* -- what a link is -- */
+/* >>8.2.1 which links are ports */
 
 static const netprof__link *netprof__link_by_index(const netprof__link *links, size_t count, uint32_t ifindex)
 {
@@ -2787,38 +3324,7 @@ static uint32_t netprof__known_speed(uint64_t speed)
     return speed >= UINT32_MAX || speed == 65535 ? 0 : (uint32_t)speed;
 }
 
-/* -- ethtool's ioctl, also for 7.11 -- */
-
-typedef struct netprof__ifreq {
-    char name[16];
-    union {
-        void *data;
-        int index;
-        char room[24];
-    } u;
-} netprof__ifreq;
-
-#define NETPROF__SIOCGIFINDEX 0x8933
-#define NETPROF__SIOCETHTOOL  0x8946
-
-/* linux/ethtool.h; `data` starts with the command. 0 or an errno. */
-static int netprof__ethtool_ioctl(int fd, const char *name, unsigned long request, netprof__ifreq *ifreq)
-{
-    int result;
-    netprof__copy_text(ifreq->name, sizeof ifreq->name, name);
-    do
-        result = NETPROF_OS_IOCTL(fd, request, ifreq);
-    while (result < 0 && errno == EINTR);
-    return result < 0 ? errno : 0;
-}
-
-static int netprof__ethtool(int fd, const char *name, void *data)
-{
-    netprof__ifreq ifreq;
-    memset(&ifreq, 0, sizeof ifreq);
-    ifreq.u.data = data;
-    return netprof__ethtool_ioctl(fd, name, NETPROF__SIOCETHTOOL, &ifreq);
-}
+/* >>8.2.2 facts of a link */
 
 /* struct ethtool_link_settings: the first reply tells, negated, how many words its masks have; the second has them. */
 static int netprof__link_settings(int fd, const char *name, uint32_t *speed, unsigned *duplex)
@@ -2842,59 +3348,10 @@ static int netprof__link_settings(int fd, const char *name, uint32_t *speed, uns
     return 0;
 }
 
-/* -- facts -- */
-
 /* RFC 2863, linux/if.h */
 static const char *const netprof__operstates[] = {"unknown", "notpresent", "down", "lowerlayerdown",
                                                   "testing", "dormant",    "up"};
 #define NETPROF__OPERSTATES (sizeof netprof__operstates / sizeof *netprof__operstates)
-
-static void netprof__fact_number(netprof_list *list, const char *key, uint64_t value)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    netprof_list_fact(list, key, text);
-}
-
-static void netprof__fact_text(netprof_list *list, const char *key, const char *value)
-{
-    if (*value) netprof_list_fact(list, key, value);
-}
-
-/* A whole number of a file in a directory; 0 when there is none. */
-static int netprof__file_number(const char *dir, const char *file, uint64_t *value)
-{
-    char path[1024], text[64];
-    int64_t stamp;
-    ssize_t n;
-    if (!netprof__path(path, sizeof path, dir, file)) return 0;
-    n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
-    return n > 0 && netprof__parse_number(text, (size_t)n, value, &stamp) == 0;
-}
-
-static void netprof__file_line(const char *dir, const char *file, char *text, size_t size)
-{
-    char path[1024];
-    text[0] = 0;
-    if (!netprof__path(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0) text[0] = 0;
-}
-
-static int netprof__file_exists(const char *dir, const char *file)
-{
-    char path[1024];
-    return netprof__path(path, sizeof path, dir, file) && access(path, F_OK) == 0;
-}
-
-/* The name behind a link such as device/subsystem; "" when there is none. */
-static void netprof__link_target(const char *dir, const char *file, char *text, size_t size)
-{
-    char path[1024], target[1024];
-    const char *slash;
-    ssize_t n = netprof__path(path, sizeof path, dir, file) ? readlink(path, target, sizeof target - 1) : 0;
-    target[n > 0 ? n : 0] = 0;
-    slash = strrchr(target, '/');
-    netprof__copy_text(text, size, slash ? slash + 1 : target);
-}
 
 /* Facts of the bus device of a link. A virtio device is the child of its PCI function. */
 static void netprof__bus_facts(netprof_list *list, const char *device)
@@ -2963,7 +3420,7 @@ static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd,
     if (*device) netprof__bus_facts(list, device);
 }
 
-/* -- slots and counters -- */
+/* >>8.2.3 slots and their counters */
 
 static netprof__netdev_slot *netprof__netdev_add(netprof__netdev *nd, const char *name)
 {
@@ -3042,7 +3499,7 @@ static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep
     }
 }
 
-/* -- /proc/net/dev -- */
+/* >>8.2.4 /proc/net/dev */
 
 /* The columns' names from the second line, "face |bytes packets ...|bytes ..."; returns where the first link's line
    begins, or 0 when this is no such file. A pure function of the text. */
@@ -3255,7 +3712,7 @@ static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
     }
 }
 
-/* -- /sys/class/net -- */
+/* >>8.2.5 /sys/class/net */
 
 static int netprof__operstate_of(const char *word)
 {
@@ -3412,254 +3869,7 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 
 #ifndef NETPROF_NO_NETLINK
 
-/* -- netlink: messages, attributes, questions (linux/netlink.h, linux/rtnetlink.h). The numbers are written out, so
-   that old kernel headers do. Everything that looks at a reply is a pure function of its bytes. -- */
-
-#ifndef NETPROF_OS_BIND
-#define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
-#endif
-
-#define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
-#define NETPROF__NL_PAGE        3776  /* what it puts there without being given more room, pages being of 4 KiB */
-#define NETPROF__NL_PAGES       4     /* datagrams of that size, behind which a dump is a long one */
-#define NETPROF__NL_TRIES       4
-#define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
-
-#define NETPROF__NLM_F_MULTI     0x2
-#define NETPROF__NLM_F_DUMP_INTR 0x10
-#define NETPROF__RTM_NEWLINK     16
-#define NETPROF__RTM_DELLINK     17
-#define NETPROF__RTM_GETLINK     18
-#define NETPROF__RTM_NEWQDISC    36
-#define NETPROF__RTM_DELQDISC    37
-#define NETPROF__RTM_GETQDISC    38
-#define NETPROF__RTM_NEWSTATS    92
-#define NETPROF__RTM_GETSTATS    94
-
-static uint32_t netprof__u32_at(const unsigned char *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static uint16_t netprof__u16_at(const unsigned char *p)
-{
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-typedef struct netprof__attr {
-    unsigned type; /* without the flags NLA_F_NESTED and NLA_F_NET_BYTEORDER */
-    const unsigned char *data;
-    size_t size;
-} netprof__attr;
-
-/* The attribute at *at, which moves on. 0 at the end, and at anything that does not fit into the rest. */
-static int netprof__next_attr(const unsigned char *data, size_t size, size_t *at, netprof__attr *attr)
-{
-    size_t length;
-    if (*at > size || size - *at < 4) return 0;
-    length = netprof__u16_at(data + *at);
-    if (length < 4 || length > size - *at) return 0;
-    attr->type = netprof__u16_at(data + *at + 2) & 0x3fffu;
-    attr->data = data + *at + 4;
-    attr->size = length - 4;
-    *at += (length + 3) & ~(size_t)3;
-    return 1;
-}
-
-static uint32_t netprof__attr_u32(const netprof__attr *attr)
-{
-    return attr->size >= 4 ? netprof__u32_at(attr->data) : attr->size ? attr->data[0] : 0;
-}
-
-/* A text attribute: its 0 byte may be missing. */
-static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
-{
-    size_t n = attr->size < size - 1 ? attr->size : size - 1;
-    if (n) memcpy(to, attr->data, n);
-    to[n] = 0;
-}
-
-typedef int (*netprof__nl_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
-
-/* What a socket hears that nobody asked for: of all that is asked for here, only statistics come outside of dumps. */
-static int netprof__is_event(unsigned type, unsigned flags)
-{
-    return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
-}
-
-/* What its groups tell of filters and actions says nothing about what is counted here, and may be thousands. */
-static int netprof__is_news(unsigned type)
-{
-    return type == NETPROF__RTM_NEWLINK || type == NETPROF__RTM_DELLINK || type == NETPROF__RTM_NEWQDISC ||
-           type == NETPROF__RTM_DELQDISC;
-}
-
-/* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
-   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is
-   to come, or -errno (of the kernel, of visit(), EBADMSG for what is no netlink message). */
-static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted, int *heard,
-                             netprof__nl_visit visit, void *user)
-{
-    size_t at = 0;
-    while (size - at >= 16) {
-        const unsigned char *message = data + at;
-        size_t length = netprof__u32_at(message), step = (length + 3) & ~(size_t)3;
-        unsigned type = netprof__u16_at(message + 4), flags = netprof__u16_at(message + 6);
-        int code, ours = netprof__u32_at(message + 8) == sequence;
-        if (length < 16 || length > size - at) return -EBADMSG;
-        at = step < size - at ? at + step : size;
-        if (heard && netprof__is_event(type, flags)) {
-            *heard |= netprof__is_news(type);
-            continue;
-        }
-        if (!ours) continue;
-        *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
-        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
-            code = length >= 20 ? (int)netprof__u32_at(message + 16) : type == 2 ? -EBADMSG : 0;
-            return code < 0 && code > -4096 ? code : 1;
-        }
-        if (type == 4) /* NLMSG_OVERRUN */
-            return -ENOBUFS;
-        if (type < 16) /* NLMSG_NOOP and other control messages */
-            continue;
-        code = visit(user, type, message + 16, length - 16);
-        if (code) return -code;
-        if (!(flags & NETPROF__NLM_F_MULTI)) return 1;
-    }
-    return at == size ? 0 : -EBADMSG;
-}
-
-static void netprof__nl_close(netprof__nl *nl)
-{
-    if (nl->fd >= 0) NETPROF_OS_CLOSE(nl->fd);
-    nl->fd = -1;
-}
-
-#define NETPROF__OF_LINKS  1 /* RTMGRP_LINK */
-#define NETPROF__OF_QUEUES 8 /* RTMGRP_TC: also of filters and actions, which may be many */
-
-/* 1 when the socket hears of these groups from here on. */
-static int netprof__nl_join(int fd, uint32_t groups)
-{
-    struct {
-        uint16_t family, pad;
-        uint32_t pid, groups;
-    } address; /* struct sockaddr_nl */
-    memset(&address, 0, sizeof address);
-    address.family = AF_NETLINK;
-    address.groups = groups;
-    return NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) == 0;
-}
-
-/* 0 or an errno. Strict checking makes the kernel honour what a request asks for, where it can (Linux 4.20); the
-   time-out keeps a lost reply from hanging the program. */
-static int netprof__nl_open(netprof__nl *nl)
-{
-    int one = 1;
-    struct timeval limit;
-    if (nl->fd >= 0) return 0;
-    nl->fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, nl->protocol);
-    if (nl->fd < 0) return errno;
-    memset(&limit, 0, sizeof limit);
-    limit.tv_sec = 5;
-    setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
-    setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    nl->hears = nl->listens && netprof__nl_join(nl->fd, NETPROF__OF_LINKS | NETPROF__OF_QUEUES);
-    nl->heard = 1; /* nobody knows what happened before */
-    return 0;
-}
-
-#define NETPROF__NL_LEFT 4096 /* datagrams: more than a socket's queue holds, and the rest of a dump */
-
-/* Takes out of the queue what is still to come, the rest of a dump too, or the kernel would be busy with it. 0: the
-   socket is of no use any more. */
-static int netprof__nl_drain(const netprof__nl *nl)
-{
-    int left;
-    for (left = NETPROF__NL_LEFT; left; left--)
-        if (NETPROF_OS_RECV(nl->fd, nl->buffer, NETPROF__NL_PAGE, MSG_TRUNC | MSG_DONTWAIT) < 0 && errno != EINTR &&
-            errno != ENOBUFS)
-            return errno == EAGAIN;
-    return 1;
-}
-
-/* What follows a lost or garbled reply cannot be told from it: it is thrown away. A socket that hears of links stays,
-   for its queue overflows whenever much happens between two sweeps, and another one would be of the namespace that the
-   thread is in now. Any other is opened anew next time. */
-static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
-{
-    nl->heard = 1;
-    if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1; /* the program closed it; the number may be its own */
-    if (nl->fd >= 0 && (!nl->hears || !netprof__nl_drain(nl))) netprof__nl_close(nl);
-    return -sys_errno;
-}
-
-/* The room for the next datagram, of which some came already. The kernel makes ready, and may clear, as much as it was
-   ever given: with small answers that is most of the cost. */
-static size_t netprof__nl_room(const netprof__nl *nl, int came)
-{
-    return nl->small && came < NETPROF__NL_PAGES ? NETPROF__NL_PAGE : NETPROF__NL_BUFFER;
-}
-
-/* One datagram: its size, or -errno. rtnetlink answers before send() returns: what is not there then has found no room
-   behind the events, and is not waited for. */
-static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
-{
-    ssize_t n;
-    do
-        n = NETPROF_OS_RECV(nl->fd, nl->buffer, room, nl->hears ? MSG_TRUNC | MSG_DONTWAIT : MSG_TRUNC);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) return nl->hears && errno == EAGAIN ? -ENOBUFS : -errno;
-    if (n == 0) return -EBADMSG;
-    if ((size_t)n <= room) return n;
-    if (room == NETPROF__NL_BUFFER) return -EMSGSIZE;
-    nl->small = 0; /* larger pages, say */
-    return -ENOBUFS;
-}
-
-/* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
-   -errno. */
-static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
-{
-    uint32_t length = (uint32_t)size;
-    int result = -netprof__nl_open(nl), interrupted = 0, came = 0;
-    ssize_t n;
-    if (result) return result;
-    nl->sequence++;
-    memcpy(request, &length, 4);
-    memcpy(request + 8, &nl->sequence, 4);
-    do
-        n = NETPROF_OS_SEND(nl->fd, request, size, 0);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) return netprof__nl_broken(nl, errno);
-    while (result == 0) {
-        n = netprof__nl_receive(nl, netprof__nl_room(nl, came++));
-        if (n < 0) return netprof__nl_broken(nl, (int)-n);
-        result = netprof__nl_parse(nl->buffer, (size_t)n, nl->sequence, &interrupted, nl->hears ? &nl->heard : NULL,
-                                   visit, user);
-    }
-    if (result == -ENOBUFS || result == -EBADMSG || result == -ENOMEM) netprof__nl_broken(nl, -result);
-    return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
-}
-
-/* Whether to ask again: the reply had no room, another dump was under way, or the list changed during it. */
-static int netprof__nl_again(int result)
-{
-    return result == NETPROF__NL_INTERRUPTED || result == -ENOBUFS || result == -EBUSY;
-}
-
-/* A dump request: header, zeroed body of that type. */
-static void netprof__nl_request(unsigned char *request, size_t size, unsigned type)
-{
-    uint16_t word = (uint16_t)type, flags = 0x301; /* NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH */
-    memset(request, 0, size);
-    memcpy(request + 4, &word, 2);
-    memcpy(request + 6, &flags, 2);
-}
+/* >>8.2.6 replies of rtnetlink */
 
 /* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. 0, or EBADMSG when there is not even an
    ifindex. Without statistics *count is 0. */
@@ -3778,34 +3988,7 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
     return *link->name ? 0 : EBADMSG;
 }
 
-/* -- events: a socket that hears of links -- */
-
-/* -1 when there is none to be had. */
-static int netprof__events_open(void)
-{
-    int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
-    if (fd >= 0 && !netprof__nl_join(fd, NETPROF__OF_LINKS)) {
-        NETPROF_OS_CLOSE(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* 1 when something happened since the last call. What happened is not looked at: ENOBUFS says that some was lost. */
-static int netprof__events_poll(int fd)
-{
-    char data[256];
-    int heard = 0, i;
-    for (i = 0; i < 256; i++) {
-        ssize_t n = NETPROF_OS_RECV(fd, data, sizeof data, MSG_DONTWAIT);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0 && (n == 0 || errno != ENOBUFS)) return heard || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
-        heard = 1;
-    }
-    return heard;
-}
-
-/* -- links by RTM_GETLINK -- */
+/* >>8.2.7 discovery by rtnetlink */
 
 static int netprof__netdev_link_message(void *user, unsigned type, const unsigned char *body, size_t size)
 {
@@ -3960,7 +4143,7 @@ static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *lis
     return 0;
 }
 
-/* -- a sweep -- */
+/* >>8.2.8 a sweep by rtnetlink */
 
 static void netprof__slot_store_queue(const netprof__netdev_slot *slot, netprof_sweep *sweep, size_t i, size_t column,
                                       int sys_errno)
@@ -4145,7 +4328,7 @@ static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 
 #endif /* NETPROF_NO_NETLINK */
 
-/* -- the functions of netdev -- */
+/* >>8.2.9 the source */
 
 static void netprof__netdev_forget(netprof__netdev *nd)
 {
@@ -4240,7 +4423,7 @@ static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, voi
     return NETPROF_OK;
 }
 
-/* -- 7.11 source ethtool: what a driver counts beyond the standard statistics --
+/* >>8.3 source ethtool: what a driver counts beyond the standard statistics
 
    Driver statistics (linux/ethtool.h: GSSET_INFO, GSTRINGS, GSTATS) keep the driver's names and have no unit but what
    the name gives away. The standard groups (linux/ethtool_netlink.h: STATS_GET, PAUSE_GET, FEC_GET, LINKSTATE_GET)
@@ -4397,7 +4580,7 @@ static void netprof__ethtool_describe(netprof_counter *c, const char *name)
     }
 }
 
-/* -- by ioctl -- */
+/* >>8.3.1 driver statistics by ioctl */
 
 /* How many statistics there are now. 0 or an errno. */
 static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
@@ -4478,7 +4661,7 @@ static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__e
     }
 }
 
-/* -- by netlink -- */
+/* >>8.3.2 standard groups by netlink: replies */
 
 #ifndef NETPROF_NO_NETLINK
 
@@ -4510,13 +4693,6 @@ static void netprof__ethtool_describe_entry(netprof_counter *c, const netprof__e
 }
 
 typedef int (*netprof__entry_visit)(void *user, const netprof__ethtool_entry *entry, uint64_t value);
-
-static uint64_t netprof__u64_at(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t group, uint32_t item, uint32_t low,
                                 uint32_t high, uint64_t value)
@@ -4604,6 +4780,8 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
     return failed;
 }
 
+/* >>8.3.3 standard groups by netlink: requests and readings */
+
 /* The questions; bit i of netprof__ethtool_device.wanted stands for row i. */
 static const struct netprof__ethtool_ask {
     uint8_t command, header; /* ETHTOOL_MSG_..., the attribute that names the interface */
@@ -4615,19 +4793,6 @@ static const struct netprof__ethtool_ask {
 static size_t netprof__ask_of(uint32_t group)
 {
     return group < NETPROF__GROUP_PAUSE ? 0 : group - NETPROF__GROUP_PAUSE + 1;
-}
-
-/* Appends an attribute; `size` bytes of data, which may be none. Returns where it begins. */
-static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data, size_t size)
-{
-    uint16_t head[2];
-    size_t begin = *at;
-    head[0] = (uint16_t)(size + 4);
-    head[1] = (uint16_t)type;
-    memcpy(request + begin, head, 4);
-    if (size) memcpy(request + begin + 4, data, size);
-    *at += (size + 7) & ~(size_t)3;
-    return begin;
 }
 
 static void netprof__end_nest(unsigned char *request, size_t at, size_t begin)
@@ -4827,7 +4992,7 @@ static int netprof__ethtool_find_groups(netprof__ethtool_source *et, netprof__et
 
 #endif /* NETPROF_NO_NETLINK */
 
-/* -- discovery -- */
+/* >>8.3.4 discovery, and the source */
 
 static void netprof__ethtool_forget(netprof__ethtool_source *et)
 {
@@ -5092,7 +5257,7 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
     return NETPROF_OK;
 }
 
-/* -- 7.12 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband --
+/* >>8.4 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband
 
    A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
    counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
@@ -5214,28 +5379,6 @@ typedef struct netprof__rdma {
 #endif
 } netprof__rdma;
 
-/* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
-static void netprof__below(char *to, size_t size, const char *dir, const char *name)
-{
-    size_t a = strlen(dir), b = strlen(name);
-    if (a + b + 2 > size) {
-        *to = 0;
-        return;
-    }
-    memmove(to, dir, a);
-    to[a] = '/';
-    memcpy(to + a + 1, name, b + 1);
-}
-
-/* A pattern has at most one '*', at its begin or its end. */
-static int netprof__like(const char *pattern, const char *name)
-{
-    size_t n = strlen(pattern), m = strlen(name);
-    if (*pattern == '*') return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
-    if (n && pattern[n - 1] == '*') return strncmp(name, pattern, n - 1) == 0;
-    return strcmp(pattern, name) == 0;
-}
-
 /* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)", "0 GB/sec" in bits per second. 0 or errno. */
 static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per_s)
 {
@@ -5253,6 +5396,8 @@ static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per
     *bits_per_s = whole * 1000000000u + part;
     return 0;
 }
+
+/* >>8.4.1 counters in sysfs */
 
 static void netprof__rdma_describe(netprof_counter *c, const char *name, int wide)
 {
@@ -5450,6 +5595,8 @@ static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list,
     return netprof__rdma_groups(rdma, list, &d);
 }
 
+/* >>8.4.2 facts of an adapter and its ports */
+
 /* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
 static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device, const char *port_path,
                                  const char *port)
@@ -5546,6 +5693,8 @@ static void netprof__rdma_forget(netprof__rdma *rdma)
     rdma->adapter_numbers = NULL;
     rdma->extra_count = rdma->extra_capacity = rdma->adapter_capacity = 0;
 }
+
+/* >>8.4.3 counters by netlink */
 
 #ifndef NETPROF_NO_NETLINK
 
@@ -5781,6 +5930,8 @@ static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_ex
 
 #endif /* NETPROF_NO_NETLINK */
 
+/* >>8.4.4 discovery, and the source */
+
 static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
                                       const char *device_name, const char *port)
 {
@@ -5933,7 +6084,7 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
     return NETPROF_OK;
 }
 
-/* -- 7.13 source ip: the kernel's protocol counters, /proc/net --
+/* >>8.5 source ip: the kernel's protocol counters, /proc/net
 
    snmp and netstat hold pairs of lines, names and values: a device for each protocol as the kernel prints it
    ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their whole names
@@ -5943,6 +6094,8 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
    ("conntrack/drop/cpu0", "arp_cache/table_fulls/cpu0"). Limits come from sys/net: "conntrack/max",
    "sockstat/TCP_orphan_limit". Every value is found by its name; a column that is not there is absent. All of it is of one
    network namespace, and of no device: no total has it. */
+
+/* >>8.5.1 the formats of the files */
 
 /* One value of such a text. */
 typedef struct netprof__cell {
@@ -6242,6 +6395,8 @@ static int netprof__next_tcp_mem(netprof__cells *c, netprof__cell *cell)
     return netprof__next_limit(c, cell, names, 3);
 }
 
+/* >>8.5.2 the files, and what their counters are */
+
 /* The files; those that follow each other with the same device share it. Settings are of sys/net. */
 static const struct netprof__ip_format {
     const char *file, *device; /* NULL: each group is a device */
@@ -6344,6 +6499,8 @@ static const struct netprof__ip_row {
     {NULL, "table_fulls/*", "events", NETPROF_KIND_COUNTER, 0},
     {NULL, "forced_gc_runs/*", "events", NETPROF_KIND_COUNTER, 0},
 };
+
+/* >>8.5.3 discovery */
 
 /* Where the values of a file go, in the order in which the file had them last. */
 typedef struct netprof__ip_slot {
@@ -6589,6 +6746,8 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
     return NETPROF_OK;
 }
 
+/* >>8.5.4 reading, and the source */
+
 /* Where the k-th value goes, or NULL. Other columns than last time: by name, and the next take looks anew. */
 static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
 {
@@ -6598,11 +6757,6 @@ static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_
     for (i = 0; i < f->slot_count; i++)
         if (f->slots[i].key == key) return &f->slots[i];
     return NULL;
-}
-
-static int netprof__wanted(const netprof_sweep *sweep, size_t i)
-{
-    return sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST);
 }
 
 static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot, const netprof__cell *cell)
@@ -6683,7 +6837,7 @@ static netprof_err netprof__make_ip(netprof *np, netprof_source *source, void **
     return NETPROF_OK;
 }
 
-/* -- 7.14 source tcp: TCP_INFO of sockets that the program hands over -- */
+/* >>8.6 source tcp: TCP_INFO of sockets that the program hands over */
 
 static netprof_err netprof__add_part(netprof *np, const netprof_source *source, void *user);
 static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error);
@@ -6955,7 +7109,7 @@ NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error
     return netprof__rescan_part(np, np->tcp, error);
 }
 
-/* -- 7.15 source user: counters of the program itself --
+/* >>8.7 source user: counters of the program itself
 
    In the fast set, too: the program would not have added what it does not want. One thread calls all of the
    read functions, one after another, in the order of their devices. */
@@ -7093,6 +7247,10 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
     if (failed) netprof__user_drop_last(u);
     return failed;
 }
+
+/* ---- >>9 implementation: contexts, snapshots, deltas ---- */
+
+/* >>9.1 opening and discovery */
 
 static const struct {
     const char *name;
@@ -7428,7 +7586,7 @@ NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *so
     return failed;
 }
 
-/* -- snapshots -- */
+/* >>9.2 snapshots */
 
 static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
 {
@@ -7700,7 +7858,7 @@ NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, ne
     return failed;
 }
 
-/* -- deltas -- */
+/* >>9.3 deltas */
 
 #define NETPROF__NARROW 32 /* bits: a counter up to here may pass its width more than once in a run */
 
@@ -7927,6 +8085,8 @@ NETPROF_API void netprof_delta_free(netprof_delta *d)
     memset(d, 0, sizeof *d);
 }
 
+/* >>9.3.1 matching two schemas */
+
 /* The device of the other schema with the same source and name. */
 static const netprof_device *netprof__twin(const netprof_schema *schema, const netprof_device *d, size_t hint)
 {
@@ -8037,6 +8197,8 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
     }
     return netprof_build_end(list, out, error);
 }
+
+/* >>9.3.2 comparing two snapshots */
 
 /* Whether both have the fact, and differ. */
 static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
@@ -8178,7 +8340,7 @@ NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netpr
     return failed;
 }
 
-/* -- 7.18 regions: what a reader needs as well -- */
+/* >>9.4 statistics of regions, as callers and readers get them */
 
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket)
 {
@@ -8223,7 +8385,9 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
     return NETPROF_OK;
 }
 
-/* -- 7.16 the file format .netprof, version 2 --
+/* ---- >>10 implementation: .netprof files ---- */
+
+/* >>10.1 the file format .netprof, version 2
 
    Integers are little-endian; "varint" is LEB128 (7 bits a byte, low first, at most 10 bytes); "signed" is a varint of
    the zigzag code (0, -1, 1, -2 ...); "text" is a varint length and that many bytes, UTF-8 by habit, not by force.
@@ -8317,6 +8481,8 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
             exclusive_ns, min_ns, max_ns, bytes, aborted, too_short, counted, concurrency, total_ns; variance_ns2 as an
             IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the counters' sums.
    "END " = varint number of chunks before it: the file was closed properly. */
+
+/* >>10.2 integers, checksums, bit codes */
 
 #define NETPROF__FILE_VERSION 2
 #define NETPROF__CHAIN        64 /* snapshots that build on each other: what damage to one costs at most */
@@ -8563,7 +8729,7 @@ static void netprof__zero_code(netprof__buffer *b, uint64_t v)
     netprof__put_varint(b, v);
 }
 
-/* -- writing: schemas -- */
+/* >>10.3 writing schemas */
 
 static void netprof__put_facts(netprof__buffer *b, const netprof_fact *facts, size_t count)
 {
@@ -8757,7 +8923,7 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__release(&b->alloc, lists);
 }
 
-/* -- steps: what a writer and a reader expect of the next snapshot -- */
+/* >>10.4 what writer and reader expect of the next snapshot */
 
 #define NETPROF__AS_BEFORE       254 /* status of a run: each as in the snapshot before */
 #define NETPROF__AS_ASKED        255 /* OK what the set asks for, SKIPPED the rest */
@@ -9061,7 +9227,7 @@ static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s
     return worst;
 }
 
-/* -- writing: snapshots -- */
+/* >>10.5 writing snapshots and deltas */
 
 static int netprof__is_as_asked(const netprof_snapshot *s, size_t i)
 {
@@ -9257,7 +9423,7 @@ static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_
     netprof__put_varint(b, (uint64_t)netprof__sum_errors(d->stamp_error_ns, 0));
 }
 
-/* -- the writer -- */
+/* >>10.6 the writer */
 
 struct netprof_writer {
     netprof_alloc alloc;
@@ -9561,7 +9727,7 @@ NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapsh
     return failed ? failed : ended;
 }
 
-/* -- regions in a file -- */
+/* >>10.7 writing regions */
 
 static uint64_t netprof__double_bits(double d)
 {
@@ -9688,7 +9854,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_r
     return netprof__put_regions(w, r, number) || netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
 
-/* -- the reader -- */
+/* >>10.8 the reader: its state, integers and bit codes */
 
 /* Bytes still to be decoded; `bad` sticks. */
 typedef struct netprof__cursor {
@@ -9743,6 +9909,32 @@ static uint64_t netprof__take_zero_code(netprof__cursor *c)
     v = netprof__take_varint(c);
     if (!v) c->zeros = netprof__take_varint(c);
     return v;
+}
+
+static uint64_t netprof__take_bits(netprof__cursor *c, netprof__bits *bits, unsigned count)
+{
+    uint64_t v;
+    if (count > 32) {
+        v = netprof__take_bits(c, bits, 32);
+        return v | netprof__take_bits(c, bits, count - 32) << 32;
+    }
+    while (bits->used < count) {
+        bits->word |= (uint64_t)netprof__take_byte(c) << bits->used;
+        bits->used += 8;
+    }
+    v = bits->word & (((uint64_t)1 << count) - 1);
+    bits->word >>= count;
+    bits->used -= count;
+    return v;
+}
+
+static uint64_t netprof__take_rice(netprof__cursor *c, netprof__bits *bits, unsigned k)
+{
+    uint64_t ones = 0;
+    while (ones < NETPROF__RICE_LONGEST && netprof__take_bits(c, bits, 1) && !c->bad)
+        ones++;
+    if (ones == NETPROF__RICE_LONGEST) return netprof__take_bits(c, bits, 64);
+    return ones << k | netprof__take_bits(c, bits, k);
 }
 
 /* A count of things that take at least one byte each: more than there are bytes is damage. */
@@ -9849,6 +10041,8 @@ static size_t netprof__take_text(netprof_reader *r, netprof__cursor *c, size_t f
     c->at += n;
     return from + n + 1;
 }
+
+/* >>10.9 reading schemas */
 
 static void netprof__take_facts(netprof_reader *r, netprof__cursor *c, netprof_list *list, int of_device)
 {
@@ -10083,7 +10277,39 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     return netprof_build_end(list, &schema, NULL) ? NULL : schema;
 }
 
-/* -- reading snapshots of version 1 -- */
+/* Keeps a schema under its number; a hole before it stands for lost ones. */
+static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
+{
+    size_t number = 0;
+    const netprof_schema *schema = netprof__take_schema(r, c, &number);
+    if (!schema) return "a schema that does not decode, or is over the limits";
+    if (number < r->schema_count && r->schemas[number].schema)
+        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* no file has two of a number */
+    if (r->foreign) {
+        netprof_schema_release(schema);
+        return "a schema of another file, whose beginning is lost";
+    }
+    if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
+        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
+                                         (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
+        !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
+        netprof_schema_release(schema);
+        return "a schema with a wrong number, or over the limits";
+    }
+    while (r->schema_count <= number)
+        memset(&r->schemas[r->schema_count++], 0, sizeof *r->schemas);
+    r->schemas[number].schema = schema;
+    r->schemas[number].link = netprof__chunk_sum(r);
+    return NULL;
+}
+
+static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__cursor *c, size_t *number)
+{
+    *number = (size_t)netprof__take_varint(c);
+    return !c->bad && *number < r->schema_count ? r->schemas[*number].schema : NULL;
+}
+
+/* >>10.10 reading snapshots of format version 1 */
 
 /* Marks of stamps, one byte a counter. */
 #define NETPROF__STAMPED_HERE 1 /* has a stamp */
@@ -10229,32 +10455,6 @@ static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s,
     if (thinned) netprof__take_positions(c, s, marks, 0);
 }
 
-static uint64_t netprof__take_bits(netprof__cursor *c, netprof__bits *bits, unsigned count)
-{
-    uint64_t v;
-    if (count > 32) {
-        v = netprof__take_bits(c, bits, 32);
-        return v | netprof__take_bits(c, bits, count - 32) << 32;
-    }
-    while (bits->used < count) {
-        bits->word |= (uint64_t)netprof__take_byte(c) << bits->used;
-        bits->used += 8;
-    }
-    v = bits->word & (((uint64_t)1 << count) - 1);
-    bits->word >>= count;
-    bits->used -= count;
-    return v;
-}
-
-static uint64_t netprof__take_rice(netprof__cursor *c, netprof__bits *bits, unsigned k)
-{
-    uint64_t ones = 0;
-    while (ones < NETPROF__RICE_LONGEST && netprof__take_bits(c, bits, 1) && !c->bad)
-        ones++;
-    if (ones == NETPROF__RICE_LONGEST) return netprof__take_bits(c, bits, 64);
-    return ones << k | netprof__take_bits(c, bits, k);
-}
-
 static void netprof__take_device_stamps(netprof__cursor *c, netprof_snapshot *s, const netprof_device *d,
                                         const uint8_t *marks)
 {
@@ -10281,12 +10481,6 @@ static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const 
     size_t d;
     for (d = 0; d < s->schema->device_count && !c->bad; d++)
         netprof__take_device_stamps(c, s, &s->schema->devices[d], marks);
-}
-
-static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__cursor *c, size_t *number)
-{
-    *number = (size_t)netprof__take_varint(c);
-    return !c->bad && *number < r->schema_count ? r->schemas[*number].schema : NULL;
 }
 
 /* NULL, or what is wrong with the chunk. */
@@ -10334,7 +10528,7 @@ static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
     return NULL;
 }
 
-/* -- reading steps -- */
+/* >>10.11 reading snapshots of format version 2, deltas and facts */
 
 /* The counterpart of netprof__put_sparse(). */
 static void netprof__take_sparse(netprof__cursor *c, uint64_t *z, size_t n)
@@ -10535,33 +10729,16 @@ static const char *netprof__take_delta(netprof_reader *r, netprof__cursor *c)
     return c->bad ? "a delta that does not decode" : NULL;
 }
 
-/* Keeps a schema under its number; a hole before it stands for lost ones. */
-static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
+static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
 {
-    size_t number = 0;
-    const netprof_schema *schema = netprof__take_schema(r, c, &number);
-    if (!schema) return "a schema that does not decode, or is over the limits";
-    if (number < r->schema_count && r->schemas[number].schema)
-        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* no file has two of a number */
-    if (r->foreign) {
-        netprof_schema_release(schema);
-        return "a schema of another file, whose beginning is lost";
-    }
-    if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
-        !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
-                                         (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
-        !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
-        netprof_schema_release(schema);
-        return "a schema with a wrong number, or over the limits";
-    }
-    while (r->schema_count <= number)
-        memset(&r->schemas[r->schema_count++], 0, sizeof *r->schemas);
-    r->schemas[number].schema = schema;
-    r->schemas[number].link = netprof__chunk_sum(r);
+    size_t value = netprof__take_text(r, c, 0);
+    if (!value || !netprof__take_text(r, c, value)) return "a fact that does not decode";
+    r->fact.key = r->texts;
+    r->fact.value = r->texts + value;
     return NULL;
 }
 
-/* -- reading regions -- */
+/* >>10.12 reading regions */
 
 /* The head up to the names; 0 when it does not decode. Texts go to the reader's scratch, one behind the other. */
 static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head, size_t *schema,
@@ -10713,14 +10890,7 @@ static const char *netprof__take_regions(netprof_reader *r, netprof__cursor *c)
     return NULL;
 }
 
-static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
-{
-    size_t value = netprof__take_text(r, c, 0);
-    if (!value || !netprof__take_text(r, c, value)) return "a fact that does not decode";
-    r->fact.key = r->texts;
-    r->fact.value = r->texts + value;
-    return NULL;
-}
+/* >>10.13 chunks, damage, files put together */
 
 static const struct netprof__chunk_kind {
     char tag[5];
@@ -10970,6 +11140,8 @@ static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_i
     return NETPROF_OK;
 }
 
+/* >>10.14 the reader's functions */
+
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
     netprof_err failed = NETPROF_OK;
@@ -11121,7 +11293,7 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
     return failed;
 }
 
-/* -- 7.17 JSON --
+/* ---- >>11 implementation: JSON ----
 
    {"format":"netprof","version":1,"facts":{KEY:VALUE},
     "schemas":[{"facts":{},"sources":[{"name","status","errno","path","devices"}],
@@ -11546,14 +11718,17 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 }
 
 #endif /* NETPROF_NO_JSON */
+
+/* ---- >>12 implementation: regions ---- */
+
 #ifndef NETPROF_DISABLE
 
-/* -- 7.19 regions: the hot path --
+/* >>12.1 the data of the hot path
 
    A thread owns its nodes (region below parent) and its frames (open calls) and is alone in writing them; a reader
    (flush, series) copies a node between two equal even values of its sequence number. Stores are release stores, which
    cost nothing on x86: who sees one of them sees all before it. So a reader that meets anything of a call of these
-   functions sees the 0 that `ready` was set to before, or all that the call did; see 7.23. What happens to
+   functions sees the 0 that `ready` was set to before, or all that the call did; see section 12.13. What happens to
    all threads at once (a reset, a fork, off) changes the process's epoch, and each thread catches up at its next call:
    one comparison covers that, a signal handler amid another call, and the first call of a thread. */
 
@@ -11664,7 +11839,7 @@ enum netprof__series_column {
     NETPROF__SERIES_COLUMNS
 };
 
-/* Another copy of this implementation in the process: see part 7.22. */
+/* Another copy of this implementation in the process: see section 12.12. */
 typedef struct netprof__calls {
     char version[16];
     netprof_region_id (*region)(const char *name);
@@ -11688,7 +11863,7 @@ typedef struct netprof__series_row {
     uint64_t now[NETPROF__SERIES_COLUMNS], written[NETPROF__SERIES_COLUMNS], base[NETPROF__SERIES_COLUMNS];
 } netprof__series_row;
 
-/* Regions over time; see part 7.23. By the background thread, then by the flush at exit: under flush_lock. */
+/* Regions over time; see section 12.13. By the background thread, then by the flush at exit: under flush_lock. */
 typedef struct netprof__series {
     netprof_writer *writer;
     int begun, over; /* over: nothing more is written: the end, or it failed */
@@ -11749,6 +11924,8 @@ int netprof__mode_now = 0;
 #endif
 static NETPROF__TLS netprof__thread *netprof__this_thread;
 static NETPROF__TLS int netprof__holds_lock, netprof__flushing;
+
+/* >>12.2 clock and nodes */
 
 NETPROF__HOT uint64_t netprof__ticks(void)
 {
@@ -11818,7 +11995,7 @@ NETPROF__COLD netprof__node *netprof__node_below(netprof__thread *t, netprof__no
     return n;
 }
 
-/* -- counters at the edges -- */
+/* >>12.3 counters at the edges of a call */
 
 static int netprof__sample_room(netprof__sample *s)
 {
@@ -11959,7 +12136,7 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
     NETPROF__ADD(n->tally.concurrency, open);
 }
 
-/* -- begin and end -- */
+/* >>12.4 begin and end */
 
 /* Between these two a reader knows that the node changes. */
 NETPROF__HOT void netprof__node_open(netprof__node *n)
@@ -12364,7 +12541,7 @@ NETPROF_API void netprof_bytes(uint64_t bytes)
     netprof__thread_leave(t);
 }
 
-/* -- 7.20 regions: names, threads, start -- */
+/* >>12.5 locks and names */
 
 /* 0: this thread holds a lock already, so this is a signal handler that interrupted it. */
 static int netprof__lock(int *lock)
@@ -12512,6 +12689,8 @@ NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n)
         g->first->every(region, n);
 }
 
+/* >>12.6 threads */
+
 /* A context for reading the fast set; the filters and the root come from the environment. */
 static netprof *netprof__region_context(void)
 {
@@ -12611,6 +12790,8 @@ static void netprof__process_begin(netprof__thread *t)
     netprof__background_check(g);
     netprof__regions_unlock();
 }
+
+/* >>12.7 calibration and settings */
 
 /* Invariant time stamp counter and a kernel that trusts it: else the clock of the kernel. */
 static int netprof__tsc_usable(void)
@@ -12756,6 +12937,8 @@ static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
     if (text && *text) netprof__warn(g, "NETPROF=%.40s is none of off, time, fast, sampler: time is used", text);
     return NETPROF_MODE_TIME;
 }
+
+/* >>12.8 the counters and the background thread */
 
 /* Chooses the counters: what the fast set has that counts and can be read. 0: none, or no memory. */
 static int netprof__choose_counters(struct netprof__regions_state *g, const netprof_snapshot *s)
@@ -12923,6 +13106,8 @@ static void netprof__at_exit(void)
     if (NETPROF__GET(netprof__regions_state.used)) netprof_flush(NULL);
 }
 
+/* >>12.9 start, exit, fork */
+
 #ifndef NETPROF_NO_THREADS
 static __thread int netprof__fork_locked;
 
@@ -13081,7 +13266,7 @@ NETPROF_API void netprof_set_rank(int rank, int size)
     if (g->first) g->first->set_rank(rank, size);
 }
 
-/* -- 7.21 regions: collecting and writing -- */
+/* >>12.10 collecting the statistics */
 
 /* A consistent copy of a node while its owner may go on. */
 static void netprof__node_read(netprof__node *n, netprof__tally *y, uint64_t *histogram, uint64_t *sums,
@@ -13294,6 +13479,8 @@ NETPROF_API void netprof_regions_reset(void)
     if (g->first) g->first->reset();
 }
 
+/* >>12.11 writing the file */
+
 /* The first of these that is set, to a number if it must be one. */
 static const char *netprof__first_set(const char *const *names, size_t count, int numeric)
 {
@@ -13501,7 +13688,7 @@ NETPROF_API netprof_err netprof_flush(netprof_error *error)
     return first ? first->flush(error) : netprof__flush(0, error);
 }
 
-/* -- 7.22 one set of regions in a process --
+/* >>12.12 one set of regions in a process
 
    Several copies of this implementation may meet in a process (NETPROF_STATIC, hidden symbols, libraries that were
    loaded on their own). The first leaves a page with a name that the others find in /proc/self/maps, and they pass
@@ -13572,7 +13759,7 @@ static const netprof__calls *netprof__first_copy(void)
 }
 
 #ifndef NETPROF_NO_THREADS
-/* -- 7.23 regions over time --
+/* >>12.13 regions over time
 
    The process samples itself. A recorder that reads a mapping of it would need the nodes in shared memory, which a
    child of fork() goes on writing to, or a second copy of each figure on the hot path, and would have to trust what a
@@ -13990,7 +14177,24 @@ static void netprof__series_end(struct netprof__regions_state *g)
 #endif
 #endif /* NETPROF_IMPLEMENTATION */
 
-/* MIT License, Copyright (c) 2026 The netprof authors.
+/* >>13 what each version changed
+
+   next
+     Nothing yet in the API, the .netprof format (version 2), the JSON document (version 1) or the exit codes.
+
+   0.1.0, the first version
+     Sources cxi, netdev, ethtool, rdma, ip; tcp and user for what the program adds; sources of your own.
+     Snapshots of all counters or the fast set, with a status and an errno for each value; deltas that tell wraps from
+     resets, across changed schemas.
+     Regions: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES, spans; modes off, time, fast and sampler; one file
+     per process; samples over time with NETPROF_SERIES.
+     .netprof files: writes format version 2 and reads versions 1 and 2. Version 1 was written only by builds that came
+     before the format was settled (its snapshots are SNAP chunks, see section 10.1).
+     JSON of facts, snapshots and deltas, document version 1. */
+
+/* >>14 licence
+
+   MIT License, Copyright (c) 2026 The netprof authors.
 
    Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
    documentation files (the "Software"), to deal in the Software without restriction, including without limitation

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* netprof.h, 7.16: the signature, a version below 65536, the order of bytes. */
+/* netprof.h, section 10.1: the signature, a version below 65536, the order of bytes. */
 static int is_header(const uint8_t *at, size_t left)
 {
     static const uint8_t signature[] = {0x89, 'N', 'P', 'R', 'O', 'F', '\r', '\n'}, order[] = {4, 3, 2, 1};

@@ -1,4 +1,4 @@
-"""A second reader of .netprof, written from the description at part 7.16 of netprof.h and from nothing else: if it
+"""A second reader of .netprof, written from the description at section 10.1 of netprof.h and from nothing else: if it
 reads what netprof.h wrote, the description suffices. Prints what the file holds; texts in hexadecimal.
 usage: netprof_reader.py FILE"""
 import struct

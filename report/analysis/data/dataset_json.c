@@ -1,4 +1,4 @@
-// JSON: what netprof_write_json() writes (netprof.h, part 7.10) and what net_prof's collect() writes.
+// JSON: what netprof_write_json() writes (netprof.h, section 11) and what net_prof's collect() writes.
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "dataset_private.h"
 

@@ -1,6 +1,6 @@
 // Parts of .netprof files: whole files put behind one another, by netprof merge or by cat.
 //
-// A part begins at a header (netprof.h, 7.16), which no chunk holds by chance, and reaches to the next one. A file that
+// A part begins at a header (netprof.h, 10.1), which no chunk holds by chance, and reaches to the next one. A file that
 // nobody put together is one part.
 //
 // Thread rule: one thread at a time per list of parts.
