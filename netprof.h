@@ -131,43 +131,72 @@
      14 licence
 
    >>1 CONCEPTS
-   A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or yours) finds *devices* (cxi0, eth0, mlx5_0/1). A device
-   has facts (text: bus address, speed, link) and *counters* (name, unit, kind, width in bits). What there is to
-   read is a *schema*; reading it once is a *snapshot*: per counter a value and a status, and the times between
-   which it was read. Two snapshots give a *delta*: per counter a value and a flag. A counter keeps its 64-bit
-   value from the kernel to the file: rates and ratios are the reader's business. What could not be read has a
-   status and an errno, and never the value 0 in disguise. The *fast set* is the few counters that decide most
-   questions; *all* is all of them.
+   A *source* (cxi, netdev, ethtool, rdma, ip, tcp, or your own) finds *devices* (cxi0, eth0, mlx5_0/1). A device has
+   facts (text: bus address, speed, link) and *counters* (name, unit, kind, width in bits). The list of everything that
+   can be read is a *schema*; one reading of it is a *snapshot*: for each counter a value and a status, and the times
+   between which it was read. The difference of two snapshots is a *delta*: for each counter a value and a flag. A
+   counter keeps its 64-bit value from the kernel to the file; rates and ratios are left to whoever reads the file. A
+   value that could not be read has a status and an errno; it is never disguised as 0. The *fast set* is the few
+   counters that answer most questions; *all* is every counter.
 
    >>2 SWITCHES (define before including; the first four in the implementing file)
-     NETPROF_IMPLEMENTATION   the implementation, too
-     NETPROF_STATIC           every function static (several files may then have their own copy)
-     NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   all three or none
-     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is then ignored); regions: no sampler, no
-                              NETPROF_FLUSH and NETPROF_SERIES, the end of a thread is not noticed, a child of
-                              fork() writes no file
-     NETPROF_NO_NETLINK       links from sysfs, no ethtool groups
+     NETPROF_IMPLEMENTATION   compiles the implementation, too
+     NETPROF_STATIC           makes every function static (several files may then have their own copy)
+     NETPROF_MALLOC(size), NETPROF_REALLOC(pointer, size), NETPROF_FREE(pointer)   define all three or none
+     NETPROF_NO_THREADS       no worker threads (netprof_config.threads is ignored). Regions: no sampler, no
+                              NETPROF_FLUSH and no NETPROF_SERIES; the end of a thread goes unnoticed; a child of fork()
+                              writes no file
+     NETPROF_NO_NETLINK       links are read from sysfs; no ethtool groups
      NETPROF_NO_JSON          no JSON writer
-     NETPROF_DISABLE          no regions: their macros are empty, their functions are not there; in every file
-     NETPROF_NO_TSC           the kernel's clock instead of the processor's counter
-     NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions in a thread, 4096 names
+     NETPROF_DISABLE          no regions: the macros expand to nothing, the functions do not exist; define it in every
+                              file
+     NETPROF_NO_TSC           uses the kernel's clock instead of the processor's time stamp counter
+     NETPROF_MAX_DEPTH, NETPROF_MAX_REGIONS   64 open regions per thread, 4096 names
      NETPROF_OS_...           the system calls of section 7.1, for fault injection in tests
-     Environment, all of it:
-     NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   where netprof_config leaves the field empty, and
-                              for the counters of regions
+     All environment variables:
+     NETPROF_ROOT, NETPROF_SOURCES, NETPROF_INCLUDE, NETPROF_EXCLUDE   used where netprof_config leaves the field empty,
+                              and for the counters of regions
      NETPROF                  mode of the regions: off, time (default), fast, sampler; see section 6
      NETPROF_OUTPUT           pattern of the regions' file: %j job, %r rank (0 when unknown), %h host, %p pid, %% for %
-     NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (0.0001 at least)
+     NETPROF_INTERVAL         seconds between two readings of the sampler: 0.01 (at least 0.0001)
      NETPROF_FLUSH            seconds between two writes of the regions' file: 0 (only at exit)
      NETPROF_SERIES           seconds between two samples of all regions over time, kept beside that file: 0 (none)
-     NETPROF_EVERY            "halo:10,solve:2": every 10th call of halo is measured; the others are only counted
-     NETPROF_RANK             rank of this process, where the launcher's environment does not tell
-     NETPROF_VERBOSE          set: says on standard error what is wrong with these. Set or not, the first such thing,
-                              an unknown NETPROF_ name (a typo) included, is in the regions' file as its warning.
+     NETPROF_EVERY            "halo:10,solve:2": measures every 10th call of halo; the others are only counted
+     NETPROF_RANK             rank of this process, where the launcher's environment does not give it
+     NETPROF_VERBOSE          if set, faults in these settings are reported on standard error. Set or not, the first one
+                              (an unknown NETPROF_ name, such as a typo, included) is stored in the regions' file as its
+                              warning.
 
    >>3 LIMITS, AND WHAT LATER VERSIONS MAY CHANGE
-     Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and says how long. Counters
-     belong to devices, not to processes: other programs' traffic is in them. */
+     Linux 3.10 or newer. A snapshot is not atomic: it takes as long as it takes and records how long. Counters belong
+     to devices, not to processes: they include the traffic of other programs.
+
+     Versions are MAJOR.MINOR.PATCH. Section 13 lists what each version changed. These promises hold from now on:
+
+     API and ABI of this header. A patch version changes neither. A minor version adds: functions, enumerators at the
+     end of an enum, members in a struct. While MAJOR is 0, a minor version may also rename or remove something in the
+     API; section 13 then says what to write instead. From 1.0.0 on, only a major version does. A new member of a struct
+     that you fill in means the old behaviour when it is 0. Structs may therefore grow in a minor version: compile all
+     files of a program, and a library that passes these structs, with the same MAJOR.MINOR. Names that begin with
+     netprof__ or NETPROF__ are private and may change at any time.
+
+     .netprof files. Every version reads every file that an earlier version wrote. A file's header has one format
+     version (now 2), a whole number: the *major format* of NETPROF_ERR_VERSION. It rises only when older readers would
+     misread the new files; these then refuse the file as a whole instead of guessing (or pass over it, as damage, where
+     files were put together). Within a format version a writer may add chunks with new tags, facts with new keys, and
+     bytes at the end of FACT, SCHM, DIFF, REGN and END chunks: readers skip chunks and trailing bytes that they do not
+     know, and pass unknown facts on as they are. New kinds, statuses or flags of deltas need a new format version.
+
+     JSON documents, of netprof_write_json() and of the commands. Each document has "format" and a "version" number.
+     Within a version keys are only added; an existing key keeps its meaning, type and unit. Any other change raises the
+     number. Ignore keys that you do not know.
+
+     Exit codes of the commands: 0 done, 1 done but worth failing for, 2 wrong usage, 3 a file could not be read or
+     written (or memory ran out), 4 nothing to read on this node. They are fixed, also while MAJOR is 0: a code never
+     changes its meaning, and a new one comes only with a new minor version. `netprof run` ends with the exit status of
+     the command that it ran.
+
+     Names, units and widths of counters come from kernels and drivers: nothing is promised about them. */
 
 #ifndef NETPROF_H
 #define NETPROF_H
@@ -205,49 +234,50 @@ extern "C" {
 
 typedef enum netprof_err {
     NETPROF_OK = 0,
-    NETPROF_ERR_ARG = -1,      /* an argument that cannot be meant (NULL, an uninitialised struct) */
+    NETPROF_ERR_ARG = -1,      /* an argument that makes no sense (NULL, an uninitialised struct) */
     NETPROF_ERR_NOMEM = -2,    /* an allocation failed */
     NETPROF_ERR_IO = -3,       /* a system call failed: see sys_errno and path */
-    NETPROF_ERR_PARSE = -4,    /* text that is not what its format demands (readers of other formats) */
+    NETPROF_ERR_PARSE = -4,    /* text that does not follow its format (readers of other formats) */
     NETPROF_ERR_FORMAT = -5,   /* not a .netprof file */
-    NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later major format */
-    NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or the later one given first */
+    NETPROF_ERR_VERSION = -6,  /* a .netprof file of a later format version */
+    NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or given in the wrong order */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
-    NETPROF_ERR_DAMAGED = -10  /* a file with parts missing (readers of other formats; ours has NETPROF_ITEM_DAMAGE) */
+    /* a file with missing parts (readers of other formats; .netprof has NETPROF_ITEM_DAMAGE) */
+    NETPROF_ERR_DAMAGED = -10
 } netprof_err;
 
-/* Details of a failure, owned by the caller; every function that takes one accepts NULL. */
+/* Details of a failure, owned by the caller. Every function that takes one accepts NULL. */
 typedef struct netprof_error {
     netprof_err code;
-    int sys_errno;   /* 0 when no system call was involved */
-    uint64_t offset; /* byte offset in the file, where one applies */
-    char source[16]; /* "cxi", "netdev", ...; empty when none */
-    char path[256];  /* file or device; empty when none */
+    int sys_errno;   /* 0 if no system call was involved */
+    uint64_t offset; /* byte offset in the file, where there is one */
+    char source[16]; /* "cxi", "netdev", ...; "" if none */
+    char path[256];  /* file or device; "" if none */
     char text[160];  /* what was expected, without the path */
 } netprof_error;
 
 /* >>4.2 counters, devices, schemas */
 
 typedef enum netprof_kind {
-    NETPROF_KIND_COUNTER = 0,  /* grows; differences and rates make sense */
+    NETPROF_KIND_COUNTER = 0,  /* only grows; differences and rates make sense */
     NETPROF_KIND_GAUGE = 1,    /* goes up and down; never differenced */
     NETPROF_KIND_STATE = 2,    /* a code (link state, carrier); never differenced */
-    NETPROF_KIND_HISTOGRAM = 3 /* one bucket of a histogram; differs like a counter */
+    NETPROF_KIND_HISTOGRAM = 3 /* one bucket of a histogram; differenced like a counter */
 } netprof_kind;
 
-/* Why a value is or is not there. Only OK and SATURATED carry a value; all others have value 0. */
+/* Why a value is present or missing. Only OK and SATURATED carry a value; for all others the value is 0. */
 typedef enum netprof_status {
-    NETPROF_STATUS_SKIPPED = 0, /* not in the set that was asked for */
+    NETPROF_STATUS_SKIPPED = 0, /* not in the requested set */
     NETPROF_STATUS_OK = 1,
     NETPROF_STATUS_ABSENT = 2, /* the source has no such value here (attribute or column missing) */
-    /* The driver says that it cannot ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP). */
+    /* The driver says that it cannot provide it ("N/A (no PMA)", EINVAL, ENOSYS, EOPNOTSUPP). */
     NETPROF_STATUS_UNSUPPORTED = 3,
     NETPROF_STATUS_DENIED = 4,   /* EACCES, EPERM */
-    NETPROF_STATUS_VANISHED = 5, /* was there at discovery, is gone (ENOENT, ENODEV, ENXIO) */
-    /* A counter that sticks at all-ones has done so: the true value may be larger. */
+    NETPROF_STATUS_VANISHED = 5, /* existed at discovery, but no longer (ENOENT, ENODEV, ENXIO) */
+    /* The counter sticks at all-ones and has reached that value: the true count may be larger. */
     NETPROF_STATUS_SATURATED = 6,
-    NETPROF_STATUS_UNREADABLE = 7 /* anything else, with its errno; EBADMSG: the text was not a number */
+    NETPROF_STATUS_UNREADABLE = 7 /* any other failure, with its errno; EBADMSG: the text was not a number */
 } netprof_status;
 
 /* Flags of a counter. */
@@ -258,35 +288,35 @@ typedef enum netprof_status {
 #define NETPROF_SLOW_REFRESH 0x0010u /* cached by the driver (rdma hw_counters: fact "lifespan_ms") */
 
 typedef struct netprof_fact {
-    const char *key;   /* lower case, with the unit where it holds a quantity: "speed_mbps", "numa_node" */
-    const char *value; /* UTF-8 as the kernel gave it: hostile until escaped */
+    const char *key;   /* lower case, with the unit if it holds a quantity: "speed_mbps", "numa_node" */
+    const char *value; /* UTF-8 as the kernel gave it: untrusted, escape it before printing */
 } netprof_fact;
 
 typedef struct netprof_counter {
-    const char *name; /* as the kernel names it; unique within its device ("#2" added to a second one) */
+    const char *name; /* as the kernel names it; unique within its device (a second one gets "#2") */
     const char *unit; /* "bytes", "packets", "cycles", ...; "" when unknown */
     uint32_t device;  /* index into netprof_schema.devices */
-    uint16_t scale;   /* values were multiplied by this already (InfiniBand data words: 4); raw = value/scale */
+    uint16_t scale;   /* factor that values already include (InfiniBand data words: 4); raw = value / scale */
     uint16_t flags;   /* NETPROF_FAST | ... */
     uint8_t kind;     /* netprof_kind */
-    uint8_t width;    /* bits of the raw counter, 0 when unknown: a decrease is then never called a wrap */
+    uint8_t width;    /* bits of the raw counter, 0 if unknown: a decrease is then never taken for a wrap */
 } netprof_counter;
 
 /* Flags of a device. */
-#define NETPROF_DEVICE_PHYSICAL 0x0001u /* a port of the node: totals add these up, and only these */
-#define NETPROF_DEVICE_VIRTUAL  0x0002u /* bond, VLAN, bridge, veth, VF, loopback: listed, never added */
+#define NETPROF_DEVICE_PHYSICAL 0x0001u /* a port of the node: totals add up these, and only these */
+#define NETPROF_DEVICE_VIRTUAL  0x0002u /* bond, VLAN, bridge, veth, VF, loopback: listed, never added up */
 
 typedef struct netprof_device {
     const char *source; /* "cxi" */
     const char *name;   /* "cxi0", "eth0", "mlx5_0/1" (port 1) or "mlx5_0" (the device itself) */
-    uint64_t identity;  /* ifindex or inode, 0 when unknown: differs after the device was re-created */
+    uint64_t identity;  /* ifindex or inode, 0 if unknown: changes when the device is re-created */
     uint32_t flags;
     uint32_t first, count; /* its counters are schema->counters[first .. first+count) */
     const netprof_fact *facts;
     uint32_t fact_count;
 } netprof_device;
 
-/* What became of a source at discovery; one row for each source that was asked for, also when it has no device. */
+/* Result of discovery for one source: a row for each requested source, even one without a device. */
 typedef struct netprof_source_state {
     const char *name;
     netprof_status status; /* OK, ABSENT, DENIED, ... */
@@ -295,7 +325,7 @@ typedef struct netprof_source_state {
     uint32_t device_count;
 } netprof_source_state;
 
-/* Everything there is to read: immutable, shared by snapshots, freed with the last one that refers to it. */
+/* Everything that can be read: immutable, shared by snapshots, freed with the last reference. */
 typedef struct netprof_schema {
     const netprof_device *devices;
     const netprof_counter *counters;
@@ -306,61 +336,62 @@ typedef struct netprof_schema {
 
 /* >>4.3 snapshots and deltas */
 
-/* Which counters to read: all, or the fast set (NETPROF_FAST); the others are then SKIPPED. */
+/* Which counters to read: all, or the fast set (NETPROF_FAST), which leaves the others SKIPPED. */
 typedef enum netprof_set { NETPROF_SET_ALL = 0, NETPROF_SET_FAST = 1 } netprof_set;
 
-/* The values of a schema's counters at one moment. Start from NETPROF_ZERO; reuse it for the next take (no
-   allocation when the schema is the same); netprof_snapshot_free() at the end. Arrays have counter_count entries
-   except the two that say otherwise. */
+/* The values of a schema's counters at one moment. Start from NETPROF_ZERO; reuse it for the next take (no allocation
+   while the schema stays the same); call netprof_snapshot_free() at the end. Arrays have counter_count entries except
+   the two that say otherwise. */
 typedef struct netprof_snapshot {
-    const netprof_schema *schema; /* kept alive by this snapshot */
+    const netprof_schema *schema; /* this snapshot holds a reference to it */
     uint64_t *values;             /* in the counter's unit (int64_t bits where NETPROF_SIGNED) */
     uint8_t *status;              /* netprof_status */
-    uint8_t *errnos;              /* errno behind a status that is not OK, 0 if none */
-    int64_t *stamps_ns;           /* NETPROF_STAMPED: CLOCK_REALTIME by the device's driver; else 0 */
-    int64_t *device_begin_ns;     /* [device_count] CLOCK_MONOTONIC when reading this device began ... */
-    int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 when it was not read */
+    uint8_t *errnos;              /* errno of a status that is not OK, 0 if none */
+    int64_t *stamps_ns;           /* NETPROF_STAMPED: CLOCK_REALTIME, set by the device's driver; else 0 */
+    int64_t *device_begin_ns;     /* [device_count] CLOCK_MONOTONIC when the reading of this device began ... */
+    int64_t *device_end_ns;       /* [device_count] ... and ended; both 0 if it was not read */
     int64_t begin_ns, end_ns;     /* CLOCK_MONOTONIC around the whole sweep */
     int64_t wall_ns;              /* CLOCK_REALTIME at begin_ns, ns since 1970-01-01 UTC */
-    /* 0 = stamps exact. A file of many snapshots keeps them no finer than they are needed: off by at most this much, of
-       which each writing adds at most 65,536 ns and 1/8192 of the time since the snapshot before. The first 8 of a
-       schema in a file are exact, so a pair is. All else is always exact. */
+    /* 0: stamps_ns are exact. A file of many snapshots keeps stamps only as precisely as needed; they are off by at
+       most this much. Each time it is written, a snapshot adds at most 65,536 ns and at most 1/8192 of the time since
+       the snapshot before. The first 8 snapshots of a schema in a file are exact, and so is a file of two. Everything
+       else is always exact. */
     int64_t stamp_error_ns;
     netprof_set set;
-    uint32_t not_ok; /* how many asked-for counters have no value */
+    uint32_t not_ok; /* requested counters without a value */
     void *memory;    /* private */
 } netprof_snapshot;
 
 typedef enum netprof_flag {
     NETPROF_FLAG_OK = 0,
     NETPROF_FLAG_WRAPPED = 1, /* passed 2^width once; the value is the true difference */
-    NETPROF_FLAG_RESET = 2,   /* started again from 0: the value is what came since, a lower bound */
+    NETPROF_FLAG_RESET = 2,   /* restarted from 0: the value is what was counted since, a lower bound */
     NETPROF_FLAG_NEW = 3,     /* not in the first snapshot's schema; no difference, value 0 */
     NETPROF_FLAG_GONE = 4,    /* not in the second snapshot's schema; no difference, value 0 */
     NETPROF_FLAG_GAUGE = 5,   /* gauge or state: before and after, never a difference */
-    /* Saturated; or so narrow that it may have passed 2^width several times, or once, or started again, which cannot
-       be told: the value is a lower bound. */
+    /* Saturated; or so narrow that it may have passed 2^width once or several times or have restarted, which cannot be
+       told apart: the value is a lower bound. */
     NETPROF_FLAG_SUSPECT = 6,
-    /* In both schemas, but without a value in at least one snapshot (not in the set that was asked for, or not
-       readable: see the statuses): no difference, value 0. */
+    /* In both schemas, but without a value in at least one snapshot (not in the requested set, or not readable: see the
+       statuses). No difference, value 0. */
     NETPROF_FLAG_UNKNOWN = 7
 } netprof_flag;
 
 /* Snapshot minus snapshot. Start from NETPROF_ZERO; netprof_delta_free() at the end. */
 typedef struct netprof_delta {
-    const netprof_schema *schema; /* of the second snapshot, or joined when the two differ; kept alive */
-    uint64_t *before, *after;     /* 0 when not readable: see the statuses */
-    uint64_t *values;             /* after - before by the flag's rule */
+    const netprof_schema *schema; /* of the second snapshot, or a joined one if the two differ; referenced */
+    uint64_t *before, *after;     /* 0 if not readable: see the statuses */
+    uint64_t *values;             /* after - before, by the rule of the flag */
     uint8_t *flags;               /* netprof_flag */
     uint8_t *before_status, *after_status;
-    /* Between the two readings of this counter: its own stamps, else the device's times. Steps of CLOCK_REALTIME are
-       taken out wherever both snapshots have CLOCK_MONOTONIC and are of one boot. */
+    /* Time between the two readings of this counter: by its own stamps, else by the device's times. Steps of
+       CLOCK_REALTIME are removed if both snapshots have CLOCK_MONOTONIC and are from the same boot. */
     int64_t *elapsed_ns;
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
-    int64_t sweep_ns;    /* the longer of the two sweeps: how sharp the edges are */
-    /* How far off elapsed_ns is at most where it was taken from stamps: what the files that the snapshots came from kept
-       of these. 0: exact. */
+    int64_t sweep_ns;    /* duration of the longer of the two sweeps: how blurred the edges are */
+    /* Largest error of an elapsed_ns that was computed from stamps: the sum of the errors of both snapshots. 0: exact.
+       */
     int64_t stamp_error_ns;
     void *memory;
 } netprof_delta;
@@ -370,51 +401,57 @@ typedef struct netprof_delta {
 typedef struct netprof netprof;
 
 typedef struct netprof_alloc {
-    void *(*resize)(void *user, void *pointer, size_t size); /* as realloc; pointer may be NULL */
-    void (*release)(void *user, void *pointer);              /* as free; never called with NULL */
+    void *(*resize)(void *user, void *pointer, size_t size); /* like realloc; pointer may be NULL */
+    void (*release)(void *user, void *pointer);              /* like free; never called with NULL */
     void *user;
 } netprof_alloc;
 
-/* Held descriptors are re-read with pread (about 0.4 times the cost of opening anew), but each costs 4 KiB of
-   kernel memory for a sysfs file and one entry of the process's descriptor table. */
+/* A file that is held open is read again with pread (about 0.4 times the cost of opening it each time), but costs 4 KiB
+   of kernel memory if it is in sysfs, and one entry of the process's descriptor table. */
 typedef enum netprof_hold {
     NETPROF_HOLD_FAST = 0, /* keep the fast set's files open */
     NETPROF_HOLD_NONE = 1,
     NETPROF_HOLD_ALL = 2 /* as many as the budget allows */
 } netprof_hold;
 
-/* All zero = defaults. Strings are copied. */
+/* All zero: the defaults. Strings are copied. */
 typedef struct netprof_config {
-    const char *root;    /* replaces "/" for every file; NULL: NETPROF_ROOT or "/" */
-    const char *sources; /* comma list of source names; NULL: NETPROF_SOURCES or all built-in ones; "none": none */
-    const char *include; /* comma list of globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1");
-                            '*' matches '/' too; "\," is a comma within a name; NULL: everything */
+    const char *root; /* path in front of every file; NULL: NETPROF_ROOT, else "/" */
+    /* Comma-separated names of sources; NULL: NETPROF_SOURCES, else all built-in ones; "none": none. */
+    const char *sources;
+    /* Comma-separated globs on "device/counter", or on the device alone ("cxi*", "mlx5_0/1"). '*' also matches '/';
+       "\," is a comma within a name. NULL: everything. */
+    const char *include;
     const char *exclude; /* likewise; applied after include */
-    const char *fast;    /* likewise: what the fast set is; NULL: the sources' own choice */
-    int pid;             /* > 0: the network namespace of this process, through /proc/PID/net */
+    const char *fast;    /* likewise: the fast set; NULL: each source's own choice */
+    int pid;             /* > 0: use the network namespace of this process, through /proc/PID/net */
     netprof_hold hold;
-    int max_fds;                /* budget of held descriptors; 0: a quarter of the soft limit RLIMIT_NOFILE; never more
-                            than that limit less what is open less 256; never raised */
-    int threads;                /* workers of a sweep, one device each at a time; 0 or 1: the calling thread alone */
-    int no_rescan;              /* 1: netprof_take() never looks for devices that came or went by itself */
-    const netprof_alloc *alloc; /* copied; must outlive the context's schemas, too. NULL: the NETPROF_MALLOC family */
-    uint64_t end_zero;          /* must be 0: catches a struct that was never initialised */
+    /* How many files may be held open. 0: a quarter of the soft limit RLIMIT_NOFILE. Never more than that limit less
+       the descriptors already open less 256; the limit is never raised. */
+    int max_fds;
+    /* Threads of a sweep; each reads one device at a time. 0 or 1: only the calling thread. */
+    int threads;
+    /* 1: netprof_take() does not look for devices that came or went. */
+    int no_rescan;
+    /* Copied. What it points to must also outlive the context's schemas. NULL: NETPROF_MALLOC, _REALLOC and _FREE. */
+    const netprof_alloc *alloc;
+    uint64_t end_zero; /* must be 0: catches a struct that was never initialised */
 } netprof_config;
 
 /* >>4.5 your own sources */
 
 typedef struct netprof_list netprof_list; /* collects what a source finds */
 
-/* One sweep over one source. Arrays are the source's own counters, in the order it listed them. */
+/* One sweep over one source. The arrays hold the source's own counters, in the order in which it listed them. */
 typedef struct netprof_sweep {
     netprof_set set;
     size_t count;                    /* entries of the arrays */
-    const netprof_counter *counters; /* counters[i].flags & NETPROF_FAST tells the fast set */
+    const netprof_counter *counters; /* counters[i].flags & NETPROF_FAST: in the fast set */
     uint64_t *values;
     uint8_t *status; /* preset to NETPROF_STATUS_SKIPPED */
     uint8_t *errnos;
     int64_t *stamps_ns;
-    int stale; /* set to 1 when devices came or went: the next take looks again */
+    int stale; /* set it to 1 if devices came or went: the next take rescans */
 } netprof_sweep;
 
 #define NETPROF_SOURCE_WHOLE 0x0001u /* read() is called once for all devices (device = 0), not once for each */
@@ -422,73 +459,75 @@ typedef struct netprof_sweep {
 typedef struct netprof_source {
     const char *name;
     unsigned flags;
-    /* Lists devices and counters, dropping what an earlier call found. Called at open and at every rescan, never
-       while a sweep runs. Errors other than NETPROF_ERR_NOMEM leave the source without devices. */
+    /* Lists devices and counters; forgets what an earlier call found. Called at open and at every rescan, never during
+       a sweep. An error other than NETPROF_ERR_NOMEM leaves the source without devices. */
     netprof_err (*discover)(void *user, netprof_list *list);
-    /* Fills in the values of one device (or of all, SOURCE_WHOLE). With netprof_config.threads, different devices
-       are read by different threads at the same time. */
+    /* Fills in the values of one device (of all devices with NETPROF_SOURCE_WHOLE). With netprof_config.threads,
+       several threads read different devices at the same time. */
     void (*read)(void *user, size_t device, netprof_sweep *sweep);
-    /* 1 when devices came or went since discover(); called at the start of every take; may be NULL. */
+    /* Returns 1 if devices came or went since discover(). Called at the start of every take; may be NULL. */
     int (*changed)(void *user);
     void (*close)(void *user); /* may be NULL */
 } netprof_source;
 
 #define NETPROF_NONE ((size_t)-1)
 
-/* A counter of your own: appears as device/name of source "user". */
+/* A counter of your own: it appears as device/name of the source "user". */
 typedef struct netprof_user_counter {
     const char *device, *name, *unit; /* copied; device NULL means "program" */
     netprof_kind kind;
-    int width;                                /* bits, 0 unknown */
-    int (*read)(void *user, uint64_t *value); /* 0, or an errno; called in a sweep */
+    int width;                                /* bits, 0 if unknown */
+    int (*read)(void *user, uint64_t *value); /* returns 0 or an errno; called during a sweep */
     void *user;
 } netprof_user_counter;
 
 /* >>4.6 files */
 
-typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* 0, or an errno */
-/* The next bytes, at most `size`; *got 0: there are no more. 0, or an errno. */
+typedef int (*netprof_write_fn)(void *user, const void *data, size_t size); /* returns 0 or an errno */
+/* Reads at most `size` bytes; *got = 0 at the end. Returns 0 or an errno. */
 typedef int (*netprof_read_fn)(void *user, void *to, size_t size, size_t *got);
 typedef struct netprof_writer netprof_writer;
 typedef struct netprof_reader netprof_reader;
 
-/* Bounds for hostile input; 0 = default. */
+/* Bounds for untrusted input; 0: the default. */
 typedef struct netprof_limits {
-    uint64_t max_counters; /* of one schema: 4 Mi */
-    uint64_t max_devices;  /* of one schema: 64 Ki */
-    uint64_t max_memory;   /* bytes of what one reader keeps, and of a chunk, whose room comes on top: 1 GiB */
+    uint64_t max_counters; /* of one schema; default 4 Mi */
+    uint64_t max_devices;  /* of one schema; default 64 Ki */
+    /* bytes that one reader keeps, and bytes of a chunk (its buffer comes on top); default 1 GiB */
+    uint64_t max_memory;
 } netprof_limits;
 
 typedef enum netprof_item_type {
-    NETPROF_ITEM_END = 0, /* no more; `complete` tells whether the writer closed the file properly */
+    NETPROF_ITEM_END = 0, /* end of the input; `complete`: the writer closed the file properly */
     NETPROF_ITEM_FACT,    /* one fact of the run */
     NETPROF_ITEM_SNAPSHOT,
     NETPROF_ITEM_DELTA,
     NETPROF_ITEM_REGIONS,
-    NETPROF_ITEM_DAMAGE, /* bytes that are lost: offset, size, text */
-    NETPROF_ITEM_FILE    /* another file begins, put behind the one before; `complete` tells whether that one was
-                            closed properly. What follows is a run of its own: other facts, other schemas */
+    NETPROF_ITEM_DAMAGE, /* bytes that were lost: offset, size, text */
+    /* Another file begins, appended to the one before; `complete`: that one was closed properly. What follows is a run
+       of its own, with other facts and other schemas. */
+    NETPROF_ITEM_FILE
 } netprof_item_type;
 
-/* What a reader delivers, borrowed until the next call. Copy a snapshot with netprof_snapshot_copy(). */
+/* One item read; valid until the next call. To keep a snapshot, copy it with netprof_snapshot_copy(). */
 typedef struct netprof_item {
     netprof_item_type type;
     uint64_t offset, size; /* of the chunk, in bytes */
-    uint64_t needs;        /* SNAPSHOT: where the first of the chunks begins that it builds on; 0: not told */
+    uint64_t needs;        /* SNAPSHOT: offset of the first chunk that it builds on; 0: unknown */
     const netprof_fact *fact;
-    const netprof_snapshot *snapshot; /* NULL: passed over */
+    const netprof_snapshot *snapshot; /* NULL: it was passed over */
     const netprof_delta *delta;
     const struct netprof_regions *regions;
-    const char *text; /* DAMAGE: what is lost, in words */
+    const char *text; /* DAMAGE: what was lost, in words */
     int complete;     /* END, FILE */
 } netprof_item;
 
 /* ---- >>5 functions ----
-   Thread rules: "any": any thread at any time. "context": one thread at a time for each context; different contexts are
-   independent. "object": one thread at a time for each of the objects that are handed over to be changed (snapshot,
-   delta, writer, reader, list); reading them, and schemas, is free for all.
-   Functions that return netprof_err return NETPROF_OK or fill in *error, which may be NULL, as every `error` here.
-   What they would have handed out is then NULL or as before. free, close and release accept NULL and zeroed structs. */
+   Thread rules, at the end of each comment. "any": any thread at any time. "context": one thread at a time per context;
+   different contexts are independent. "object": one thread at a time for each object that is passed to be changed
+   (snapshot, delta, writer, reader, list); reading such objects, and schemas, needs no care.
+   Functions that return netprof_err return NETPROF_OK or fill in *error; `error` may be NULL everywhere. After a
+   failure the results are NULL or unchanged. free, close and release accept NULL and zeroed structs. */
 
 /* >>5.1 version and names of codes */
 
@@ -500,93 +539,102 @@ NETPROF_API const char *netprof_flag_name(netprof_flag f);     /* any; "ok", "wr
 
 /* >>5.2 opening a context; its schema */
 
-/* Finds every source, device and counter. A source that is absent or denied is a row of schema->sources, no error.
-   NETPROF_ERR_NOSOURCE when nothing at all was found: the context is open all the same, for sources and counters of
-   your own, and must be closed. After any other error *out is NULL: _ARG (no such source, a configuration that was
-   never initialised), _NOMEM. config NULL: defaults; it may be freed afterwards. any. */
+/* Finds every source, device and counter. A source that is absent or denied is not an error; its row in schema->sources
+   says so. NETPROF_ERR_NOSOURCE if nothing at all was found: the context is open all the same, for sources and counters
+   of your own, and must be closed. After any other error *out is NULL: _ARG (no such source, or a configuration that
+   was never initialised), _NOMEM. config NULL: the defaults; it may be freed after the call. any. */
 NETPROF_API netprof_err netprof_open(netprof **out, const netprof_config *config, netprof_error *error);
-/* Closes all files. Snapshots, deltas and retained schemas live on. context. */
+/* Closes all files. Snapshots, deltas and retained schemas stay valid. context. */
 NETPROF_API void netprof_close(netprof *np);
 
-/* What is read now. Borrowed: any function of this context but close may replace it; retain it to keep it. context. */
+/* The schema that is read now. Borrowed: any function of this context except close may replace it; retain it to keep
+   it. context. */
 NETPROF_API const netprof_schema *netprof_get_schema(const netprof *np);
 NETPROF_API void netprof_schema_retain(const netprof_schema *schema); /* any */
-/* any; each once for every retain, and for every schema that a function handed out as yours */
+/* any; call it once for every retain, and once for every schema that a function handed over to you */
 NETPROF_API void netprof_schema_release(const netprof_schema *schema);
 
-/* Index of a counter in schema->counters and in the arrays of its snapshots and deltas, or NETPROF_NONE; source NULL:
-   the first device of that name that has it. It looks through all: keep the index, as long as the schema stays. any. */
+/* Index of a counter in schema->counters and in the arrays of its snapshots and deltas, or NETPROF_NONE. source NULL:
+   the first device of that name that has the counter. A linear search: keep the index as long as the schema stays the
+   same. any. */
 NETPROF_API size_t netprof_find(const netprof_schema *schema, const char *source, const char *device,
                                 const char *counter);
-/* Value of a fact, or NULL; lives as long as the facts. any. */
+/* Value of a fact, or NULL; valid as long as the facts. any. */
 NETPROF_API const char *netprof_fact_of(const netprof_fact *facts, size_t count, const char *key);
 
-/* Looks for devices that came or went; the schema changes only if something did. netprof_take() does so by itself,
-   unless netprof_config.no_rescan. context. */
+/* Looks for devices that came or went; the schema changes only if something did. netprof_take() does this by itself
+   unless netprof_config.no_rescan is set. context. */
 NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error);
 
 /* >>5.3 sources, counters and sockets of your own */
 
-/* Adds a source, of which the functions are called at once (discover) and with every rescan, take and close; `user` is
-   passed to them. The struct is copied, its strings are not. When it fails, close() is not called. context. */
+/* Adds a source. Its discover() is called at once and at every rescan, its read() and changed() at every take, its
+   close() with the context; `user` is passed to each. The struct is copied, its strings are not. If this fails, close()
+   is not called. context. */
 NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *source, void *user, netprof_error *error);
-/* Adds a counter of your own; the schema changes. A name that the device has already gets "#2" behind it. context. */
+/* Adds a counter of your own; the schema changes. If the device already has the name, "#2" is appended. context. */
 NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_counter *counter, netprof_error *error);
-/* TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
-   it before closing it: a number that is reused would be read as if it were the old one. context. */
+/* Adds TCP_INFO of a connected socket (getsockopt(2), IPPROTO_TCP) as device "tcp/NAME"; the socket stays yours. Remove
+   it before you close it: a reused descriptor would be read as if it were the old one. context. */
 NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name, netprof_error *error);
 NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error *error);
 
-/* For a source's discover(), within which alone the list lives: devices, each followed by its facts and counters.
-   Allocation failures are remembered in the list and reported by the library. object.
-   A device; returns its number, the `device` of netprof_source.read, or NETPROF_NONE without memory. */
+/* For a source's discover(), during which alone the list exists: devices, each followed by its facts and counters. The
+   list remembers failed allocations, and the library reports them. object.
+
+   Adds a device. Returns its number, the `device` of netprof_source.read, or NETPROF_NONE if out of memory. */
 NETPROF_API size_t netprof_list_device(netprof_list *list, const char *name, uint64_t identity, unsigned flags);
 NETPROF_API void netprof_list_fact(netprof_list *list, const char *key, const char *value); /* of the last device */
-/* A counter of the last device; only name, unit, scale, flags, kind, width are looked at (unit NULL = ""). Returns
-   its index in the sweep's arrays, or NETPROF_NONE when a filter dropped it: then never read it. */
+/* Adds a counter to the last device. Only name, unit, scale, flags, kind and width are used (unit NULL: ""). Returns
+   its index in the sweep's arrays, or NETPROF_NONE if a filter dropped it: then do not read it. */
 NETPROF_API size_t netprof_list_counter(netprof_list *list, const netprof_counter *counter);
-/* What became of the source: kept in schema->sources. The default is OK with devices, ABSENT without. */
+/* Sets the source's row in schema->sources. Without this call: OK with devices, ABSENT without. */
 NETPROF_API void netprof_list_state(netprof_list *list, netprof_status status, int sys_errno, const char *path);
-NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without final '/' */
-NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; how the built-in sources see it */
+NETPROF_API const char *netprof_list_root(const netprof_list *list); /* "" or the root without a final '/' */
+NETPROF_API netprof_status netprof_status_of_errno(int sys_errno);   /* any; as the built-in sources map it */
 
 /* >>5.4 taking and comparing snapshots */
 
-/* Reads the set into *snapshot, replacing what it held. Values that fail have a status; the call itself fails only
-   for want of memory or arguments. When devices came or went it rescans first, so that snapshot->schema may differ
-   from the last one. context. Cost: about 0.5 us for a held sysfs file, 2 us for one that is opened anew. */
+/* Reads the set into *snapshot, replacing its contents. A value that cannot be read has a status; the call itself fails
+   only for lack of memory or for bad arguments. If devices came or went it rescans first, so snapshot->schema may
+   differ from the last one. Cost: about 0.5 us per sysfs file that is held open, 2 us per file that is opened each
+   time. context. */
 NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, netprof_set set, netprof_error *error);
-/* Replaces what *to held; they share the schema. object. */
+/* Replaces the contents of *to; both share the schema. object. */
 NETPROF_API netprof_err netprof_snapshot_copy(netprof_snapshot *to, const netprof_snapshot *from, netprof_error *error);
-NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; leaves it as NETPROF_ZERO */
+NETPROF_API void netprof_snapshot_free(netprof_snapshot *snapshot); /* object; sets it to NETPROF_ZERO */
 
-/* Options of netprof_diff; NULL = all zero. */
+/* Options of netprof_diff; NULL: all zero. */
 typedef struct netprof_diff_options {
-    int force;         /* 1: also across hosts and boots, and backwards */
+    int force;         /* 1: compare also across hosts and boots, and backwards */
     uint64_t end_zero; /* must be 0, as in netprof_config */
 } netprof_diff_options;
 
-/* after - before, matched by (source, device, counter); *delta is replaced. NETPROF_ERR_MISMATCH unless forced: host
-   or boot_id facts that differ; `after` taken before `before` (by CLOCK_MONOTONIC within one boot, which no step of the
-   wall clock touches; by the wall clock only where one of them has no other). A device with another identity was
-   re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap when it passed zero from
-   the upper half of its range; of a narrower one, when it can have counted so much since: bytes and packets of a
-   physical device by its line rate, all others when it came from the last sixteenth. object. */
+/* after - before, matched by (source, device, counter); replaces *delta. NETPROF_ERR_MISMATCH, unless forced, if the
+   host or boot_id facts differ or if `after` was taken before `before` (by CLOCK_MONOTONIC within one boot, which steps
+   of the wall clock do not touch; by the wall clock only if one of them has nothing else). A device with another
+   identity was re-created: its counters are RESET. A decrease of a counter wider than 32 bits is a wrap if it passed
+   zero from the upper half of its range. A decrease of a narrower one is a wrap if it can have counted that much in the
+   time: bytes and packets of a physical device by its line rate, all others if it came from the last sixteenth of the
+   range. object. */
 NETPROF_API netprof_err netprof_diff(const netprof_snapshot *before, const netprof_snapshot *after,
                                      const netprof_diff_options *options, netprof_delta *delta, netprof_error *error);
-NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; leaves it as NETPROF_ZERO */
-/* One counter by the rules above, with neither time nor line rate: kind, width, flags as declared; sets *value. any. */
+NETPROF_API void netprof_delta_free(netprof_delta *delta); /* object; sets it to NETPROF_ZERO */
+/* The rules above for one counter, without time and line rate: uses its kind, width and flags, sets *value. any. */
 NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint64_t before, uint64_t after,
                                             uint64_t *value);
 
 /* >>5.5 writing .netprof files */
 
-/* A writer of .netprof. To a path: the file appears under its name only at netprof_writer_close() (temporary name
-   in the same directory, fsync, rename). live = 1: appears at once and grows chunk by chunk, each in one write, so
-   that a kill at any instant costs at most the chunk being written. To a function: it gets the file's bytes in order,
-   and after it returned an errno no more of them. The first failure sticks and is returned by every later call. The
-   writer keeps the schemas that it wrote, not the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG.
-   object. */
+/* A writer of .netprof files.
+
+   To a path: the file appears under its name only at netprof_writer_close() (temporary name in the same directory,
+   fsync, rename). live = 1: it appears at once and grows chunk by chunk, each in a single write, so that a kill at any
+   instant costs at most the chunk being written. To a function: it gets the file's bytes in order, and no more once it
+   returned an errno.
+
+   The first failure sticks: every later call returns it. The writer holds references to the schemas that it wrote, not
+   to the snapshots. Errors: _IO, _NOMEM, _LIMIT (a chunk over 4 GiB), _ARG. object. */
 NETPROF_API netprof_err netprof_writer_open(netprof_writer **out, const char *path, int live, netprof_error *error);
 NETPROF_API netprof_err netprof_writer_open_fn(netprof_writer **out, netprof_write_fn write, void *user,
                                                netprof_error *error);
@@ -595,37 +643,38 @@ NETPROF_API netprof_err netprof_write_fact(netprof_writer *writer, const char *k
 NETPROF_API netprof_err netprof_write_snapshot(netprof_writer *writer, const netprof_snapshot *snapshot,
                                                netprof_error *error);
 NETPROF_API netprof_err netprof_write_delta(netprof_writer *writer, const netprof_delta *delta, netprof_error *error);
-/* Ends the file and gives it its name; keep = 0 drops it. The writer is gone in any case. */
+/* Ends the file and gives it its name; keep = 0 discards it. Frees the writer in any case. */
 NETPROF_API netprof_err netprof_writer_close(netprof_writer *writer, int keep, netprof_error *error);
-/* The usual case in one call: n snapshots, atomically. any. */
+/* The common case in one call: writes n snapshots, atomically. any. */
 NETPROF_API netprof_err netprof_save_file(const char *path, const netprof_snapshot *snapshots, size_t count,
                                           netprof_error *error);
 
 /* >>5.6 reading .netprof files */
 
-/* A reader of .netprof: from a path, from a function, or from memory that outlives it; limits NULL: the defaults. A file
-   is read bit by bit, whatever its size: what is held is what the chunk at hand needs. Opening fails where there is no
-   .netprof header (_FORMAT) or a later major format (_VERSION), and with _IO, _NOMEM. object. */
+/* A reader of .netprof files: from a path, a function, or memory that must outlive it. limits NULL: the defaults. It
+   reads a file of any size piece by piece and holds only what the current chunk needs. Opening fails if there is no
+   .netprof header (_FORMAT), if the format version is later than this reader's (_VERSION), and with _IO or _NOMEM.
+   object. */
 NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *path, const netprof_limits *limits,
                                             netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_fn(netprof_reader **out, netprof_read_fn read, void *user,
                                                const netprof_limits *limits, netprof_error *error);
 NETPROF_API netprof_err netprof_reader_open_memory(netprof_reader **out, const void *data, size_t size,
                                                    const netprof_limits *limits, netprof_error *error);
-/* The next item, at the end again and again NETPROF_ITEM_END. Damage comes as an item as well, and what is complete
-   behind it is delivered. Fails without memory, where calling again tries again, and with _IO for good. */
+/* Reads the next item; at the end, NETPROF_ITEM_END at every call. Damage is an item, too, and everything intact after
+   it is delivered. _NOMEM: calling again tries again; _IO is permanent. object. */
 NETPROF_API netprof_err netprof_reader_next(netprof_reader *reader, netprof_item *item, netprof_error *error);
-/* From now on, passes over the snapshots before an offset (0: none), and over what builds on them: that they are whole and
-   what they build on is looked at, as ever, but not what they hold, which is nearly all the work. To read the last one of
-   many: pass over all (UINT64_MAX) for its `needs`, then in another reader over those before that. Snapshots of format 1
-   are never passed over. object. */
+/* From now on, passes over the snapshots before an offset (0: none) and over those that build on them: their checksums
+   and links are still checked, but they are not decoded, which is nearly all of the work. To read the last of many
+   snapshots, pass over all (UINT64_MAX) to learn its `needs`, then read again with another reader that passes over
+   those before that offset. Snapshots of format version 1 are never passed over. object. */
 NETPROF_API void netprof_reader_pass(netprof_reader *reader, uint64_t until);
 NETPROF_API void netprof_reader_close(netprof_reader *reader);
 
 /* >>5.7 JSON */
 
 #ifndef NETPROF_NO_JSON
-/* JSON of facts, snapshots and deltas; the format is described in section 11. any. */
+/* Facts, snapshots and deltas as JSON; section 11 describes the document. any. */
 typedef struct netprof_json {
     const netprof_fact *facts;
     size_t fact_count;
@@ -641,14 +690,15 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 
 /* >>5.8 building a schema by hand, for readers of other formats */
 
-/* For readers of other formats: builds a schema by hand, like a source does, with netprof_list_device() and its kin.
-   netprof_build_begin() returns NULL without memory. netprof_build_end() frees the list in any case; it returns the
-   schema with one reference (release it), or fails with what went wrong meanwhile. object. */
+/* For readers of other formats: builds a schema by hand, as a source does, with netprof_list_device() and its
+   relatives. netprof_build_begin() returns NULL if out of memory. netprof_build_end() frees the list in any case; it
+   returns the schema with one reference (release it), or fails with the first error since netprof_build_begin().
+   object. */
 NETPROF_API netprof_list *netprof_build_begin(netprof_error *error);
-NETPROF_API void netprof_build_source(netprof_list *list, const char *name); /* following devices belong to it */
+NETPROF_API void netprof_build_source(netprof_list *list, const char *name); /* the following devices belong to it */
 NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const char *value); /* of the node */
 NETPROF_API netprof_err netprof_build_end(netprof_list *list, const netprof_schema **out, netprof_error *error);
-/* An empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces what it held. object. */
+/* Makes an empty snapshot of a schema, all SKIPPED, for a reader to fill in; replaces its contents. object. */
 NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const netprof_schema *schema,
                                               netprof_error *error);
 
@@ -656,40 +706,43 @@ NETPROF_API netprof_err netprof_snapshot_make(netprof_snapshot *snapshot, const 
    A region is a named stretch of code. Around it, in any thread:
 
        NETPROF_BEGIN("halo"); exchange(); NETPROF_BYTES(n); NETPROF_END("halo");
-       { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C of gcc and clang)
+       { NETPROF_SCOPE("halo"); exchange(); }                (to the end of the block; C++, or C with gcc and clang)
 
-   The name is a string constant. For names that only the running program knows, and for other languages,
-   netprof_region() makes an id for netprof_begin() and netprof_end(). What ends in another thread than it began in, or
-   in another order than regions nest, is a span.
+   The name is a string constant. For names that are known only at run time, and for other languages, netprof_region()
+   returns an id for netprof_begin() and netprof_end(). Use a span for work that ends in another thread than it began
+   in, or in an order that does not nest.
 
-   Per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest, variance, a
-   histogram, bytes. After a region's first use in a thread: no lock, no system call, no allocation; only the mode fast
-   makes system calls, as few as the devices' counters need. At exit one file per process is written, atomically, when
-   any region was used: netprof-JOB-RANK-HOST-PID.netprof. `netprof regions` joins the files of a job.
+   Statistics per thread, region and parent region: calls, time inside (inclusive and exclusive), shortest, longest,
+   variance, a histogram, bytes. After the first use of a region in a thread there is no lock, no system call and no
+   allocation; only the mode fast makes system calls, as few as the devices' counters need. If any region was used, the
+   process writes one file at exit, atomically: netprof-JOB-RANK-HOST-PID.netprof. `netprof regions` joins the files of
+   a job.
 
    Modes (NETPROF in the environment, or netprof_set_mode()):
      off      one load and a branch per call
      time     times and bytes
-     fast     and the fast set of counters, read at both edges of each call: exact, for microseconds a reading
-     sampler  and the fast set as a thread read it last: for nanoseconds, and NETPROF_INTERVAL old at most, if that
-              thread gets its turn; a call without a reading between its edges is too_short: its counters are not known
+     fast     also the fast set of counters, read at both edges of each call: exact, but each reading costs microseconds
+     sampler  also the fast set, as a thread last read it: costs nanoseconds, and is at most NETPROF_INTERVAL old if
+              that thread gets to run. A call without a reading between its edges is too_short: its counters are unknown
 
-   Device counters belong to the device: a region's counters are the traffic of the device while the region was open,
-   other threads', ranks' and programs' included. What overlapped is kept beside them (netprof_stat.concurrency).
+   Device counters belong to the device: a region's counters are the device's traffic while the region was open,
+   including that of other threads, ranks and programs. How many regions overlapped is kept with them
+   (netprof_stat.concurrency).
 
-   Over time (NETPROF_SERIES): a thread samples at fixed places in time what each region has counted so far, calls that
-   are still open up to that moment, and appends it to netprof-JOB-RANK-HOST-PID.series.netprof: snapshots with a device
-   of source "region" for each path of regions, its threads together: calls, bytes, time (inclusive) and own_time
-   (exclusive). They never decrease, neither by a reset. Also by kill -9 nothing that was sampled is lost. The regions
-   cost what they cost without.
+   Over time (NETPROF_SERIES): at fixed points in time a thread samples what each region has counted so far, calls that
+   are still open included up to that moment. It appends the samples to netprof-JOB-RANK-HOST-PID.series.netprof, as
+   snapshots with one device of source "region" for each path of regions, summed over threads: calls, bytes, time
+   (inclusive) and own_time (exclusive). They never decrease, not even after a reset. Even kill -9 loses no sample that
+   was taken. The regions themselves cost no more.
 
-   Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose what came after the
-   last netprof_flush() or NETPROF_FLUSH. A thread's end ends what it has open (aborted). A child of fork() starts at
-   zero with what its thread had open and, once it uses a region, leaves a file of its own.
+   Ends: exit() and the return from main() write the file. exec, _exit(), abort() and signals lose everything after the
+   last netprof_flush() or NETPROF_FLUSH. When a thread ends, its open regions end (aborted). A child of fork() starts
+   at zero with the regions that its thread had open, and leaves a file of its own once it uses a region.
 
-   One process has one set of regions, even if several copies of the implementation meet in it (NETPROF_STATIC in some
-   files, libraries with hidden symbols): the first to begin a region keeps them, the others pass their calls on. A copy
-   of another version has no regions. A shared object with the implementation must stay loaded (-Wl,-z,nodelete). */
+   A process has one set of regions, even if it contains several copies of the implementation (NETPROF_STATIC in some
+   files, libraries with hidden symbols): the first copy to begin a region keeps the set, the others forward their calls
+   to it. A copy of another version has no regions. A shared object with the implementation must stay loaded
+   (-Wl,-z,nodelete). */
 
 /* >>6.1 types */
 
@@ -702,66 +755,67 @@ typedef enum netprof_mode {
     NETPROF_MODE_SAMPLER = 4
 } netprof_mode;
 
-#define NETPROF_HISTOGRAM_BUCKETS 496 /* 8 buckets for each power of two of ns: an error of 12.5 % at most */
+#define NETPROF_HISTOGRAM_BUCKETS 496 /* 8 buckets per power of two of ns: an error of at most 12.5 % */
 
-/* What is known of one region below one parent in one thread. Times in ns. */
+/* Statistics of one region under one parent, in one thread. Times in ns. */
 typedef struct netprof_stat {
-    uint32_t thread;       /* counts from 0 in order of first use */
-    uint32_t node, parent; /* index within this thread's stats; parent UINT32_MAX = top level */
+    uint32_t thread;       /* numbered from 0 in the order of first use */
+    uint32_t node, parent; /* index within this thread's stats; parent UINT32_MAX: top level */
     const char *region;
-    uint64_t calls; /* all; `measured` of them were timed (NETPROF_EVERY) */
+    uint64_t calls; /* all calls; `measured` of them were timed (NETPROF_EVERY) */
     uint64_t measured;
-    uint64_t open;     /* begun and not ended yet; not in the figures */
-    uint64_t spans;    /* of the calls: begun as netprof_span, perhaps in another thread */
-    uint64_t total_ns; /* sum of the measured calls, a recursion's inner ones too: mean = total / measured */
-    /* Inclusive: a region directly within itself is not counted again; within another within itself it is another
-       node, and a sum by name takes the outer one only. Exclusive: less the regions within. */
+    uint64_t open;  /* begun but not yet ended; not in the other figures */
+    uint64_t spans; /* calls that began as a netprof_span, perhaps in another thread */
+    /* sum over the measured calls, including the inner ones of a recursion: mean = total / measured */
+    uint64_t total_ns;
+    /* Inclusive: a region directly inside itself is not counted twice; inside another region inside itself it is a
+       separate node, and a sum by name takes only the outer one. Exclusive: without the regions inside. */
     uint64_t inclusive_ns, exclusive_ns;
     uint64_t min_ns, max_ns;
-    double variance_ns2; /* of the single calls */
+    double variance_ns2; /* of the durations of single calls */
     uint64_t bytes;      /* by NETPROF_BYTES() */
-    uint64_t aborted;    /* ended by the end of an outer region, of the thread, or by mode off */
-    uint64_t too_short;  /* calls whose counters are not known: no sample between their edges, or it failed */
+    uint64_t aborted;    /* calls that were ended by the end of an outer region or of the thread, or by mode off */
+    uint64_t too_short;  /* calls with unknown counters: no sample between their edges, or the reading failed */
     uint64_t counted;    /* calls whose counters are in counter_sums */
-    /* Sum, over counted calls, of regions with counters that were open in the process at their end. */
+    /* Sum over the counted calls: regions with counters that were open in the process when the call ended. */
     uint64_t concurrency;
-    const uint64_t *histogram;    /* [NETPROF_HISTOGRAM_BUCKETS]; netprof_histogram_floor_ns() */
+    const uint64_t *histogram;    /* [NETPROF_HISTOGRAM_BUCKETS]; see netprof_histogram_floor_ns() */
     const uint64_t *counter_sums; /* [netprof_regions.counter_count]; NULL without counters */
 } netprof_stat;
 
-/* A copy of all statistics, or what a file has of them. What it points to lives until netprof_regions_free(), or, as a
-   reader's item, until the reader's next call. */
+/* A copy of all statistics, taken or read from a file. It is valid until netprof_regions_free() or, as a reader's item,
+   until the reader's next call. */
 typedef struct netprof_regions {
     netprof_stat *stats; /* thread by thread */
     size_t count;
-    const netprof_schema *schema; /* of the counters; NULL without */
+    const netprof_schema *schema; /* of the counters; NULL without counters */
     const uint32_t *counters;     /* indices into the schema */
     size_t counter_count;
     netprof_mode mode;
-    int64_t wall_ns, elapsed_ns; /* when the first region began, and since when */
+    int64_t wall_ns, elapsed_ns; /* when the first region began, and the time since then */
     uint64_t threads;
-    uint64_t mismatched; /* ends of what was not the innermost open region */
-    /* Begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without memory; calls of a signal handler
-       amid another call. */
+    uint64_t mismatched; /* ends that were not of the innermost open region */
+    /* Begins deeper than NETPROF_MAX_DEPTH, beyond NETPROF_MAX_REGIONS or without memory, and calls in a signal handler
+       that interrupted another call. */
     uint64_t dropped;
-    uint64_t overhead_ps; /* measured: one empty begin/end pair, in picoseconds; never subtracted */
-    int64_t sweep_ns;     /* of the counters: how long one reading takes */
-    int64_t interval_ns;  /* sampler: between readings */
+    uint64_t overhead_ps; /* measured cost of an empty begin/end pair, in picoseconds; never subtracted */
+    int64_t sweep_ns;     /* how long one reading of the counters takes */
+    int64_t interval_ns;  /* sampler: time between readings */
     const char *clock;    /* "tsc" or "clock_gettime" */
-    /* A setting that was not understood, counters that failed, or the first mismatch, with both names; or "". */
+    /* "", or the first of: a setting that was not understood, counters that failed, a mismatch with both names. */
     const char *warning;
     void *memory;
 } netprof_regions;
 
-/* A begin that another thread may end; ends in the order you like. Copy it as you like, end it once. It has a time and
-   nothing else: no parent, no bytes, no counters, and NETPROF_EVERY is not for it. Until its end nothing is known of
-   it. */
+/* A begin that another thread may end; spans may end in any order. Copy it freely, but end it once. It has a duration
+   and nothing else: no parent, no bytes, no counters, and NETPROF_EVERY does not apply. It appears in no statistics
+   until it ends. */
 typedef struct netprof_span {
     netprof_region_id region;
     uint64_t begin_ticks;
 } netprof_span;
 
-/* One per call site; the macros make it. */
+/* One per call site; the macros create it. */
 typedef struct netprof_site {
     const char *name;
     netprof_region_id region;
@@ -771,37 +825,38 @@ typedef struct netprof_site {
 
 /* >>6.2 functions */
 
-/* Region calls never fail and never print: what goes wrong is counted. Thread rule "hot": any thread, no lock. In a
-   signal handler, too, if the thread used the region at the same place before (a first use allocates); calls of a
-   handler that interrupts one of these calls are dropped and counted. "any": any thread, takes a lock; in a handler that
+/* Region calls never fail and never print: errors are counted. Thread rule "hot": any thread, no lock; also in a signal
+   handler if the thread used the region in the same place before (a first use allocates). Calls in a handler that
+   interrupted one of these calls are dropped and counted. "any": any thread, takes a lock; in a handler that
    interrupted the holder of that lock it does nothing, or fails with NETPROF_ERR_ARG. */
 
-/* The id of a name, for as long as the process lives; the same name, the same id. The text is copied. 0, which begins
-   nothing, if name is NULL, there are NETPROF_MAX_REGIONS names or no memory. any; hot for a name that is known. */
+/* The id of a name, the same for the life of the process. The text is copied. 0, which begins nothing, if name is NULL,
+   if there are NETPROF_MAX_REGIONS names already, or if out of memory. any; hot for a known name. */
 NETPROF_API netprof_region_id netprof_region(const char *name);
-/* What is open in the thread becomes the parent. hot. */
+/* Begins a call; the region that is open in the thread becomes its parent. hot. */
 NETPROF_API void netprof_begin(netprof_region_id region);
-/* Ends the innermost open call of the region in this thread; what is open within it ends, too (aborted). Without one
-   nothing ends. Both are counted as mismatched unless the region was the innermost. hot. */
+/* Ends the innermost open call of the region in this thread, and everything open inside it (aborted). If none is open,
+   nothing ends. Both cases are counted as mismatched, unless the region was the innermost one. hot. */
 NETPROF_API void netprof_end(netprof_region_id region);
 NETPROF_API netprof_span netprof_span_begin(netprof_region_id region); /* hot */
-NETPROF_API void netprof_span_end(netprof_span span); /* hot; any thread: counts at the ender's top level */
-/* Bytes that the program moved, to the innermost open region of this thread; in none they are nobody's. hot. */
+/* hot; any thread: counted at the top level of the thread that ends it */
+NETPROF_API void netprof_span_end(netprof_span span);
+/* Adds bytes that the program moved to the innermost open region of this thread; without one they are ignored. hot. */
 NETPROF_API void netprof_bytes(uint64_t bytes);
-/* From now on only each n-th call of the region is measured; 0 and 1: every call. any, no lock. */
+/* Measures only every n-th call of the region from now on; 0 and 1: every call. any, no lock. */
 NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n);
-/* Another mode from now on, in all threads. OFF: what is open ends without a time. FAST and SAMPLER only before the
-   first region of the process, or back to them; else the mode is TIME. Before the first region: NETPROF of the
-   environment is not looked at. any. */
+/* Changes the mode of all threads. OFF: open calls end without a time. FAST and SAMPLER: only before the first region
+   of the process, or to return to them; otherwise the mode becomes TIME. Before the first region it takes precedence
+   over NETPROF in the environment. any. */
 NETPROF_API void netprof_set_mode(netprof_mode mode);
-NETPROF_API void netprof_set_rank(int rank, int size); /* of this process and of how many; -1: unknown. any */
-/* Writes the file now, all statistics since the start or the last reset, in place of what it was. Regions may go on
-   meanwhile. NETPROF_ERR_IO with path and errno, NETPROF_ERR_NOMEM. any. */
+NETPROF_API void netprof_set_rank(int rank, int size); /* rank of this process, and number of ranks; -1: unknown. any */
+/* Writes the file now, with all statistics since the start or the last reset; replaces the previous one. Regions may
+   continue meanwhile. NETPROF_ERR_IO with path and errno, NETPROF_ERR_NOMEM. any. */
 NETPROF_API netprof_err netprof_flush(netprof_error *error);
-/* Statistics to zero; names and ids stay. What is open begins anew. any. */
+/* Sets all statistics to zero; names and ids stay. Open calls start again from now. any. */
 NETPROF_API void netprof_regions_reset(void);
-/* A copy of all statistics into *out, whatever it held (free that before). Regions may go on meanwhile: each stat is of
-   one moment, all together are not. On failure (NETPROF_ERR_NOMEM) *out is empty. any. */
+/* Copies all statistics into *out, ignoring what it held (free that first). Regions may continue meanwhile: each stat
+   is consistent in itself, but not with the others. On failure (NETPROF_ERR_NOMEM) *out is empty. any. */
 NETPROF_API netprof_err netprof_regions_take(netprof_regions *out, netprof_error *error);
 
 NETPROF_API void netprof__enter(netprof_site *site);
@@ -879,11 +934,11 @@ static inline __attribute__((unused)) void netprof__scope_end(netprof_site **sit
 /* >>6.4 statistics that were taken or read */
 
 NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL accepted */
-/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets for each power of two. UINT64_MAX for
-   NETPROF_HISTOGRAM_BUCKETS and more. any. */
+/* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets per power of two. UINT64_MAX for
+   NETPROF_HISTOGRAM_BUCKETS and above. any. */
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
-/* Writes a copy of regions, one's own or a reader's item; its schema comes first when it has counters. Thread: one at a
-   time per writer. */
+/* Writes a copy of the statistics, taken or read; its schema is written first if it has counters. object (the writer).
+   */
 NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
                                               netprof_error *error);
 
