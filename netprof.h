@@ -952,8 +952,8 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netp
 #if defined(NETPROF_IMPLEMENTATION) && !defined(NETPROF_IMPLEMENTED)
 #define NETPROF_IMPLEMENTED
 
-/* The declarations alone came first, and with them <stdint.h>: glibc chose its features without ours. It may choose
-   again, for the headers that are still to come. */
+/* The declarations alone were included first, and with them <stdint.h>: glibc chose its features without _GNU_SOURCE.
+   Let it choose again for the headers below. */
 #if defined(__GLIBC__) && !defined(__USE_GNU)
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -1100,7 +1100,8 @@ static char *netprof__strdup(const netprof_alloc *a, const char *text)
     return copy;
 }
 
-/* Makes room for `need` elements; the capacity at least doubles. 0 when out of memory, the array unchanged. */
+/* Makes room for `need` elements; at least doubles the capacity. Returns 0 if out of memory, with the array unchanged.
+   */
 static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void *array, *bigger;
@@ -1151,7 +1152,7 @@ static int64_t netprof__clock(clockid_t clock)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* a - b without signed overflow: hostile files hold any two numbers. */
+/* a - b without signed overflow: an untrusted file may hold any two numbers. */
 static int64_t netprof__minus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -1228,7 +1229,7 @@ NETPROF_API netprof_status netprof_status_of_errno(int sys_errno)
     }
 }
 
-/* Keeps what read() gave: the errno fits a byte for every errno of Linux below 256. */
+/* Stores why a value could not be read. Linux errnos below 256 fit the byte; others become 255. */
 static void netprof__set_failed(netprof_sweep *sweep, size_t i, int sys_errno)
 {
     sweep->status[i] = (uint8_t)netprof_status_of_errno(sys_errno);
@@ -1237,7 +1238,7 @@ static void netprof__set_failed(netprof_sweep *sweep, size_t i, int sys_errno)
     sweep->stamps_ns[i] = 0;
 }
 
-/* Keeps a raw value: saturation is judged before the scale is applied. */
+/* Stores a raw value. Saturation is checked before the scale is applied. */
 static void netprof__set_value(netprof_sweep *sweep, size_t i, uint64_t raw)
 {
     const netprof_counter *c = &sweep->counters[i];
@@ -1254,7 +1255,7 @@ static int netprof__wanted(const netprof_sweep *sweep, size_t i)
 
 /* >>7.4 small files and directories */
 
-/* Reads a short text file whole. Returns its length, or -errno; the text ends with a 0 byte. */
+/* Reads a short text file whole and appends a 0 byte. Returns the length or -errno. */
 static ssize_t netprof__read_text(int dirfd, const char *path, char *text, size_t size)
 {
     size_t used = 0;
@@ -1276,7 +1277,7 @@ static ssize_t netprof__read_text(int dirfd, const char *path, char *text, size_
     return failed ? -failed : (ssize_t)used;
 }
 
-/* As above without trailing white space: attributes of sysfs. */
+/* The same without trailing white space, for sysfs attributes. */
 static ssize_t netprof__read_line(int dirfd, const char *path, char *text, size_t size)
 {
     ssize_t n = netprof__read_text(dirfd, path, text, size);
@@ -1285,7 +1286,7 @@ static ssize_t netprof__read_line(int dirfd, const char *path, char *text, size_
     return n;
 }
 
-/* Joins root and path; 0 when it does not fit. */
+/* Concatenates root and path; 0 if the result does not fit. */
 static int netprof__path(char *to, size_t size, const char *root, const char *path)
 {
     size_t a = strlen(root), b = strlen(path);
@@ -1295,7 +1296,7 @@ static int netprof__path(char *to, size_t size, const char *root, const char *pa
     return 1;
 }
 
-/* DIR/NAME; empty, and thus a file that is not there, when it does not fit. `to` may be `dir`. */
+/* DIR/NAME. If it does not fit the result is "", a file that does not exist. `to` may be `dir`. */
 static void netprof__below(char *to, size_t size, const char *dir, const char *name)
 {
     size_t a = strlen(dir), b = strlen(name);
@@ -1325,10 +1326,10 @@ struct netprof__dirent64 {
     char d_name[1];
 };
 
-/* Calls visit() for each name but "." and ".."; stops when it returns non-zero. Returns 0, -errno or visit's. */
+/* Calls visit() for each name except "." and "..", until it returns non-zero. Returns 0, -errno or visit()'s result. */
 static int netprof__each_entry(int fd, int (*visit)(void *user, const char *name, uint64_t inode), void *user)
 {
-    uint64_t words[512]; /* aligned room for the records */
+    uint64_t words[512]; /* aligned for the records */
     char *data = (char *)words;
     for (;;) {
         long n = NETPROF_OS_GETDENTS(fd, data, sizeof words), at = 0;
@@ -1379,7 +1380,7 @@ static int netprof__digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Natural order: cxi2 before cxi10; ties of number (07, 7) by text. */
+/* Natural order: cxi2 before cxi10; equal numbers (07, 7) by text. */
 static int netprof__natural(const char *a, const char *b)
 {
     const char *p = a, *q = b;
@@ -1414,7 +1415,7 @@ static int netprof__natural_of_pointers(const void *a, const void *b)
     return netprof__natural(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names in a directory in natural order; -errno or 0. Free the list in any case. */
+/* The names in a directory, in natural order. Returns 0 or -errno; free the list in any case. */
 static int netprof__list_dir(const netprof_alloc *alloc, int dirfd, const char *path, netprof__names *out)
 {
     int fd = netprof__open_dir(dirfd, path), result;
@@ -1440,11 +1441,11 @@ static int netprof__mix_entry(void *user, const char *name, uint64_t inode)
     uint64_t *sum = (uint64_t *)user, h = 14695981039346656037u ^ inode;
     for (; *name; name++)
         h = (h ^ (unsigned char)*name) * 1099511628211u;
-    *sum += h; /* the order of entries does not matter */
+    *sum += h; /* a sum: the order of the entries does not matter */
     return 0;
 }
 
-/* A number that differs when an entry of the directory came, went or was made anew; 0 when there is none. */
+/* A number that changes when an entry of the directory is added, removed or re-created; 0 if there is no directory. */
 static uint64_t netprof__dir_signature(const char *path)
 {
     uint64_t sum = 1;
@@ -1463,7 +1464,8 @@ static uint64_t netprof__inode(int fd)
 
 /* >>7.5 numbers in text */
 
-/* Decimal digits at *p; 0 and *p moved behind them, or EBADMSG (none, or beyond 64 bits). Hot: 19 digits always fit. */
+/* Parses decimal digits at *p. Returns 0 and moves *p past them, or EBADMSG (no digits, or more than 64 bits). Hot: the
+   first 19 digits cannot overflow, so only later ones are checked. */
 static int netprof__parse_digits(const char **p, const char *end, uint64_t *value)
 {
     const char *q = *p, *safe = end - q > 19 ? q + 19 : end;
@@ -1491,7 +1493,7 @@ static int netprof__only_space(const char *p, const char *end)
     return p == end;
 }
 
-/* "value@seconds.nanoseconds\n" of cxi telemetry (cass_telem.c); the stamp may be missing. 0 or errno. */
+/* "value@seconds.nanoseconds\n" of cxi telemetry (cass_telem.c); the stamp may be missing. Returns 0 or an errno. */
 static int netprof__parse_stamped(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     const char *p = text, *end = text + size, *digits;
@@ -1508,7 +1510,7 @@ static int netprof__parse_stamped(const char *text, size_t size, uint64_t *value
     return netprof__only_space(p, end) ? 0 : EBADMSG;
 }
 
-/* A whole number, possibly negative (then two's complement). 0 or errno. */
+/* A whole number, negative ones in two's complement. Returns 0 or an errno. */
 static int netprof__parse_number(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     const char *p = text, *end = text + size;
@@ -1522,7 +1524,7 @@ static int netprof__parse_number(const char *text, size_t size, uint64_t *value,
     return netprof__only_space(p, end) ? 0 : EBADMSG;
 }
 
-/* The number of a state such as "4: ACTIVE". 0 or errno. */
+/* The number of a state such as "4: ACTIVE". Returns 0 or an errno. */
 static int netprof__parse_state(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     const char *p = text, *end = text + size;
@@ -1573,7 +1575,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
     return 0;
 }
 
-/* A pattern has at most one '*', at its begin or its end. */
+/* The pattern may have one '*', at its beginning or its end. */
 static int netprof__like(const char *pattern, const char *name)
 {
     size_t n = strlen(pattern), m = strlen(name);
@@ -1585,7 +1587,7 @@ static int netprof__like(const char *pattern, const char *name)
 /* >>7.7 schemas and the list that builds one */
 
 typedef struct netprof__arena {
-    char *block; /* starts with a pointer to the previous block */
+    char *block; /* begins with a pointer to the previous block */
     size_t used, size;
 } netprof__arena;
 
@@ -1616,7 +1618,7 @@ static void netprof__arena_free(const netprof_alloc *a, netprof__arena *arena)
     }
 }
 
-/* What the public part of a schema stands in. */
+/* A schema and its storage; `pub` is the part that users see. */
 typedef struct netprof__schema {
     netprof_schema pub;
     netprof_alloc alloc;
@@ -1630,8 +1632,8 @@ typedef struct netprof__schema {
 
 typedef struct netprof__interned {
     const char *text;
-    size_t device; /* the last device that has a counter of this name, + 1 */
-    unsigned next; /* the number that a second one there gets */
+    size_t device; /* 1 + the last device that has a counter of this name */
+    unsigned next; /* suffix for the next duplicate in that device */
 } netprof__interned;
 
 struct netprof_list {
@@ -1642,7 +1644,7 @@ struct netprof_list {
     size_t table_size, table_used;
     size_t device_capacity, counter_capacity, source_capacity, device_fact_capacity, fact_capacity;
     size_t device_fact_count;
-    int state_given;             /* the current source said what became of it */
+    int state_given;             /* the current source has set its own status */
     size_t source_first_counter; /* where the current source's counters begin */
     size_t source_first_device;
     const char *root;
@@ -1661,7 +1663,7 @@ static void netprof__schema_destroy(netprof__schema *s)
     netprof__release(&a, s);
 }
 
-/* Every public schema is the first member of a private one; the reference count is all that ever changes. */
+/* Every public schema is the first member of a private one; only the reference count ever changes. */
 static netprof__schema *netprof__schema_of(const netprof_schema *schema)
 {
     return (netprof__schema *)(uintptr_t)schema;
@@ -1727,7 +1729,7 @@ static int netprof__intern_grow(netprof_list *list)
     return 1;
 }
 
-/* One copy of each text: eight devices with the same 1890 names share them. NULL when out of memory. */
+/* Keeps one copy of each text: eight devices with the same 1890 names share them. NULL if out of memory. */
 static netprof__interned *netprof__intern(netprof_list *list, const char *text)
 {
     netprof__interned *slot;
@@ -1756,7 +1758,7 @@ static const char *netprof__intern_text(netprof_list *list, const char *text)
     return slot ? slot->text : "";
 }
 
-/* Room for one more element of an array of the list; 0 and the failure kept when there is none. */
+/* Makes room for one more element of an array of the list. Returns 0 and records the failure if out of memory. */
 static int netprof__list_room(netprof_list *list, void *array_pointer, size_t *capacity, size_t count, size_t size)
 {
     if (list->failed) return 0;
@@ -1822,7 +1824,7 @@ NETPROF_API void netprof_build_fact(netprof_list *list, const char *key, const c
     f->value = netprof__intern_text(list, value);
 }
 
-/* The name, or name#2, name#3 ... when the device has it already (ethtool strings may repeat). */
+/* The name, or name#2, name#3 ... if the device already has it (ethtool strings may repeat). */
 static const char *netprof__unique_name(netprof_list *list, const char *name)
 {
     size_t mark = list->schema->pub.device_count;
@@ -1888,7 +1890,7 @@ NETPROF_API const char *netprof_list_root(const netprof_list *list)
     return list->root;
 }
 
-/* A source failed: what it listed goes, the row that says so stays. */
+/* Drops what a failed source listed, but keeps the row with its status. */
 static void netprof__list_drop_source(netprof_list *list, int sys_errno)
 {
     netprof__schema *s = list->schema;
@@ -1982,7 +1984,7 @@ static int netprof__same_device(const netprof_device *a, const netprof_device *b
            a->flags == b->flags && a->first == b->first && a->count == b->count;
 }
 
-/* Same devices with the same counters in the same order: values of one fit the other. */
+/* True if both have the same devices and counters in the same order, so that values of one fit the other. */
 static int netprof__same_layout(const netprof_schema *a, const netprof_schema *b)
 {
     size_t i;
@@ -2014,26 +2016,26 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
 
 /* >>7.8 groups of files: one directory, one counter per file */
 
-#define NETPROF__CLOSED (-1) /* to be held, not open yet */
-#define NETPROF__LOOSE  (-2) /* opened anew for each reading */
+#define NETPROF__CLOSED (-1) /* to be held open, not open yet */
+#define NETPROF__LOOSE  (-2) /* opened for each reading */
 
 typedef struct netprof__group {
-    char *path;          /* the directory, root included */
-    int dirfd;           /* -1 when it could not be opened */
-    int *fds;            /* [count], or NULL: none held */
+    char *path;          /* the directory, including the root */
+    int dirfd;           /* -1 if it could not be opened */
+    int *fds;            /* [count], or NULL: no file is held open */
     size_t first, count; /* in the source's own numbering */
-    uint32_t *fast;      /* [fast_count] which of them are in the fast set */
+    uint32_t *fast;      /* [fast_count] indices of the counters in the fast set */
     size_t fast_count;
-    size_t promised; /* taken from the budget */
-    size_t skip;     /* bytes of the counter's name that are not the file's */
+    size_t promised; /* descriptors taken from the budget */
+    size_t skip;     /* length of the prefix of the counter's name that is not part of the file's name */
     netprof__parser parse;
 } netprof__group;
 
-/* The groups of a source; device i has groups[starts[i]] up to groups[starts[i + 1]]. */
+/* The groups of a source. Device i has groups[starts[i]] up to, but not including, groups[starts[i + 1]]. */
 typedef struct netprof__files {
     netprof_alloc alloc;
     netprof_hold hold;
-    int *fd_budget; /* descriptors that may still be held, shared by the context's sources */
+    int *fd_budget; /* descriptors that may still be held, shared by all sources of the context */
     netprof__group *groups;
     size_t *starts;
     size_t count, capacity, start_count, start_capacity;
@@ -2049,7 +2051,7 @@ static void netprof__group_close_files(netprof__group *g)
         }
 }
 
-/* Closes and forgets everything; ready for the next discovery. */
+/* Closes and forgets everything, ready for the next discovery. */
 static void netprof__files_clear(netprof__files *files)
 {
     size_t i;
@@ -2069,7 +2071,7 @@ static void netprof__files_clear(netprof__files *files)
     files->count = files->capacity = files->start_count = files->start_capacity = 0;
 }
 
-/* Call once for each device, in the list's order, before its groups. */
+/* Call once per device, in the order of the list, before its groups. */
 static netprof_err netprof__files_device(netprof__files *files)
 {
     if (!netprof__grow(&files->alloc, &files->starts, &files->start_capacity, files->start_count + 2,
@@ -2080,7 +2082,7 @@ static netprof_err netprof__files_device(netprof__files *files)
     return NETPROF_OK;
 }
 
-/* Opens a group on a directory; `first` is set when its first counter is listed. */
+/* Adds a group for a directory; its `first` is set when its first counter is listed. */
 static netprof_err netprof__files_group(netprof__files *files, const char *path, netprof__parser parse, size_t skip,
                                         netprof__group **out)
 {
@@ -2100,7 +2102,7 @@ static netprof_err netprof__files_group(netprof__files *files, const char *path,
     return NETPROF_OK;
 }
 
-/* Lists a counter of the group; the counters of one group must be listed one after another. */
+/* Lists a counter of the group. The counters of one group must be listed one after another. */
 static void netprof__group_counter(netprof__group *g, netprof_list *list, const netprof_counter *counter)
 {
     size_t index = netprof_list_counter(list, counter);
@@ -2109,7 +2111,7 @@ static void netprof__group_counter(netprof__group *g, netprof_list *list, const 
     g->count++;
 }
 
-/* Which counters of the group a fast sweep reads, so that it need not look at the others. */
+/* Finds the counters that a fast sweep reads, so that it can skip the others. */
 static netprof_err netprof__group_find_fast(netprof__files *files, netprof__group *g, const netprof_counter *c)
 {
     size_t i, n = 0;
@@ -2123,8 +2125,8 @@ static netprof_err netprof__group_find_fast(netprof__files *files, netprof__grou
     return NETPROF_OK;
 }
 
-/* Call once for each group, when its counters are listed: decides which of its files are held, within the budget;
-   they are opened at the first reading. */
+/* Call once per group, after its counters are listed. Decides which of its files are held open, within the budget; they
+   are opened at the first reading. */
 static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g, const netprof_list *list)
 {
     const netprof_counter *c;
@@ -2146,8 +2148,8 @@ static netprof_err netprof__group_hold(netprof__files *files, netprof__group *g,
     return NETPROF_OK;
 }
 
-/* The directory of a device that was removed and made again: its old descriptors are dead. 1 when there is another
-   one under the same name. */
+/* Reopens the directory of a device that was removed and created again, since the old descriptors are dead. Returns 1
+   if there is a new directory of the same name. */
 static int netprof__group_reopen(netprof__group *g)
 {
     int fd = netprof__open_dir(AT_FDCWD, g->path);
@@ -2162,8 +2164,8 @@ static int netprof__group_reopen(netprof__group *g)
     return 1;
 }
 
-/* Too many open files: from now on this group holds none; where it held none, other groups or the program have them
-   all, and its directory is let go: its files are then opened by their whole paths. 1 when that freed any. */
+/* Too many open files: this group gives up its descriptors for good. If it holds none (other groups or the program have
+   them all), it gives up its directory, and its files are opened by their full paths. Returns 1 if that freed any. */
 static int netprof__group_let_go(netprof__group *g)
 {
     size_t i;
@@ -2181,7 +2183,7 @@ static int netprof__group_let_go(netprof__group *g)
     return freed;
 }
 
-/* Reads on while a text without its newline may go on: what sysfs never needs, but an interrupted read may. */
+/* Reads on while a text without its newline may continue: sysfs never needs this, but an interrupted read may. */
 static ssize_t netprof__read_rest(int fd, char *text, size_t size, ssize_t got)
 {
     size_t used = got > 0 ? (size_t)got : 0;
@@ -2195,7 +2197,7 @@ static ssize_t netprof__read_rest(int fd, char *text, size_t size, ssize_t got)
     return (ssize_t)used;
 }
 
-/* A file of the group, by its whole path while the directory is not open (no descriptor was left for it). */
+/* Opens a file of the group, by its full path if the directory is not open (no descriptor was left for it). */
 static int netprof__open_entry(const netprof__group *g, const char *file)
 {
     const char *name = file;
@@ -2211,8 +2213,8 @@ static int netprof__open_entry(const netprof__group *g, const char *file)
     return fd < 0 ? -errno : fd;
 }
 
-/* One file into text. Returns the length or -errno. Held descriptors are opened on first use; too many open files
-   turns a held one into a loose one. */
+/* Reads one file into `text`; returns the length or -errno. A held descriptor is opened on first use; it is dropped
+   when the device behind it is gone. */
 static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *file, char *text, size_t size)
 {
     int fd = held ? *held : NETPROF__LOOSE, fresh = fd < 0, failed;
@@ -2235,10 +2237,10 @@ static ssize_t netprof__read_entry(netprof__group *g, int *held, const char *fil
     return n;
 }
 
-/* The text of a counter is short; more than this is not a number. */
+/* The text of a counter is short; anything longer is not a number. */
 #define NETPROF__NUMBER_TEXT 96
 
-/* Reads counter k of the group; *looked: a vanished directory is looked for once in a sweep. */
+/* Reads counter k of the group. *looked: a vanished directory is looked for only once per sweep. */
 static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_t k, int *looked)
 {
     char text[NETPROF__NUMBER_TEXT];
@@ -2265,7 +2267,7 @@ static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
 {
     size_t k;
     int looked = 0;
-    if (g->dirfd < 0) g->dirfd = netprof__open_dir(AT_FDCWD, g->path); /* perhaps there is a descriptor again */
+    if (g->dirfd < 0) g->dirfd = netprof__open_dir(AT_FDCWD, g->path); /* a descriptor may be free again */
     if (g->dirfd < 0) g->dirfd = -1;
     if (sweep->set == NETPROF_SET_FAST)
         for (k = 0; k < g->fast_count; k++)
@@ -2283,7 +2285,8 @@ static void netprof__files_read(netprof__files *files, size_t device, netprof_sw
         netprof__read_group(&files->groups[i], sweep);
 }
 
-/* All files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing. */
+/* Lists all files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing.
+   */
 static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path, const char *prefix,
                                       netprof__parser parse, int (*describe)(netprof_counter *c, const char *name))
 {
@@ -2307,7 +2310,7 @@ static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list,
 
 /* >>7.9 facts from files */
 
-/* Adds a fact from a file, if it can be read and is not empty. */
+/* Adds a fact from a file, if the file can be read and is not empty. */
 static void netprof__fact_from_file(netprof_list *list, const char *key, const char *dir, const char *file)
 {
     char path[1024], text[256];
@@ -2315,7 +2318,7 @@ static void netprof__fact_from_file(netprof_list *list, const char *key, const c
         netprof_list_fact(list, key, text);
 }
 
-/* The last component of what a link points to. */
+/* Adds the last component of a link's target. */
 static void netprof__fact_from_link(netprof_list *list, const char *key, const char *dir, const char *file)
 {
     char path[1024], target[1024];
@@ -2329,7 +2332,7 @@ static void netprof__fact_from_link(netprof_list *list, const char *key, const c
     netprof_list_fact(list, key, slash ? slash + 1 : target);
 }
 
-/* Bus facts of a PCI function from its sysfs directory (Documentation/ABI/testing/sysfs-bus-pci). */
+/* Facts of a PCI function from its sysfs directory (Documentation/ABI/testing/sysfs-bus-pci). */
 static void netprof__pci_facts(netprof_list *list, const char *dir)
 {
     static const char *const rows[][2] = {{"pci_speed", "/current_link_speed"},
@@ -2364,7 +2367,7 @@ static void netprof__fact_text(netprof_list *list, const char *key, const char *
     if (*value) netprof_list_fact(list, key, value);
 }
 
-/* A whole number of a file in a directory; 0 when there is none. */
+/* Reads a whole number from a file in a directory; returns 0 if there is none. */
 static int netprof__file_number(const char *dir, const char *file, uint64_t *value)
 {
     char path[1024], text[64];
@@ -2388,7 +2391,7 @@ static int netprof__file_exists(const char *dir, const char *file)
     return netprof__path(path, sizeof path, dir, file) && access(path, F_OK) == 0;
 }
 
-/* The name behind a link such as device/subsystem; "" when there is none. */
+/* The last component of the target of a link such as device/subsystem; "" if there is none. */
 static void netprof__link_target(const char *dir, const char *file, char *text, size_t size)
 {
     char path[1024], target[1024];
@@ -2401,14 +2404,14 @@ static void netprof__link_target(const char *dir, const char *file, char *text, 
 
 /* >>7.10 netlink */
 
-/* A netlink socket and its buffer. One that hears of links gets events and answers in the order in which they
-   happened, by the same call. */
+/* A netlink socket and its buffer. If it is subscribed to link events, it receives events and answers through the same
+   call, in the order in which they happened. */
 typedef struct netprof__nl {
     int fd, protocol;
-    int listens; /* it shall hear of links, and of queueing disciplines */
-    int hears;   /* the kernel let it */
+    int listens; /* should subscribe to events of links and queueing disciplines */
+    int hears;   /* is subscribed: the kernel allowed it */
     int heard;   /* something happened, or may have, since this was last cleared */
-    int small;   /* answers usually are */
+    int small;   /* answers are usually small */
     uint32_t sequence;
     unsigned char *buffer;
 } netprof__nl;
@@ -2419,11 +2422,12 @@ typedef struct netprof__nl {
 #define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
 #endif
 
-#define NETPROF__NL_BUFFER      32768 /* the most that the kernel puts into one datagram of a dump */
-#define NETPROF__NL_PAGE        3776  /* what it puts there without being given more room, pages being of 4 KiB */
-#define NETPROF__NL_PAGES       4     /* datagrams of that size, behind which a dump is a long one */
+#define NETPROF__NL_BUFFER 32768 /* bytes: the largest datagram of a dump that the kernel sends */
+/* bytes: the datagram that the kernel sends if given no more room, with pages of 4 KiB */
+#define NETPROF__NL_PAGE        3776
+#define NETPROF__NL_PAGES       4 /* after this many datagrams of that size, a dump counts as long */
 #define NETPROF__NL_TRIES       4
-#define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went meanwhile */
+#define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went during it */
 
 #define NETPROF__NLM_F_MULTI     0x2
 #define NETPROF__NLM_F_DUMP_INTR 0x10
@@ -2463,7 +2467,7 @@ typedef struct netprof__attr {
     size_t size;
 } netprof__attr;
 
-/* The attribute at *at, which moves on. 0 at the end, and at anything that does not fit into the rest. */
+/* Reads the attribute at *at and advances. Returns 0 at the end, and at anything that does not fit into the rest. */
 static int netprof__next_attr(const unsigned char *data, size_t size, size_t *at, netprof__attr *attr)
 {
     size_t length;
@@ -2482,7 +2486,7 @@ static uint32_t netprof__attr_u32(const netprof__attr *attr)
     return attr->size >= 4 ? netprof__u32_at(attr->data) : attr->size ? attr->data[0] : 0;
 }
 
-/* A text attribute: its 0 byte may be missing. */
+/* Copies a text attribute, which may lack its 0 byte. */
 static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
 {
     size_t n = attr->size < size - 1 ? attr->size : size - 1;
@@ -2490,7 +2494,7 @@ static void netprof__attr_text(const netprof__attr *attr, char *to, size_t size)
     to[n] = 0;
 }
 
-/* Appends an attribute; `size` bytes of data, which may be none. Returns where it begins. */
+/* Appends an attribute with `size` bytes of data (may be 0). Returns its offset. */
 static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned type, const void *data, size_t size)
 {
     uint16_t head[2];
@@ -2505,22 +2509,23 @@ static size_t netprof__put_attr(unsigned char *request, size_t *at, unsigned typ
 
 typedef int (*netprof__nl_visit)(void *user, unsigned type, const unsigned char *body, size_t size);
 
-/* What a socket hears that nobody asked for: of all that is asked for here, only statistics come outside of dumps. */
+/* True for a message that is an event, not an answer: of all answers, only statistics come outside of dumps. */
 static int netprof__is_event(unsigned type, unsigned flags)
 {
     return type >= NETPROF__RTM_NEWLINK && type != NETPROF__RTM_NEWSTATS && !(flags & NETPROF__NLM_F_MULTI);
 }
 
-/* What its groups tell of filters and actions says nothing about what is counted here, and may be thousands. */
+/* True for events that matter here. The groups also report filters and actions, perhaps thousands of them, which are
+   not counted here. */
 static int netprof__is_news(unsigned type)
 {
     return type == NETPROF__RTM_NEWLINK || type == NETPROF__RTM_DELLINK || type == NETPROF__RTM_NEWQDISC ||
            type == NETPROF__RTM_DELQDISC;
 }
 
-/* The messages of one datagram, in turn; others' (another sequence number) are passed over, and events set *heard
-   (NULL: the socket hears none). visit() returns 0 or an errno. Returns 1 when the answer is complete, 0 when more is
-   to come, or -errno (of the kernel, of visit(), EBADMSG for what is no netlink message). */
+/* Handles the messages of one datagram in turn. Messages with another sequence number are skipped; events set *heard
+   (NULL: the socket is not subscribed). visit() returns 0 or an errno. Returns 1 if the answer is complete, 0 if more
+   is to come, or -errno (from the kernel, from visit(), EBADMSG for anything that is not a netlink message). */
 static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t sequence, int *interrupted, int *heard,
                              netprof__nl_visit visit, void *user)
 {
@@ -2538,7 +2543,7 @@ static int netprof__nl_parse(const unsigned char *data, size_t size, uint32_t se
         }
         if (!ours) continue;
         *interrupted |= (flags & NETPROF__NLM_F_DUMP_INTR) != 0;
-        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno, or 0; DONE may have none */
+        if (type == 2 || type == 3) { /* NLMSG_ERROR, NLMSG_DONE: a negative errno or 0; DONE may lack it */
             code = length >= 20 ? (int)netprof__u32_at(message + 16) : type == 2 ? -EBADMSG : 0;
             return code < 0 && code > -4096 ? code : 1;
         }
@@ -2560,9 +2565,9 @@ static void netprof__nl_close(netprof__nl *nl)
 }
 
 #define NETPROF__OF_LINKS  1 /* RTMGRP_LINK */
-#define NETPROF__OF_QUEUES 8 /* RTMGRP_TC: also of filters and actions, which may be many */
+#define NETPROF__OF_QUEUES 8 /* RTMGRP_TC: also reports filters and actions, which may be many */
 
-/* 1 when the socket hears of these groups from here on. */
+/* Subscribes the socket to these groups; returns 1 on success. */
 static int netprof__nl_join(int fd, uint32_t groups)
 {
     struct {
@@ -2575,8 +2580,8 @@ static int netprof__nl_join(int fd, uint32_t groups)
     return NETPROF_OS_BIND(fd, (const struct sockaddr *)(const void *)&address, sizeof address) == 0;
 }
 
-/* 0 or an errno. Strict checking makes the kernel honour what a request asks for, where it can (Linux 4.20); the
-   time-out keeps a lost reply from hanging the program. */
+/* Opens the socket; returns 0 or an errno. Strict checking makes the kernel honour the filters of a request, where it
+   can (Linux 4.20). The timeout keeps a lost reply from hanging the program. */
 static int netprof__nl_open(netprof__nl *nl)
 {
     int one = 1;
@@ -2589,14 +2594,14 @@ static int netprof__nl_open(netprof__nl *nl)
     setsockopt(nl->fd, 270, 12, &one, sizeof one); /* SOL_NETLINK, NETLINK_GET_STRICT_CHK */
     setsockopt(nl->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     nl->hears = nl->listens && netprof__nl_join(nl->fd, NETPROF__OF_LINKS | NETPROF__OF_QUEUES);
-    nl->heard = 1; /* nobody knows what happened before */
+    nl->heard = 1; /* what happened before is unknown */
     return 0;
 }
 
-#define NETPROF__NL_LEFT 4096 /* datagrams: more than a socket's queue holds, and the rest of a dump */
+#define NETPROF__NL_LEFT 4096 /* datagrams: more than a socket's queue holds, plus the rest of a dump */
 
-/* Takes out of the queue what is still to come, the rest of a dump too, or the kernel would be busy with it. 0: the
-   socket is of no use any more. */
+/* Empties the queue, including the rest of a dump, which would otherwise keep the kernel busy. Returns 0 if the socket
+   is no longer usable. */
 static int netprof__nl_drain(const netprof__nl *nl)
 {
     int left;
@@ -2607,26 +2612,27 @@ static int netprof__nl_drain(const netprof__nl *nl)
     return 1;
 }
 
-/* What follows a lost or garbled reply cannot be told from it: it is thrown away. A socket that hears of links stays,
-   for its queue overflows whenever much happens between two sweeps, and another one would be of the namespace that the
-   thread is in now. Any other is opened anew next time. */
+/* Cleans up after a lost or garbled reply: whatever follows it cannot be trusted and is thrown away. A subscribed
+   socket stays open: its queue overflows whenever much happens between two sweeps, and a new one would belong to the
+   namespace that the thread is in now. Any other socket is reopened next time. */
 static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
 {
     nl->heard = 1;
-    if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1; /* the program closed it; the number may be its own */
+    /* the program closed it; the number may be its own now */
+    if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1;
     if (nl->fd >= 0 && (!nl->hears || !netprof__nl_drain(nl))) netprof__nl_close(nl);
     return -sys_errno;
 }
 
-/* The room for the next datagram, of which some came already. The kernel makes ready, and may clear, as much as it was
-   ever given: with small answers that is most of the cost. */
+/* The buffer size for the next datagram, after `came` datagrams. The kernel prepares, and may clear, as much as it was
+   ever offered; with small answers that is most of the cost. */
 static size_t netprof__nl_room(const netprof__nl *nl, int came)
 {
     return nl->small && came < NETPROF__NL_PAGES ? NETPROF__NL_PAGE : NETPROF__NL_BUFFER;
 }
 
-/* One datagram: its size, or -errno. rtnetlink answers before send() returns: what is not there then has found no room
-   behind the events, and is not waited for. */
+/* Receives one datagram; returns its size or -errno. rtnetlink answers before send() returns: an answer that is not
+   there by then found no room after the events, and is not waited for. */
 static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
 {
     ssize_t n;
@@ -2637,12 +2643,12 @@ static ssize_t netprof__nl_receive(netprof__nl *nl, size_t room)
     if (n == 0) return -EBADMSG;
     if ((size_t)n <= room) return n;
     if (room == NETPROF__NL_BUFFER) return -EMSGSIZE;
-    nl->small = 0; /* larger pages, say */
+    nl->small = 0; /* pages are larger than assumed */
     return -ENOBUFS;
 }
 
-/* Sends a request, whose length and sequence number are filled in, and visits the answer. 0, NL_INTERRUPTED or
-   -errno. */
+/* Sends a request, after filling in its length and sequence number, and visits the answer. Returns 0,
+   NETPROF__NL_INTERRUPTED or -errno. */
 static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size, netprof__nl_visit visit, void *user)
 {
     uint32_t length = (uint32_t)size;
@@ -2666,13 +2672,14 @@ static int netprof__nl_ask(netprof__nl *nl, unsigned char *request, size_t size,
     return result < 0 ? result : interrupted ? NETPROF__NL_INTERRUPTED : 0;
 }
 
-/* Whether to ask again: the reply had no room, another dump was under way, or the list changed during it. */
+/* True if the request should be repeated: the reply found no room, another dump was running, or the list changed during
+   it. */
 static int netprof__nl_again(int result)
 {
     return result == NETPROF__NL_INTERRUPTED || result == -ENOBUFS || result == -EBUSY;
 }
 
-/* A dump request: header, zeroed body of that type. */
+/* A dump request of that type: the header and a zeroed body. */
 static void netprof__nl_request(unsigned char *request, size_t size, unsigned type)
 {
     uint16_t word = (uint16_t)type, flags = 0x301; /* NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH */
@@ -2681,7 +2688,7 @@ static void netprof__nl_request(unsigned char *request, size_t size, unsigned ty
     memcpy(request + 6, &flags, 2);
 }
 
-/* -1 when there is none to be had. */
+/* Opens a socket that is subscribed to link events; -1 if that is not possible. */
 static int netprof__events_open(void)
 {
     int fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); /* NETLINK_ROUTE */
@@ -2692,7 +2699,8 @@ static int netprof__events_open(void)
     return fd;
 }
 
-/* 1 when something happened since the last call. What happened is not looked at: ENOBUFS says that some was lost. */
+/* Returns 1 if something happened since the last call. The events themselves are not looked at; ENOBUFS means that some
+   were lost. */
 static int netprof__events_poll(int fd)
 {
     char data[256];
@@ -2722,7 +2730,7 @@ typedef struct netprof__ifreq {
 #define NETPROF__SIOCGIFINDEX 0x8933
 #define NETPROF__SIOCETHTOOL  0x8946
 
-/* linux/ethtool.h; `data` starts with the command. 0 or an errno. */
+/* linux/ethtool.h; `data` begins with the command. Returns 0 or an errno. */
 static int netprof__ethtool_ioctl(int fd, const char *name, unsigned long request, netprof__ifreq *ifreq)
 {
     int result;
@@ -2747,35 +2755,35 @@ typedef struct netprof__part {
     netprof_source source;
     void *user;
     size_t first_counter, counter_count, first_device, device_count;
-    uint32_t missing[2]; /* for each set: vanished values that looking again did not explain */
+    uint32_t missing[2]; /* per set: number of vanished values that a rescan did not explain */
     int stale;
 } netprof__part;
 
 struct netprof {
     netprof_alloc alloc;
     netprof_hold hold;
-    char *root; /* "" or without its final '/' */
+    char *root; /* "", or the root without a final '/' */
     int pid, threads, no_rescan;
     int fd_budget;
-    int torn; /* a discovery failed half-way: the sources no longer fit the schema */
+    int torn; /* a discovery failed half-way: the sources no longer match the schema */
     netprof__filter include, exclude, fast;
     netprof__part *parts;
     size_t part_count, part_capacity;
     const netprof_schema *schema;
-    struct netprof__tcp *tcp;   /* part of the source of that name, once a socket is added */
-    struct netprof__user *user; /* likewise */
+    struct netprof__tcp *tcp;   /* state of the source tcp, once a socket was added */
+    struct netprof__user *user; /* likewise for the source user */
 };
 
-/* Built-in sources: each makes its state and its table of functions. */
+/* Built-in sources: each creates its state and its table of functions. */
 typedef netprof_err (*netprof__maker)(netprof *np, netprof_source *source, void **user);
 
 /* ---- >>8 implementation: sources ---- */
 
 /* >>8.1 source cxi: HPE Cassini, /sys/class/cxi and /run/cxi
 
-   Telemetry (driver shs-cxi-driver, cass_telem.c): one file per item, "value@seconds.nanoseconds"; 56-bit counters
-   unless the table says otherwise; the longest matching prefix of a name decides. Checked against the full list of
-   items by the tests. */
+   Telemetry (driver shs-cxi-driver, cass_telem.c): one file per item, "value@seconds.nanoseconds". Counters have 56
+   bits unless the table says otherwise; the longest matching prefix of a name decides. The tests check the table
+   against the full list of items. */
 
 static const struct netprof__cxi_row {
     const char *prefix, *unit;
@@ -2874,7 +2882,7 @@ static const struct netprof__cxi_row {
     {"tou_tou_oxe_num_idles", "cycles", NETPROF_KIND_COUNTER, 56},
 };
 
-/* Few, cheap, decisive: volume, pause, host back-pressure, matching, translation, losses, link quality. */
+/* Few, cheap and decisive: volume, pause, host back-pressure, matching, translation, losses, link quality. */
 static const char *const netprof__cxi_fast[] = {
     "hni_sts_tx_ok_octets",
     "hni_sts_rx_ok_octets",
@@ -2912,7 +2920,7 @@ static const char *const netprof__cxi_fast[] = {
     "hni_llr_rx_replay_event",
 };
 
-/* Retry handler (libcxi retry_handler/stats.c): these go up and down, the rest counts. */
+/* Retry handler (libcxi retry_handler/stats.c): these go up and down, all others are counters. */
 static const char *const netprof__cxi_rh_gauges[] = {
     "srb_in_use",     "spt_in_use",         "smt_in_use",        "sct_in_use",
     "trs_in_use",     "mst_in_use",         "tct_in_use",        "nid_value",
@@ -2926,7 +2934,7 @@ typedef struct netprof__cxi {
     uint64_t signature;
 } netprof__cxi;
 
-/* Entries of telemetry/ and of the retry handler's directory that are no counters. */
+/* Entries of telemetry/ and of the retry handler's directory that are not counters. */
 static int netprof__cxi_skipped(const char *name)
 {
     static const char *const names[] = {"ALL-in-binary", "reset_counters", "config"};
@@ -2955,7 +2963,7 @@ static void netprof__cxi_describe(netprof_counter *c, const char *name)
         c->flags = NETPROF_STAMPED | NETPROF_FAST;
 }
 
-/* The NICs of a node have the same items: what the previous one has at this place needs no second look-up. */
+/* The NICs of a node have the same items: if the previous one has the same name in this place, it saves the look-up. */
 static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter *c, const char *name)
 {
     const netprof__schema *s = list->schema;
@@ -2978,7 +2986,7 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     int failed;
     netprof__path(path, sizeof path, device_path, "/telemetry");
     failed = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
-    if (failed == -EMFILE || failed == -ENFILE) cxi->signature = 0; /* the next take looks again */
+    if (failed == -EMFILE || failed == -ENFILE) cxi->signature = 0; /* the next take rescans */
     if (failed && failed != -ENOMEM) {
         netprof_list_fact(list, "telemetry_error", strerror(-failed));
         netprof_list_state(list, netprof_status_of_errno(-failed), -failed, path);
@@ -2996,7 +3004,7 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     return failed == -ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
-/* "%d" of a 32-bit counter: negative once it passed 2^31. */
+/* A 32-bit counter printed with "%d": negative from 2^31 on. */
 static int netprof__parse_int32(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     int failed = netprof__parse_number(text, size, value, stamp_ns);
@@ -3015,7 +3023,7 @@ static int netprof__cxi_describe_rh(netprof_counter *c, const char *name)
     return !netprof__cxi_skipped(name);
 }
 
-/* time_0 .. time_9: when the link came up again, a ring of ten. */
+/* time_0 .. time_9: the last ten times at which the link came up again, as a ring. */
 static int netprof__cxi_describe_restart(netprof_counter *c, const char *name)
 {
     c->kind = NETPROF_KIND_STATE;
@@ -3031,7 +3039,7 @@ static int netprof__cxi_describe_property(netprof_counter *c, const char *name)
     return is_error || strcmp(name, "link") == 0;
 }
 
-/* The first name in a directory: device/net/ holds the one interface of a NIC. */
+/* Adds the first name in a directory: device/net/ holds the one interface of a NIC. */
 static void netprof__fact_from_first_entry(netprof_list *list, const netprof_alloc *a, const char *key, const char *dir,
                                            char *name, size_t size)
 {
@@ -3046,7 +3054,7 @@ static void netprof__fact_from_first_entry(netprof_list *list, const netprof_all
     netprof__names_free(&names);
 }
 
-/* Drivers without device/net: the interface whose device is the same PCI function. */
+/* For drivers without device/net: finds the interface whose device is the same PCI function. */
 static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, const char *device, char *name, size_t size)
 {
     netprof__names names;
@@ -3067,7 +3075,7 @@ static void netprof__cxi_find_netdev(netprof__cxi *cxi, netprof_list *list, cons
 
 static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char *device)
 {
-    /* C1 first, C2 where it differs: the first that can be read is taken */
+    /* Cassini 1 first, then Cassini 2 where it differs: the first file that can be read is used. */
     static const char *const rows[][2] = {{"cassini_version", "/properties/cassini_version"},
                                           {"speed_mbps", "/properties/speed"},
                                           {"link", "/port/link"},
@@ -3122,7 +3130,7 @@ static netprof_err netprof__cxi_device(netprof__cxi *cxi, netprof_list *list, co
     snprintf(path, sizeof path, "%s/telemetry", device);
     if (stat(path, &st) == 0) identity = (uint64_t)st.st_ino;
     snprintf(path, sizeof path, "%s/physfn", device);
-    if (access(path, F_OK) == 0) flags = NETPROF_DEVICE_VIRTUAL; /* an SR-IOV function: its port counts for it */
+    if (access(path, F_OK) == 0) flags = NETPROF_DEVICE_VIRTUAL; /* an SR-IOV function: the port counts its traffic */
     netprof_list_device(list, name, identity, flags);
     netprof__cxi_facts(cxi, list, device);
     if (netprof__files_device(&cxi->files) || netprof__cxi_telemetry(cxi, list, device)) return NETPROF_ERR_NOMEM;
@@ -3195,32 +3203,35 @@ static netprof_err netprof__make_cxi(netprof *np, netprof_source *source, void *
 
 /* >>8.2 source netdev: the links of a network namespace
 
-   Live: rtnetlink. One RTM_GETSTATS dump reads the 64-bit statistics of every link (kernel net/core/rtnetlink.c,
-   linux/if_link.h: IFLA_STATS_LINK_64); names, kinds, masters and carrier come from RTM_GETLINK at discovery and
-   again only after an event of the group RTNLGRP_LINK (or RTNLGRP_TC). What a link's root queueing discipline dropped
-   and holds back is asked for in a sweep of all counters, by one RTM_GETQDISC dump (linux/pkt_sched.h, TCA_STATS2):
-   the root alone, because its figures include those of the classes and queues below it; links without a queue of
-   their own ("noqueue") have no such counters. Before Linux 4.7 each sweep is an RTM_GETLINK dump with
-   IFLA_STATS64; the 32-bit IFLA_STATS is never used. The sockets belong to the network namespace of the thread that
-   opened the context, whatever it enters later.
+   On the live system: rtnetlink. One RTM_GETSTATS dump reads the 64-bit statistics of every link (kernel
+   net/core/rtnetlink.c, linux/if_link.h: IFLA_STATS_LINK_64). Names, kinds, masters and carrier come from RTM_GETLINK,
+   at discovery and again only after an event of the groups RTNLGRP_LINK or RTNLGRP_TC. A sweep of all counters also
+   makes one RTM_GETQDISC dump (linux/pkt_sched.h, TCA_STATS2) for what each link's root queueing discipline dropped and
+   holds back; only the root, because its figures include those of its classes and queues. Links without a queue
+   ("noqueue") have no such counters. Before Linux 4.7 each sweep is an RTM_GETLINK dump with IFLA_STATS64; the 32-bit
+   IFLA_STATS is never used. The sockets belong to the network namespace of the thread that opened the context, even
+   if that thread enters another one later.
 
-   Under another root, or without netlink: ROOT/sys/class/net. What has no statistics directory there, and everything
-   when a pid is given, comes from proc: ROOT/proc/PID/net/dev, or ROOT/proc/1/net/dev, because proc/net is self/net
-   even through a bind mount; without a process 1 there, ROOT/proc/net/dev.
+   Under another root, or without netlink: ROOT/sys/class/net. Links without a statistics directory there, and all links
+   if a pid is given, are read from ROOT/proc/PID/net/dev, or ROOT/proc/1/net/dev, because proc/net is self/net even
+   through a bind mount; if process 1 is not there, from ROOT/proc/net/dev.
 
-   Each byte counts once: PHYSICAL is a link with a bus device and no kind of its own. All else is VIRTUAL, namely
-   what lies on top of a port (bond, VLAN, bridge), what never leaves the node (lo, veth), an SR-IOV function whose
-   PF is here too, a switchdev representor, and what lies below a master that is itself a port: hv_netvsc and
-   net_failover count in their own statistics what went through the VF that they enslave. A function whose PF is
-   elsewhere (a guest, a container that was given a VF) is the port of its node. A link that is known from
-   /proc/net/dev only is neither: nothing there tells what it is. */
+   Each byte counts once. PHYSICAL is a link with a bus device and no kind of its own. VIRTUAL is everything else: links
+   on top of a port (bond, VLAN, bridge), links that never leave the node (lo, veth), an SR-IOV function whose PF is
+   here too, a switchdev representor, and links below a master that is itself a port: hv_netvsc and net_failover include
+   in their own statistics the traffic of the VF that they enslave. A function whose PF is elsewhere (a guest, a
+   container that was given a VF) is the port of its node. A link known only from /proc/net/dev is neither, since that
+   file does not say what it is. */
 
-#define NETPROF__STATS64        25 /* of struct rtnl_link_stats64 in Linux 6.x; shorter and longer ones are understood */
+/* Fields of struct rtnl_link_stats64 in Linux 6.x; shorter and longer structs are understood, too. */
+#define NETPROF__STATS64        25
 #define NETPROF__NETDEV_COLUMNS 32
-#define NETPROF__CARRIER        NETPROF__STATS64       /* the first of three columns that come from RTM_GETLINK */
-#define NETPROF__QDISC          (NETPROF__CARRIER + 3) /* the first of those that come from RTM_GETQDISC */
-#define NETPROF__QDISC_MASK     (0xfu << NETPROF__QDISC)
-#define NETPROF__STATS64_MASK   (((uint32_t)1 << NETPROF__STATS64) - 1)
+/* The first of three columns that come from RTM_GETLINK. */
+#define NETPROF__CARRIER NETPROF__STATS64
+/* The first of the columns that come from RTM_GETQDISC. */
+#define NETPROF__QDISC        (NETPROF__CARRIER + 3)
+#define NETPROF__QDISC_MASK   (0xfu << NETPROF__QDISC)
+#define NETPROF__STATS64_MASK (((uint32_t)1 << NETPROF__STATS64) - 1)
 
 typedef struct netprof__column {
     const char *name, *unit;
@@ -3228,7 +3239,7 @@ typedef struct netprof__column {
     uint16_t flags;
 } netprof__column;
 
-/* In the order of struct rtnl_link_stats64; a driver may keep 32 bits inside: a decrease is a reset then. */
+/* In the order of struct rtnl_link_stats64. A driver may count in 32 bits internally: a decrease is then a reset. */
 static const netprof__column netprof__netdev_columns[NETPROF__NETDEV_COLUMNS] = {
     {"rx_packets", "packets", NETPROF_KIND_COUNTER, 64, NETPROF_FAST},
     {"tx_packets", "packets", NETPROF_KIND_COUNTER, 64, NETPROF_FAST},
@@ -3264,38 +3275,38 @@ static const netprof__column netprof__netdev_columns[NETPROF__NETDEV_COLUMNS] = 
     {"qdisc_backlog", "bytes", NETPROF_KIND_GAUGE, 32, 0},
 };
 
-/* /proc/net/dev adds several statistics up in these (net/core/net-procfs.c): they keep names of their own, so that
-   rx_drop (dropped + missed) is never taken for rx_dropped. */
+/* Columns of /proc/net/dev that are sums of several statistics (net/core/net-procfs.c). They keep names of their own,
+   so that rx_drop (dropped + missed) is not mistaken for rx_dropped. */
 static const netprof__column netprof__procdev_merged[] = {
     {"rx_drop", "packets", NETPROF_KIND_COUNTER, 64, NETPROF_FAST},
     {"rx_frame", "errors", NETPROF_KIND_COUNTER, 64, 0},
     {"tx_carrier", "errors", NETPROF_KIND_COUNTER, 64, 0},
 };
 
-/* ... and these are one statistic each under a shorter title. */
+/* Columns of /proc/net/dev that are one statistic each, under a shorter title. */
 static const char *const netprof__procdev_same[][2] = {
     {"rx_errs", "rx_errors"},  {"rx_fifo", "rx_fifo_errors"}, {"rx_multicast", "multicast"}, {"tx_errs", "tx_errors"},
     {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
 };
 
-/* What discovery learns of one link. */
+/* The result of discovery for one link. */
 typedef struct netprof__link {
     uint32_t ifindex, master, lower, mtu, type, carrier_up, carrier_down, netnsid;
     uint8_t carrier, operstate, has_carrier, has_up, has_down, has_mtu, has_netnsid;
-    uint8_t has_bus, is_function; /* a device of a bus; an SR-IOV function whose PF is here */
+    uint8_t has_bus, is_function; /* has a bus device; is an SR-IOV function whose PF is here */
     char name[64], kind[32], qdisc[32], port[32], mac[100], bus[32], bus_device[64];
 } netprof__link;
 
-/* What reading needs to know of one link; slots are in the order of the devices. */
+/* What a sweep needs for one link; slots are in the order of the devices. */
 typedef struct netprof__netdev_slot {
     uint32_t ifindex, master;
-    uint32_t mask;  /* the columns that were listed, one after another from `first` */
+    uint32_t mask;  /* columns that were listed, one after another from `first` */
     uint32_t fast;  /* those of them that are in the fast set */
-    uint32_t round; /* of the last sweep that found it */
+    uint32_t round; /* the last sweep that found it */
     size_t first;
     uint32_t carrier[3]; /* state, up count, down count */
     uint32_t qdisc[4];   /* drops, overlimits, requeues, backlog */
-    uint8_t qdisc_known; /* one bit each: told by the kernel in this sweep */
+    uint8_t qdisc_known; /* one bit each: reported by the kernel in this sweep */
     uint8_t has_queue;   /* the link has a root queueing discipline that counts */
     uint8_t from_proc;
     char name[64];
@@ -3307,7 +3318,7 @@ typedef struct netprof__procdev {
     char path[512];
     char *text;
     size_t size;
-    char header[512]; /* as at discovery: another one means other columns */
+    char header[512]; /* as at discovery: a different one means different columns */
     char names[NETPROF__PROC_COLUMNS][32];
     size_t count;
 } netprof__procdev;
@@ -3317,7 +3328,7 @@ typedef struct netprof__netdev {
     netprof__files files;
     netprof__netdev_slot *slots;
     size_t slot_count, slot_capacity;
-    netprof__link *links; /* while discovering */
+    netprof__link *links; /* only during discovery */
     size_t link_count, link_capacity;
     char class_path[512];
     uint64_t signature;
@@ -3325,8 +3336,8 @@ typedef struct netprof__netdev {
     uint32_t round;
     int proc_used, live, by_netlink, out_of_memory;
     netprof__nl route;
-    int no_stats_dump; /* a kernel without RTM_GETSTATS */
-    int qdisc_errno;   /* why the last sweep has no figures of queueing disciplines */
+    int no_stats_dump; /* the kernel lacks RTM_GETSTATS */
+    int qdisc_errno;   /* why the last sweep got no figures of queueing disciplines */
     size_t hint;       /* the slot that comes next in the kernel's order */
 } netprof__netdev;
 
@@ -3340,7 +3351,7 @@ static const netprof__link *netprof__link_by_index(const netprof__link *links, s
     return NULL;
 }
 
-/* Names of the ports of other functions as a switchdev driver shows them: pf0vf3, pf0sf88, c1pf0vf1. */
+/* True for the names that a switchdev driver gives to the ports of other functions: pf0vf3, pf0sf88, c1pf0vf1. */
 static int netprof__is_representor(const char *port)
 {
     if (*port == 'c' && netprof__digit(port[1])) port += 1 + strspn(port + 1, "0123456789");
@@ -3349,14 +3360,15 @@ static int netprof__is_representor(const char *port)
     return strncmp(port, "vf", 2) == 0 || strncmp(port, "sf", 2) == 0;
 }
 
-/* A port of its own: on a bus, on top of nothing, of no kind that software makes (IPoIB parents have one). */
+/* True for a port of its own: on a bus, on top of nothing, not of a kind made by software (IPoIB parents have a kind).
+   */
 static int netprof__is_port(const netprof__link *link)
 {
     return link->has_bus && (!link->lower || link->lower == link->ifindex) &&
            (!*link->kind || strcmp(link->kind, "ipoib") == 0);
 }
 
-/* The kind in words, and PHYSICAL or VIRTUAL: see the top of this part. */
+/* Returns the kind in words and sets PHYSICAL or VIRTUAL: see the top of section 8.2. */
 static const char *netprof__classify(const netprof__link *links, size_t count, const netprof__link *link,
                                      unsigned *flags)
 {
@@ -3373,7 +3385,7 @@ static const char *netprof__classify(const netprof__link *links, size_t count, c
     return *link->kind ? link->kind : "physical";
 }
 
-/* Mbit/s, or 0 when unknown: -1, 65535 and 4294967295 all mean that, and so does a number that is none. */
+/* Mbit/s, or 0 if unknown: drivers report that as -1, 65535 or 4294967295. */
 static uint32_t netprof__known_speed(uint64_t speed)
 {
     return speed >= UINT32_MAX || speed == 65535 ? 0 : (uint32_t)speed;
@@ -3381,7 +3393,8 @@ static uint32_t netprof__known_speed(uint64_t speed)
 
 /* >>8.2.2 facts of a link */
 
-/* struct ethtool_link_settings: the first reply tells, negated, how many words its masks have; the second has them. */
+/* struct ethtool_link_settings. The first reply holds the negated number of words of its masks; the second one has the
+   settings. */
 static int netprof__link_settings(int fd, const char *name, uint32_t *speed, unsigned *duplex)
 {
     uint32_t words[12 + 3 * 128];
@@ -3424,7 +3437,7 @@ static void netprof__bus_facts(netprof_list *list, const char *device)
         netprof__fact_from_file(list, "numa_node", device, "/numa_node");
 }
 
-/* Speed and duplex, asked for anew at each discovery: a link that was down has none, and may have one later. */
+/* Speed and duplex, read again at each discovery: a link that was down has none, and may have one later. */
 static void netprof__speed_facts(netprof_list *list, const char *dir, const char *name, int fd)
 {
     static const char *const words[] = {"half", "full"};
@@ -3455,7 +3468,7 @@ static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, c
     netprof_list_fact(list, "lower", text);
 }
 
-/* dir: the link in sysfs, "" when that shows another namespace; device: its bus device, "" when it has none. */
+/* dir: the link in sysfs, "" if sysfs shows another namespace. device: its bus device, "" if it has none. */
 static void netprof__netdev_facts(netprof_list *list, const netprof__netdev *nd, const netprof__link *link,
                                   const char *kind, const char *dir, const char *device, int ioctl_fd)
 {
@@ -3513,7 +3526,7 @@ static void netprof__column_counter(netprof_counter *c, const netprof__column *c
     c->flags = column->flags;
 }
 
-/* Lists a column of a slot; what is listed lies one after another. */
+/* Lists a column of a slot. Listed columns are stored one after another. */
 static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list, size_t bit, const netprof_counter *c)
 {
     size_t index = netprof_list_counter(list, c);
@@ -3524,10 +3537,10 @@ static void netprof__slot_counter(netprof__netdev_slot *slot, netprof_list *list
         slot->fast |= (uint32_t)1 << bit;
 }
 
-/* A statistic by its name: unit, kind and width from the tables; of an unknown one only that it counts. */
+/* Describes a statistic by name: unit, kind and width from the tables; an unknown one is a 64-bit counter. */
 static int netprof__netdev_describe(netprof_counter *c, const char *name)
 {
-    const char *listed = c->name; /* differs from `name` by the prefix of its group */
+    const char *listed = c->name; /* may have the prefix of its group, unlike `name` */
     size_t i;
     for (i = 0; i < NETPROF__NETDEV_COLUMNS; i++)
         if (strcmp(netprof__netdev_columns[i].name, name) == 0) netprof__column_counter(c, &netprof__netdev_columns[i]);
@@ -3538,7 +3551,7 @@ static int netprof__netdev_describe(netprof_counter *c, const char *name)
     return 1;
 }
 
-/* Every listed counter of a slot gets the same status. */
+/* Gives every listed counter of a slot the same status. */
 static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep *sweep, netprof_status status,
                                  int sys_errno)
 {
@@ -3556,8 +3569,8 @@ static void netprof__slot_failed(const netprof__netdev_slot *slot, netprof_sweep
 
 /* >>8.2.4 /proc/net/dev */
 
-/* The columns' names from the second line, "face |bytes packets ...|bytes ..."; returns where the first link's line
-   begins, or 0 when this is no such file. A pure function of the text. */
+/* Parses the names of the columns from the second line, "face |bytes packets ...|bytes ...". Returns the offset of the
+   first link's line, or 0 if this is not such a file. A pure function of the text. */
 static size_t netprof__parse_procdev_header(const char *text, size_t size, char names[][32], size_t *count)
 {
     const char *end = text + size, *p = (const char *)memchr(text, '\n', size), *line_end, *word;
@@ -3586,8 +3599,8 @@ static size_t netprof__parse_procdev_header(const char *text, size_t size, char 
     return *count ? (size_t)(line_end + 1 - text) : 0;
 }
 
-/* One line: the name ends at the LAST colon ("eth0:1: 5", "ibr10:30:5"), for the numbers have none. Returns how many
-   numbers there are, or -1 when it is no such line. A pure function of the text. */
+/* Parses one line. The name ends at the LAST colon ("eth0:1: 5", "ibr10:30:5"), since numbers contain none. Returns how
+   many numbers there are, or -1 if it is not such a line. A pure function of the text. */
 static int netprof__parse_procdev_line(const char *line, size_t size, char *name, size_t name_size, uint64_t *values,
                                        size_t room)
 {
@@ -3620,7 +3633,7 @@ static void netprof__procdev_path(const netprof *np, char *path, size_t size)
     if (access(path, R_OK) != 0) snprintf(path, size, "%s/proc/net/dev", root);
 }
 
-/* Reads the file whole into nd's text, which grows as needed. Length or -errno. */
+/* Reads the file whole into proc->text, which grows as needed. Returns the length or -errno. */
 static ssize_t netprof__procdev_read(const netprof_alloc *a, netprof__procdev *proc)
 {
     for (;;) {
@@ -3635,7 +3648,7 @@ static ssize_t netprof__procdev_read(const netprof_alloc *a, netprof__procdev *p
     }
 }
 
-/* The slot of a name; the search starts behind the last hit. */
+/* Finds the slot of a name; the search starts after the last hit. */
 static netprof__netdev_slot *netprof__slot_by_name(netprof__netdev *nd, const char *name)
 {
     size_t i;
@@ -3651,7 +3664,7 @@ static netprof__netdev_slot *netprof__slot_by_name(netprof__netdev *nd, const ch
 
 typedef void (*netprof__procdev_visit)(void *user, const char *name, const uint64_t *values, int count);
 
-/* Calls visit() for each line of text[at .. size), which is what follows the header. */
+/* Calls visit() for each line of text[at .. size), the part after the header. */
 static void netprof__procdev_lines(const char *text, size_t at, size_t size, netprof__procdev_visit visit, void *user)
 {
     uint64_t values[NETPROF__PROC_COLUMNS];
@@ -3676,10 +3689,10 @@ static void netprof__procdev_found(void *user, const char *name, const uint64_t 
     link = netprof__netdev_add_link(nd);
     if (!link) return;
     netprof__copy_text(link->name, sizeof link->name, name);
-    link->type = strcmp(name, "lo") == 0 ? 772 : UINT32_MAX; /* of the others nothing is known */
+    link->type = strcmp(name, "lo") == 0 ? 772 : UINT32_MAX; /* nothing is known about the others */
 }
 
-/* Learns columns and adds the links that only this file knows. 0 or an errno. */
+/* Learns the columns, and adds the links that only this file knows. Returns 0 or an errno. */
 static int netprof__procdev_discover(netprof__netdev *nd)
 {
     netprof__procdev *proc = &nd->proc;
@@ -3777,7 +3790,7 @@ static int netprof__operstate_of(const char *word)
     return UINT8_MAX;
 }
 
-/* sysfs does not tell the kind that rtnetlink has: DEVTYPE where there is one, or what only that kind has. */
+/* sysfs lacks the kind that rtnetlink reports: use DEVTYPE if there is one, else a file that only one kind has. */
 static void netprof__sysfs_kind(const char *dir, netprof__link *link)
 {
     static const char *const signs[][2] = {
@@ -3796,7 +3809,7 @@ static void netprof__sysfs_kind(const char *dir, netprof__link *link)
         if (netprof__file_exists(dir, signs[i][0])) netprof__copy_text(link->kind, sizeof link->kind, signs[i][1]);
 }
 
-/* Where the PF of a function has no interface in this namespace, the function is a port of its own. */
+/* True if the PF of a function has an interface in this namespace; otherwise the function is a port of its own. */
 static int netprof__has_pf(const netprof_alloc *a, const char *device)
 {
     netprof__names names;
@@ -3811,7 +3824,7 @@ static int netprof__has_pf(const netprof_alloc *a, const char *device)
 
 static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__link *link)
 {
-    /* each number of a file and where it goes */
+    /* the number in each file and where it goes */
     const struct {
         const char *file;
         uint32_t *number;
@@ -3828,7 +3841,7 @@ static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__l
         *rows[i].number = (uint32_t)number;
         if (rows[i].has) *rows[i].has = 1;
     }
-    link->has_carrier = (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL when the link is down */
+    link->has_carrier = (uint8_t)netprof__file_number(dir, "/carrier", &number); /* EINVAL if the link is down */
     link->carrier = link->has_carrier && number;
     netprof__file_line(dir, "/operstate", text, sizeof text);
     link->operstate = (uint8_t)netprof__operstate_of(text);
@@ -3841,7 +3854,8 @@ static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__l
     }
 }
 
-/* Only what has an ifindex is an interface: bonding_masters is a file, and other things may lie there. 0 or errno. */
+/* Only an entry with an ifindex is an interface: bonding_masters is a file, and there may be other things. Returns 0 or
+   an errno. */
 static int netprof__sysfs_discover(netprof__netdev *nd)
 {
     netprof__names names;
@@ -3865,7 +3879,7 @@ static int netprof__sysfs_discover(netprof__netdev *nd)
     return failed;
 }
 
-/* The three carrier files of the link's own directory, as far as this kernel has them. */
+/* Lists the carrier files in the link's own directory, those of the three that this kernel has. */
 static netprof_err netprof__sysfs_carrier(netprof__netdev *nd, netprof_list *list, const char *dir)
 {
     netprof__group *g;
@@ -3926,8 +3940,8 @@ static netprof_err netprof__netdev_discover_files(netprof__netdev *nd, netprof_l
 
 /* >>8.2.6 replies of rtnetlink */
 
-/* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. 0, or EBADMSG when there is not even an
-   ifindex. Without statistics *count is 0. */
+/* RTM_NEWSTATS: struct if_stats_msg (12 bytes, ifindex at 4) and attributes. Returns 0, or EBADMSG if even the ifindex
+   is missing. Without statistics *count is 0. */
 static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t *ifindex, const unsigned char **stats,
                                 size_t *count)
 {
@@ -3945,7 +3959,7 @@ static int netprof__parse_stats(const unsigned char *body, size_t size, uint32_t
     return 0;
 }
 
-/* The 32-bit words of a queueing discipline's statistics that are columns here, and where they are. */
+/* Reads those 32-bit words of a queueing discipline's statistics that are columns here, from the offsets `at`. */
 static uint8_t netprof__qdisc_words(const netprof__attr *attr, const uint8_t *at, size_t count, uint32_t *values)
 {
     uint8_t known = 0;
@@ -3958,9 +3972,9 @@ static uint8_t netprof__qdisc_words(const netprof__attr *attr, const uint8_t *at
     return known;
 }
 
-/* RTM_NEWQDISC: struct tcmsg (20 bytes: ifindex at 4, parent at 12) and attributes. Drops, overlimits, requeues and
-   backlog of a link's root, from TCA_STATS2 or before it TCA_STATS, which has no requeues; *known has a bit for each.
-   0, or EBADMSG when it is no root's. */
+/* RTM_NEWQDISC: struct tcmsg (20 bytes: ifindex at 4, parent at 12) and attributes. Reads drops, overlimits, requeues
+   and backlog of a link's root from TCA_STATS2, or from the older TCA_STATS, which lacks requeues; *known has a bit for
+   each. Returns 0, or EBADMSG if it is not a root. */
 static int netprof__parse_qdisc(const unsigned char *body, size_t size, uint32_t *ifindex, uint32_t values[4],
                                 uint8_t *known)
 {
@@ -3984,7 +3998,8 @@ static int netprof__parse_qdisc(const unsigned char *body, size_t size, uint32_t
     return 0;
 }
 
-/* Whether IFLA_QDISC names one that counts: these two are placeholders that the kernel leaves out of its dump. */
+/* True if IFLA_QDISC names a discipline that counts: these two are placeholders that the kernel leaves out of its dump.
+   */
 static int netprof__has_queue(const netprof__link *link)
 {
     return *link->qdisc && strcmp(link->qdisc, "noqueue") != 0 && strcmp(link->qdisc, "noop") != 0;
@@ -4006,7 +4021,7 @@ static void netprof__parse_linkinfo(const netprof__attr *info, netprof__link *li
             netprof__attr_text(&attr, link->kind, sizeof link->kind);
 }
 
-/* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. 0 or EBADMSG. */
+/* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. Returns 0 or EBADMSG. */
 static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link, const unsigned char **stats,
                                size_t *count)
 {
@@ -4058,7 +4073,7 @@ static int netprof__netdev_link_message(void *user, unsigned type, const unsigne
     return 0;
 }
 
-/* Fills nd->links. 0 or an errno; a list that keeps changing is taken as it is. */
+/* Fills nd->links. Returns 0 or an errno; a list that keeps changing is used as it is. */
 static int netprof__netdev_ask_links(netprof__netdev *nd)
 {
     unsigned char request[16 + 16];
@@ -4086,8 +4101,8 @@ static void netprof__slot_carrier(netprof__netdev_slot *slot, const netprof__lin
     slot->carrier[2] = link->carrier_down;
 }
 
-/* The slot of an ifindex. Both dumps go through the links in the same order, so that the next slot nearly always is
-   the one; after a link that came or went the search finds the order again. */
+/* Finds the slot of an ifindex. Both dumps list the links in the same order, so the next slot is nearly always the
+   right one; after a link came or went, the search finds the place again. */
 static netprof__netdev_slot *netprof__slot_by_index(netprof__netdev *nd, uint32_t ifindex)
 {
     size_t i, k = nd->hint;
@@ -4101,8 +4116,8 @@ static netprof__netdev_slot *netprof__slot_by_index(netprof__netdev *nd, uint32_
     return NULL;
 }
 
-/* After an event: carrier anew. 1 when links came, went, were renamed, or got another master, a queueing discipline or
-   none. */
+/* Reads carrier again after an event. Returns 1 if links came, went or were renamed, or changed their master or whether
+   they have a queueing discipline. */
 static int netprof__netdev_refresh(netprof__netdev *nd)
 {
     int changed = netprof__netdev_ask_links(nd) != 0 || nd->link_count != nd->slot_count;
@@ -4120,15 +4135,15 @@ static int netprof__netdev_refresh(netprof__netdev *nd)
     return changed;
 }
 
-/* sysfs shows the links of the namespace that it was mounted in. */
+/* True if sysfs shows this namespace: it shows the links of the one in which it was mounted. */
 static int netprof__same_namespace(const char *dir, uint32_t ifindex)
 {
     uint64_t number;
     return netprof__file_number(dir, "/ifindex", &number) && number == ifindex;
 }
 
-/* Finds the bus device: through the link's own directory where sysfs shows our namespace, else by the names that
-   the kernel gives (Linux 5.14). Links of a kind have none to look for. */
+/* Finds the bus device: through the link's own directory if sysfs shows our namespace, else by the names that the
+   kernel reports (Linux 5.14). Links with a kind have none. */
 static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *device, size_t size)
 {
     char dir[128];
@@ -4175,14 +4190,14 @@ static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, n
     }
 }
 
-/* 0 or an errno: then the files are tried. */
+/* Returns 0 or an errno; after an errno the files are tried. */
 static int netprof__netdev_discover_links(netprof__netdev *nd, netprof_list *list)
 {
     char device[192];
     size_t i;
     int failed, fd;
     netprof__nl_open(&nd->route);
-    nd->route.heard = 0; /* what happens from here on is news */
+    nd->route.heard = 0; /* events from here on count */
     failed = netprof__netdev_ask_links(nd);
     if (failed) {
         netprof__netdev_drop_links(nd);
@@ -4212,7 +4227,7 @@ static void netprof__slot_store_queue(const netprof__netdev_slot *slot, netprof_
     sweep->errnos[i] = (uint8_t)(sys_errno & 255);
 }
 
-/* Counters of one link, straight into the sweep's arrays; `count` 64-bit words that may lie unaligned. */
+/* Stores the counters of one link in the sweep's arrays. `stats` holds `count` 64-bit words, perhaps unaligned. */
 static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep *sweep, const unsigned char *stats,
                                 size_t count, int qdisc_errno)
 {
@@ -4224,7 +4239,7 @@ static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep 
     }
     for (; todo; todo &= todo - 1) {
         size_t bit = (size_t)__builtin_ctz(todo);
-        uint32_t before = ((uint32_t)1 << bit) - 1; /* the columns before this one, of which some may be filtered */
+        uint32_t before = ((uint32_t)1 << bit) - 1; /* columns before this one, some of which may be filtered out */
         uint32_t listed = slot->mask & before;
         size_t i = slot->first + (listed == before ? bit : (size_t)__builtin_popcount(listed));
         sweep->status[i] = NETPROF_STATUS_OK;
@@ -4270,13 +4285,13 @@ static int netprof__netdev_qdisc_message(void *user, unsigned type, const unsign
     uint8_t known;
     if (type != NETPROF__RTM_NEWQDISC || netprof__parse_qdisc(body, size, &ifindex, values, &known)) return 0;
     slot = netprof__slot_by_index(s->nd, ifindex);
-    if (!slot) return 0; /* the statistics of this link tell */
+    if (!slot) return 0; /* a new link: its statistics will show that */
     memcpy(slot->qdisc, values, sizeof values);
     slot->qdisc_known = known;
     return 0;
 }
 
-/* Whether a counter of a queueing discipline is wanted. */
+/* True if the sweep reads any counter of a queueing discipline. */
 static int netprof__wants_queues(const netprof__netdev *nd, const netprof_sweep *sweep)
 {
     uint32_t wanted = 0;
@@ -4303,7 +4318,7 @@ static void netprof__netdev_ask_queues(netprof__netdev_sweeping *s)
     s->nd->qdisc_errno = result < 0 ? -result : 0;
 }
 
-/* The link whose statistics are all that is read, where newcomers are told by events; else NULL. */
+/* The only link that is read, if there is just one and events would report new ones; else NULL. */
 static const netprof__netdev_slot *netprof__netdev_only(const netprof__netdev *nd)
 {
     const netprof__netdev_slot *only = NULL;
@@ -4316,7 +4331,7 @@ static const netprof__netdev_slot *netprof__netdev_only(const netprof__netdev *n
     return nd->route.hears ? only : NULL;
 }
 
-/* The statistics of one link, or a dump of all; 0, NL_INTERRUPTED or -errno. */
+/* Requests the statistics of one link, or of all. Returns 0, NETPROF__NL_INTERRUPTED or -errno. */
 static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s, const netprof__netdev_slot *only)
 {
     const uint16_t no_dump = 1; /* NLM_F_REQUEST */
@@ -4339,7 +4354,7 @@ static int netprof__netdev_ask_stats(netprof__netdev_sweeping *s, const netprof_
     return netprof__nl_ask(&s->nd->route, request, sizeof request, netprof__netdev_stats_message, s);
 }
 
-/* Queues and statistics; 0, NL_INTERRUPTED or -errno. */
+/* Requests queues and statistics. Returns 0, NETPROF__NL_INTERRUPTED or -errno. */
 static int netprof__netdev_ask_all(netprof__netdev_sweeping *s, const netprof__netdev_slot *only)
 {
     int tries, result = 0;
@@ -4352,8 +4367,8 @@ static int netprof__netdev_ask_all(netprof__netdev_sweeping *s, const netprof__n
     return result;
 }
 
-/* The answers tell of what happened since the sweep before: then links are read again, and what was asked for with
-   them. Without an answer what was heard stays for the next sweep. */
+/* The answers also show what happened since the last sweep: if anything did, links are read again and the requests are
+   repeated. If there is no answer, the event flag stays set for the next sweep. */
 static void netprof__netdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 {
     const netprof__netdev_slot *only = netprof__netdev_only(nd);
@@ -4432,7 +4447,7 @@ static void netprof__netdev_read(void *user, size_t device, netprof_sweep *sweep
 static int netprof__netdev_changed(void *user)
 {
     netprof__netdev *nd = (netprof__netdev *)user;
-    if (nd->by_netlink) return 0; /* read() hears of it */
+    if (nd->by_netlink) return 0; /* read() learns of it */
     return nd->np->pid <= 0 && netprof__dir_signature(nd->class_path) != nd->signature;
 }
 
@@ -4469,7 +4484,7 @@ static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, voi
         }
     }
 #endif
-    source->flags = NETPROF_SOURCE_WHOLE; /* one question for all links */
+    source->flags = NETPROF_SOURCE_WHOLE; /* one request for all links */
     source->discover = netprof__netdev_discover;
     source->read = netprof__netdev_read;
     source->changed = netprof__netdev_changed;
