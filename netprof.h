@@ -4495,22 +4495,22 @@ static netprof_err netprof__make_netdev(netprof *np, netprof_source *source, voi
 
 /* >>8.3 source ethtool: what a driver counts beyond the standard statistics
 
-   Driver statistics (linux/ethtool.h: GSSET_INFO, GSTRINGS, GSTATS) keep the driver's names and have no unit but what
-   the name gives away. The standard groups (linux/ethtool_netlink.h: STATS_GET, PAUSE_GET, FEC_GET, LINKSTATE_GET)
-   have the names of the kernel's string sets, "eth-mac/FramesTransmittedOK". A statistic that a driver does not have
-   is not listed: missing is not 0. Devices are neither PHYSICAL nor VIRTUAL, for the numbers of one driver overlap
-   (total, per queue, per priority) and must not be added up.
+   Driver statistics (linux/ethtool.h: GSSET_INFO, GSTRINGS, GSTATS) keep the driver's names, and their unit is guessed
+   from the name. The standard groups (linux/ethtool_netlink.h: STATS_GET, PAUSE_GET, FEC_GET, LINKSTATE_GET) have the
+   names of the kernel's string sets, "eth-mac/FramesTransmittedOK". A statistic that a driver does not have is not
+   listed: missing is not 0. Devices are neither PHYSICAL nor VIRTUAL, because the numbers of one driver overlap (total,
+   per queue, per priority) and must not be added up.
 
-   Reading may take milliseconds of firmware's time on a real NIC: nothing is in the fast set, and each device is a
-   job of its own, so that netprof_config.threads helps. Questions by netlink share one socket, one at a time. The
-   ioctl knows only this process's network namespace: under another root or with a pid there is no such source. */
+   Reading may take milliseconds of firmware time on a real NIC. Therefore nothing is in the fast set, and each device
+   is read separately, so that netprof_config.threads helps. All netlink requests share one socket, one at a time. The
+   ioctl sees only this process's network namespace: under another root or with a pid the source is absent. */
 
 typedef struct netprof__ethtool_row {
     const char *pattern, *unit;
     uint8_t kind;
 } netprof__ethtool_row;
 
-/* Unit and kind of a driver's statistic: the first pattern that matches, in any case of letters. */
+/* Unit and kind of a driver's statistic: the first pattern that matches, ignoring case. */
 static const netprof__ethtool_row netprof__ethtool_rows[] = {
     {"peer_ifindex", "", NETPROF_KIND_STATE},
     {"[rt]x_[0-9]*_bytes_phy", "packets", NETPROF_KIND_HISTOGRAM}, /* mlx5: rx_65_to_127_bytes_phy */
@@ -4534,7 +4534,7 @@ static const netprof__ethtool_row netprof__ethtool_rows[] = {
     {"*_events*", "events", NETPROF_KIND_COUNTER},
 };
 
-/* Groups as they are asked for; the first five are the kernel's ETHTOOL_STATS_..., in its order. */
+/* Groups of standard statistics. The first five are the kernel's ETHTOOL_STATS_..., in its order. */
 enum {
     NETPROF__GROUP_RMON = 3,
     NETPROF__GROUP_PAUSE = 5,
@@ -4547,7 +4547,7 @@ enum {
 static const char *const netprof__ethtool_groups[] = {"eth-phy", "eth-mac", "eth-ctrl", "rmon",
                                                       "phydev",  "pause",   "fec",      "link"};
 
-/* Names of net/ethtool/stats.c and of pause, FEC and link state. */
+/* The names of net/ethtool/stats.c, and of pause, FEC and link state. `item` is the kernel's attribute. */
 static const struct netprof__ethtool_item {
     uint16_t group, item;
     const char *name, *unit;
@@ -4600,24 +4600,24 @@ static const struct netprof__ethtool_item {
     {7, 7, "down_events", "events", NETPROF_KIND_COUNTER, 32},
 };
 
-/* One standard statistic: item is the kernel's attribute; low and high: the bucket of a histogram in bytes (high 0:
-   open), or 1 + the lane in `low` (0: all lanes together). */
+/* One standard statistic; `item` is the kernel's attribute. For a histogram, low and high bound the bucket, in bytes
+   (high 0: no upper bound). For others, low is 0 for all lanes together, else 1 + the lane. */
 typedef struct netprof__ethtool_entry {
     uint32_t group, item, low, high;
-    uint32_t index; /* among the source's counters, UINT32_MAX when a filter dropped it */
+    uint32_t index; /* among the source's counters; UINT32_MAX if a filter dropped it */
 } netprof__ethtool_entry;
 
 #define NETPROF__ASK_DRIVER 0x80000000u
 
 typedef struct netprof__ethtool_device {
     char name[16];
-    uint32_t ifindex, count; /* of driver statistics */
-    uint32_t *index;         /* [count] among the source's counters, UINT32_MAX when a filter dropped it */
+    uint32_t ifindex, count; /* count: of driver statistics */
+    uint32_t *index;         /* [count] among the source's counters; UINT32_MAX if a filter dropped it */
     uint64_t *reply;         /* struct ethtool_stats: two 32-bit words, then the values */
-    uint32_t room;           /* values that fit into it, more than count */
+    uint32_t room;           /* values that fit into it; larger than count */
     netprof__ethtool_entry *entries;
     size_t entry_count, entry_capacity;
-    uint32_t wanted[2]; /* by netprof_set: which questions have an answer that anybody wants */
+    uint32_t wanted[2]; /* per netprof_set: one bit per request whose answer is wanted */
 } netprof__ethtool_device;
 
 typedef struct netprof__ethtool_source {
@@ -4625,11 +4625,11 @@ typedef struct netprof__ethtool_source {
     netprof__ethtool_device *devices;
     size_t device_count, device_capacity;
     netprof__procdev proc;
-    netprof__names names; /* of interfaces, while discovering */
+    netprof__names names; /* of interfaces; only during discovery */
     uint64_t signature;
     int fd, events, out_of_memory;
     unsigned family;
-    uint32_t groups; /* bits of the groups that this kernel knows */
+    uint32_t groups; /* one bit per group that this kernel knows */
     netprof__nl nl;
 #ifndef NETPROF_NO_THREADS
     pthread_mutex_t lock;
@@ -4652,10 +4652,10 @@ static void netprof__ethtool_describe(netprof_counter *c, const char *name)
 
 /* >>8.3.1 driver statistics by ioctl */
 
-/* How many statistics there are now. 0 or an errno. */
+/* Reads how many statistics the driver has now. Returns 0 or an errno. */
 static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
 {
-    uint32_t words[6] = {0x37, 0, 0, 0, 0, 0}; /* ETHTOOL_GSSET_INFO: command, -, mask of 64 bits, data */
+    uint32_t words[6] = {0x37, 0, 0, 0, 0, 0}; /* ETHTOOL_GSSET_INFO: command, reserved, mask of 64 bits, data */
     uint64_t mask = (uint64_t)1 << 1;          /* ETH_SS_STATS */
     int failed;
     memcpy(&words[2], &mask, sizeof mask);
@@ -4666,7 +4666,8 @@ static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
     return failed;
 }
 
-/* Names of 32 bytes each behind three words; *count becomes what the driver really gave. 0 or an errno. */
+/* Reads the names, 32 bytes each after three words; *count becomes what the driver really gave. Returns 0 or an errno.
+   */
 static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *name, uint32_t *count, uint32_t **words)
 {
     size_t room = *count + *count / 2 + 64; /* the driver may have more of them by now */
@@ -4681,7 +4682,7 @@ static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *
     return failed;
 }
 
-/* One name, not always ended by a 0 byte. */
+/* Copies one name, which may lack its 0 byte. */
 static void netprof__ethtool_name(char *to, const uint32_t *words, size_t i)
 {
     const char *from = (const char *)(words + 3) + 32 * i;
@@ -4691,7 +4692,7 @@ static void netprof__ethtool_name(char *to, const uint32_t *words, size_t i)
     if (!n) memcpy(to, "unnamed", 8);
 }
 
-/* Marks what this sweep should have read of the driver. */
+/* Marks everything of the driver that this sweep should have read. */
 static void netprof__ethtool_driver_failed(const netprof__ethtool_device *d, netprof_sweep *sweep,
                                            netprof_status status, int sys_errno)
 {
@@ -4704,7 +4705,7 @@ static void netprof__ethtool_driver_failed(const netprof__ethtool_device *d, net
     }
 }
 
-/* The count is asked for before each reading: it changes with the number of queues, and then every column shifts. */
+/* Reads the count again before each reading: it changes with the number of queues, and then every column shifts. */
 static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__ethtool_device *d, netprof_sweep *sweep)
 {
     uint32_t count, head[2];
@@ -4735,7 +4736,7 @@ static void netprof__ethtool_read_driver(netprof__ethtool_source *et, netprof__e
 
 #ifndef NETPROF_NO_NETLINK
 
-/* What a counter of a group is called, and its unit, kind and width. */
+/* The name of a counter of a group, with its unit, kind and width. */
 static void netprof__ethtool_describe_entry(netprof_counter *c, const netprof__ethtool_entry *e, char *name,
                                             size_t size)
 {
@@ -4776,7 +4777,8 @@ static int netprof__visit_entry(netprof__entry_visit visit, void *user, uint32_t
     return visit(user, &entry, value);
 }
 
-/* A nest of 64-bit attributes; an array has the total first, then the lanes. What is not 8 bytes long pads. */
+/* A nest of 64-bit attributes. An array has the total first, then the lanes. Attributes of less than 8 bytes are
+   padding. */
 static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netprof__entry_visit visit, void *user)
 {
     netprof__attr attr;
@@ -4789,7 +4791,8 @@ static int netprof__parse_values(const netprof__attr *nest, uint32_t group, netp
     return failed;
 }
 
-/* ETHTOOL_A_STATS_GRP_HIST_RX or _TX: one bucket. */
+/* One bucket of a histogram: ETHTOOL_A_STATS_GRP_HIST_RX or _TX, with its bounds (attributes 7 and 8) and its value
+   (9). */
 static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netprof__entry_visit visit, void *user)
 {
     uint32_t low = 0, high = 0;
@@ -4810,7 +4813,7 @@ static int netprof__parse_bucket(const netprof__attr *nest, uint32_t item, netpr
     return found ? netprof__visit_entry(visit, user, NETPROF__GROUP_RMON, item, low, high, value) : 0;
 }
 
-/* ETHTOOL_A_STATS_GRP: the group's number may come anywhere. */
+/* ETHTOOL_A_STATS_GRP. The group's number may come after its statistics. */
 static int netprof__parse_stats_group(const netprof__attr *nest, netprof__entry_visit visit, void *user)
 {
     netprof__attr attr;
@@ -4830,7 +4833,7 @@ static int netprof__parse_stats_group(const netprof__attr *nest, netprof__entry_
     return failed;
 }
 
-/* A reply of the family "ethtool": struct genlmsghdr (4 bytes) and attributes. 0 or what visit() returned. */
+/* A reply of the family "ethtool": struct genlmsghdr (4 bytes) and attributes. Returns 0 or visit()'s result. */
 static int netprof__parse_ethtool(const unsigned char *body, size_t size, netprof__entry_visit visit, void *user)
 {
     unsigned command = size >= 4 ? body[0] : 0;
@@ -4852,10 +4855,10 @@ static int netprof__parse_ethtool(const unsigned char *body, size_t size, netpro
 
 /* >>8.3.3 standard groups by netlink: requests and readings */
 
-/* The questions; bit i of netprof__ethtool_device.wanted stands for row i. */
+/* The requests: STATS_GET, PAUSE_GET, FEC_GET, LINKSTATE_GET. Row i has bit i in netprof__ethtool_device.wanted. */
 static const struct netprof__ethtool_ask {
-    uint8_t command, header; /* ETHTOOL_MSG_..., the attribute that names the interface */
-    uint32_t flags;          /* ETHTOOL_FLAG_STATS */
+    uint8_t command, header; /* ETHTOOL_MSG_...; the attribute that names the interface */
+    uint32_t flags;          /* 4: ETHTOOL_FLAG_STATS */
 } netprof__ethtool_asks[] = {{32, 2, 0}, {21, 1, 4}, {29, 1, 4}, {6, 1, 0}};
 
 #define NETPROF__ASKS (sizeof netprof__ethtool_asks / sizeof *netprof__ethtool_asks)
@@ -4871,7 +4874,7 @@ static void netprof__end_nest(unsigned char *request, size_t at, size_t begin)
     memcpy(request + begin, &length, 2);
 }
 
-/* netlink header, genl header and, for the family "ethtool", the interface. Returns where attributes go on. */
+/* Writes the netlink header and the genl header (version 1). Returns the offset at which attributes begin. */
 static size_t netprof__genl_request(unsigned char *request, size_t size, unsigned family, unsigned command)
 {
     uint16_t flags = 1; /* NLM_F_REQUEST */
@@ -4882,6 +4885,8 @@ static size_t netprof__genl_request(unsigned char *request, size_t size, unsigne
     return 20;
 }
 
+/* A request about one interface: a nested header (1: ETHTOOL_A_HEADER_DEV_INDEX, 3: _FLAGS), and for STATS_GET a
+   compact bit set of groups (1: ETHTOOL_A_BITSET_NOMASK, 2: _SIZE, 4: _VALUE). */
 static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsigned family,
                                        const struct netprof__ethtool_ask *ask, uint32_t ifindex, uint32_t groups)
 {
@@ -4892,7 +4897,7 @@ static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsi
     netprof__put_attr(request, &at, 3, &ask->flags, 4);
     netprof__end_nest(request, at, nest);
     if (ask->command != 32) return at;
-    nest = netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS: a compact bit set */
+    nest = netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS */
     netprof__put_attr(request, &at, 1, NULL, 0);
     netprof__put_attr(request, &at, 2, &bits, 4);
     netprof__put_attr(request, &at, 4, &groups, 4);
@@ -4911,7 +4916,7 @@ static int netprof__family_message(void *user, unsigned type, const unsigned cha
     return 0;
 }
 
-/* Number of the family "ethtool" (Linux 5.6), or 0. */
+/* The number of the family "ethtool" (Linux 5.6), or 0. */
 static unsigned netprof__ethtool_family(netprof__nl *nl)
 {
     unsigned char request[64];
@@ -4921,7 +4926,7 @@ static unsigned netprof__ethtool_family(netprof__nl *nl)
     return netprof__nl_ask(nl, request, at, netprof__family_message, &family) == 0 ? family : 0;
 }
 
-/* What a visitor of messages passes on to the visitor of entries. */
+/* Passed to the visitor of messages, for the visitor of entries. */
 typedef struct netprof__ethtool_visit {
     netprof__entry_visit visit;
     void *user;
@@ -4947,7 +4952,7 @@ static void netprof__ethtool_lock(netprof__ethtool_source *et, int lock)
 #endif
 }
 
-/* One question about one interface. 0 or an errno. */
+/* One request about one interface. Returns 0 or an errno. */
 static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifindex, size_t ask, uint32_t groups,
                                      netprof__entry_visit visit, void *user)
 {
@@ -4965,7 +4970,7 @@ static int netprof__ethtool_ask_once(netprof__ethtool_source *et, uint32_t ifind
     return result < 0 ? -result : 0;
 }
 
-/* Entries of a device, found by where the last one was: replies keep their order. */
+/* Finds the entries of a device, starting after the last hit: replies keep their order. */
 typedef struct netprof__ethtool_reading {
     netprof__ethtool_device *device;
     netprof_sweep *sweep;
@@ -4989,7 +4994,7 @@ static int netprof__ethtool_store(void *user, const netprof__ethtool_entry *entr
     return 0;
 }
 
-/* Before the answer every wanted entry is absent; where there is none, they have its errno. */
+/* Marks every wanted entry as absent before the answer; if there is no answer, sets its errno. */
 static void netprof__ethtool_mark(const netprof__ethtool_device *d, netprof_sweep *sweep, size_t ask, int failed)
 {
     size_t i;
@@ -5038,8 +5043,8 @@ static int netprof__ethtool_found(void *user, const netprof__ethtool_entry *entr
     return 0;
 }
 
-/* All that this interface has. A kernel that does not know the newest group refuses the question: once more without
-   it. 0 or ENOMEM. */
+/* Finds all groups of this interface. A kernel that does not know the newest group refuses the whole request, which is
+   then repeated without it. Returns 0 or ENOMEM. */
 static int netprof__ethtool_find_groups(netprof__ethtool_source *et, netprof__ethtool_device *d)
 {
     netprof__ethtool_finding finding;
@@ -5094,8 +5099,9 @@ static uint32_t netprof__ifindex_of(int fd, const char *name)
     return netprof__ethtool_ioctl(fd, name, NETPROF__SIOCGIFINDEX, &ifreq) ? 0 : (uint32_t)ifreq.u.index;
 }
 
-/* The interfaces of this thread's network namespace, by /proc/net/dev: that needs no netlink and no right. 0 or an
-   errno; *signature differs when one came, went, was renamed or made anew. Free et->names in any case. */
+/* Lists the interfaces of this thread's network namespace from /proc/net/dev, which needs neither netlink nor
+   privileges. *signature changes when an interface is added, removed, renamed or re-created. Returns 0 or an errno;
+   free et->names in any case. */
 static int netprof__ethtool_interfaces(netprof__ethtool_source *et, uint64_t *signature)
 {
     ssize_t n;
@@ -5114,7 +5120,7 @@ static int netprof__ethtool_interfaces(netprof__ethtool_source *et, uint64_t *si
     return et->out_of_memory ? ENOMEM : 0;
 }
 
-/* driver, version, fw_version, bus of struct ethtool_drvinfo, 32 bytes each from byte 4 on. */
+/* Facts from struct ethtool_drvinfo: driver, version, fw_version and bus, 32 bytes each, from byte 4 on. */
 static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
 {
     static const char *const keys[] = {"driver", "version", "fw_version", "bus"};
@@ -5172,7 +5178,7 @@ static void netprof__ethtool_list_groups(netprof_list *list, netprof__ethtool_de
 #endif
 }
 
-/* Room for the replies, with slack: the kernel writes as many values as the driver has when it is asked. */
+/* Makes room for the replies, with slack: the kernel writes as many values as the driver has at that moment. */
 static int netprof__ethtool_room(const netprof_alloc *a, netprof__ethtool_device *d)
 {
     d->room = d->count + d->count / 2 + 64;
@@ -5181,7 +5187,7 @@ static int netprof__ethtool_room(const netprof_alloc *a, netprof__ethtool_device
     return d->index && d->reply;
 }
 
-/* Lists an interface, if it has anything to tell; loopback has not (EOPNOTSUPP), and that is no error. */
+/* Lists an interface if it has any statistics. Loopback has none (EOPNOTSUPP), which is not an error. */
 static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netprof_list *list, const char *name)
 {
     const netprof_alloc *a = &et->np->alloc;
@@ -5190,7 +5196,7 @@ static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netpr
     int failed;
     if (!netprof__grow(a, &et->devices, &et->device_capacity, et->device_count + 1, sizeof *et->devices))
         return NETPROF_ERR_NOMEM;
-    d = &et->devices[et->device_count++]; /* from here on netprof__ethtool_forget() frees what it has */
+    d = &et->devices[et->device_count++]; /* from here on netprof__ethtool_forget() frees its arrays */
     memset(d, 0, sizeof *d);
     netprof__copy_text(d->name, sizeof d->name, name);
     d->ifindex = netprof__ifindex_of(et->fd, name);
@@ -5214,18 +5220,18 @@ static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netpr
     return failed == ENOMEM ? NETPROF_ERR_NOMEM : NETPROF_OK;
 }
 
-/* Opens what is not open yet: a socket for the ioctl and, where there is netlink, one for the groups and one that
-   hears of links. 0 or an errno. */
+/* Opens what is not open yet: a socket for the ioctl and, with netlink, one for the groups and one for link events.
+   Returns 0 or an errno. */
 static int netprof__ethtool_open(netprof__ethtool_source *et)
 {
     int failed = 0;
     if (et->fd < 0) et->fd = NETPROF_OS_SOCKET(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (et->fd < 0) failed = errno;
 #ifndef NETPROF_NO_NETLINK
-    if (et->fd < 0) /* a kernel without IPv4: any socket does since Linux 4.6 */
+    if (et->fd < 0) /* a kernel without IPv4: since Linux 4.6 any socket will do */
         et->fd = NETPROF_OS_SOCKET(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 16);
     if (et->fd >= 0 && et->events < 0) et->events = netprof__events_open();
-    if (et->fd >= 0 && et->events >= 0) /* what happens from here on is news */
+    if (et->fd >= 0 && et->events >= 0) /* events from here on count */
         netprof__events_poll(et->events);
     if (et->fd >= 0 && !et->family) et->family = netprof__ethtool_family(&et->nl);
 #endif
@@ -5266,7 +5272,7 @@ static void netprof__ethtool_read(void *user, size_t device, netprof_sweep *swee
 #endif
 }
 
-/* After an event, or at every take where no events are to be had: the list of interfaces anew. */
+/* Lists the interfaces again after an event, or at every take if events are not available. */
 static int netprof__ethtool_changed(void *user)
 {
     netprof__ethtool_source *et = (netprof__ethtool_source *)user;
@@ -5329,12 +5335,12 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
 
 /* >>8.4 source rdma: InfiniBand, RoCE, Omni-Path, EFA; /sys/class/infiniband
 
-   A device for each port ("mlx5_0/1"), and one for the adapter ("hfi1_0") where it has counters of its own.
-   counters/ and counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management
-   agent: data in words of 4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own
-   list; what it lacks (optional counters that an administrator switched on, or all of them where sysfs shows none)
-   is asked for by netlink (include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c). A RoCE port shares
-   its wire with the netdev that its fact names: totals are made within a source, never across sources. */
+   One device per port ("mlx5_0/1"), and one for the adapter ("hfi1_0") if it has counters of its own. counters/ and
+   counters_ext/ (drivers/infiniband/core/sysfs.c) come from the port's performance management agent: data in words of
+   4 octets, narrow counters that stick at all-ones. hw_counters/ is the driver's own list. Counters missing there
+   (optional ones that an administrator switched on, or all of them if sysfs shows none) are read by netlink
+   (include/uapi/rdma/rdma_netlink.h, drivers/infiniband/core/nldev.c). A RoCE port shares its wire with the netdev that
+   its fact names; therefore totals are formed within a source, never across sources. */
 
 static const struct netprof__rdma_row {
     const char *name, *unit;
@@ -5372,7 +5378,7 @@ static const struct netprof__rdma_row {
     {"excessive_buffer_overrun_errors", "errors", 1, NETPROF_SATURATES, 4},
 };
 
-/* hw_counters/ by the habits of the drivers' names: the first row that fits. Nobody tells their widths. */
+/* hw_counters/, by the drivers' naming habits: the first row that matches. Their widths are documented nowhere. */
 static const struct netprof__rdma_hw_row {
     const char *pattern, *unit;
     uint8_t kind;
@@ -5423,14 +5429,14 @@ static const char *const netprof__rdma_hw_fast[] = {"out_of_sequence",
                                                     "rx_drops",
                                                     "retrans_bytes"};
 
-/* A port whose driver tells more by netlink than sysfs shows. */
+/* A port whose driver reports more by netlink than sysfs shows. */
 typedef struct netprof__rdma_extra {
     size_t device;          /* in the source's own numbering */
-    uint32_t adapter, port; /* as the kernel numbers them */
-    netprof__names names;   /* all of the reply, in its order */
-    uint32_t *index;        /* [names.count] the counter's, or UINT32_MAX: sysfs has it, or a filter dropped it */
+    uint32_t adapter, port; /* the kernel's numbers */
+    netprof__names names;   /* every name in the reply, in its order */
+    uint32_t *index;        /* [names.count] of the counter; UINT32_MAX: sysfs has it, or a filter dropped it */
     size_t capacity;
-    int wanted[2]; /* by netprof_set: is any of them in it */
+    int wanted[2]; /* per netprof_set: any of them is in it */
 } netprof__rdma_extra;
 
 typedef struct netprof__rdma {
@@ -5439,17 +5445,17 @@ typedef struct netprof__rdma {
     uint64_t signature;
     netprof *np;
     netprof__nl nl;
-    netprof__names adapters; /* while discovering: names, and the kernel's numbers beside them */
+    netprof__names adapters; /* only during discovery: names, and below the kernel's numbers */
     uint32_t *adapter_numbers;
     size_t adapter_capacity;
     netprof__rdma_extra *extras;
     size_t extra_count, extra_capacity;
 #ifndef NETPROF_NO_THREADS
-    pthread_mutex_t lock; /* one question at a time */
+    pthread_mutex_t lock; /* one request at a time */
 #endif
 } netprof__rdma;
 
-/* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)", "0 GB/sec" in bits per second. 0 or errno. */
+/* "100 Gb/sec (4X EDR)", "2.5 Gb/sec (1X SDR)", "0 GB/sec" in bits per second. Returns 0 or an errno. */
 static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per_s)
 {
     const char *p = text, *end = text + size;
@@ -5510,10 +5516,10 @@ static void netprof__rdma_describe_state(netprof_counter *c, const char *name, i
     c->kind = NETPROF_KIND_STATE;
 }
 
-/* Data and packets of counters/ have 64 bits when the agent has the extended set (it then has unicast_*),
-   which a value beyond 32 bits proves as well. Else they are taken for 32 bits that stick: wrong only by a
-   flag, and only at the one value 4294967295. counters_ext/ proves nothing: there the wide ones are the files
-   of their own. */
+/* True if data and packets of counters/ have 64 bits: the agent has the extended set (and therefore unicast_*), or a
+   value exceeds 32 bits. Otherwise they are taken for 32-bit counters that stick, which can only be wrong in a flag,
+   and only at the one value 4294967295. counters_ext/ proves nothing: it keeps the wide counters in files of their own.
+   */
 static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
 {
     char path[1024], text[64];
@@ -5535,7 +5541,7 @@ static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
 typedef struct netprof__rdma_dir {
     const char *base, *name; /* "/sys/class/infiniband/mlx5_0/ports/1", "hw_counters" */
     const netprof__names *files;
-    const netprof__names *taken[2]; /* names that other directories have used already */
+    const netprof__names *taken[2]; /* names already used by other directories */
     netprof__parser parse;
     void (*describe)(netprof_counter *c, const char *name, int detail);
     int detail;
@@ -5550,7 +5556,7 @@ static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
     return 0;
 }
 
-/* Lists the free names, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
+/* Lists the names that are still free, or the taken ones as "hw_counters/NAME": a group has one way of naming. */
 static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, const netprof__rdma_dir *d, int taken)
 {
     netprof__group *g = NULL;
@@ -5578,7 +5584,8 @@ static netprof_err netprof__rdma_groups(netprof__rdma *rdma, netprof_list *list,
     return failed || !d->taken[0] ? failed : netprof__rdma_group(rdma, list, d, 1);
 }
 
-/* The names in base/name; a directory that is there but cannot be listed is told. -ENOMEM or 0. */
+/* Lists the names in base/name. A directory that exists but cannot be listed is recorded as a fact and a state. Returns
+   -ENOMEM or 0. */
 static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const char *base, const char *name,
                                netprof__names *out)
 {
@@ -5595,7 +5602,7 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
     return 0;
 }
 
-/* How long the driver hands out the same values: a fact, no counter. */
+/* For how long the driver returns the same cached values: a fact, not a counter. Returns 1 if it caches. */
 static int netprof__rdma_lifespan(netprof_list *list, const char *base)
 {
     char path[1024], text[32];
@@ -5667,7 +5674,7 @@ static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list,
 
 /* >>8.4.2 facts of an adapter and its ports */
 
-/* The interface on the same wire: as the port says, else the adapter's one with this port's number. */
+/* Finds the interface on the same wire: the one that the port names, else the adapter's one with this port's number. */
 static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const char *device, const char *port_path,
                                  const char *port)
 {
@@ -5729,7 +5736,8 @@ static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
     }
 }
 
-/* An SR-IOV function's traffic is in its port's counters; rxe and siw ("parent") count that of a netdev. */
+/* VIRTUAL if the traffic is counted elsewhere: an SR-IOV function's by its port, that of rxe and siw ("parent") by a
+   netdev. */
 static unsigned netprof__rdma_flags(const char *device)
 {
     static const char *const signs[] = {"device/physfn", "parent"};
@@ -5773,7 +5781,8 @@ static void netprof__rdma_forget(netprof__rdma *rdma)
 
 typedef int (*netprof__rdma_stat_visit)(void *user, const char *name, uint64_t value);
 
-/* RDMA_NLDEV_ATTR_STAT_HWCOUNTERS of a reply: entries of a name and a value each. 0 or what visit() returns. */
+/* RDMA_NLDEV_ATTR_STAT_HWCOUNTERS (80) of a reply: entries (81), each with a name (82) and a value (83). Returns 0 or
+   visit()'s result. */
 static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netprof__rdma_stat_visit visit, void *user)
 {
     netprof__attr list, entry, a;
@@ -5797,7 +5806,7 @@ static int netprof__parse_rdma_stat(const unsigned char *body, size_t size, netp
     return failed;
 }
 
-/* RDMA_NLDEV_CMD_GET: number and name of an adapter. */
+/* RDMA_NLDEV_CMD_GET: the number (attribute 1) and the name (2) of an adapter. */
 static int netprof__rdma_adapter_message(void *user, unsigned type, const unsigned char *body, size_t size)
 {
     netprof__rdma *rdma = (netprof__rdma *)user;
@@ -5821,7 +5830,8 @@ static int netprof__rdma_adapter_message(void *user, unsigned type, const unsign
     return 0;
 }
 
-/* What the kernel calls the adapters; none where it does not tell. NETPROF_OK or NETPROF_ERR_NOMEM. */
+/* Lists the kernel's names and numbers of the adapters; none if it does not report them. NETPROF_OK or
+   NETPROF_ERR_NOMEM. */
 static netprof_err netprof__rdma_adapters(netprof__rdma *rdma)
 {
     unsigned char request[16];
@@ -5863,7 +5873,7 @@ static void netprof__rdma_lock(netprof__rdma *rdma, int lock)
 #endif
 }
 
-/* All counters of one port. 0 or an errno. */
+/* Requests all counters of one port (attributes 1: the adapter's number, 3: the port's). Returns 0 or an errno. */
 static int netprof__rdma_ask(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof__rdma_stat_visit visit,
                              void *user)
 {
@@ -5884,12 +5894,12 @@ static int netprof__rdma_ask(netprof__rdma *rdma, const netprof__rdma_extra *x, 
     return result < 0 ? -result : 0;
 }
 
-/* Listing what sysfs has not. */
+/* For listing the counters that sysfs lacks. */
 typedef struct netprof__rdma_finding {
     const netprof_alloc *alloc;
     netprof_list *list;
     netprof__rdma_extra *extra;
-    const netprof__names *files; /* of the port: its own, counters, counters_ext, hw_counters */
+    const netprof__names *files; /* of the port itself, counters, counters_ext, hw_counters */
 } netprof__rdma_finding;
 
 static int netprof__names_have(const netprof__names *names, const char *name)
@@ -5925,7 +5935,7 @@ static int netprof__rdma_found(void *user, const char *name, uint64_t value)
     return 0;
 }
 
-/* Behind the port's other counters; without an answer there are none. */
+/* Lists them after the port's other counters; none if there is no answer. */
 static netprof_err netprof__rdma_extras(netprof__rdma *rdma, netprof_list *list, const char *adapter, const char *port,
                                         const netprof__names *files)
 {
@@ -5964,7 +5974,7 @@ static int netprof__rdma_wants(const netprof_sweep *sweep, uint32_t index)
     return index != UINT32_MAX && (sweep->set == NETPROF_SET_ALL || (sweep->counters[index].flags & NETPROF_FAST));
 }
 
-/* Replies keep their order: the search starts behind the last hit. */
+/* Replies keep their order: the search starts after the last hit. */
 static int netprof__rdma_store(void *user, const char *name, uint64_t value)
 {
     netprof__rdma_reading *r = (netprof__rdma_reading *)user;
@@ -5976,11 +5986,11 @@ static int netprof__rdma_store(void *user, const char *name, uint64_t value)
         if (netprof__rdma_wants(r->sweep, r->extra->index[k])) netprof__set_value(r->sweep, r->extra->index[k], value);
         return 0;
     }
-    r->sweep->stale = 1; /* one that was switched on since */
+    r->sweep->stale = 1; /* one that was switched on since discovery */
     return 0;
 }
 
-/* Before the answer every wanted counter is absent; where there is none, they have its errno. */
+/* Marks every wanted counter as absent before the answer; if there is no answer, sets its errno. */
 static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_extra *x, netprof_sweep *sweep)
 {
     netprof__rdma_reading reading;
@@ -6033,7 +6043,7 @@ static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, c
     return failed;
 }
 
-/* Counters of the adapter itself: hfi1, EFA, mlx4. It is no port: no total has them. */
+/* Counters of the adapter itself: hfi1, EFA, mlx4. It is not a port, so no total includes it. */
 static netprof_err netprof__rdma_adapter(netprof__rdma *rdma, netprof_list *list, const char *device,
                                          const char *device_name)
 {
@@ -6088,7 +6098,7 @@ static netprof_err netprof__rdma_discover(void *user, netprof_list *list)
         netprof_list_state(list, result == -ENOENT ? NETPROF_STATUS_ABSENT : netprof_status_of_errno(-result), -result,
                            rdma->class_path);
 #ifndef NETPROF_NO_NETLINK
-    /* Only then is the kernel's part loaded: a socket must not have it loaded. */
+    /* Only if there are adapters: opening the socket could load the kernel module, and must not. */
     if (!result && names.count) failed = netprof__rdma_adapters(rdma);
 #endif
     for (i = 0; !failed && result != -ENOMEM && i < names.count; i++)
@@ -6156,14 +6166,14 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
 
 /* >>8.5 source ip: the kernel's protocol counters, /proc/net
 
-   snmp and netstat hold pairs of lines, names and values: a device for each protocol as the kernel prints it
-   ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their whole names
-   ("snmp6/Ip6InReceives"), sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in
-   32 bits for each CPU ("softnet/dropped/cpu3"): a sum of them would wrap unseen, so that summing is left to
-   the reader; likewise the tables under stat, of which those columns are read that tell of a table being full
+   snmp and netstat have pairs of lines, names and values: one device per protocol as the kernel prints it
+   ("Tcp/RetransSegs", "TcpExt/ListenDrops"). snmp6 is one device whose counters keep their full names
+   ("snmp6/Ip6InReceives"); sockstat and sockstat6 are one each ("sockstat/TCP_inuse"). softnet_stat counts in 32 bits
+   per CPU ("softnet/dropped/cpu3"): a sum would wrap unnoticed, so adding up is left to whoever reads the values. The
+   same holds for the tables under stat, of which only the columns that show a full table are read
    ("conntrack/drop/cpu0", "arp_cache/table_fulls/cpu0"). Limits come from sys/net: "conntrack/max",
-   "sockstat/TCP_orphan_limit". Every value is found by its name; a column that is not there is absent. All of it is of one
-   network namespace, and of no device: no total has it. */
+   "sockstat/TCP_orphan_limit". Values are found by name; a missing column is absent. All of them belong to one network
+   namespace and to no port: no total includes them. */
 
 /* >>8.5.1 the formats of the files */
 
@@ -6171,24 +6181,24 @@ static netprof_err netprof__make_rdma(netprof *np, netprof_source *source, void 
 typedef struct netprof__cell {
     const char *group, *name; /* "Tcp", "InSegs": not terminated */
     size_t group_size, name_size;
-    uint64_t key; /* stands for group and name (and CPU) */
+    uint64_t key; /* hash of group and name, or a number that identifies them (and the CPU) */
     uint64_t value;
     unsigned cpu;
     int negative;
-    int failed; /* 0, ENODATA: a name without a value, EBADMSG: not a number */
+    int failed; /* 0; ENODATA: a name without a value; EBADMSG: not a number */
 } netprof__cell;
 
-/* A walk over a text: begin with p and end set and all else 0. */
+/* A walk over a text. To begin, set p and end, and all else to 0. */
 typedef struct netprof__cells {
     const char *p, *end;
-    const char *names, *names_end, *values, *values_end; /* what is left of the lines at hand */
+    const char *names, *names_end, *values, *values_end; /* the rest of the current lines */
     const char *group;
     size_t group_size;
     uint64_t group_key;
     unsigned line, column, cpu;
 } netprof__cells;
 
-typedef int (*netprof__next_cell)(netprof__cells *cells, netprof__cell *cell); /* 0 at the end */
+typedef int (*netprof__next_cell)(netprof__cells *cells, netprof__cell *cell); /* returns 0 at the end */
 
 static int netprof__word(const char **p, const char *end, const char **word, size_t *size)
 {
@@ -6214,7 +6224,7 @@ static int netprof__line(netprof__cells *cells, const char **begin, const char *
     return 1;
 }
 
-/* "Tcp: ..." 0 when the line does not begin so. */
+/* "Tcp: ..."; returns 0 if the line does not begin like that. */
 static int netprof__group_word(const char **p, const char *end, const char **group, size_t *size)
 {
     if (!netprof__word(p, end, group, size) || (*group)[*size - 1] != ':') return 0;
@@ -6222,7 +6232,7 @@ static int netprof__group_word(const char **p, const char *end, const char **gro
     return 1;
 }
 
-/* Eight bytes at a time: half of the text of netstat is names, and each sweep compares all of them. */
+/* Hashes eight bytes at a time: half of the text of netstat is names, and each sweep compares all of them. */
 static uint64_t netprof__mix_text(uint64_t h, const char *text, size_t size)
 {
     uint64_t word;
@@ -6237,7 +6247,7 @@ static uint64_t netprof__mix_text(uint64_t h, const char *text, size_t size)
     return h ^ h >> 32;
 }
 
-/* Takes the cell's value from *p. */
+/* Reads the cell's value at *p. */
 static void netprof__cell_number(netprof__cell *cell, const char **p, const char *end)
 {
     const char *word;
@@ -6253,7 +6263,7 @@ static void netprof__cell_number(netprof__cell *cell, const char **p, const char
     if (cell->negative) cell->value = ~cell->value + 1;
 }
 
-/* snmp, netstat: "Tcp: InSegs OutSegs" and "Tcp: 12 34". A header without its values is passed over. */
+/* snmp, netstat: "Tcp: InSegs OutSegs" and "Tcp: 12 34". A header without its values is skipped. */
 static int netprof__take_pair(netprof__cells *c)
 {
     const char *begin, *end, *group;
@@ -6325,11 +6335,11 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
     return 1;
 }
 
-/* softnet_seq_show() in net/core/net-procfs.c: 9, 10, 11, 13 or 15 columns, by the kernel's age. */
+/* softnet_seq_show() in net/core/net-procfs.c: 9, 10, 11, 13 or 15 columns, depending on the kernel's age. */
 static const char *const netprof__softnet_columns[] = {
     "processed",     "dropped",      "time_squeeze", NULL,          NULL, NULL,         NULL,          NULL,
     "cpu_collision", "received_rps", "flow_limit",   "backlog_len", NULL, "input_qlen", "process_qlen"};
-#define NETPROF__SOFTNET_CPU 12 /* the CPU's number: offline ones have no line */
+#define NETPROF__SOFTNET_CPU 12 /* the CPU's number: offline CPUs have no line */
 
 static int netprof__parse_hex(const char *p, size_t size, uint64_t *value)
 {
@@ -6385,8 +6395,8 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
     return 1;
 }
 
-/* ct_cpu_seq_show() in net/netfilter/nf_conntrack_standalone.c, neigh_stat_seq_show() in net/core/neighbour.c: a line of
-   names, then a line of hexadecimal numbers for each possible CPU. The first column is the same in all. */
+/* ct_cpu_seq_show() in net/netfilter/nf_conntrack_standalone.c, neigh_stat_seq_show() in net/core/neighbour.c: a line
+   of names, then one line of hexadecimal numbers per possible CPU. The first column is the same in all lines. */
 static const char *const netprof__table_columns[] = {"drop",           "early_drop",  "insert_failed",
                                                      "forced_gc_runs", "table_fulls", "unresolved_discards"};
 
@@ -6418,14 +6428,14 @@ static int netprof__next_table(netprof__cells *c, netprof__cell *cell)
     }
     cell->group = c->group;
     cell->group_size = 0;
-    cell->cpu = c->column == 1 ? UINT_MAX : c->cpu; /* not of one CPU */
+    cell->cpu = c->column == 1 ? UINT_MAX : c->cpu; /* not per CPU */
     cell->key = netprof__mix_text(c->cpu, cell->name, cell->name_size);
     cell->negative = 0;
     cell->failed = netprof__parse_hex(word, size, &cell->value);
     return 1;
 }
 
-/* A limit: numbers in a line. */
+/* A limit: the numbers of one line; names[i] is NULL for a number to skip. */
 static int netprof__next_limit(netprof__cells *c, netprof__cell *cell, const char *const *names, size_t count)
 {
     const char *at;
@@ -6467,9 +6477,9 @@ static int netprof__next_tcp_mem(netprof__cells *c, netprof__cell *cell)
 
 /* >>8.5.2 the files, and what their counters are */
 
-/* The files; those that follow each other with the same device share it. Settings are of sys/net. */
+/* The files. Neighbouring rows with the same device share it. A setting is in sys/net. */
 static const struct netprof__ip_format {
-    const char *file, *device; /* NULL: each group is a device */
+    const char *file, *device; /* device NULL: each group is a device */
     netprof__next_cell next;
     int setting;
 } netprof__ip_formats[] = {{"snmp", NULL, netprof__next_pair, 0},
@@ -6486,7 +6496,7 @@ static const struct netprof__ip_format {
                            {"stat/ndisc_cache", "ndisc_cache", netprof__next_table, 0}};
 #define NETPROF__IP_FILES (sizeof netprof__ip_formats / sizeof *netprof__ip_formats)
 
-/* What the counters are; the first row that fits. Device NULL: any. */
+/* Unit, kind and flags of the counters: the first row that matches. Device NULL: any. */
 static const struct netprof__ip_row {
     const char *device, *pattern, *unit;
     uint8_t kind;
@@ -6553,7 +6563,7 @@ static const struct netprof__ip_row {
     {"softnet", "cpu_collision*", "events", NETPROF_KIND_COUNTER, 0},
     {"softnet", "received_rps*", "events", NETPROF_KIND_COUNTER, 0},
     {"softnet", "*", "packets", NETPROF_KIND_COUNTER, 0},
-    {NULL, "*_mem", "bytes", NETPROF_KIND_GAUGE, 0}, /* sockstat, sockstat6; in pages */
+    {NULL, "*_mem", "bytes", NETPROF_KIND_GAUGE, 0}, /* sockstat, sockstat6; the file counts pages */
     {"sockstat", "TCP_mem_*", "bytes", NETPROF_KIND_GAUGE, 0},
     {NULL, "*_memory", "bytes", NETPROF_KIND_GAUGE, 0},
     {NULL, "FRAG*", "queues", NETPROF_KIND_GAUGE, 0},
@@ -6572,16 +6582,16 @@ static const struct netprof__ip_row {
 
 /* >>8.5.3 discovery */
 
-/* Where the values of a file go, in the order in which the file had them last. */
+/* Where the values of a file go, in the order that the file had last. */
 typedef struct netprof__ip_slot {
     uint64_t key;
     size_t index;    /* NETPROF_NONE: dropped by a filter */
-    uint64_t factor; /* of the value, beside the counter's scale */
+    uint64_t factor; /* multiplies the value, in addition to the counter's scale */
 } netprof__ip_slot;
 
 typedef struct netprof__ip_file {
     int fd;
-    int hold, held; /* keep it open; taken from the budget */
+    int hold, held; /* hold: keep it open; held: it was taken from the budget */
     char *text;
     size_t capacity;
     netprof__ip_slot *slots;
@@ -6592,8 +6602,8 @@ typedef struct netprof__ip_file {
 
 typedef struct netprof__ip {
     netprof *np;
-    char dir[512], settings[512], netns_path[512], netns[64]; /* settings: "" when they would be another namespace's */
-    const char *last;                                         /* the device of the file that was listed before, "" */
+    char dir[512], settings[512], netns_path[512], netns[64]; /* settings: "" if they would be of another namespace */
+    const char *last; /* device of the file listed before; "" at the beginning */
     netprof__ip_file files[NETPROF__IP_FILES];
 } netprof__ip;
 
@@ -6627,7 +6637,7 @@ static ssize_t netprof__ip_load(netprof__ip *ip, size_t index)
     return n;
 }
 
-/* Likewise, making room: twice what is there, so that a sweep, which must not allocate, has enough. */
+/* The same, with a growing buffer. Doubles the room, so that a sweep, which must not allocate, has enough. */
 static ssize_t netprof__ip_load_growing(netprof__ip *ip, size_t index)
 {
     netprof__ip_file *f = &ip->files[index];
@@ -6644,7 +6654,7 @@ static ssize_t netprof__ip_load_growing(netprof__ip *ip, size_t index)
     }
 }
 
-/* Counted by the CPU, in 32 bits. */
+/* Counted per CPU, in 32 bits. */
 static int netprof__ip_by_cpu(const netprof__cell *cell, netprof__next_cell next)
 {
     return (next == netprof__next_softnet || next == netprof__next_table) && cell->cpu != UINT_MAX;
@@ -6670,7 +6680,7 @@ static void netprof__ip_describe(netprof_counter *c, const char *device)
         c->scale = (uint16_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Pages of 64 KiB do not fit the scale: their values are bytes all the same. */
+/* Pages of 64 KiB do not fit the scale; their values are converted to bytes by this factor. */
 static uint64_t netprof__ip_factor(const netprof_counter *c)
 {
     return netprof__ip_in_pages(c->name) && !c->scale ? (uint64_t)sysconf(_SC_PAGESIZE) : 1;
@@ -6719,7 +6729,7 @@ static netprof_err netprof__ip_add_slot(netprof__ip *ip, netprof__ip_file *f, ui
     return NETPROF_OK;
 }
 
-/* Lists what the text holds: a new device wherever another group begins. */
+/* Lists everything in the text; a new device begins where another group begins. */
 static netprof_err netprof__ip_list_file(netprof__ip *ip, netprof_list *list, size_t index, size_t size)
 {
     const struct netprof__ip_format *format = &netprof__ip_formats[index];
@@ -6769,7 +6779,7 @@ static void netprof__ip_read_netns(const netprof__ip *ip, char *text, size_t siz
     text[n > 0 ? n : 0] = 0;
 }
 
-/* Under another root, PROC/net of a host's PROC is still the reader's own namespace: ask for process 1's. */
+/* Chooses the directory. Under another root, proc/net is still the reader's own namespace: use that of process 1. */
 static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
 {
     char process[32];
@@ -6788,7 +6798,7 @@ static void netprof__ip_choose(netprof__ip *ip, const netprof_list *list)
     netprof__ip_read_netns(ip, ip->netns, sizeof ip->netns);
 }
 
-/* Held: within the budget, and never those of another process, which would outlive it. */
+/* Holds the file open if the budget allows. Never for another process, which the open file would outlive. */
 static void netprof__ip_hold(netprof__ip *ip, netprof__ip_file *f)
 {
     netprof_hold hold = ip->np->hold;
@@ -6818,7 +6828,7 @@ static netprof_err netprof__ip_discover(void *user, netprof_list *list)
 
 /* >>8.5.4 reading, and the source */
 
-/* Where the k-th value goes, or NULL. Other columns than last time: by name, and the next take looks anew. */
+/* Where the k-th value goes, or NULL. If the columns changed since last time: by name, and the next take rescans. */
 static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_t k, uint64_t key, int *moved)
 {
     size_t i;
@@ -6873,7 +6883,7 @@ static void netprof__ip_read(void *user, size_t device, netprof_sweep *sweep)
             netprof__ip_read_file(ip, i, sweep);
 }
 
-/* The process went to another network namespace: held files still show the old one. */
+/* True if the process moved to another network namespace: the held files still show the old one. */
 static int netprof__ip_changed(void *user)
 {
     netprof__ip *ip = (netprof__ip *)user;
@@ -6898,7 +6908,7 @@ static netprof_err netprof__make_ip(netprof *np, netprof_source *source, void **
     ip->np = np;
     for (i = 0; i < NETPROF__IP_FILES; i++)
         ip->files[i].fd = -1;
-    source->flags = NETPROF_SOURCE_WHOLE; /* a file has several devices, and is read once */
+    source->flags = NETPROF_SOURCE_WHOLE; /* a file with several devices is read only once */
     source->discover = netprof__ip_discover;
     source->read = netprof__ip_read;
     source->changed = netprof__ip_changed;
@@ -6912,10 +6922,10 @@ static netprof_err netprof__make_ip(netprof *np, netprof_source *source, void **
 static netprof_err netprof__add_part(netprof *np, const netprof_source *source, void *user);
 static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error);
 
-#define NETPROF__TCP_INFO 11 /* TCP_INFO of linux/tcp.h */
+#define NETPROF__TCP_INFO 11 /* TCP_INFO in linux/tcp.h */
 
-/* struct tcp_info of linux/tcp.h: fields are only ever added at its end, and the kernel tells how much it
-   filled in. all_ones: this value means that there is none (no sample yet, no limit). */
+/* struct tcp_info of linux/tcp.h. Fields are only ever added at its end, and the kernel returns how much it filled in.
+   all_ones: all-ones means that there is no value (no sample yet, no limit). */
 static const struct netprof__tcp_row {
     const char *name, *unit;
     uint16_t offset;
@@ -6983,7 +6993,7 @@ static const struct netprof__tcp_row {
 
 typedef struct netprof__socket {
     int fd;
-    uint64_t inode; /* of the socket behind the number, when it was handed over */
+    uint64_t inode; /* of the socket behind the descriptor, when it was added */
     char *name;     /* "tcp/NAME" */
     size_t indices[NETPROF__TCP_ROWS];
 } netprof__socket;
@@ -6994,14 +7004,15 @@ struct netprof__tcp {
     size_t count, capacity;
 };
 
-/* Inode of the socket behind a descriptor; 0 when it is none. */
+/* Inode of the socket behind a descriptor; 0 if it is not a socket. */
 static uint64_t netprof__socket_inode(int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
 }
 
-/* One field of a struct tcp_info of which `size` bytes are filled in. 0: not there, or says "none". */
+/* Reads one field of a struct tcp_info of which `size` bytes are filled in. Returns 0 if it is missing or has no value.
+   */
 static int netprof__tcp_field(const struct netprof__tcp_row *row, const unsigned char *info, size_t size,
                               uint64_t *value)
 {
@@ -7044,7 +7055,7 @@ static netprof_err netprof__tcp_discover(void *user, netprof_list *list)
     return NETPROF_OK;
 }
 
-/* The identity is checked behind getsockopt(): whatever took over the number in between is noticed, too. */
+/* The identity is checked after getsockopt(), which also catches a descriptor that was reused in between. */
 static void netprof__tcp_read(void *user, size_t device, netprof_sweep *sweep)
 {
     const netprof__socket *s = &((struct netprof__tcp *)user)->sockets[device];
@@ -7088,7 +7099,7 @@ static void netprof__tcp_drop(struct netprof__tcp *tcp, size_t i)
     memmove(&tcp->sockets[i], &tcp->sockets[i + 1], (tcp->count - i) * sizeof *tcp->sockets);
 }
 
-/* The context's source tcp, made at its first use; NULL when out of memory. */
+/* The context's source tcp, created at first use; NULL if out of memory. */
 static struct netprof__tcp *netprof__tcp_of(netprof *np)
 {
     netprof_source source;
@@ -7131,7 +7142,7 @@ static int netprof__tcp_is(const netprof__socket *s, int fd, const char *name)
     return s->fd == fd || strcmp(s->name + strlen("tcp/"), name) == 0;
 }
 
-/* Sockets that are gone make way for a new one of their name or number; a live one does not. */
+/* Drops dead sockets of the same name or descriptor; a live one is an error. */
 static netprof_err netprof__tcp_make_way(struct netprof__tcp *tcp, int fd, const char *name, netprof_error *error)
 {
     size_t i;
@@ -7159,7 +7170,7 @@ NETPROF_API netprof_err netprof_add_socket(netprof *np, int fd, const char *name
     failed = netprof__tcp_make_way(tcp, fd, name, error);
     if (failed) return failed;
     if (netprof__tcp_append(tcp, fd, netprof__socket_inode(fd), name)) {
-        np->torn = 1; /* some may have made way */
+        np->torn = 1; /* some may have been dropped */
         return netprof__no_memory(error);
     }
     failed = netprof__rescan_part(np, tcp, error);
@@ -7181,8 +7192,8 @@ NETPROF_API netprof_err netprof_remove_socket(netprof *np, int fd, netprof_error
 
 /* >>8.7 source user: counters of the program itself
 
-   In the fast set, too: the program would not have added what it does not want. One thread calls all of the
-   read functions, one after another, in the order of their devices. */
+   They are in the fast set, too: the program added them because it wants them. One thread calls all read functions, one
+   after another, in the order of their devices. */
 
 typedef struct netprof__user_row {
     char *device, *name, *unit;
@@ -7365,7 +7376,7 @@ static void netprof__node_fact(netprof_list *list, const char *key, const char *
         netprof_build_fact(list, key, text);
 }
 
-/* Who counts: kept with every schema, so that a delta across hosts or boots is noticed. */
+/* Identifies the node in every schema, so that a delta across hosts or boots is noticed. */
 static void netprof__node_facts(const netprof *np, netprof_list *list)
 {
     struct utsname name;
@@ -7437,12 +7448,12 @@ NETPROF_API netprof_err netprof_rescan(netprof *np, netprof_error *error)
     }
     netprof_schema_release(np->schema);
     np->schema = fresh;
-    for (i = 0; i < np->part_count; i++) /* of another schema */
+    for (i = 0; i < np->part_count; i++) /* they belonged to the old schema */
         memset(np->parts[i].missing, 0, sizeof np->parts[i].missing);
     return NETPROF_OK;
 }
 
-/* What the schema has of a part, as it is. */
+/* Lists a part again as the schema has it, without discovery. */
 static void netprof__list_again(netprof_list *list, const netprof_schema *s, const netprof__part *part, size_t source)
 {
     size_t i, k;
@@ -7457,7 +7468,7 @@ static void netprof__list_again(netprof_list *list, const netprof_schema *s, con
     netprof_list_state(list, s->sources[source].status, s->sources[source].sys_errno, s->sources[source].path);
 }
 
-/* Where each part's devices and counters are in a schema: each part has its row of sources. */
+/* Finds each part's devices and counters in a schema; each part has its row of sources. */
 static void netprof__place_parts(netprof *np, const netprof_schema *s)
 {
     size_t i, k, counter = 0, device = 0;
@@ -7472,8 +7483,8 @@ static void netprof__place_parts(netprof *np, const netprof_schema *s)
     }
 }
 
-/* Discovers one part anew and takes all others over from the schema: a program that adds a hundred counters
-   must not have every source enumerated a hundred times. */
+/* Discovers one part again and copies all others from the schema: a program that adds a hundred counters must not have
+   every source enumerated a hundred times. */
 static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_error *error)
 {
     netprof_list *list = np->torn ? NULL : netprof__list_make(&np->alloc);
@@ -7506,7 +7517,7 @@ static netprof_err netprof__rescan_part(netprof *np, const void *user, netprof_e
     return NETPROF_OK;
 }
 
-/* 1 when the comma list names the source, or is empty. */
+/* Returns 1 if the comma-separated list names the source, or is empty. */
 static int netprof__listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
@@ -7537,7 +7548,7 @@ static netprof_err netprof__add_part(netprof *np, const netprof_source *source, 
     return NETPROF_OK;
 }
 
-/* A name that is no source is a mistake worth telling: it would silently read nothing. */
+/* An unknown name is an error: otherwise nothing would be read, silently. */
 static netprof_err netprof__check_sources(const char *list, netprof_error *error)
 {
     char name[32];
@@ -7652,7 +7663,7 @@ NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *so
         return netprof__fail(error, NETPROF_ERR_ARG, 0, NULL, "a source needs a name, discover and read");
     if (netprof__add_part(np, source, user)) return netprof__no_memory(error);
     failed = netprof_rescan(np, error);
-    if (failed) np->part_count--; /* still the caller's: its close is not called */
+    if (failed) np->part_count--; /* it stays the caller's: its close() is not called */
     return failed;
 }
 
@@ -7663,7 +7674,7 @@ static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
     return a->resize == b->resize && a->release == b->release && a->user == b->user;
 }
 
-/* One block: the 8-byte arrays first, then the bytes. */
+/* Allocates one block: the 8-byte arrays first, then the bytes. */
 static netprof_err netprof__snapshot_room(netprof_snapshot *s, const netprof_schema *schema, netprof_error *error)
 {
     size_t n = schema->counter_count, d = schema->device_count;
@@ -7701,8 +7712,8 @@ static void netprof__snapshot_clear(netprof_snapshot *s)
     s->not_ok = 0;
 }
 
-/* The same for one that holds the fast set and will again: what has no status is zero as it is, and is not fetched
-   from memory for nothing. */
+/* The same for a snapshot that holds the fast set and will hold it again. Values without a status are zero already;
+   they are left alone, to spare the cache. */
 static void netprof__snapshot_clear_read(netprof_snapshot *s)
 {
     size_t n = s->schema->counter_count, d = s->schema->device_count, i, end;
@@ -7713,7 +7724,7 @@ static void netprof__snapshot_clear_read(netprof_snapshot *s)
         for (; i < end; i++)
             if (s->status[i] != NETPROF_STATUS_SKIPPED) s->values[i] = 0, s->stamps_ns[i] = 0;
     }
-    memset(s->device_begin_ns, 0, d * 2 * sizeof(int64_t) + n * 2); /* and ends, statuses, errors */
+    memset(s->device_begin_ns, 0, d * 2 * sizeof(int64_t) + n * 2); /* begins, ends, statuses and errnos */
     s->begin_ns = s->end_ns = s->wall_ns = s->stamp_error_ns = 0;
     s->not_ok = 0;
 }
@@ -7758,7 +7769,7 @@ NETPROF_API void netprof_snapshot_free(netprof_snapshot *s)
     memset(s, 0, sizeof *s);
 }
 
-/* One sweep: jobs are a device each, or a whole source. */
+/* One sweep. A job is one device, or a whole source. */
 typedef struct netprof__work {
     netprof *np;
     netprof_snapshot *snapshot;
@@ -7809,7 +7820,7 @@ static void *netprof__worker(void *argument)
     return NULL;
 }
 
-/* A worker that cannot be started is work for the others. */
+/* If a worker cannot be started, the others do its work. */
 static void netprof__run_workers(netprof__work *w, int threads)
 {
 #ifndef NETPROF_NO_THREADS
@@ -7836,7 +7847,7 @@ static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
         end = n - i < 8 ? n : i + 8;
         eight = 2;
         if (end == i + 8) memcpy(&eight, s->status + i, 8);
-        if (!(eight & ~UINT64_C(0x0101010101010101))) /* all of them ok or skipped, as nearly always */
+        if (!(eight & ~UINT64_C(0x0101010101010101))) /* all eight OK or SKIPPED, as nearly always */
             continue;
         for (; i < end; i++)
             bad += s->status[i] != NETPROF_STATUS_OK && s->status[i] != NETPROF_STATUS_SKIPPED &&
@@ -7845,7 +7856,7 @@ static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
     return bad;
 }
 
-/* The same instant on both clocks: a process that is put aside between the two calls tries again. */
+/* Reads both clocks at the same instant; tries again if the process was interrupted in between (20 us). */
 static void netprof__both_clocks(netprof_snapshot *s)
 {
     int tries = 4;
@@ -7897,8 +7908,8 @@ static uint32_t netprof__count_vanished(const netprof_snapshot *s, const netprof
     return n;
 }
 
-/* Whether something came or went while we read. What is listed but can never be opened (a link to nowhere) is looked
-   for once, not again at every take. */
+/* True if something came or went during the sweep. A counter that is listed but can never be opened (a dangling link)
+   causes one rescan, not one at every take. */
 static int netprof__stale_after(netprof *np, const netprof_snapshot *s)
 {
     size_t i;
@@ -7922,7 +7933,7 @@ NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, ne
     if (np->torn || (!np->no_rescan && netprof__is_stale(np))) failed = netprof_rescan(np, error);
     if (!failed) failed = netprof__sweep(np, snapshot, set, error);
     if (failed || np->no_rescan || !netprof__stale_after(np, snapshot)) return failed;
-    before = np->schema; /* something came or went while we read */
+    before = np->schema; /* something came or went during the sweep */
     failed = netprof_rescan(np, error);
     if (!failed && np->schema != before) failed = netprof__sweep(np, snapshot, set, error);
     return failed;
@@ -7930,21 +7941,22 @@ NETPROF_API netprof_err netprof_take(netprof *np, netprof_snapshot *snapshot, ne
 
 /* >>9.3 deltas */
 
-#define NETPROF__NARROW 32 /* bits: a counter up to here may pass its width more than once in a run */
+#define NETPROF__NARROW 32 /* bits: a counter up to this width may wrap more than once in a run */
 
-/* Most that a device's line lets a counter count, in the counter's unit; per_ms 0: unknown. */
+/* The most that a counter can count at the device's line rate, in the counter's unit; per_ms 0: unknown. */
 typedef struct netprof__pace {
     uint64_t per_ms;
     int64_t elapsed_ns;
 } netprof__pace;
 
+/* The most that it can count in the elapsed time plus some milliseconds; saturates at UINT64_MAX. */
 static uint64_t netprof__at_pace(const netprof__pace *pace, uint64_t more_ms)
 {
     uint64_t ms = (uint64_t)pace->elapsed_ns / 1000000 + more_ms;
     return ms && pace->per_ms > UINT64_MAX / ms ? UINT64_MAX : pace->per_ms * ms;
 }
 
-/* A decrease of a narrow counter; step: what it counted if it passed its width once. */
+/* A decrease of a narrow counter; step: what was counted if it wrapped once. */
 static netprof_flag netprof__narrow_decrease(const netprof_counter *c, uint64_t step, uint64_t after,
                                              const netprof__pace *pace, uint64_t *value)
 {
@@ -7954,7 +7966,8 @@ static netprof_flag netprof__narrow_decrease(const netprof_counter *c, uint64_t 
     if (!pace->per_ms) {
         if (step > mask / 16) return NETPROF_FLAG_SUSPECT;
     } else {
-        /* Drivers renew their figures about once a second; an eighth more for rates that are nominal. */
+        /* Drivers update their counters about once a second, hence a second more; and an eighth more, since rates are
+           nominal. */
         limit = netprof__at_pace(pace, 1000);
         limit = limit > UINT64_MAX / 2 ? UINT64_MAX : limit + limit / 8;
         if (step > limit / scale) return NETPROF_FLAG_RESET;
@@ -7983,7 +7996,7 @@ static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uin
     step = (after / scale - before / scale) & mask;
     if (c->width <= NETPROF__NARROW) return netprof__narrow_decrease(c, step, after, pace, value);
     if (step > mask / 2) return NETPROF_FLAG_RESET;
-    *value = step * scale; /* from the upper half on through zero */
+    *value = step * scale; /* from the upper half of the range through zero */
     return NETPROF_FLAG_WRAPPED;
 }
 
@@ -7994,8 +8007,8 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
     return netprof__step(counter, before, after, &unknown, value);
 }
 
-/* Line rate of a physical device in bits per millisecond by its facts, 0 when unknown. A virtual device's speed is
-   made up. */
+/* Line rate of a physical device from its facts, in bits per millisecond; 0 if unknown. The speed of a virtual device
+   is made up. */
 static uint64_t netprof__line_rate(const netprof_device *d)
 {
     const char *mbps = netprof_fact_of(d->facts, d->fact_count, "speed_mbps");
@@ -8012,7 +8025,7 @@ static uint64_t netprof__line_rate(const netprof_device *d)
 static netprof__pace netprof__pace_of(const netprof_counter *c, const netprof_device *before,
                                       const netprof_device *after, int64_t elapsed_ns)
 {
-    /* The smallest packets there are: 27 bytes on Slingshot, 26 on InfiniBand. */
+    /* 25 bytes per packet is below the smallest packets there are: 27 bytes on Slingshot, 26 on InfiniBand. */
     int bytes = strcmp(c->unit, "bytes") == 0, packets = strcmp(c->unit, "packets") == 0;
     netprof__pace pace = {0, elapsed_ns};
     uint64_t x, y;
@@ -8028,15 +8041,15 @@ static int netprof__has_value(uint8_t status)
     return status == NETPROF_STATUS_OK || status == NETPROF_STATUS_SATURATED;
 }
 
-/* Two snapshots on the way to a delta. */
+/* Two snapshots to be compared. */
 typedef struct netprof__pair {
     const netprof_snapshot *a, *b;
-    int by_wall;           /* their monotonic clocks have nothing in common (another boot, or none kept) */
-    int64_t clock_step_ns; /* how far CLOCK_REALTIME was set forward in between, 0 when unknown */
+    int by_wall;           /* their monotonic clocks are unrelated (another boot, or none recorded) */
+    int64_t clock_step_ns; /* how far CLOCK_REALTIME was set forward in between; 0 if unknown */
 } netprof__pair;
 
-/* CLOCK_REALTIME against CLOCK_MONOTONIC, which run at one rate: what is left is a step. Less than a millisecond is the
-   time between two calls. */
+/* CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate; a difference is a step. Below a millisecond it is the time
+   between two calls. */
 static int64_t netprof__clock_step(const netprof__pair *pair)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
@@ -8046,7 +8059,7 @@ static int64_t netprof__clock_step(const netprof__pair *pair)
     return step > -1000000 && step < 1000000 ? 0 : step;
 }
 
-/* Neither can be less than 0, nor can both together. */
+/* Errors cannot be negative, and their sum saturates. */
 static int64_t netprof__sum_errors(int64_t x, int64_t y)
 {
     if (x < 0) x = 0;
@@ -8054,7 +8067,7 @@ static int64_t netprof__sum_errors(int64_t x, int64_t y)
     return x > INT64_MAX - y ? INT64_MAX : x + y;
 }
 
-/* When a device was read: the middle of the stretch, on the clock that both snapshots share. */
+/* When a device was read: the middle of its reading, on the clock that both snapshots share. */
 static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int by_wall)
 {
     int64_t begin = s->device_begin_ns[device];
@@ -8062,14 +8075,15 @@ static int64_t netprof__read_at(const netprof_snapshot *s, uint32_t device, int 
     return by_wall ? netprof__plus(s->wall_ns, begin ? netprof__minus(at, s->begin_ns) : 0) : at;
 }
 
-/* Time between two readings of a device. */
+/* Time between the two readings of a device. */
 static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t before, uint32_t after)
 {
     return netprof__minus(netprof__read_at(pair->b, after, pair->by_wall),
                           netprof__read_at(pair->a, before, pair->by_wall));
 }
 
-/* Time between two readings of a counter: the device's own stamps where both have one, else the devices' times. */
+/* Time between the two readings of a counter: by the device's own stamps if both have one, else by the devices' times.
+   */
 static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
@@ -8097,7 +8111,7 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     d->flags[r] = (uint8_t)flag;
 }
 
-/* Fills in row r of the delta; i, k: index in a and b, or NETPROF_NONE; of_device_ns where both are there. */
+/* Fills in row r of the delta. i, k: indices in a and b, or NETPROF_NONE. of_device_ns is valid if neither is NONE. */
 static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
                                int64_t of_device_ns, int recreated)
 {
@@ -8110,7 +8124,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
     d->values[r] = 0;
     d->elapsed_ns[r] = 0;
     d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
-    if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not asked for */
+    if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not requested */
     d->elapsed_ns[r] = netprof__elapsed(pair, i, k, of_device_ns);
     if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
         netprof__delta_value(d, r, pair, i, k, recreated);
@@ -8157,7 +8171,7 @@ NETPROF_API void netprof_delta_free(netprof_delta *d)
 
 /* >>9.3.1 matching two schemas */
 
-/* The device of the other schema with the same source and name. */
+/* Finds the device with the same source and name in the other schema. */
 static const netprof_device *netprof__twin(const netprof_schema *schema, const netprof_device *d, size_t hint)
 {
     size_t i;
@@ -8168,7 +8182,7 @@ static const netprof_device *netprof__twin(const netprof_schema *schema, const n
     return NULL;
 }
 
-/* A counter of the twin device; the search starts behind the last hit, so that equal orders cost nothing. */
+/* Finds a counter of the twin device. The search starts after the last hit, so that equal orders cost nothing. */
 static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_device *d, const char *name,
                                     size_t *hint)
 {
@@ -8183,7 +8197,8 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
     return NETPROF_NONE;
 }
 
-/* Where each counter of `to` is in `from`, or NETPROF_NONE; the devices' re-creation as a byte each. */
+/* where[i]: the index in `from` of counter i of `to`, or NETPROF_NONE. recreated[i]: device i of `to` was re-created.
+   */
 static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where, uint8_t *recreated)
 {
     size_t i, k;
@@ -8206,7 +8221,7 @@ static void netprof__join_device(netprof_list *list, const netprof_schema *s, co
         netprof_list_counter(list, &s->counters[i]);
 }
 
-/* The counters of `from` that `to` does not have, behind the device's own or as devices of their own. */
+/* Lists the counters of the twin device in `from` that `to` lacks, after the device's own. */
 static void netprof__join_missing(netprof_list *list, const netprof_schema *from, const netprof_device *d,
                                   const size_t *back)
 {
@@ -8215,7 +8230,7 @@ static void netprof__join_missing(netprof_list *list, const netprof_schema *from
         if (back[i] == NETPROF_NONE) netprof_list_counter(list, &from->counters[i]);
 }
 
-/* Of the sources before row `end`: is there one of this name? */
+/* True if a source of this name is among the rows before `end`. */
 static int netprof__has_source(const netprof_schema *s, size_t end, const char *name)
 {
     size_t i;
@@ -8230,7 +8245,7 @@ static void netprof__join_source(netprof_list *list, const netprof_source_state 
     netprof_list_state(list, source->status, source->sys_errno, source->path);
 }
 
-/* The devices of a source that only the first snapshot has. */
+/* Lists the devices of a source that only the first snapshot has. */
 static void netprof__join_gone(netprof_list *list, const netprof_schema *from, const netprof_schema *to,
                                const char *source)
 {
@@ -8240,8 +8255,8 @@ static void netprof__join_gone(netprof_list *list, const netprof_schema *from, c
             netprof__join_device(list, from, &from->devices[i]);
 }
 
-/* Schema of the second snapshot plus what only the first has, each source's states as the second knows them, else the
-   first. `back`: where the first's counters are in the second. */
+/* Joins the schema of the second snapshot with what only the first has. A source's state is taken from the second if it
+   has the source, else from the first. `back`: where the first's counters are in the second. */
 static netprof_err netprof__join(const netprof_schema *from, const netprof_schema *to, const size_t *back,
                                  const netprof_schema **out, netprof_error *error)
 {
@@ -8270,7 +8285,7 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
 
 /* >>9.3.2 comparing two snapshots */
 
-/* Whether both have the fact, and differ. */
+/* True if both have the fact, with different values. */
 static int netprof__facts_differ(const netprof_schema *a, const netprof_schema *b, const char *key, char *text,
                                  size_t size)
 {
@@ -8292,7 +8307,7 @@ static void netprof__delta_times(netprof_delta *d, const netprof__pair *pair)
     d->stamp_error_ns = netprof__sum_errors(a->stamp_error_ns, b->stamp_error_ns);
 }
 
-/* Rows when the layouts are alike. */
+/* The rows, if both snapshots have the same layout. */
 static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
 {
     const netprof_schema *schema = d->schema;
@@ -8304,7 +8319,7 @@ static void netprof__delta_alike(netprof_delta *d, const netprof__pair *pair)
     }
 }
 
-/* Rows when the layouts differ: the joined schema's counters are looked up in both. */
+/* The rows, if the layouts differ: looks up the counters of the joined schema in both. */
 static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, size_t *in_a, size_t *in_b,
                                   uint8_t *recreated)
 {
@@ -8320,7 +8335,7 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
     }
 }
 
-/* The joined schema: how many counters and devices it has is known only then (names of devices may repeat). */
+/* Only the joined schema shows how many counters and devices there are, since names of devices may repeat. */
 static netprof_err netprof__join_schemas(const netprof_schema *from, const netprof_schema *to,
                                          const netprof_schema **joined, netprof_error *error)
 {
@@ -8350,7 +8365,7 @@ static netprof_err netprof__diff_different(const netprof__pair *pair, netprof_de
     return failed;
 }
 
-/* Whether both are of one boot (1), of two or of two hosts (0), or nobody knows (-1); text: what differs. */
+/* Returns 1 if both are of one boot, 0 if of two boots or hosts, -1 if unknown. text: what differs. */
 static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, char *text, size_t size)
 {
     if (a != b &&
@@ -8361,8 +8376,8 @@ static int netprof__same_boot(const netprof_schema *a, const netprof_schema *b, 
                : -1;
 }
 
-/* Chooses the clock of a pair: CLOCK_MONOTONIC wherever both have it and it is the same one. Returns by how much the
-   second was taken before the first, 0 when it was not. */
+/* Chooses the clock of a pair: CLOCK_MONOTONIC if both have it and it is the same one. Returns by how much the second
+   snapshot was taken before the first, or 0. */
 static int64_t netprof__choose_clock(netprof__pair *pair, int same_boot)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
@@ -8372,11 +8387,12 @@ static int64_t netprof__choose_clock(netprof__pair *pair, int same_boot)
     if (!same_boot) return 0;
     if (pair->by_wall) return wall < 0 ? netprof__minus(0, wall) : 0;
     if (elapsed >= 0) return 0;
-    pair->by_wall = wall > 0; /* they contradict: another boot, or a clock of its own in a container */
+    /* the clocks contradict each other: another boot, or a container with a clock of its own */
+    pair->by_wall = wall > 0;
     return same_boot > 0 || wall <= 0 ? netprof__minus(0, elapsed) : 0;
 }
 
-/* Whether the two may be compared; sets the rest of the pair. */
+/* Checks that the two may be compared, and sets the rest of the pair. */
 static netprof_err netprof__may_compare(netprof__pair *pair, int force, netprof_error *error)
 {
     char text[160];
@@ -8428,7 +8444,7 @@ NETPROF_API void netprof_regions_free(netprof_regions *r)
     memset(r, 0, sizeof *r);
 }
 
-/* One block for all: stats, indices of counters, sums, histograms, names. `text` bytes of names follow the rest. */
+/* Allocates one block: stats, counter sums, histograms, counter indices, and `text` bytes for names. */
 static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_t counters, size_t text, char **names,
                                          netprof_error *error)
 {
