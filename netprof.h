@@ -8475,103 +8475,110 @@ static netprof_err netprof__regions_room(netprof_regions *r, size_t stats, size_
 
 /* >>10.1 the file format .netprof, version 2
 
-   Integers are little-endian; "varint" is LEB128 (7 bits a byte, low first, at most 10 bytes); "signed" is a varint of
-   the zigzag code (0, -1, 1, -2 ...); "text" is a varint length and that many bytes, UTF-8 by habit, not by force.
+   Integers are little-endian. "varint" is LEB128 (7 bits per byte, low bits first, at most 10 bytes). "signed" is a
+   varint of the zigzag code (0, -1, 1, -2 ...). "text" is a varint length and that many bytes, usually UTF-8, but not
+   guaranteed to be. "zero code" is a sequence of varints in which each 0 is followed by a varint: how many more zeros
+   follow it.
 
    File   = 16 bytes of header, then chunks. Header: 89 4e 50 52 4f 46 0d 0a, u16 version (2), u16 zero, u32 0x01020304.
             Version 1 has SNAP where version 2 has STEP; the rest is the same. A version 1 reader refuses version 2.
    Chunk  = 4 bytes of tag, u32 length of the payload, u32 CRC-32 (IEEE 802.3) of tag, length and payload, payload.
-            Unknown tags are skipped. A damaged chunk costs itself and what refers to it; reading goes on at the next
-            place where a known tag starts a chunk whose checksum is right, or where another file's header stands: files
-            put together (with cat, or netprof merge) are read one after the other, each with its own facts, schemas,
-            keys and END.
+            Readers skip unknown tags. A damaged chunk costs itself and the chunks that refer to it. Reading resumes at
+            the next place where a known tag begins a chunk with a correct checksum, or where another file's header is:
+            files put together (with cat, or netprof merge) are read one after the other, each with its own facts,
+            schemas, keys and END.
    "FACT" = text key, text value: about the run (command, job, exit status).
-   "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each with a varint count first:
+   "SCHM" = varint number (schemas count from 0), facts, sources, classes, lists, devices; each of these begins with a
+            varint count:
             fact    text key, text value
-            source  text name, u8 status, varint errno, text path, varint number of devices that follow for it
+            source  text name, u8 status, varint errno, text path, varint number of its devices below
             class   text unit, u8 kind, u8 width, varint scale, varint flags
-            list    varint n, n different names, then runs (varint class, varint length) until they cover n. Names: varint t;
-                    t = 0: varint m, m + 1 names follow that are each the one before with its decimal ending plus
-                    one; else one name: the first t - 1 bytes of the previous one and a text
+            list    varint n, n different names, then runs (varint class, varint length) until they cover n.
+                    Names: varint t. t = 0: varint m; m + 1 names follow, each of them the previous one with its decimal
+                    ending plus one. Else one name: the first t - 1 bytes of the previous one, and a text
             device  text name, varint identity, varint flags, varint list, varint fact count, facts
-   "STEP" = a snapshot in terms of what those before it let expect. Snapshots of a schema come in chains: each builds
-            on all before it in its chain, so a lost one costs the rest of its chain. The writer begins a new chain
-            with every 64th.
-            varint schema, u32 checksum of the chunk that it builds on (of the one before it in its chain; where it
-            begins one, of the schema's), varint position in its chain (0 begins it), varint set; then, as below, times,
-            statuses, values, stamps, and nothing else. Arithmetic is modulo 2^64 in two's complement, divisions are
-            rounded towards 0. "code" is a number less what was expected of it, in zigzag; all that is expected is 0
-            where a chain begins, and nothing "seen". "sparse" is for n codes, n known: varint how many are not 0; if
-            any: u8 j, u8 k, then for each, bits low first as in SNAP: in Rice code with j how many 0 precede it, behind
-            the last such; then: k <= 57: it less 1 in Rice code with k; k = 64: in 6 bits how many bits lie below its
-            highest, and those bits; padded with zeros to a byte.
-            Times: sparse of all devices: 1 where being read (its times are not both 0) is other than in the snapshot
-            before (expected at the chain's begin: read). Of the devices read: gap = begin less the end of the device
-            read before it (of the first: less begin_ns); length = end less begin. Sparse: begin_ns, expected as the
-            last one plus the last distance of two (0 until two were seen); wall_ns - begin_ns; of each device gap;
-            end_ns less the end of the last device read (or begin_ns). Sparse: of each device length. Each is expected
-            as last time; but where the device had begin and end in common with the one before it (the first: with
-            begin_ns), when it was read last, so again.
-            Statuses: runs until they cover the counters: varint length (0: all the rest), u8 status, u8 errno; without
-            the errno: status 254 = each as in the snapshot before, 255 = ok if the set asks for it, else skipped.
-            Values, of counters with status ok or saturated only. Of each counter is kept, besides the last value: C =
-            16 times the change expected, S = 8 times the size of codes, A and L = how far off C alone and C as led
-            were; F = fresh. Expected is the last value plus C / 16, or, with S and L < A, as led: (C / 16) * R >> 16,
-            where R is known and 0 < C / 16 < 2^43. R is not known at a device's first counter. First, sparse, the
-            codes of counters with S = 0 (R unknown); then in Rice code the codes z of those with S > 0, each with k =
-            bit length of S >> 4; padded to a byte. Then, D being the change from the last value (of the first value
-            seen: nothing is learned):
+   "STEP" = a snapshot, as the difference from what the snapshots before it predict. The snapshots of a schema form
+            chains: each builds on all before it in its chain, so a lost one costs the rest of its chain. The writer
+            begins a new chain with every 64th.
+            varint schema; u32 checksum of the chunk that it builds on (the one before it in its chain, or the schema's
+            if it begins a chain); varint position in its chain (0 begins it); varint set; then, as below, times,
+            statuses, values, stamps, and nothing else.
+            Arithmetic is modulo 2^64 in two's complement; divisions round towards 0. A "code" is a number minus its
+            prediction, in zigzag. At the beginning of a chain every prediction is 0 and nothing has been "seen".
+            "Sparse" encodes n codes, where n is known: varint how many are not 0; if there are any: u8 j, u8 k; then
+            for each of them, bits low first as in SNAP: how many zeros precede it (since the previous one), in Rice
+            code with parameter j; then the code itself: if k <= 57, minus 1, in Rice code with parameter k; if k = 64,
+            6 bits with the number of bits below its highest, then those bits. Zero bits fill the last byte.
+            Times: sparse over all devices: 1 if the device changed between read and not read (read: its times are not
+            both 0) since the previous snapshot; at the beginning of a chain the prediction is read. For each device
+            read: gap = begin minus the end of the device read before it (for the first: minus begin_ns); length = end
+            minus begin. Sparse: begin_ns, predicted as the last one plus the last difference of two (0 until two were
+            seen); wall_ns - begin_ns; the gap of each device read; end_ns minus the end of the last device read (or
+            minus begin_ns). Sparse: the length of each device read. All but begin_ns are predicted to be as last time;
+            but a device that, when it was read last, had begin and end in common with the one before it (the first:
+            with begin_ns) is predicted to have that again.
+            Statuses: runs until they cover the counters: varint length (0: all the rest), u8 status, u8 errno. Without
+            an errno: status 254 = each as in the previous snapshot, 255 = ok if the set includes it, else skipped.
+            Values, only of counters with status ok or saturated. Kept for each counter, besides the last value: C = 16
+            times the predicted change; S = 8 times the usual size of its codes; A and L = 4 times the usual error of C
+            alone, and of C as led; F = fresh. The prediction is the last value plus C / 16; or, if S > 0 and L < A, as
+            led: plus (C / 16) * R >> 16, if R is known and 0 < C / 16 < 2^43. R is unknown at a device's first counter.
+            First, sparse, the codes of the counters with S = 0 (with R unknown); then, in Rice code, the codes z of
+            those with S > 0, each with the parameter k = bit length of S >> 4; zero bits fill the last byte. Then, with
+            D = the change from the last value (from the first value of a counter nothing is learned):
               S = 0 and z = 0: nothing.
-              S = 0, or z >> k >= 40: C = 16 D, S = zigzag(D) / 4 + 1, A = L = 0, F = 1; of gauges and states C = 0, S
+              S = 0, or z >> k >= 40: C = 16 D, S = zigzag(D) / 4 + 1, A = L = 0, F = 1; for gauges and states C = 0, S
               = 4 z.
               F = 1: C = C + (16 D - C) / 2, S = 8 z, F = 0.
-              F = 0: A = A - A / 4 + |D - C / 16|; L likewise of C as led; then, where 1024 <= C < 2^46 and 0 < D <
-              2^42, R becomes (16 D << 16) / C for what follows in the device, unknown if that is 2^20 or more; then C
-              = C + (16 D - C) / 4; and S = S - S / 8 + z, but S / 2 for z = 0.
-              Of gauges and states C stays 0, and A, L and R stay. Before they are added, z and |...| are cut at 2^57.
-            Stamps: sparse of counters with a value and flag STAMPED: 1 where there is no stamp. Of those with one: u8
-            w, varint stamp_error_ns; sparse: each stamp's distance from what is expected, in cells of 2^w ns. Kept is
-            of each counter T: stamp - wall_ns, after that T = T + (stamp - wall_ns - T) / 4. Expected of the first is
-            wall_ns + T; of each other the stamp before it, plus T less that one's T (before this snapshot) where both
-            had been seen. A writer may leave stamps as far off as stamp_error_ns says: at most 2^16 ns, and at most
-            1/8192 of the shortest time between two snapshots in this chain so far and in the one before; none in its
-            first 8 snapshots of a schema. Where snapshots come faster than ever lately, the rate up to the first such
-            one may so be off by more than 1/4096: stamp_error_ns tells.
+              F = 0: A = A - A / 4 + |D - C / 16|; L likewise with C as led; then, if 1024 <= C < 2^46 and 0 < D < 2^42,
+              R becomes (16 D << 16) / C for the following counters of the device, or unknown if that is 2^20 or more;
+              then C = C + (16 D - C) / 4; and S = S - S / 8 + z, but S / 2 if z = 0.
+              For gauges and states C stays 0, and A, L and R stay. Before they are added, z and |...| are limited to
+              2^57.
+            Stamps: sparse over the counters with a value and the flag STAMPED: 1 if there is no stamp. For those with
+            one: u8 w, varint stamp_error_ns; sparse: each stamp's distance from its prediction, in cells of 2^w ns.
+            Kept for each counter, T: at first stamp - wall_ns, after that T = T + (stamp - wall_ns - T) / 4. The first
+            stamp is predicted as wall_ns + T; each other one as the stamp before it, plus its own T minus that one's T
+            (both from before this snapshot) if both had been seen. A writer may leave stamps off by as much as
+            stamp_error_ns says: at most 2^16 ns, and at most 1/8192 of the shortest time between two snapshots so far
+            in this chain and in the one before; by nothing in its first 8 snapshots of a schema. If snapshots come
+            faster than recently, the rate up to the first such one may therefore be off by more than 1/4096, as
+            stamp_error_ns shows.
    "SNAP" (version 1) = varint schema, varint set, signed wall_ns, signed begin_ns, varint end_ns - begin_ns,
             varint stamp_error_ns, u8 form: 0 = a key snapshot, 1 = changes since the last key snapshot of the same
-            schema in the file, varint number of that key (of each schema, keys count from 0; a key snapshot gives its
+            schema in the file, varint number of that key (keys count from 0 for each schema; a key snapshot gives its
             own);
             then for each device signed device_begin_ns - begin_ns, signed device_end_ns - device_begin_ns;
             then statuses in runs (varint length, u8 status, u8 errno);
-            then values, of counters with status ok or saturated only: form 0: in the zero code (a varint; after a 0
-            comes a varint of how many more zeros follow); form 1: varint number of changes, each varint unchanged
-            counters skipped, signed change;
-            then stamps, of counters with a value and flag STAMPED only: varint number of those that have no stamp, for
-            each a varint of how many that have one come before it, behind the last such; of the rest: form 0: all;
-            form 1: anchors only, which are the changed ones, of each device the first, the last and every 64th (the
-            first, the 65th ...), and those of a list (varint number, for each a varint of how many with a stamp that
-            are not in the list come before it, behind the last such); what lies between anchors a and b of a device,
-            m-th of n steps, is a + (m / n) * (b - a) in doubles, rounded towards a. For each device with a stamp:
-            signed first - wall_ns, signed step, u8 k, then for each further anchor the zigzag code z of
-            its difference from (the previous plus step times the distance in positions), in Rice code, bits low
-            first, padded with zeros to a byte at the end of the device: z >> k ones, a zero, the k low bits of z;
-            or, where z >> k is 40 or more, 40 ones and the 64 bits of z.
-   "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before status,
-            after status) as (varint length, 3 x u8); then in the zero code, one column after the other, no run of
-            zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag (elapsed -
-            interval). All differences are modulo 2^64. Then varint stamp_error_ns; version 1 ends before it.
-   "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint counters and that many varints, each the distance of a
-            counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched, dropped,
-            overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint names and that many texts; varint
-            stats, each: varint thread, node, parent + 1 (0 = none), name, calls, measured, open, spans, inclusive_ns,
-            exclusive_ns, min_ns, max_ns, bytes, aborted, too_short, counted, concurrency, total_ns; variance_ns2 as an
-            IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the counters' sums.
+            then values, only of counters with status ok or saturated: form 0: in the zero code; form 1: varint number
+            of changes, each: varint unchanged counters skipped, signed change;
+            then stamps, only of counters with a value and the flag STAMPED: varint number of those without a stamp; for
+            each of these, varint how many with one come before it (since the previous such); of the others, form 0:
+            all; form 1: only anchors, which are the changed ones; in each device the first, the last and every 64th
+            (the first, the 65th ...); and those of a list (varint number; for each, varint how many with a stamp that
+            are not in the list come before it, since the previous such). A stamp between the anchors a and b of a
+            device, the m-th of n steps, is a + (m / n) * (b - a) in doubles, rounded towards a. For each device with a
+            stamp: signed first - wall_ns, signed step, u8 k; then for each further anchor the zigzag code z of its
+            difference from (the previous one plus step times the distance in positions), in Rice code, bits low first:
+            z >> k ones, a zero, the k low bits of z; or, if z >> k is 40 or more, 40 ones and the 64 bits of z. Zero
+            bits fill the last byte of a device.
+   "DIFF" = varint schema, signed wall_begin_ns, wall_end_ns, interval_ns, varint sweep_ns; runs of (flag, before
+            status, after status) as (varint length, 3 x u8); then, in the zero code, one column after the other, with
+            no run of zeros across two: before; zigzag (after - before); zigzag (value - (after - before)); zigzag
+            (elapsed - interval). All differences are modulo 2^64. Then varint stamp_error_ns; version 1 ends before it.
+   "REGN" = u8 mode, varint schema + 1 (0 = no counters), varint number of counters and that many varints, each the
+            distance of a counter's index from the one before; signed wall_ns, elapsed_ns; varint threads, mismatched,
+            dropped, overhead_ps; signed sweep_ns, interval_ns; text clock, warning; varint number of names and that
+            many texts; varint number of stats, each: varint thread, node, parent + 1 (0 = none), name, calls, measured,
+            open, spans, inclusive_ns, exclusive_ns, min_ns, max_ns, bytes, aborted, too_short, counted, concurrency,
+            total_ns; variance_ns2 as an IEEE double in 8 bytes; in the zero code 496 buckets; in the zero code the sums
+            of the counters.
    "END " = varint number of chunks before it: the file was closed properly. */
 
 /* >>10.2 integers, checksums, bit codes */
 
 #define NETPROF__FILE_VERSION 2
-#define NETPROF__CHAIN        64 /* snapshots that build on each other: what damage to one costs at most */
+#define NETPROF__CHAIN        64 /* snapshots that build on each other: the most that damage to one costs */
 
 static const unsigned char netprof__file_magic[8] = {0x89, 'N', 'P', 'R', 'O', 'F', 0x0d, 0x0a};
 
@@ -8588,9 +8595,9 @@ static int64_t netprof__unzigzag(uint64_t v)
 #define NETPROF__CRC_BYTES  (8 * 256)
 #define NETPROF__CRC_TABLES (NETPROF__CRC_BYTES + 16)
 
-/* Table k of the first eight: a byte with k bytes of zeros behind it; eight bytes at a time are summed four times as fast
-   as one by one. The last is of half bytes: for short chunks, since it is in one place where the others would have to be
-   fetched from memory. */
+/* Table k of the first eight is for a byte with k zero bytes after it: taking eight bytes at a time is four times as
+   fast as one by one. The last, small one is for half bytes, in short chunks: it fits one cache line, where the others
+   would have to be fetched from memory. */
 static void netprof__crc_tables(uint32_t *tables)
 {
     uint32_t i, c;
@@ -8645,12 +8652,12 @@ static uint64_t netprof__get_le(const unsigned char *from, int bytes)
     return v;
 }
 
-/* A growing buffer; after a failed allocation everything is dropped and `failed` stays set. */
+/* A growing buffer. If an allocation fails, `failed` is set for good and everything that follows is dropped. */
 typedef struct netprof__buffer {
     netprof_alloc alloc;
     unsigned char *data;
     size_t size, capacity;
-    uint64_t zeros; /* of the zero code, not written yet */
+    uint64_t zeros; /* of the zero code, not yet written */
     int failed;
 } netprof__buffer;
 
@@ -8697,7 +8704,7 @@ static void netprof__put_text(netprof__buffer *b, const char *text)
     netprof__put(b, text, n);
 }
 
-/* Bits, low first, on their way to a buffer or from one. */
+/* Bits, low first, between a buffer and its reader or writer. */
 typedef struct netprof__bits {
     uint64_t word;
     unsigned used;
@@ -8717,13 +8724,13 @@ static void netprof__put_bits(netprof__buffer *b, netprof__bits *bits, uint64_t 
     }
 }
 
-/* Fills the last byte with zeros. */
+/* Fills the last byte with zero bits. */
 static void netprof__end_bits(netprof__buffer *b, netprof__bits *bits)
 {
     netprof__put_bits(b, bits, 0, (8 - bits->used) % 8);
 }
 
-#define NETPROF__RICE_LONGEST 40 /* ones; more is written plainly */
+#define NETPROF__RICE_LONGEST 40 /* ones; anything longer is written plainly */
 
 static void netprof__put_rice(netprof__buffer *b, netprof__bits *bits, uint64_t z, unsigned k)
 {
@@ -8741,10 +8748,11 @@ static unsigned netprof__bit_length(uint64_t v)
     return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
-#define NETPROF__RICE_MOST 57 /* the largest parameter */
-#define NETPROF__PLAIN     64 /* in place of one: 6 bits of length and the bits below the highest */
+#define NETPROF__RICE_MOST 57 /* largest parameter */
+#define NETPROF__PLAIN     64 /* instead of a parameter: 6 bits of length, and the bits below the highest */
 
-/* The cheaper code for what is not 0; `typical` is the mean of the bit lengths: outliers are weighed down. */
+/* Chooses the cheaper code for the numbers that are not 0. `typical` is the mean of their bit lengths, which gives
+   outliers little weight. */
 static unsigned netprof__sparse_code(const uint64_t *z, size_t n, unsigned typical)
 {
     unsigned k = typical < NETPROF__RICE_MOST ? typical : NETPROF__RICE_MOST;
@@ -8758,7 +8766,7 @@ static unsigned netprof__sparse_code(const uint64_t *z, size_t n, unsigned typic
     return plain < rice ? NETPROF__PLAIN : k;
 }
 
-/* Numbers of which most are 0. */
+/* Writes numbers of which most are 0. */
 static void netprof__put_sparse(netprof__buffer *b, const uint64_t *z, size_t n)
 {
     uint64_t skipped = 0, count = 0, skip_bits = 0, value_bits = 0;
@@ -8844,7 +8852,7 @@ static int netprof__same_list(const netprof_schema *s, const netprof_device *a, 
     return 1;
 }
 
-/* Adds one to the decimal ending of a name; 0 when there is none or it has a leading zero (01). */
+/* Adds one to the decimal ending of a name. Returns 0 if it has none, or one with a leading zero (01). */
 static int netprof__next_name(char *name, size_t size)
 {
     size_t n = strlen(name), first = n;
@@ -8891,7 +8899,7 @@ static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, siz
     }
 }
 
-/* The classes of a schema (unit, kind, ...), as one counter that stands for each. */
+/* The classes of a schema (unit, kind, ...), each as one counter that represents it. */
 typedef struct netprof__classes {
     const netprof_counter **rows;
     size_t count, capacity;
@@ -8919,7 +8927,8 @@ static void netprof__put_list(netprof__buffer *b, const netprof__classes *classe
     }
 }
 
-/* Which list each device has: lists[k] is the first device with list k, of_device[i] the list of device i. */
+/* Finds the different lists of counters: lists[k] is the first device with list k, of_device[i] the list of device i.
+   */
 static size_t netprof__find_lists(const netprof_schema *s, size_t *lists, size_t *of_device)
 {
     size_t count = 0, i, k;
@@ -9011,45 +9020,47 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
 
 /* >>10.4 what writer and reader expect of the next snapshot */
 
-#define NETPROF__AS_BEFORE       254 /* status of a run: each as in the snapshot before */
-#define NETPROF__AS_ASKED        255 /* OK what the set asks for, SKIPPED the rest */
-#define NETPROF__STAMP_SLACK     4   /* cells: how far off a stamp may be */
-#define NETPROF__STAMPS_EXACT    8   /* snapshots of a schema whose stamps are kept to the nanosecond */
-#define NETPROF__STAMP_CELL_MOST 14  /* a cell has 2 to the so manieth ns at most ... */
-#define NETPROF__STAMP_CELL_READ 62  /* ... and what a reader takes */
+#define NETPROF__AS_BEFORE       254 /* status of a run: each as in the previous snapshot */
+#define NETPROF__AS_ASKED        255 /* OK for what the set includes, SKIPPED for the rest */
+#define NETPROF__STAMP_SLACK     4   /* cells: the most that a stamp may be off */
+#define NETPROF__STAMPS_EXACT    8   /* snapshots of a schema whose stamps are exact */
+#define NETPROF__STAMP_CELL_MOST 14  /* a cell has at most 2^14 ns when written ... */
+#define NETPROF__STAMP_CELL_READ 62  /* ... and at most 2^62 ns when read */
 
 static int netprof__may_be_stamped(const netprof_snapshot *s, size_t i)
 {
     return netprof__has_value(s->status[i]) && (s->schema->counters[i].flags & NETPROF_STAMPED);
 }
 
-/* Of one counter: what each of them is asked for at each snapshot, close together, ... */
+/* Prediction of one counter. This part is needed for each counter at each snapshot and is kept close together. */
 typedef struct netprof__expected {
     uint64_t value;  /* the last one */
-    int64_t change;  /* 16 times the expected one */
-    uint64_t spread; /* 8 times how far off the expectation usually is, as zigzag codes; 0: not at all */
-    uint8_t seen;    /* a value was */
-    uint8_t fresh;   /* only one change was seen since the last surprise */
-    uint8_t stamped; /* whether there was a stamp */
+    int64_t change;  /* 16 times the predicted change */
+    uint64_t spread; /* 8 times the usual error of the prediction, in zigzag codes; 0: always exact */
+    uint8_t seen;    /* there was a value */
+    uint8_t fresh;   /* only one change has been seen since the last surprise */
+    uint8_t stamped; /* there was a stamp */
 } netprof__expected;
 
-/* ... and what only those are asked for that change, or have stamps. */
+/* The part that is needed only for counters that change, or have stamps. */
 typedef struct netprof__habit {
-    uint64_t alone, led; /* 4 times how far off it was by itself, and by the lead of the counter before */
-    int64_t stamp;       /* the usual one less its snapshot's wall_ns */
+    /* 4 times the usual error of the counter's own prediction, and of the one led by the counter before */
+    uint64_t alone, led;
+    int64_t stamp; /* usual stamp minus its snapshot's wall_ns */
 } netprof__habit;
 
-/* Of one device: the times of reading it. */
+/* Prediction of the times at which one device is read. */
 typedef struct netprof__window {
-    int64_t gap;    /* between the end of the device read before it (or the sweep's begin) and its begin */
+    int64_t gap;    /* from the end of the device read before it (or the sweep's begin) to its own begin */
     int64_t length; /* from begin to end */
-    uint8_t shared; /* both times were those of the device read before it: a source that is read as a whole */
+    uint8_t shared; /* both times equalled those of the device before: a source that is read as a whole */
     uint8_t read;
 } netprof__window;
 
-/* What the snapshots of a schema so far let expect. Chains are begun anew now and then. */
+/* What the snapshots of a schema so far predict about the next one. A new chain begins every NETPROF__CHAIN snapshots.
+   */
 typedef struct netprof__chain {
-    void *memory; /* of all arrays */
+    void *memory; /* holds all arrays */
     netprof__expected *counters;
     netprof__habit *habits; /* of the same counters */
     netprof__window *devices;
@@ -9058,15 +9069,16 @@ typedef struct netprof__chain {
     uint8_t *status, *errnos;
     size_t stamped;    /* counters that may have a stamp */
     uint64_t position; /* of the last snapshot in the chain */
-    uint32_t link;     /* checksum of that one's chunk */
-    int begun;         /* position is one */
+    uint32_t link;     /* checksum of its chunk */
+    int begun;         /* position is valid */
     int64_t begin_ns, interval_ns;
-    int64_t wall_ns, tail_ns;              /* wall_ns less begin_ns; end_ns less the last device's end */
-    int64_t shortest_ns, shortest_then_ns; /* of the times between snapshots in this chain and the one before */
-    uint64_t written;                      /* snapshots, by this writer */
+    int64_t wall_ns, tail_ns; /* wall_ns - begin_ns; end_ns minus the last device's end */
+    /* shortest time between two snapshots, in this chain and in the one before */
+    int64_t shortest_ns, shortest_then_ns;
+    uint64_t written; /* snapshots written by this writer */
 } netprof__chain;
 
-/* Of a writer: a schema, and what comes next of it. */
+/* A schema in a file being written, and the prediction of its next snapshot. */
 typedef struct netprof__written {
     const netprof_schema *schema;
     uint32_t link; /* checksum of its chunk */
@@ -9120,7 +9132,7 @@ static int netprof__has_window(const netprof_snapshot *s, size_t device)
     return s->device_begin_ns[device] || s->device_end_ns[device];
 }
 
-/* The code of a number given what was expected, or the number given the code. */
+/* Writing: the code of a number, given its prediction. Reading: the number, given its code. */
 static void netprof__settle(int64_t *number, int64_t expected, uint64_t *code, int reading)
 {
     if (reading)
@@ -9129,8 +9141,8 @@ static void netprof__settle(int64_t *number, int64_t expected, uint64_t *code, i
         *code = netprof__zigzag(netprof__minus(*number, expected));
 }
 
-/* The snapshot's times in terms of what was expected of them, or the reverse; from then on these are expected. Of the
-   devices, those that have a window. Returns how many they are; their lengths' codes come behind all others'. */
+/* Converts the times of a snapshot to codes, or back, and makes them the next prediction. Only for devices that were
+   read. Returns the number of those; the codes of their lengths come after all others. */
 static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, int reading)
 {
     uint64_t *code = chain->residuals, *lengths = code + s->schema->device_count + 3;
@@ -9166,11 +9178,11 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
     return read;
 }
 
-/* How much more or less than expected a device's counters grew in this snapshot, by the last one that can tell:
-   counters of one device count the same traffic. */
+/* How much more or less than predicted a device's counters grew in this snapshot, by the last counter that shows it:
+   the counters of one device count the same traffic. */
 typedef struct netprof__lead {
     uint32_t device;
-    uint64_t ratio; /* 2^16: as expected; 0: not known */
+    uint64_t ratio; /* 2^16: as predicted; 0: unknown */
 } netprof__lead;
 
 static void netprof__lead_device(netprof__lead *lead, uint32_t device)
@@ -9179,6 +9191,8 @@ static void netprof__lead_device(netprof__lead *lead, uint32_t device)
     lead->device = device;
 }
 
+/* The predicted change (x->change is 16 times that), multiplied by the device's ratio. Up to 2^43 the product with a
+   ratio below 2^20 fits 63 bits. */
 static int64_t netprof__led_change(const netprof__expected *x, const netprof__lead *lead)
 {
     int64_t change = x->change / 16;
@@ -9192,18 +9206,21 @@ static uint64_t netprof__expected_value(const netprof__expected *x, const netpro
     return x->value + (uint64_t)(follows ? netprof__led_change(x, lead) : x->change / 16);
 }
 
+/* The Rice parameter: the bit length of half the usual code (x->spread is 8 times that). */
 static unsigned netprof__rice_of(const netprof__expected *x)
 {
     return netprof__bit_length(x->spread >> 4);
 }
 
-/* A moving mean of distances; each is cut at 2^57. */
+/* Updates a moving mean (times its weight) of distances; each distance is limited to 2^57. */
 static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int64_t b)
 {
     uint64_t off = netprof__zigzag(netprof__minus(a, b)) / 2, most = (uint64_t)1 << 57;
     return mean - mean / weight + (off < most ? off : most);
 }
 
+/* Updates both usual errors, and the device's ratio if this counter's change says enough: 64 or more predicted, and
+   small enough for the arithmetic. A ratio of 16 or more (2^20) is no guide. */
 static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, netprof__lead *lead, int64_t change)
 {
     const int64_t least = 64 * 16, most = (int64_t)1 << 46;
@@ -9215,7 +9232,8 @@ static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, n
     if (lead->ratio >> 20) lead->ratio = 0;
 }
 
-/* A value came, `code` off what was expected. A counter is expected to grow as it did lately, anything else to stay. */
+/* Learns from a value that was `code` away from its prediction. A counter is predicted to grow as it did recently,
+   anything else to stay. */
 static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value, uint64_t code,
                            uint8_t kind)
 {
@@ -9225,7 +9243,7 @@ static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lea
     x->value = value;
     x->seen = 1;
     if (first || (!x->spread && !code)) return;
-    if (!x->spread || code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: what was, is no guide */
+    if (!x->spread || code >> netprof__rice_of(x) >= NETPROF__RICE_LONGEST) { /* a surprise: the past is no guide */
         x->change = grows ? scaled : 0;
         x->spread = grows ? netprof__zigzag(change) / 4 + 1 : 4 * most;
         h->alone = h->led = 0;
@@ -9241,7 +9259,7 @@ static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lea
     x->fresh = 0;
 }
 
-/* Lists the counters that have a value; with `stamped`, of these those that may have a stamp. */
+/* Lists the counters that have a value; with `stamped`, only those of them that may have a stamp. */
 static size_t netprof__list_values(netprof__chain *chain, const netprof_snapshot *s, int stamped)
 {
     size_t count = 0, i;
@@ -9252,13 +9270,13 @@ static size_t netprof__list_values(netprof__chain *chain, const netprof_snapshot
     return count;
 }
 
-/* Whether it was expected to the bit, and so is the next: most counters stand still, and nothing is to be learnt. */
+/* True if the value is exactly as predicted, as always before: most counters stand still, and nothing is learned. */
 static int netprof__is_steady(const netprof__expected *x, uint64_t value)
 {
     return x->seen && !x->spread && value == x->value + (uint64_t)(x->change / 16);
 }
 
-/* How many of those listed are expected to be right. */
+/* Counts the listed counters whose prediction has always been exact. */
 static size_t netprof__count_steady(const netprof__chain *chain, size_t listed)
 {
     size_t count = 0, i;
@@ -9267,8 +9285,8 @@ static size_t netprof__count_steady(const netprof__chain *chain, size_t listed)
     return count;
 }
 
-/* A length in cells: none while it is within the slack, else rounded to at least one more: so the same length, taken
-   from cells, gives the same cells. */
+/* A distance in cells: 0 within the slack, else rounded, and at least one more than the slack: so the same distance,
+   computed from cells, gives the same cells. */
 static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
 {
     int64_t size, cells;
@@ -9280,14 +9298,14 @@ static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
     return length < 0 ? -cells : cells;
 }
 
-/* Stamps of the counters that are listed, as netprof__settle_times(): each is expected as far behind the one before it
-   as in the snapshots before, and kept in cells of 2^cell_bits ns. Returns how far off the worst of them then is. */
+/* Like netprof__settle_times(), for the stamps of the listed counters. Each stamp is predicted to follow the one before
+   it at the usual distance, and is kept in cells of 2^cell_bits ns. Returns the largest error that this causes. */
 static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed, unsigned cell_bits,
                                       int reading)
 {
     const uint64_t cell = (uint64_t)1 << cell_bits;
     int64_t last = s->wall_ns, last_stamp = 0, worst = 0;
-    int known = 1; /* last_stamp is: at the beginning, that of the snapshot itself */
+    int known = 1; /* last_stamp is valid: at first, that of the snapshot itself */
     size_t i;
     for (i = 0; i < listed; i++) {
         netprof__expected *x = &chain->counters[chain->list[i]];
@@ -9321,7 +9339,7 @@ static int netprof__is_as_asked(const netprof_snapshot *s, size_t i)
     return s->status[i] == (asked ? NETPROF_STATUS_OK : NETPROF_STATUS_SKIPPED) && !s->errnos[i];
 }
 
-/* How many from i on have the status that a run of this code gives them. */
+/* How many counters from i on have the status that a run with this code gives them. */
 static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chain *chain, size_t i, unsigned code)
 {
     size_t at = i;
@@ -9338,7 +9356,7 @@ static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s,
 {
     size_t n = s->schema->counter_count, i, run, k;
     if (n && chain->position && !memcmp(chain->status, s->status, n) && !memcmp(chain->errnos, s->errnos, n)) {
-        netprof__put_varint(b, 0); /* nearly always; as below */
+        netprof__put_varint(b, 0); /* nearly always; the general case is below */
         netprof__put_byte(b, NETPROF__AS_BEFORE);
         return;
     }
@@ -9372,7 +9390,7 @@ static void netprof__put_times(netprof__buffer *b, const netprof_snapshot *s, ne
     netprof__put_sparse(b, chain->residuals + s->schema->device_count + 3, i);
 }
 
-/* First what is not as it was expected, though it should be; then the rest, which never quite is. */
+/* First the counters that should have been predicted exactly, then those that never quite are. */
 static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, netprof__chain *chain)
 {
     size_t listed = netprof__list_values(chain, s, 0), steady = 0, i;
@@ -9401,8 +9419,9 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
     netprof__end_bits(b, &bits);
 }
 
-/* How coarse stamps may be: the slack is 1/8192 of the interval at most, so that no rate between two snapshots so far
-   apart is off by more than 1/4096, and 2^16 ns. Exact where they are no times of this snapshot at all. */
+/* Stamps are rounded by at most 1/8192 of the interval, so that a rate between two snapshots that far apart is off by
+   at most 1/4096, and never by more than 2^16 ns. Exact if the stamps are far from this snapshot's time (2^40 ns, 18
+   minutes). */
 static unsigned netprof__stamp_cell_bits(const netprof__chain *chain, const netprof_snapshot *s, size_t listed,
                                          int64_t interval_ns)
 {
@@ -9438,13 +9457,13 @@ static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, n
     netprof__put_sparse(b, chain->residuals, listed);
 }
 
-/* How long the time since the snapshot before may be taken to be for the sake of stamps: the next may come sooner, and
-   the rate between the two shall be as sharp. 0, so that they are exact, until the pace is known: a pair stays exact. */
+/* The interval that limits the rounding of stamps: the shortest one, since the next snapshot may come sooner and its
+   rate should be as sharp. 0 (exact) until the pace is known, so that a pair of snapshots is exact. */
 static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
 {
     int64_t interval_ns = netprof__minus(begin_ns, chain->begin_ns);
     if (chain->written++ == 0) return 0;
-    if (interval_ns < 0) interval_ns = 0; /* begin_ns is of another clock: nothing is known */
+    if (interval_ns < 0) interval_ns = 0; /* begin_ns is of another clock: the pace is unknown */
     if (interval_ns < chain->shortest_ns) chain->shortest_ns = interval_ns;
     if (chain->written <= NETPROF__STAMPS_EXACT) return 0;
     return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
@@ -9515,14 +9534,14 @@ struct netprof_writer {
     netprof_alloc alloc;
     netprof_write_fn write;
     void *user;
-    int fd;                 /* -1: write() takes it */
-    char *path, *temporary; /* temporary: NULL when live */
+    int fd;                 /* -1: write() takes the bytes */
+    char *path, *temporary; /* temporary: NULL if live */
     netprof__buffer buffer;
     netprof__written *schemas;
     size_t schema_count, schema_capacity;
     uint64_t chunks;
     netprof_error error; /* the first failure: sticks */
-    uint32_t sum;        /* the last chunk's checksum */
+    uint32_t sum;        /* checksum of the last chunk */
     uint32_t crc[NETPROF__CRC_TABLES];
 };
 
@@ -9553,7 +9572,7 @@ static netprof_err netprof__write_all(netprof_writer *w, const unsigned char *da
     return w->error.code;
 }
 
-/* Room for the chunk's head, then the payload. */
+/* Begins a chunk: leaves room for its head; the payload follows. */
 static void netprof__chunk_begin(netprof_writer *w, const char *tag)
 {
     w->buffer.size = 0;
@@ -9614,7 +9633,8 @@ static netprof_err netprof__write_header(netprof_writer *w)
     return netprof__write_all(w, header, sizeof header);
 }
 
-/* What is written in place, not replaced: a pipe, a device, and what only looks like a file, such as /dev/stdout. */
+/* True for files that are written in place, not replaced: pipes, devices, and what only looks like a file, such as
+   /dev/stdout. */
 static int netprof__in_place(const char *path)
 {
     static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
@@ -9625,7 +9645,7 @@ static int netprof__in_place(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* A name beside the file, no longer than a name may be. */
+/* A name in the same directory, cut to fit NAME_MAX. */
 static void netprof__temporary_name(char *to, size_t size, const char *path, const void *unique)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -9633,7 +9653,8 @@ static void netprof__temporary_name(char *to, size_t size, const char *path, con
              (unsigned long)(uintptr_t)unique);
 }
 
-/* A temporary name beside the file (beside what a link points to), unless it is live or no ordinary file. */
+/* Creates a temporary file next to the file (or next to the target of a link); the file itself if it is live or not a
+   regular file. */
 static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
 {
     int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__in_place(path);
@@ -9708,12 +9729,12 @@ NETPROF_API netprof_err netprof_write_fact(netprof_writer *w, const char *key, c
     return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
 
-/* The schema's number in the file, written first if it is new; NETPROF_NONE on failure. */
+/* Returns the schema's number in the file, after writing the schema if it is new; NETPROF_NONE on failure. */
 static size_t netprof__write_schema(netprof_writer *w, const netprof_schema *schema)
 {
     netprof__written *row;
     size_t i;
-    for (i = 0; i < w->schema_count; i++) /* nearly always; to compare two costs more than all else */
+    for (i = 0; i < w->schema_count; i++) /* nearly always; comparing two schemas costs more than all else */
         if (w->schemas[i].schema == schema) return i;
     for (i = 0; i < w->schema_count; i++)
         if (netprof__same_schema(w->schemas[i].schema, schema)) return i;
@@ -9762,7 +9783,7 @@ NETPROF_API netprof_err netprof_write_delta(netprof_writer *w, const netprof_del
     return netprof__chunk_end(w) ? netprof__writer_failed(w, error) : NETPROF_OK;
 }
 
-/* The name only when every byte is on disk. */
+/* Gives the file its name only after every byte is on disk. */
 static void netprof__writer_publish(netprof_writer *w)
 {
     int fd = w->fd, failed;
@@ -9880,11 +9901,12 @@ static void netprof__put_stat(netprof__buffer *b, const netprof_stat *s, size_t 
     netprof__zero_code_end(b);
 }
 
-/* Numbers of the stats' names in order of first use: slots by the hash of the name hold a stat's index + 1. */
+/* Numbers the names of the stats in the order of first use. A slot, found by the hash of the name, holds a stat's index
+   + 1. */
 typedef struct netprof__region_names {
     size_t *slots, mask;
-    size_t *numbers; /* [count] of a stat's name */
-    size_t count;    /* of names */
+    size_t *numbers; /* [count of stats] number of each stat's name */
+    size_t count;    /* of different names */
 } netprof__region_names;
 
 static void netprof__region_number(netprof__region_names *n, const netprof_regions *r, size_t i)
@@ -9942,7 +9964,7 @@ NETPROF_API netprof_err netprof_write_regions(netprof_writer *w, const netprof_r
 
 /* >>10.8 the reader: its state, integers and bit codes */
 
-/* Bytes still to be decoded; `bad` sticks. */
+/* Bytes still to be decoded. `bad` sticks. */
 typedef struct netprof__cursor {
     const unsigned char *at, *end;
     uint64_t zeros; /* of the zero code, still to come */
@@ -10023,7 +10045,7 @@ static uint64_t netprof__take_rice(netprof__cursor *c, netprof__bits *bits, unsi
     return ones << k | netprof__take_bits(c, bits, k);
 }
 
-/* A count of things that take at least one byte each: more than there are bytes is damage. */
+/* A count of things that take at least one byte each: a count larger than the remaining bytes is damage. */
 static size_t netprof__take_count(netprof__cursor *c)
 {
     uint64_t v = netprof__take_varint(c);
@@ -10035,13 +10057,13 @@ static size_t netprof__take_count(netprof__cursor *c)
 }
 
 typedef struct netprof__read_schema {
-    const netprof_schema *schema; /* NULL: damaged, or not there */
-    netprof_snapshot key;         /* of version 1 */
+    const netprof_schema *schema; /* NULL: damaged or missing */
+    netprof_snapshot key;         /* last key snapshot of version 1 */
     uint64_t key_number;
     int has_key;
     uint32_t link; /* checksum of its chunk */
     netprof__chain chain;
-    uint64_t chain_at; /* where it begins in the file */
+    uint64_t chain_at; /* offset in the file at which it begins */
     int passed;        /* its last snapshot was not decoded */
 } netprof__read_schema;
 
@@ -10051,41 +10073,41 @@ struct netprof_reader {
     const unsigned char *data;
     unsigned char *owned;
     char *path;
-    size_t size, at, capacity; /* of data, of owned: a window on the file, unless all is in memory */
-    uint64_t base;             /* where the window begins in the file */
-    netprof_read_fn read;      /* what is behind the window; NULL: nothing */
+    size_t size, at, capacity; /* of data, of owned: a window on the file, or all of it if it is in memory */
+    uint64_t base;             /* offset of the window in the file */
+    netprof_read_fn read;      /* reads what follows the window; NULL: nothing does */
     void *user;
-    int fd, failed; /* failed: an errno of reading */
-    uint64_t lost;  /* bytes before r->at that are damaged and were not told of */
+    int fd, failed; /* failed: errno of a reading */
+    uint64_t lost;  /* damaged bytes before r->at that were not reported yet */
     int later;      /* ... and a later netprof wrote them */
-    int large;      /* what may be a chunk among them says that it is larger than max_memory */
+    int large;      /* among them may be a chunk larger than max_memory */
     uint64_t memory, chunks;
-    uint64_t pass_until, needs; /* needs: of the snapshot that was taken last; passed: it was not decoded */
+    uint64_t pass_until, needs; /* needs: of the last snapshot; passed: it was not decoded */
     int passed;
-    int foreign; /* what stands here is of another file, whose beginning is lost */
+    int foreign; /* the chunks here belong to another file, whose beginning is lost */
     netprof__read_schema *schemas;
     size_t schema_count, schema_capacity;
     netprof_snapshot snapshot;
     netprof_delta delta;
     netprof_regions regions;
     netprof_fact fact;
-    char *texts; /* of the fact, and scratch of names */
+    char *texts; /* of the fact, and scratch space for names */
     size_t texts_capacity;
     uint8_t *marks;
     size_t marks_capacity;
     char damage[200];
     int ended, starved; /* starved: an allocation failed; the chunk can be tried again */
-    uint64_t searched;  /* bytes whose checksum was tried in vain behind damage */
+    uint64_t searched;  /* bytes after damage whose checksum was computed in vain */
     uint32_t crc[NETPROF__CRC_TABLES];
 };
 
-/* The checksum of the chunk that is being read. */
+/* The checksum of the current chunk. */
 static uint32_t netprof__chunk_sum(const netprof_reader *r)
 {
     return (uint32_t)netprof__get_le(r->data + r->at + 8, 4);
 }
 
-/* For a chunk that is whole but for which there is no memory now. */
+/* For an intact chunk that does not fit into memory now. */
 static const char *netprof__reader_starved(netprof_reader *r)
 {
     r->starved = 1;
@@ -10106,7 +10128,7 @@ static void *netprof__reader_zalloc(netprof_reader *r, size_t count, size_t size
     return p;
 }
 
-/* 1 when the reader may hold so many more bytes. */
+/* Reserves memory within the limit; returns 1 if the reader may hold that many more bytes. */
 static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
 {
     if (bytes > r->limits.max_memory || r->memory > r->limits.max_memory - bytes) return 0;
@@ -10114,7 +10136,8 @@ static int netprof__reader_may_hold(netprof_reader *r, uint64_t bytes)
     return 1;
 }
 
-/* Copies a text to scratch at `from`; 0 bytes within end it early. Returns where the next may go, 0 on failure. */
+/* Copies a text to the scratch space at `from`; a 0 byte inside ends it early. Returns where the next one may go, 0 on
+   failure. */
 static size_t netprof__take_text(netprof_reader *r, netprof__cursor *c, size_t from)
 {
     size_t n = netprof__take_count(c);
@@ -10143,12 +10166,13 @@ static void netprof__take_facts(netprof_reader *r, netprof__cursor *c, netprof_l
     }
 }
 
-/* The parts of a schema chunk on the way to a list: where each counter list begins, and how long it is. */
+/* The parts of a schema chunk before they become a list: classes, counters of all lists, and where each list begins. */
 typedef struct netprof__schema_parts {
-    netprof_counter *classes; /* unit points into `units` */
+    netprof_counter *classes; /* `unit` points into `units` */
     char **units;
     size_t class_count;
-    netprof_counter *counters; /* of all lists, one behind the other; name is an offset into `names` */
+    /* of all lists, one after another; their names are at the offsets `name_at` in `names` */
+    netprof_counter *counters;
     size_t *name_at;
     size_t counter_count, counter_capacity, name_at_capacity;
     char *names;
@@ -10197,8 +10221,8 @@ static void netprof__take_classes(netprof_reader *r, netprof__cursor *c, netprof
     }
 }
 
-/* Appends the next name of a list behind `previous` (an offset, or NETPROF_NONE); its offset, or NETPROF_NONE.
-   `run`: how many more names just count on. */
+/* Appends the next name of a list after `previous` (an offset, or NETPROF_NONE). Returns its offset, or NETPROF_NONE.
+   `run`: how many more names are just numbered on. */
 static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t previous,
                                  uint64_t *run)
 {
@@ -10225,7 +10249,8 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
 
 static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
 {
-    uint64_t n = netprof__take_varint(c), run = 0; /* a run of names takes no byte each: the limit bounds n */
+    /* names in a run take less than a byte each: only the limit bounds n */
+    uint64_t n = netprof__take_varint(c), run = 0;
     size_t first = p->counter_count, i, previous = NETPROF_NONE;
     p->list_first[number] = first;
     p->list_length[number] = (size_t)n;
@@ -10256,7 +10281,7 @@ static void netprof__take_sources(netprof_reader *r, netprof__cursor *c, netprof
                                   netprof__schema_parts *p)
 {
     size_t i;
-    *kept = *c; /* read a second time with the devices: a source's row comes before its devices */
+    *kept = *c; /* read again with the devices: a source's row comes before its devices */
     p->source_count = netprof__take_count(c);
     p->source_devices = (uint64_t *)netprof__reader_zalloc(r, p->source_count, sizeof *p->source_devices);
     c->bad |= !p->source_devices;
@@ -10283,7 +10308,7 @@ static void netprof__take_lists(netprof_reader *r, netprof__cursor *c, netprof__
         netprof__take_list(r, c, p, i);
 }
 
-#define NETPROF__COUNTER_COST 160 /* bytes: of a schema, and of snapshots of it */
+#define NETPROF__COUNTER_COST 160 /* bytes per counter: of a schema, and of snapshots of it */
 
 static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_list *list,
                                  const netprof__schema_parts *p)
@@ -10310,7 +10335,7 @@ static void netprof__take_device(netprof_reader *r, netprof__cursor *c, netprof_
     }
 }
 
-/* The rows of sources, each followed by its devices. */
+/* Lists the sources, each followed by its devices. */
 static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof__cursor *sources, netprof_list *list,
                                   const netprof__schema_parts *p)
 {
@@ -10353,7 +10378,7 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     if (!c->bad) netprof__take_lists(r, c, &p);
     if (!c->bad) netprof__take_devices(r, c, &sources, list, &p);
     netprof__schema_parts_free(&r->alloc, &p);
-    r->memory = held; /* what stays is charged when it is kept */
+    r->memory = held; /* what remains is charged when it is kept */
     r->starved |= list->failed == NETPROF_ERR_NOMEM;
     if (c->bad || list->failed) {
         netprof__list_free(list);
@@ -10363,14 +10388,14 @@ static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cu
     return netprof_build_end(list, &schema, NULL) ? NULL : schema;
 }
 
-/* Keeps a schema under its number; a hole before it stands for lost ones. */
+/* Keeps a schema under its number; missing numbers before it are lost schemas. */
 static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
 {
     size_t number = 0;
     const netprof_schema *schema = netprof__take_schema(r, c, &number);
     if (!schema) return "a schema that does not decode, or is over the limits";
     if (number < r->schema_count && r->schemas[number].schema)
-        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* no file has two of a number */
+        r->foreign |= r->schemas[number].link != netprof__chunk_sum(r); /* a file never has two with one number */
     if (r->foreign) {
         netprof_schema_release(schema);
         return "a schema of another file, whose beginning is lost";
@@ -10397,13 +10422,13 @@ static const netprof_schema *netprof__schema_number(netprof_reader *r, netprof__
 
 /* >>10.10 reading snapshots of format version 1 */
 
-/* Marks of stamps, one byte a counter. */
+/* Marks of stamps, one byte per counter. */
 #define NETPROF__STAMPED_HERE 1 /* has a stamp */
-#define NETPROF__ANCHOR       2 /* and it is in the file */
+#define NETPROF__ANCHOR       2 /* the stamp is in the file */
 
-#define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the interpolation's error small */
+#define NETPROF__ANCHOR_EVERY 64 /* stamps of a device: keeps the error of interpolation small */
 
-/* The anchors that need not be listed, given which counters have a stamp. */
+/* Marks the anchors that need not be listed, given which counters have a stamp. */
 static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
 {
     size_t d, i, last, n;
@@ -10430,7 +10455,7 @@ static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to
     return netprof__plus(a, (int64_t)(part * (double)netprof__minus(b, a)));
 }
 
-/* Fills what lies between two anchors of a device. */
+/* Computes the stamps between two anchors of a device. */
 static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size_t from, size_t to)
 {
     uint64_t n = 0, at = 0;
@@ -10456,7 +10481,8 @@ static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks)
     }
 }
 
-/* The next anchor of a device at or behind i, or the device's end; counts the stamped ones passed. */
+/* Finds the next anchor of a device from i on, or the device's end. *distance: stamps on the way, the anchor included.
+   */
 static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i, uint64_t *distance)
 {
     *distance = 0;
@@ -10526,7 +10552,7 @@ static void netprof__take_positions(netprof__cursor *c, const netprof_snapshot *
     c->bad |= count != 0;
 }
 
-/* Which stamps are in the file: `marks` comes in with 1 for each changed value. */
+/* Marks the stamps that are in the file. On entry `marks` holds 1 for each changed value. */
 static void netprof__take_anchors(netprof__cursor *c, const netprof_snapshot *s, uint8_t *marks, int thinned)
 {
     size_t i;
@@ -10569,7 +10595,7 @@ static void netprof__take_stamps(netprof__cursor *c, netprof_snapshot *s, const 
         netprof__take_device_stamps(c, s, &s->schema->devices[d], marks);
 }
 
-/* NULL, or what is wrong with the chunk. */
+/* Reads a snapshot; returns NULL, or what is wrong with the chunk. */
 static const char *netprof__take_snapshot(netprof_reader *r, netprof__cursor *c)
 {
     netprof_snapshot *s = &r->snapshot;
@@ -10717,7 +10743,7 @@ static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, n
     netprof__settle_stamps(chain, s, listed, cell_bits, 1);
 }
 
-/* The place of the chunk in its chain is known. 1 when what it holds is not wanted. */
+/* Called once the chunk's place in its chain is known. Returns 1 if its contents are not wanted. */
 static int netprof__pass_step(netprof_reader *r, netprof__read_schema *row, uint64_t position)
 {
     uint64_t at = r->base + r->at;
@@ -10731,7 +10757,8 @@ static int netprof__pass_step(netprof_reader *r, netprof__read_schema *row, uint
     return 1;
 }
 
-/* NULL, or what is wrong with the chunk. What builds on a snapshot that does not decode is lost, too. */
+/* Reads a snapshot; returns NULL, or what is wrong with the chunk. Snapshots that build on one that does not decode are
+   lost, too. */
 static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
 {
     netprof_snapshot *s = &r->snapshot;
@@ -10750,7 +10777,7 @@ static const char *netprof__take_step(netprof_reader *r, netprof__cursor *c)
     if (!position && link != row->link) return "a snapshot whose schema is lost";
     if (position && (!chain->begun || chain->link != link || chain->position + 1 != position))
         return "a snapshot that builds on one that is lost";
-    r->foreign = 0; /* it builds on what is known */
+    r->foreign = 0; /* it builds on a known chunk */
     if (!c->bad && netprof__pass_step(r, row, position)) return NULL;
     if (netprof_snapshot_make(s, schema, NULL) || !netprof__chain_room(chain, &r->alloc, schema))
         return netprof__reader_starved(r);
@@ -10826,7 +10853,8 @@ static const char *netprof__take_fact(netprof_reader *r, netprof__cursor *c)
 
 /* >>10.12 reading regions */
 
-/* The head up to the names; 0 when it does not decode. Texts go to the reader's scratch, one behind the other. */
+/* Reads everything before the names; returns 0 if it does not decode. Texts go to the reader's scratch space, one after
+   another. */
 static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, netprof_regions *head, size_t *schema,
                                       netprof__cursor *counters, size_t *texts)
 {
@@ -10860,7 +10888,7 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     size_t i;
     for (i = 0; i < 18; i++)
         v[i] = netprof__take_varint(c);
-    /* a parent comes before its children: whoever walks up arrives */
+    /* a parent comes before its children, so that walking up always ends */
     if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX || v[2] > v[1]) {
         c->bad = 1;
         return;
@@ -10895,7 +10923,8 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     c->bad |= c->zeros != 0;
 }
 
-/* Names into the scratch behind `from`, then pointers to them. NULL when they do not decode. */
+/* Reads the names into the scratch space from `from` on, and allocates pointers for them. NULL if they do not decode.
+   */
 static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
                                                size_t *end)
 {
@@ -11002,7 +11031,7 @@ static const struct netprof__chunk_kind *netprof__chunk_type(const unsigned char
 #define NETPROF__WINDOW (128 << 10)
 #endif
 
-/* Room for more behind the window; 0 without. */
+/* Makes room for more bytes after the window; returns 0 if out of memory. */
 static int netprof__fill_room(netprof_reader *r)
 {
     size_t left = r->size - r->at;
@@ -11021,8 +11050,8 @@ static int netprof__fill_room(netprof_reader *r)
     return 1;
 }
 
-/* How many bytes from r->at on are in the window, once there are so many as wanted or the file has no more. Less also
-   when r->failed or r->starved was set. */
+/* Reads until the window has the wanted number of bytes from r->at on, or the file ends. Returns how many it has; fewer
+   also if it sets r->failed or r->starved. */
 static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
 {
     while (r->size - r->at < wanted && r->read && !r->failed && netprof__fill_room(r)) {
@@ -11042,7 +11071,7 @@ static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error
     return netprof__no_memory(error);
 }
 
-/* Length of the whole chunk at r->at, or 0 when there is none whose checksum is right. */
+/* Length of the chunk at r->at, or 0 if there is none with a correct checksum. */
 static size_t netprof__chunk(netprof_reader *r)
 {
     const unsigned char *p;
@@ -11071,7 +11100,7 @@ static int netprof__is_header(netprof_reader *r)
 
 static int netprof__may_begin(unsigned char first)
 {
-    return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* of the tags */
+    return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* first letters of the tags */
 }
 
 static void netprof__lose(netprof_reader *r, size_t bytes)
@@ -11080,9 +11109,9 @@ static void netprof__lose(netprof_reader *r, size_t bytes)
     r->lost += bytes;
 }
 
-/* To where reading can go on behind damage: a chunk of a known type that is whole, or the end. A file made of beginnings
-   of chunks that are none is given up when its bytes were summed a few times over, and a GiB. 0: trouble, to be called
-   again. */
+/* Skips to the place after damage where reading can resume: an intact chunk of a known type, a header, or the end.
+   Gives up on a file full of false chunk heads once 16 times the bytes before this place plus 1 GiB were checksummed.
+   Returns 0 if reading failed or memory ran out: call again. */
 static int netprof__resync(netprof_reader *r)
 {
     for (;;) {
@@ -11101,7 +11130,7 @@ static int netprof__resync(netprof_reader *r)
     return !r->failed && !r->starved;
 }
 
-/* What comes next is of another file, whose schemas count from 0 again. */
+/* What follows belongs to another file, whose schemas count from 0 again. */
 static void netprof__forget_schemas(netprof_reader *r)
 {
     size_t i;
@@ -11124,7 +11153,7 @@ static netprof_err netprof__item_damage(netprof_reader *r, netprof_item *item, u
     return NETPROF_OK;
 }
 
-/* The bytes before r->at that were not told of. */
+/* Reports the bytes before r->at that were not reported yet. */
 static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, const char *text)
 {
     netprof__item_damage(r, item, r->lost, text);
@@ -11134,7 +11163,7 @@ static netprof_err netprof__item_lost(netprof_reader *r, netprof_item *item, con
     return NETPROF_OK;
 }
 
-/* found: what can be read begins at r->at. */
+/* found: something readable begins at r->at. */
 static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item, int found, netprof_error *error)
 {
     if (!found && !netprof__resync(r)) return netprof__fill_trouble(r, error);
@@ -11143,7 +11172,7 @@ static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item,
                                        : "bytes that are no whole chunk");
 }
 
-/* A file of a later version, whose header is lost already: what its chunks mean is not known here. */
+/* Skips a file of a later version, whose header was skipped already: the meaning of its chunks is unknown. */
 static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
     while (netprof__fill(r, 16) >= 16 && !netprof__is_header(r)) {
@@ -11157,7 +11186,7 @@ static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, ne
     return netprof__item_lost(r, item, "another file begins here, written by a later netprof");
 }
 
-/* A header behind the first one. */
+/* A header after the first one. */
 static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
     int later = netprof__get_le(r->data + r->at + 8, 2) > NETPROF__FILE_VERSION;
@@ -11191,13 +11220,14 @@ static void netprof__item_of(const netprof_reader *r, netprof_item *item, netpro
 
 static const char netprof__foreign[] = "a part of another file, whose beginning is lost";
 
-/* Steps tell by what they build on whose they are; other chunks name a schema by its number, or none at all. */
+/* True if the chunk belongs to a file whose beginning is lost. Snapshots (STEP) show by the checksum in them what they
+   build on; other chunks name a schema only by number, or none. */
 static int netprof__is_foreign(const netprof_reader *r, const struct netprof__chunk_kind *type)
 {
     return r->foreign && type->take != netprof__take_step && type->take != netprof__keep_schema;
 }
 
-/* The chunk at r->at, which is whole. */
+/* Reads the intact chunk at r->at. */
 static netprof_err netprof__next_chunk(netprof_reader *r, size_t size, netprof_item *item, netprof_error *error)
 {
     const struct netprof__chunk_kind *type = netprof__chunk_type(r->data + r->at);
@@ -11392,9 +11422,9 @@ NETPROF_API netprof_err netprof_reader_open(netprof_reader **out, const char *pa
                "devices":[{"device","source","counters":{NAME:{"before","after","value","flag","elapsed_ns",
                            "before_status","after_status"}}}]}]}
 
-   Numbers are whole and exact: values go to 2^64 - 1, beyond what readers with doubles keep (option u64_strings).
-   Members of "counters", "values", "stamps_ns" are in the schema's order; "stamps_ns" (0 = none) stands only where the
-   device stamps; "not_ok" only where something has no value or is saturated. */
+   Numbers are whole and exact: values go up to 2^64 - 1, which is more than readers with doubles can keep (option
+   u64_strings). The members of "counters", "values" and "stamps_ns" are in the schema's order. "stamps_ns" (0 = none)
+   appears only if the device stamps its values; "not_ok" only if something has no value or is saturated. */
 
 #ifndef NETPROF_NO_JSON
 
@@ -11429,7 +11459,7 @@ static void netprof__json_raw(netprof__json *j, const char *text)
     netprof__json_bytes(j, text, strlen(text));
 }
 
-/* Length of the UTF-8 sequence at p (RFC 3629), 0 when it is none. */
+/* Length of the UTF-8 sequence at p (RFC 3629); 0 if it is not valid. */
 static size_t netprof__utf8(const unsigned char *p)
 {
     size_t n = p[0] < 0x80                   ? 1
@@ -11446,7 +11476,7 @@ static size_t netprof__utf8(const unsigned char *p)
     return n;
 }
 
-/* A string; bytes that are no UTF-8 become U+FFFD. */
+/* Writes a string; bytes that are not UTF-8 become U+FFFD. */
 static void netprof__json_text(netprof__json *j, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -11484,7 +11514,7 @@ static void netprof__json_i64(netprof__json *j, int64_t v)
     netprof__json_u64(j, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0);
 }
 
-/* A counter's value: signed ones with their sign. */
+/* Writes a counter's value; signed ones with their sign. */
 static void netprof__json_value(netprof__json *j, const netprof_counter *c, uint64_t v)
 {
     if (j->u64_strings) netprof__json_raw(j, "\"");
@@ -11495,7 +11525,7 @@ static void netprof__json_value(netprof__json *j, const netprof_counter *c, uint
     if (j->u64_strings) netprof__json_raw(j, "\"");
 }
 
-/* ,"key": — the first member of an object is written by hand. */
+/* Writes ,"key": for every member of an object but its first, which the caller writes. */
 static void netprof__json_key(netprof__json *j, const char *key)
 {
     netprof__json_raw(j, ",");
@@ -11743,13 +11773,13 @@ static void netprof__json_delta(netprof__json *j, const netprof_delta *d, size_t
     netprof__json_raw(j, "]}");
 }
 
-/* The schema of the i-th thing: snapshots first, then deltas. */
+/* The schema of the i-th item: snapshots first, then deltas. */
 static const netprof_schema *netprof__json_schema_of(const netprof_json *what, size_t i)
 {
     return i < what->snapshot_count ? what->snapshots[i].schema : what->deltas[i - what->snapshot_count].schema;
 }
 
-/* Its number: how many different schemas come before the first use of the same one. */
+/* Number of its schema: how many different schemas come before the first use of it. */
 static size_t netprof__json_number(const netprof_json *what, size_t i)
 {
     size_t number = 0, k, m;
