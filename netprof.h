@@ -11841,12 +11841,13 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 
 /* >>12.1 the data of the hot path
 
-   A thread owns its nodes (region below parent) and its frames (open calls) and is alone in writing them; a reader
+   A thread owns its nodes (a region under a parent) and its frames (open calls), and only it writes to them. A reader
    (flush, series) copies a node between two equal even values of its sequence number. Stores are release stores, which
-   cost nothing on x86: who sees one of them sees all before it. So a reader that meets anything of a call of these
-   functions sees the 0 that `ready` was set to before, or all that the call did; see section 12.13. What happens to
-   all threads at once (a reset, a fork, off) changes the process's epoch, and each thread catches up at its next call:
-   one comparison covers that, a signal handler amid another call, and the first call of a thread. */
+   cost nothing on x86: a reader that sees one of them sees everything before it. So a reader that sees any effect of a
+   region call also sees either the 0 to which the call first set `ready`, or all of the call's effects; see section
+   12.13. Whatever concerns all threads at once (a reset, a fork, mode off) changes the process's epoch, and each thread
+   catches up at its next call: a single comparison covers that, a signal handler inside another call, and the first
+   call of a thread. */
 
 #ifndef NETPROF_MAX_DEPTH
 #define NETPROF_MAX_DEPTH 64
@@ -11859,7 +11860,7 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 #define NETPROF__UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define NETPROF__HOT                 static inline __attribute__((always_inline))
 #define NETPROF__COLD                static __attribute__((noinline, cold))
-/* A thread's pointer in a shared object: without a call to __tls_get_addr where the C library has room for it. */
+/* The thread's pointer in a shared object: avoids a call to __tls_get_addr where the C library has room for it. */
 #if defined(__GLIBC__) && defined(__PIC__)
 #define NETPROF__TLS __thread __attribute__((tls_model("initial-exec")))
 #else
@@ -11869,14 +11870,15 @@ NETPROF_API netprof_err netprof_write_json(const netprof_json *what, netprof_wri
 #define NETPROF__SET(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELEASE)
 #define NETPROF__GET(place)        __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 #define NETPROF__PEEK(place)       __atomic_load_n(&(place), __ATOMIC_RELAXED)
-#define NETPROF__ADD(place, step)  NETPROF__SET(place, (place) + (step)) /* by the one thread that writes */
+#define NETPROF__ADD(place, step)  NETPROF__SET(place, (place) + (step)) /* only by the one thread that writes */
 
-/* What a node counts: the first row at every call. All are 64 bits, for netprof__node_read(). */
+/* The counts of a node. The first row changes at every call. All members have 64 bits, for netprof__node_read(). */
 typedef struct netprof__tally {
-    uint64_t calls, measured, inclusive, within, min, max; /* within: of the regions inside */
-    uint64_t pivot, squares; /* the first duration; the sum of squares (a double) of the distance from it, or small
-                                variances would drown */
-    uint64_t recursive;      /* time of the inner calls of a recursion */
+    uint64_t calls, measured, inclusive, within, min, max; /* within: time of the regions inside */
+    /* The first duration, and the sum of squares (a double) of the distances from it: with larger numbers a small
+       variance would be lost. */
+    uint64_t pivot, squares;
+    uint64_t recursive; /* time of the inner calls of a recursion */
     uint64_t skipped, spans, bytes, aborted, too_short, counted, concurrency;
 } netprof__tally;
 
@@ -11884,16 +11886,17 @@ typedef struct netprof__node {
     uint32_t sequence, region;
     const uint32_t *every; /* of the region */
     struct netprof__node *recent;
-    uint64_t *sums; /* of counters; NULL in the modes without */
+    uint64_t *sums; /* of the counters; NULL in modes without counters */
     netprof__tally tally;
     struct netprof__node *parent, *children, *sibling, *made_before;
-    uint32_t *carries; /* of the histogram: how often each bucket passed 2^32; NULL before the first time */
+    /* Of the histogram: how often each bucket passed 2^32; NULL until one does. */
+    uint32_t *carries;
     uint32_t index;
-    uint32_t row; /* the series' own: which of its rows, from 1; 0: not known yet */
+    uint32_t row; /* used by the series: its row, from 1; 0: not known yet */
     uint32_t histogram[NETPROF_HISTOGRAM_BUCKETS];
 } netprof__node;
 
-/* The values of the counters at a moment; frames that began at the same one share it. */
+/* Values of the counters at one moment, shared by the frames that began at that moment. */
 typedef struct netprof__sample {
     uint64_t sequence;
     unsigned frames;
@@ -11902,41 +11905,43 @@ typedef struct netprof__sample {
 } netprof__sample;
 
 enum netprof__mark {
-    NETPROF__NESTED = 1,  /* a recursion's inner call */
+    NETPROF__NESTED = 1,  /* inner call of a recursion */
     NETPROF__SKIPPED = 2, /* not measured (NETPROF_EVERY) */
     NETPROF__COUNTED = 4, /* with counters */
-    NETPROF__LOST = 8     /* no node: out of memory, or no such region */
+    NETPROF__LOST = 8     /* without a node: out of memory, or no such region */
 };
 
 typedef struct netprof__frame {
     netprof__node *node;
-    uint64_t begin, inside; /* ticks; ns of the regions within */
+    uint64_t begin, inside; /* begin in ticks; ns of the regions inside */
     netprof__sample *sample;
     uint32_t region, marks;
 } netprof__frame;
 
-/* Where a schema has the counters of the regions; UINT32_MAX: nowhere. */
+/* Where a schema has the counters of the regions; UINT32_MAX: it lacks that one. */
 typedef struct netprof__columns {
     const netprof_schema *schema;
     uint32_t *at;
 } netprof__columns;
 
 typedef struct netprof__thread {
-    uint32_t ready;    /* the epoch caught up with; 0 within a region call: another is from a signal handler */
-    uint32_t depth;    /* frames in use; frames[0] is not one of them, its node is the root */
-    uint32_t too_deep; /* begun and not ended beyond the depth */
-    uint32_t epoch, resets, cuts, forks; /* caught up with */
+    /* The epoch that this thread has caught up with; 0 during a region call, so that another one must come from a
+       signal handler. */
+    uint32_t ready;
+    uint32_t depth;                      /* frames in use; frames[0] is not one of them, its node is the root */
+    uint32_t too_deep;                   /* calls beyond the depth that have not ended */
+    uint32_t epoch, resets, cuts, forks; /* as caught up with */
     netprof__frame frames[NETPROF_MAX_DEPTH + 1];
     uint32_t deep[64];            /* too_deep by region modulo 64 */
-    struct netprof__thread *next; /* in the list of all; never removed */
-    netprof__node root;           /* what is at top level is its child; itself it counts nothing */
+    struct netprof__thread *next; /* list of all threads; never shortened */
+    netprof__node root;           /* parent of the top level; counts nothing itself */
     netprof__node *made;          /* the newest node */
     netprof__node *collected;     /* `made` when a collection began */
     uint32_t number, node_count;
     int in_use; /* by a living thread */
     uint64_t mismatched, dropped;
-    uint64_t mismatch; /* the first: region that was ended << 32 | innermost region */
-    netprof *np;       /* mode fast */
+    uint64_t mismatch; /* the first one: region that was ended << 32 | innermost region */
+    netprof *np;       /* in mode fast */
     netprof_snapshot snapshot;
     netprof__columns columns;
     netprof__sample samples[NETPROF_MAX_DEPTH + 1], *now;
@@ -11955,7 +11960,7 @@ enum netprof__series_column {
     NETPROF__SERIES_COLUMNS
 };
 
-/* Another copy of this implementation in the process: see section 12.12. */
+/* The functions of one copy of this implementation, for other copies in the process: see section 12.12. */
 typedef struct netprof__calls {
     char version[16];
     netprof_region_id (*region)(const char *name);
@@ -11972,18 +11977,18 @@ typedef struct netprof__calls {
     netprof_err (*take)(netprof_regions *out, netprof_error *error);
 } netprof__calls;
 
-/* One path of regions over time, its threads together: this tick's sums, and what was written last. */
+/* One path of regions over time, summed over threads: sums of this sample, and the values written last. */
 typedef struct netprof__series_row {
-    char *path;              /* "main/step"; a slash within a name is "\/", a backslash "\\" */
-    uint32_t parent, region; /* parent: its row + 1; 0: top level */
+    char *path;              /* "main/step"; a slash in a name becomes "\/", a backslash "\\" */
+    uint32_t parent, region; /* parent: 1 + its row; 0: top level */
     uint64_t now[NETPROF__SERIES_COLUMNS], written[NETPROF__SERIES_COLUMNS], base[NETPROF__SERIES_COLUMNS];
 } netprof__series_row;
 
-/* Regions over time; see section 12.13. By the background thread, then by the flush at exit: under flush_lock. */
+/* Regions over time; see section 12.13. Used by the background thread, then by the flush at exit, under flush_lock. */
 typedef struct netprof__series {
     netprof_writer *writer;
-    int begun, over; /* over: nothing more is written: the end, or it failed */
-    int left_out;    /* paths beyond the rows that there may be: 1 seen, 2 and said */
+    int begun, over; /* over: nothing more is written, at the end or after a failure */
+    int left_out;    /* paths beyond the maximum number of rows: 1 seen, 2 and reported */
     netprof__series_row *rows;
     size_t count, capacity, in_schema;
     const netprof_schema *schema;
@@ -11991,47 +11996,47 @@ typedef struct netprof__series {
     uint32_t resets;
     int64_t last_ns;
     uint64_t thread_time, cpu_before;
-    struct netprof__open_frame *open; /* [NETPROF_MAX_DEPTH], of the thread at hand */
-    dev_t file_device;                /* which file it is */
+    struct netprof__open_frame *open; /* [NETPROF_MAX_DEPTH], of the current thread */
+    dev_t file_device;                /* identifies the file */
     ino_t file_inode;
     char name[1100], rank[32];
 } netprof__series;
 
 /* The one region context of the process. */
 static struct netprof__regions_state {
-    uint32_t epoch; /* changes with each of the three that follow; never 0 once ready */
+    uint32_t epoch; /* changes with each of the three below; never 0 once ready */
     int use_tsc;
-    uint64_t ns_per_tick_24;      /* times 2^24 */
-    uint32_t resets, cuts, forks; /* cuts: to mode off */
+    uint64_t ns_per_tick_24;      /* ns per tick, times 2^24 */
+    uint32_t resets, cuts, forks; /* cuts: changes to mode off */
     int lock, flush_lock;         /* of everything but the hot path; of writing the file */
     int ready, used, ended;
     netprof_mode started;
-    const netprof__calls *first;                       /* the copy that has the regions, if it is another */
-    netprof__region *regions[NETPROF_MAX_REGIONS + 1]; /* [0] is none */
+    const netprof__calls *first;                       /* the copy that has the regions, if not this one */
+    netprof__region *regions[NETPROF_MAX_REGIONS + 1]; /* [0] is unused */
     uint32_t slots[2 * NETPROF_MAX_REGIONS + 1];       /* ids by the hash of the name */
     uint32_t region_count;
-    netprof__thread *threads, *past; /* past: of the process that forked this one */
+    netprof__thread *threads, *past; /* past: those of the process that forked this one */
     uint32_t thread_count;
     uint64_t begin_ticks, reset_ticks;
-    int64_t begin_ns, since_ns, since_wall_ns; /* of the clock's calibration; of the statistics */
+    int64_t begin_ns, since_ns, since_wall_ns; /* begin: of the clock's calibration; since: of the statistics */
     uint64_t overhead_ps;
-    uint64_t dropped, bounded; /* calls without a region; lower bounds in counter sums */
+    uint64_t dropped, bounded; /* calls without a region; counter sums that are lower bounds */
     const netprof_schema *schema;
     uint32_t *counters;
     size_t counter_count;
     int64_t interval_ns, flush_ns, series_ns, sweep_ns;
-    uint64_t open;     /* regions with counters */
-    uint64_t sequence; /* of `values`: odd while the sampler writes */
+    uint64_t open;     /* open regions with counters */
+    uint64_t sequence; /* of `values`: odd while the sampler writes them */
     uint64_t *values;
     unsigned char *known;
-    int background;        /* the thread runs */
+    int background;        /* the background thread runs */
     netprof *np, *past_np; /* the sampler's */
     netprof_snapshot snapshot, past_snapshot;
     netprof__columns columns;
     int rank, size;
-    pid_t pid; /* that began */
+    pid_t pid; /* of the process that started the regions */
     char output[1024], every[1024], warning[200];
-    double factor; /* of the clock, fixed while the end is written; else 0 */
+    double factor; /* of the clock: fixed while the final file is written, else 0 */
     netprof__series series, past_series;
 } netprof__regions_state;
 
@@ -12057,7 +12062,7 @@ NETPROF__HOT uint64_t netprof__ticks(void)
     return (uint64_t)netprof__clock(CLOCK_MONOTONIC);
 }
 
-/* Negative differences (clocks of two processors that differ by a few ticks) are 0. */
+/* A negative difference (the clocks of two processors differ by a few ticks) becomes 0. */
 NETPROF__COLD uint64_t netprof__many_ticks_to_ns(uint64_t ticks)
 {
     return ticks >> 63 ? 0 : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
@@ -12098,7 +12103,7 @@ static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *pare
     return n;
 }
 
-/* The node of a region below the innermost open one: a region that calls itself stays in its node. */
+/* Finds the node of a region under the innermost open one. A region that calls itself stays in its node. */
 NETPROF__COLD netprof__node *netprof__node_below(netprof__thread *t, netprof__node *parent, uint32_t region)
 {
     netprof__node *n;
@@ -12122,7 +12127,7 @@ static int netprof__sample_room(netprof__sample *s)
     return s->values != NULL;
 }
 
-/* A sample that no frame holds: there is always one, or fewer frames than NETPROF_MAX_DEPTH + 1. */
+/* Finds a sample that no frame uses. There always is one, since there are NETPROF_MAX_DEPTH + 1 and fewer frames. */
 static netprof__sample *netprof__sample_free(netprof__thread *t)
 {
     size_t i;
@@ -12132,8 +12137,8 @@ static netprof__sample *netprof__sample_free(netprof__thread *t)
     return t->now && !t->now->frames ? t->now : NULL;
 }
 
-/* The sampler's last values, if they are newer than the thread's; NULL when it has none yet, or stands amid writing them
-   for long: it was put aside there, perhaps for the sake of this thread. */
+/* The sampler's last values, if they are newer than the thread's own copy. NULL if there are none yet, or if the
+   sampler is stuck while writing them: it was preempted, perhaps by this very thread. */
 static netprof__sample *netprof__sample_shared(netprof__thread *t)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12141,7 +12146,7 @@ static netprof__sample *netprof__sample_shared(netprof__thread *t)
     int patience = 1000;
     netprof__sample *s;
     size_t i;
-    if (t->now && (t->now->sequence | 1) == (sequence | 1)) return t->now; /* the last whole one */
+    if (t->now && (t->now->sequence | 1) == (sequence | 1)) return t->now; /* the last complete one */
     if (!sequence || (s = netprof__sample_free(t)) == NULL) return NULL;
     if (s == t->now) t->now = NULL;
     do {
@@ -12167,7 +12172,7 @@ static uint32_t netprof__column_of(const netprof_schema *schema, uint32_t counte
     return i == NETPROF_NONE ? UINT32_MAX : (uint32_t)i;
 }
 
-/* Contexts that were opened at different times may have found different devices. */
+/* Maps the counters to a schema: contexts opened at different times may have found different devices. */
 static int netprof__columns_fit(netprof__columns *m, const netprof_schema *schema)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12183,7 +12188,7 @@ static int netprof__columns_fit(netprof__columns *m, const netprof_schema *schem
     return 1;
 }
 
-/* Value of the i-th counter of the regions in a snapshot; 0: it has none. */
+/* Value of the i-th counter of the regions in a snapshot; returns 0 if it has none. */
 static int netprof__column_value(const netprof__columns *m, size_t i, const netprof_snapshot *s, uint64_t *value)
 {
     uint32_t at = m->at[i];
@@ -12192,7 +12197,7 @@ static int netprof__column_value(const netprof__columns *m, size_t i, const netp
     return known;
 }
 
-/* The fast set read now, by this thread's own context. */
+/* Reads the fast set now, through this thread's own context. */
 static netprof__sample *netprof__sample_read(netprof__thread *t)
 {
     netprof__sample *s = netprof__sample_free(t);
@@ -12226,7 +12231,7 @@ static void netprof__frame_release(netprof__frame *f)
     f->sample = NULL;
 }
 
-/* Adds what the counters did between the frame's edges; within the node's odd sequence. */
+/* Adds the change of the counters between the frame's edges. Called while the node's sequence is odd. */
 static void netprof__count_frame(netprof__frame *f, const netprof__sample *after)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12254,7 +12259,7 @@ static void netprof__count_frame(netprof__frame *f, const netprof__sample *after
 
 /* >>12.4 begin and end */
 
-/* Between these two a reader knows that the node changes. */
+/* Between these two calls a reader knows that the node is changing. */
 NETPROF__HOT void netprof__node_open(netprof__node *n)
 {
     __atomic_store_n(&n->sequence, n->sequence + 1, __ATOMIC_RELAXED);
@@ -12273,7 +12278,7 @@ NETPROF__COLD void netprof__carry(netprof__node *n, unsigned bucket)
     if (n->carries)
         NETPROF__ADD(n->carries[bucket], 1);
     else
-        NETPROF__SET(n->histogram[bucket], UINT32_MAX); /* as near as it gets without memory */
+        NETPROF__SET(n->histogram[bucket], UINT32_MAX); /* the best that is possible without memory */
 }
 
 NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t inside, int nested)
@@ -12297,7 +12302,7 @@ NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t in
     if (NETPROF__UNLIKELY(!n->histogram[bucket])) netprof__carry(n, bucket);
 }
 
-/* A reset happened: the owner empties its nodes before it counts again. */
+/* After a reset the owner empties its nodes before it counts again. */
 static void netprof__node_renew(netprof__node *n)
 {
     size_t i;
@@ -12314,7 +12319,7 @@ static void netprof__node_renew(netprof__node *n)
     netprof__node_close(n);
 }
 
-/* What is open at a reset, or in the parent of a fork, begins anew: the past is in nobody's figures. */
+/* A call that was open at a reset, or in the parent of a fork, begins again from now: its past is counted nowhere. */
 static void netprof__frame_renew(netprof__frame *f, uint64_t now)
 {
     if (f->marks & NETPROF__LOST) return;
@@ -12346,7 +12351,7 @@ static void netprof__forget_deep(netprof__thread *t)
     memset(t->deep, 0, sizeof t->deep);
 }
 
-/* Mode off came between: what was open then has no duration. */
+/* Mode off came in between: calls that were open then have no duration. */
 static void netprof__thread_cut(netprof__thread *t)
 {
     while (t->depth) {
@@ -12362,14 +12367,15 @@ NETPROF__COLD void netprof__thread_catch_up(netprof__thread *t)
     uint32_t epoch = NETPROF__GET(g->epoch), resets = NETPROF__GET(g->resets), cuts = NETPROF__GET(g->cuts);
     if (t->cuts != cuts) netprof__thread_cut(t);
     if (t->resets != resets) netprof__thread_renew(t);
-    NETPROF__SET(t->resets, resets); /* what reads the nodes from another thread starts with the process */
+    NETPROF__SET(t->resets, resets); /* before netprof__process_begin() starts a thread that reads the nodes */
     if (t->forks != g->forks) netprof__process_begin(t);
     t->cuts = cuts;
     t->forks = g->forks;
     t->epoch = epoch;
 }
 
-/* The first call of a thread, one amid another (a signal handler's: NULL), or one after something happened. */
+/* For the first call of a thread, a call inside another one (of a signal handler: returns NULL), or the first after a
+   change of epoch. */
 NETPROF__COLD netprof__thread *netprof__thread_slow(void)
 {
     netprof__thread *t = netprof__this_thread;
@@ -12384,7 +12390,8 @@ NETPROF__COLD netprof__thread *netprof__thread_slow(void)
     return t;
 }
 
-/* This thread's block, or NULL: out of memory, another copy's affair, or a signal handler amid a call. */
+/* Returns this thread's block, or NULL: out of memory, another copy has the regions, or a signal handler inside a call.
+   */
 NETPROF__HOT netprof__thread *netprof__thread_enter(void)
 {
     netprof__thread *t = netprof__this_thread;
@@ -12417,7 +12424,7 @@ NETPROF__COLD void netprof__begin_too_deep(netprof__thread *t, uint32_t region)
     NETPROF__ADD(t->dropped, 1);
 }
 
-/* A begin without a node: its end must find it all the same. */
+/* A begin without a node, kept for its end to find. */
 NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
 {
     NETPROF__SET(f->node, NULL);
@@ -12461,13 +12468,13 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
     NETPROF__SET(f->begin, netprof__ticks());
 }
 
-/* Takes the innermost frame off; `now` is when it ended. */
+/* Removes the innermost frame; `now` is when it ended. */
 static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
 {
     netprof__frame *f = &t->frames[t->depth];
     netprof__node *n = f->node;
     const netprof__sample *after = NULL;
-    uint64_t ns = f->inside; /* what the parent gets of one that was not measured */
+    uint64_t ns = f->inside; /* what an unmeasured call passes on to its parent */
     if (f->marks & NETPROF__COUNTED && !(f->marks & NETPROF__SKIPPED)) after = netprof__sample_take(t);
     NETPROF__SET(t->depth, t->depth - 1);
     if (!(f->marks & NETPROF__LOST)) {
@@ -12486,7 +12493,7 @@ static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
     NETPROF__ADD(f[-1].inside, ns);
 }
 
-/* An end whose begin is further out ends what is open within; one without a begin is counted and left alone. */
+/* An end whose begin is not the innermost also ends the calls inside it. An end without a begin is only counted. */
 static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now)
 {
     uint32_t d = t->depth;
@@ -12507,7 +12514,7 @@ NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint
         t->too_deep--;
         return;
     }
-    if (t->too_deep) netprof__forget_deep(t); /* the end of an outer one: those within were never ended */
+    if (t->too_deep) netprof__forget_deep(t); /* the end of an outer call: those inside it were never ended */
     if (t->depth && t->frames[t->depth].region == region)
         netprof__pop(t, now, 0);
     else
@@ -12585,7 +12592,7 @@ NETPROF_API void netprof__enter(netprof_site *site)
     netprof_region_id id = NETPROF__GET(site->region);
     if (NETPROF__UNLIKELY(!id)) {
         id = netprof__site_find(site);
-        netprof_begin(id); /* the mode may be known only now */
+        netprof_begin(id); /* the mode may only be known now */
         return;
     }
     netprof__begin_now(id);
@@ -12659,7 +12666,7 @@ NETPROF_API void netprof_bytes(uint64_t bytes)
 
 /* >>12.5 locks and names */
 
-/* 0: this thread holds a lock already, so this is a signal handler that interrupted it. */
+/* Returns 0 if this thread already holds a lock: then it is in a signal handler that interrupted the holder. */
 static int netprof__lock(int *lock)
 {
     struct timespec nap = {0, 50000};
@@ -12671,7 +12678,7 @@ static int netprof__lock(int *lock)
         if (++tries < 100)
             sched_yield();
         else
-            nanosleep(&nap, NULL); /* its holder may be of a lower real-time priority */
+            nanosleep(&nap, NULL); /* the holder may have a lower real-time priority */
     return 1;
 }
 
@@ -12697,20 +12704,20 @@ static void netprof__regions_unlock(void)
     netprof__unlock(&netprof__regions_state.lock);
 }
 
-/* To all threads, after what changed. */
+/* Makes all threads catch up; call it after the change. */
 static void netprof__new_epoch(struct netprof__regions_state *g)
 {
     uint32_t next = g->epoch + 1;
     NETPROF__SET(g->epoch, next ? next : 1);
 }
 
-/* The first warning is kept. */
+/* Keeps the first warning. */
 static void netprof__warn(struct netprof__regions_state *g, const char *format, const char *what)
 {
     if (!*g->warning) snprintf(g->warning, sizeof g->warning, format, what);
 }
 
-/* The n of "NAME:n" in the comma list of NETPROF_EVERY; 0 when it is not there. */
+/* The n of "NAME:n" in the comma-separated list of NETPROF_EVERY; 0 if it is not there. */
 static uint32_t netprof__every_setting(const char *list, const char *name)
 {
     size_t n = strlen(name);
@@ -12726,7 +12733,7 @@ static uint32_t netprof__every_setting(const char *list, const char *name)
     return 0;
 }
 
-/* Each item is NAME:NUMBER, or the setting would silently do nothing. */
+/* Warns of an item that is not NAME:NUMBER, which would otherwise be ignored silently. */
 static void netprof__check_every(struct netprof__regions_state *g)
 {
     const char *item = g->every;
@@ -12750,7 +12757,7 @@ static void netprof__check_rank(struct netprof__regions_state *g)
         netprof__warn(g, "%s is no number: not used", "NETPROF_RANK");
 }
 
-/* Id of a name, or 0 and the slot that waits for it. Slots fill only under the lock, and never empty. */
+/* Returns the id of a name, or 0 and the free slot for it. Slots are filled only under the lock, and never emptied. */
 static uint32_t netprof__name_find(const char *name, uint32_t *slot)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12766,7 +12773,7 @@ static uint32_t netprof__name_find(const char *name, uint32_t *slot)
     return 0;
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static uint32_t netprof__name_add(const char *name, uint32_t slot)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12807,7 +12814,7 @@ NETPROF_API void netprof_region_every(netprof_region_id region, unsigned n)
 
 /* >>12.6 threads */
 
-/* A context for reading the fast set; the filters and the root come from the environment. */
+/* Opens a context for reading the fast set; filters and root come from the environment. */
 static netprof *netprof__region_context(void)
 {
     netprof_config config;
@@ -12821,7 +12828,7 @@ static netprof *netprof__region_context(void)
     return np;
 }
 
-/* A block of an ended thread is taken over when there are many: pools that come and go must not fill memory. */
+/* Takes over the block of an ended thread, once there are many: thread pools that come and go must not fill memory. */
 static netprof__thread *netprof__thread_adopt(void)
 {
     netprof__thread *t;
@@ -12851,7 +12858,7 @@ static netprof__thread *netprof__thread_new(struct netprof__regions_state *g)
 #ifndef NETPROF_NO_THREADS
 static pthread_key_t netprof__thread_key;
 
-/* The thread ends: what it has open ends with it. Destructors that run later may begin regions: those are another
+/* A thread ends, and its open calls with it. Destructors that run later may begin regions; those count as another
    thread's. */
 static void netprof__thread_end(void *argument)
 {
@@ -12870,7 +12877,7 @@ static void netprof__thread_end(void *argument)
 
 static void netprof__background_check(struct netprof__regions_state *g);
 
-/* The caller's block, fresh or taken over. NULL: out of memory, or the regions are another copy's. */
+/* Gives the caller a block, new or taken over. NULL: out of memory, or another copy has the regions. */
 static netprof__thread *netprof__thread_make(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -12893,11 +12900,12 @@ static netprof__thread *netprof__thread_make(void)
     return t;
 }
 
-/* The first call after a fork: what a child that only starts another program can do without. */
+/* At the first call after a fork: the part of the setup that a child does not need if it only starts another program.
+   */
 static void netprof__process_begin(netprof__thread *t)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
-    if (g->started == NETPROF_MODE_FAST) { /* its sockets are the parent's, too */
+    if (g->started == NETPROF_MODE_FAST) { /* its sockets are also the parent's */
         netprof_close(t->np);
         t->np = netprof__region_context();
     }
@@ -12909,7 +12917,7 @@ static void netprof__process_begin(netprof__thread *t)
 
 /* >>12.7 calibration and settings */
 
-/* Invariant time stamp counter and a kernel that trusts it: else the clock of the kernel. */
+/* True if there is an invariant time stamp counter and the kernel trusts it; otherwise the kernel's clock is used. */
 static int netprof__tsc_usable(void)
 {
 #if defined(NETPROF_NO_TSC)
@@ -12926,7 +12934,7 @@ static int netprof__tsc_usable(void)
 #endif
 }
 
-/* Ticks and the clock at the same moment: the closest of a few, or a thread switch would come between. */
+/* Reads ticks and the clock at the same moment: the closest of several tries, in case a thread switch comes between. */
 static int64_t netprof__clock_and_ticks(uint64_t *ticks)
 {
     uint64_t closest = UINT64_MAX;
@@ -12945,7 +12953,7 @@ static int64_t netprof__clock_and_ticks(uint64_t *ticks)
     return ns;
 }
 
-/* A first estimate from a fifth of a millisecond; the file is written with the better one of the whole run. */
+/* A first estimate, from 0.2 ms. The file is written with a better one, from the whole run. */
 static void netprof__calibrate(struct netprof__regions_state *g)
 {
     uint64_t ticks;
@@ -12967,7 +12975,7 @@ typedef struct netprof__scratch {
     netprof__node node;
 } netprof__scratch;
 
-/* What one empty pair costs here, in a thread's block of its own: the smallest of a few means. */
+/* Measures an empty begin/end pair in a scratch thread block: the smallest of several means. */
 static void netprof__measure_overhead(struct netprof__regions_state *g)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -12993,7 +13001,7 @@ static void netprof__measure_overhead(struct netprof__regions_state *g)
     netprof__release(&a, scratch);
 }
 
-/* Seconds as a decimal number, whatever the locale. */
+/* Parses seconds as a decimal number, whatever the locale. */
 static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const char *variable, int64_t otherwise)
 {
     const char *text = NETPROF_OS_GETENV(variable), *p = text, *end;
@@ -13022,13 +13030,13 @@ static void netprof__text_setting(struct netprof__regions_state *g, const char *
 
 extern char **environ;
 
-/* A misspelt switch would silently do nothing. */
+/* Warns of a misspelt variable, which would otherwise be ignored silently. */
 static void netprof__check_environment(struct netprof__regions_state *g)
 {
     static const char *const known[] = {"NETPROF",          "NETPROF_ROOT",   "NETPROF_SOURCES", "NETPROF_INCLUDE",
                                         "NETPROF_EXCLUDE",  "NETPROF_OUTPUT", "NETPROF_FLUSH",   "NETPROF_EVERY",
                                         "NETPROF_INTERVAL", "NETPROF_RANK",   "NETPROF_VERBOSE", "NETPROF_SERIES",
-                                        "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: the programs' */
+                                        "NETPROF_DUCKDB",   "NETPROF_GNUPLOT"}; /* these two: of the programs */
     char name[64];
     char **e;
     for (e = environ; e && *e; e++) {
@@ -13056,7 +13064,7 @@ static netprof_mode netprof__mode_setting(struct netprof__regions_state *g)
 
 /* >>12.8 the counters and the background thread */
 
-/* Chooses the counters: what the fast set has that counts and can be read. 0: none, or no memory. */
+/* Chooses the counters: those of the fast set that count and can be read. Returns 0 if there are none, or no memory. */
 static int netprof__choose_counters(struct netprof__regions_state *g, const netprof_snapshot *s)
 {
     const netprof_schema *schema = s->schema;
@@ -13082,7 +13090,7 @@ static int netprof__choose_counters(struct netprof__regions_state *g, const netp
     return 1;
 }
 
-/* One reading by the sampler, under the odd number that tells readers to wait. */
+/* Publishes one reading of the sampler; the sequence is odd meanwhile, so that readers wait. */
 static void netprof__publish(struct netprof__regions_state *g, const netprof_snapshot *s)
 {
     size_t i;
@@ -13110,12 +13118,12 @@ static void netprof__sleep_until(int64_t at_ns)
         continue;
 }
 
-/* Something to do again and again, at places in time that do not drift; 0: never. */
+/* Something periodic, at points in time that do not drift; step 0: never. */
 typedef struct netprof__beat {
     int64_t step_ns, next_ns;
 } netprof__beat;
 
-/* 1 when it is due; missed ones are left out. */
+/* Returns 1 if it is due; missed ones are skipped. */
 static int netprof__beat_due(netprof__beat *b)
 {
     int64_t now = netprof__clock(CLOCK_MONOTONIC);
@@ -13126,7 +13134,7 @@ static int netprof__beat_due(netprof__beat *b)
 
 static void netprof__series_tick(struct netprof__regions_state *g);
 
-/* The sampler, and the writer of NETPROF_FLUSH and NETPROF_SERIES. */
+/* The background thread: the sampler, and the writer for NETPROF_FLUSH and NETPROF_SERIES. */
 static void *netprof__background(void *argument)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -13154,7 +13162,7 @@ static void *netprof__background(void *argument)
     return NULL;
 }
 
-/* Signals belong to the program's own threads. */
+/* Signals are blocked in the thread: they belong to the program's own threads. */
 static int netprof__background_start(netprof *np)
 {
     sigset_t all, before;
@@ -13169,8 +13177,8 @@ static int netprof__background_start(netprof *np)
 }
 #endif
 
-/* Starts the thread if it is wanted and not there: at first use, and at first use in a forked process. With the lock
-   held. */
+/* Starts the thread if it is wanted and not running: at first use, also in a forked process. Call with the lock held.
+   */
 static void netprof__background_check(struct netprof__regions_state *g)
 {
 #ifndef NETPROF_NO_THREADS
@@ -13189,7 +13197,7 @@ static void netprof__background_check(struct netprof__regions_state *g)
 #endif
 }
 
-/* Counters, if the mode wants them; falls back to time when there are none. */
+/* Sets up the counters if the mode needs them; falls back to time if there are none. */
 static netprof_mode netprof__counters_start(struct netprof__regions_state *g, netprof_mode mode)
 {
     netprof *np;
@@ -13237,7 +13245,8 @@ static void netprof__fork_parent(void)
     if (netprof__fork_locked) netprof__regions_unlock();
 }
 
-/* Only this thread goes on in the child; the others' blocks may have been left amid a call, so nobody reads them. */
+/* Only this thread continues in the child. Nobody reads the blocks of the others, which may have been interrupted
+   inside a call. */
 static void netprof__fork_threads(struct netprof__regions_state *g)
 {
     netprof__thread *mine = netprof__this_thread, **link = &g->threads, *t;
@@ -13261,20 +13270,21 @@ static void netprof__fork_threads(struct netprof__regions_state *g)
         g->open += (mine->frames[i].marks & NETPROF__COUNTED) != 0;
 }
 
-/* Of the clock, for what is written next; 0: as it is measured. Any thread may be asking for it. */
+/* Fixes the clock's factor for the files written next; 0: as measured. Any thread may be reading it. */
 static void netprof__fix_factor(struct netprof__regions_state *g, double factor)
 {
     __atomic_store(&g->factor, &factor, __ATOMIC_RELAXED);
 }
 
-/* Some programs close all descriptors that they know nothing of, and are given the numbers again. */
+/* True if the descriptor is still that of the series: some programs close all descriptors that they do not know, and
+   are given the numbers again. */
 static int netprof__series_is_ours(const netprof__series *s, int fd)
 {
     struct stat st;
     return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == s->file_device && st.st_ino == s->file_inode;
 }
 
-/* The series is the parent's, perhaps left amid a tick: only its descriptor is given back. */
+/* The series is the parent's, perhaps interrupted inside a sample: only its descriptor is closed. */
 static void netprof__series_leave(struct netprof__regions_state *g)
 {
     netprof_writer *w = NETPROF__GET(g->series.writer);
@@ -13284,7 +13294,7 @@ static void netprof__series_leave(struct netprof__regions_state *g)
     netprof__fix_factor(g, 0);
 }
 
-/* The child starts from zero, with this thread's open regions open. Threads and sockets wait for its first region:
+/* The child starts from zero, with this thread's open regions. Threads and sockets wait for its first region, since
    most children start another program instead. */
 static void netprof__fork_child(void)
 {
@@ -13297,7 +13307,7 @@ static void netprof__fork_child(void)
     g->background = g->used = g->ended = g->flush_lock = 0;
     g->dropped = g->bounded = 0;
     g->sequence &= ~(uint64_t)1;
-    g->past_np = g->np; /* left amid a reading, perhaps */
+    g->past_np = g->np; /* perhaps interrupted while reading */
     g->past_snapshot = g->snapshot;
     g->np = NULL;
     memset(&g->snapshot, 0, sizeof g->snapshot);
@@ -13311,8 +13321,8 @@ static void netprof__fork_child(void)
     if (netprof__fork_locked) netprof__regions_unlock();
 }
 
-/* When the program is loaded, not at the first region: a fork amid another thread's first region would leave the child
-   a lock that nobody opens. */
+/* At load time, not at the first region: a fork during another thread's first region would leave the child with a lock
+   that nobody releases. */
 __attribute__((constructor)) static void netprof__fork_watch(void)
 {
     pthread_atfork(netprof__fork_before, netprof__fork_parent, netprof__fork_child);
@@ -13321,7 +13331,7 @@ __attribute__((constructor)) static void netprof__fork_watch(void)
 
 static const netprof__calls *netprof__first_copy(void);
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void netprof__regions_start(void)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -13384,7 +13394,7 @@ NETPROF_API void netprof_set_rank(int rank, int size)
 
 /* >>12.10 collecting the statistics */
 
-/* A consistent copy of a node while its owner may go on. */
+/* Copies a node consistently while its owner may continue. */
 static void netprof__node_read(netprof__node *n, netprof__tally *y, uint64_t *histogram, uint64_t *sums,
                                size_t counters)
 {
@@ -13410,7 +13420,7 @@ static uint64_t netprof__scaled(uint64_t ns, double factor)
     return (uint64_t)((double)ns * factor + 0.5);
 }
 
-/* The whole run is a far better measure of the clock than the start was. */
+/* The correction of the first estimate of the clock: the whole run measures it far better than the start did. */
 static double netprof__clock_factor(struct netprof__regions_state *g)
 {
     uint64_t ticks;
@@ -13452,8 +13462,8 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
     s->concurrency = y->concurrency;
 }
 
-/* The stats of one thread from `at` on; nodes made meanwhile are left for the next time. A thread that has not yet
-   noticed a reset has nothing to tell. */
+/* Fills in the stats of one thread, from `at` on. Nodes created meanwhile wait for the next time. A thread that has not
+   yet noticed a reset contributes nothing. */
 static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thread *t, char **names, double factor)
 {
     int current = NETPROF__GET(t->resets) == NETPROF__GET(netprof__regions_state.resets);
@@ -13473,7 +13483,7 @@ static void netprof__collect_thread(netprof_regions *r, size_t at, netprof__thre
     r->dropped += NETPROF__GET(t->dropped);
 }
 
-/* Names into the block; names[id] points there. Returns what lies behind them. */
+/* Copies the names into the block; names[id] points to them. Returns the place after them. */
 static char *netprof__collect_names(const struct netprof__regions_state *g, char *to, char **names)
 {
     uint32_t i;
@@ -13494,7 +13504,7 @@ static const char *netprof__region_name(uint32_t region)
 
 #define NETPROF__WARNING_SIZE 200
 
-/* The warning: what was wrong at the start, else counters that failed, else the first mismatch. */
+/* The warning: a fault in the settings, else counters that failed, else the first mismatch. */
 static void netprof__collect_warning(const struct netprof__regions_state *g, char *to)
 {
     const netprof__thread *t;
@@ -13530,7 +13540,7 @@ static void netprof__collect_head(netprof_regions *r, const struct netprof__regi
     r->clock = g->use_tsc ? "tsc" : "clock_gettime";
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static netprof_err netprof__collect(struct netprof__regions_state *g, netprof_regions *out, netprof_error *error)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -13597,7 +13607,7 @@ NETPROF_API void netprof_regions_reset(void)
 
 /* >>12.11 writing the file */
 
-/* The first of these that is set, to a number if it must be one. */
+/* Returns the first of these variables that is set, and a number if it must be one. */
 static const char *netprof__first_set(const char *const *names, size_t count, int numeric)
 {
     size_t i;
@@ -13609,7 +13619,7 @@ static const char *netprof__first_set(const char *const *names, size_t count, in
     return NULL;
 }
 
-/* Who this process is among others, by the launchers' environment. */
+/* The launchers' variables for job, rank, local rank and size. */
 static const char *netprof__launcher(const char *what)
 {
     static const char *const ranks[] = {
@@ -13629,7 +13639,7 @@ static const char *netprof__launcher(const char *what)
     }
 }
 
-/* Text of the environment becomes part of a file's name: nothing of it may lead elsewhere. */
+/* Appends text from the environment to a file's name; it must not lead to another directory. */
 static void netprof__append_safe(char *to, size_t size, const char *text)
 {
     size_t at = strlen(to);
@@ -13638,7 +13648,7 @@ static void netprof__append_safe(char *to, size_t size, const char *text)
     to[at] = 0;
 }
 
-/* The program's word, else the launcher's; empty: unknown. */
+/* The rank that the program set, else the launcher's; "" if unknown. */
 static void netprof__rank_text(char *text, size_t size)
 {
     const char *rank = netprof__launcher("rank");
@@ -13684,7 +13694,7 @@ static netprof_err netprof__write_fact_if(netprof_writer *w, const char *key, co
     return value && *value ? netprof_write_fact(w, key, value, error) : NETPROF_OK;
 }
 
-/* Whose regions they are. */
+/* Facts that identify the process. */
 static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error)
 {
     char rank[32], size[32], pid[32], command[256];
@@ -13705,7 +13715,8 @@ static netprof_err netprof__write_origin(netprof_writer *w, netprof_error *error
     return NETPROF_OK;
 }
 
-/* A device with its facts, and of its counters those of the regions from `at` on. Returns where the next begin. */
+/* Lists a device with its facts, and those of its counters that the regions have, from `at` on. Returns where the next
+   ones begin. */
 static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r, const netprof_device *d, size_t at)
 {
     uint32_t i;
@@ -13717,8 +13728,8 @@ static size_t netprof__trim_device(netprof_list *list, const netprof_regions *r,
     return at;
 }
 
-/* Only the counters of the regions, and their devices: each of thousands of files would have all of its node's. Where
-   memory lacks they all stay. */
+/* Reduces the schema to the counters of the regions and their devices: otherwise each of thousands of files would hold
+   the whole node's. If out of memory, the schema stays whole. */
 static void netprof__regions_trim(netprof_regions *r)
 {
     const netprof_schema *whole = r->schema, *part = NULL;
@@ -13779,8 +13790,8 @@ static netprof_err netprof__flush_locked(netprof_error *error)
     return failed ? failed : ended;
 }
 
-/* One at a time: the file is one. In the background not any more once the program exits, or an unfinished file would
-   be left. */
+/* One flush at a time, since there is one file. The background thread stops flushing once the program exits: it could
+   leave an unfinished file. */
 static netprof_err netprof__flush(int background, netprof_error *error)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -13788,7 +13799,7 @@ static netprof_err netprof__flush(int background, netprof_error *error)
     if (netprof__holds_lock || netprof__flushing) return netprof__in_handler(error);
     netprof__flushing = 1;
     netprof__lock(&g->flush_lock);
-    netprof__holds_lock = 0; /* a region in a signal handler is not the flush's affair */
+    netprof__holds_lock = 0; /* a region in a signal handler has nothing to do with the flush */
     if (!background || !NETPROF__GET(g->ended)) failed = netprof__flush_locked(error);
     netprof__unlock(&g->flush_lock);
     netprof__flushing = 0;
@@ -13806,13 +13817,13 @@ NETPROF_API netprof_err netprof_flush(netprof_error *error)
 
 /* >>12.12 one set of regions in a process
 
-   Several copies of this implementation may meet in a process (NETPROF_STATIC, hidden symbols, libraries that were
-   loaded on their own). The first leaves a page with a name that the others find in /proc/self/maps, and they pass
-   their calls on. Without memfd_create(2) or /proc each copy has regions and a file of its own. */
+   A process may contain several copies of this implementation (NETPROF_STATIC, hidden symbols, separately loaded
+   libraries). The first one maps a page under a name that the others find in /proc/self/maps; they forward their calls
+   to it. Without memfd_create(2) or /proc each copy has regions and a file of its own. */
 
 typedef struct netprof__meeting {
     char magic[16];
-    int64_t stamp_ns; /* when the page was there: the earliest wins; 0: not yet */
+    int64_t stamp_ns; /* when the page was ready: the earliest wins; 0: not ready yet */
     const netprof__calls *calls;
 } netprof__meeting;
 
@@ -13839,7 +13850,7 @@ static netprof__meeting *netprof__meeting_make(const netprof__calls *calls)
     return NULL;
 }
 
-/* The earlier of `best` and the page that a line of maps tells of. */
+/* The earlier of `best` and the page in a line of maps, if there is one. */
 static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting *best)
 {
     const char *name = strstr(line, " /memfd:");
@@ -13856,7 +13867,7 @@ static netprof__meeting *netprof__meeting_of(const char *line, netprof__meeting 
     return m->stamp_ns < best->stamp_ns || (m->stamp_ns == best->stamp_ns && m < best) ? m : best;
 }
 
-/* NULL: this copy is the first. */
+/* Finds the copy that has the regions; NULL: this one. */
 static const netprof__calls *netprof__first_copy(void)
 {
     static const netprof__calls calls = {NETPROF_VERSION_STRING, netprof_region,   netprof_begin, netprof_end,
@@ -13871,24 +13882,24 @@ static const netprof__calls *netprof__first_copy(void)
         found = netprof__meeting_of(line, found);
     fclose(maps);
     if (found == mine) return NULL;
-    return found->calls; /* our page stays: somebody may be reading it */
+    return found->calls; /* our page stays mapped: another thread may be reading it */
 }
 
 #ifndef NETPROF_NO_THREADS
 /* >>12.13 regions over time
 
-   The process samples itself. A recorder that reads a mapping of it would need the nodes in shared memory, which a
-   child of fork() goes on writing to, or a second copy of each figure on the hot path, and would have to trust what a
-   stranger wrote; sampling at the end of a region would say nothing for as long as one is open, when it matters most.
-   A thread that sleeps costs the hot path nothing, and what it wrote outlives a kill.
+   The process samples itself. The alternatives are worse: a recorder that reads mapped memory would need the nodes in
+   shared memory, which a child of fork() continues to write to, or a second copy of each figure on the hot path, and
+   would have to trust what another process wrote; sampling at the end of a region would report nothing while one is
+   open, when it matters most. A sleeping thread costs the hot path nothing, and what it wrote survives a kill.
 
-   Closed calls are in the nodes. What is open is in the frames: a frame that reads the same twice, while its thread was
-   outside of our functions (`ready`) and its node has neither begun nor ended a call, was open in between, with just
-   that begin. Where that does not come true, because regions begin and end all the time, what is not known to be open
-   is left out: it is as short as a look at it. Values are as of a moment before the look, so they never decrease; where
-   parts were read at slightly different moments, or the clock is known better than before, the larger value stands. */
+   Nodes hold the calls that ended, frames the open ones. A frame was open with its begin if it reads the same twice,
+   while its thread was outside our functions (`ready`) and its node neither began nor ended a call in between. If that
+   never happens, because regions begin and end all the time, a call that is not known to be open is left out: it is as
+   short as the time between two looks. Values are those of a moment before the look, so that they never decrease; if
+   parts were read at slightly different moments, or the clock is known better than before, the larger value is kept. */
 
-#define NETPROF__SERIES_ROWS 1024 /* paths; more are left out, and a fact tells */
+#define NETPROF__SERIES_ROWS 1024 /* paths; more are left out, and a fact says so */
 
 typedef struct netprof__open_frame {
     const netprof__node *node;
@@ -13897,7 +13908,7 @@ typedef struct netprof__open_frame {
     netprof__tally tally;
 } netprof__open_frame;
 
-/* PARENT/NAME, escaped. */
+/* Returns PARENT/NAME with the name escaped. */
 static char *netprof__series_path(const char *parent, const char *name)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -13917,7 +13928,7 @@ static char *netprof__series_path(const char *parent, const char *name)
     return path;
 }
 
-/* The row of a node, made if there is none; NULL: there are too many, or no memory. */
+/* Returns the row of a node, created if needed. NULL: there are too many, or out of memory. */
 static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__node *n)
 {
     const struct netprof__regions_state *g = &netprof__regions_state;
@@ -13927,7 +13938,7 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
     size_t i;
     if (n->row > NETPROF__SERIES_ROWS) return NULL;
     if (n->row) return &s->rows[n->row - 1];
-    if (n->parent->parent) { /* else the parent is the root */
+    if (n->parent->parent) { /* otherwise the parent is the root */
         if ((row = netprof__series_row_of(s, n->parent)) == NULL) return NULL;
         parent = (uint32_t)(row - s->rows) + 1;
     }
@@ -13938,7 +13949,7 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
         }
     if (s->count == NETPROF__SERIES_ROWS) {
         if (!s->left_out) s->left_out = 1;
-        n->row = NETPROF__SERIES_ROWS + 1; /* left out for good: it is not looked for at each sample */
+        n->row = NETPROF__SERIES_ROWS + 1; /* left out for good: not searched at each sample */
         return NULL;
     }
     if (!netprof__grow(&a, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows)) return NULL;
@@ -13952,7 +13963,7 @@ static netprof__series_row *netprof__series_row_of(netprof__series *s, netprof__
     return row;
 }
 
-/* What a node counts, of one moment. 0: its owner is amid a change. */
+/* Reads the counts of a node at one moment; returns 0 if its owner is changing it. */
 static int netprof__tally_peek(const netprof__node *n, netprof__tally *y, uint32_t *sequence)
 {
     size_t i;
@@ -13962,8 +13973,8 @@ static int netprof__tally_peek(const netprof__node *n, netprof__tally *y, uint32
     return NETPROF__PEEK(n->sequence) == *sequence;
 }
 
-/* One frame that is open for sure. The second look finds what changed since the first: all loads acquire, so that
-   whatever of a change was seen brings `ready` of that change, or its end, with it. */
+/* Reads one frame that is certainly open. The second look finds any change since the first: all loads acquire, so
+   seeing any part of a change also means seeing the `ready` of that call, or its end. */
 static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof__open_frame *o)
 {
     const netprof__frame *f = &t->frames[depth];
@@ -13979,8 +13990,8 @@ static int netprof__frame_peek(const netprof__thread *t, uint32_t depth, netprof
            NETPROF__GET(o->node->sequence) == sequence;
 }
 
-/* How many frames of a thread are open, from the outermost on: as many as can be told; *all: and no more. A thread that
-   lost the processor amid a call gets the time to come back. */
+/* Returns how many frames of a thread are open, from the outermost on, as far as can be told. *all: there are no more.
+   A thread that was preempted inside a call is given time to return. */
 static uint32_t netprof__frames_peek(const netprof__thread *t, netprof__open_frame *open, int *all)
 {
     struct timespec nap = {0, 50000};
@@ -14002,8 +14013,9 @@ static void netprof__series_add(netprof__series_row *row, uint64_t time, uint64_
     row->now[NETPROF__SERIES_OWN_TIME] += own;
 }
 
-/* Times of open calls up to `now`, from the innermost out: what is inside belongs to the inner one. Where there may be
-   one more that could not be told, nobody knows whose the time since then is: it comes with the next sample. */
+/* Adds the times of open calls up to `now`, from the innermost outwards: time inside belongs to the inner call. If
+   there may be another call inside that could not be read, the time since then belongs to an unknown region; the next
+   sample has it. */
 static void netprof__series_open(netprof__series *s, const netprof__open_frame *open, uint32_t count, int all,
                                  uint64_t now, double factor)
 {
@@ -14035,7 +14047,7 @@ static void netprof__series_closed(netprof__series *s, netprof__node *n, const n
                         netprof__scaled(y->inclusive + y->recursive - y->within, factor));
 }
 
-/* A thread that has not yet noticed a reset has nothing to tell. */
+/* A thread that has not yet noticed a reset contributes nothing. */
 static void netprof__series_thread(netprof__series *s, const netprof__thread *t, double factor)
 {
     netprof__open_frame *open = s->open;
@@ -14059,7 +14071,7 @@ static void netprof__series_thread(netprof__series *s, const netprof__thread *t,
     netprof__series_open(s, open, count, all, now, factor);
 }
 
-/* All threads into the rows. Returns how many live. */
+/* Sums all threads into the rows. Returns how many threads are alive. */
 static uint64_t netprof__series_collect(struct netprof__regions_state *g)
 {
     netprof__series *s = &g->series;
@@ -14097,7 +14109,7 @@ static void netprof__series_counter(netprof_list *list, const char *name, const 
     netprof_list_counter(list, &c);
 }
 
-/* A schema of all rows, when there are new ones. */
+/* Makes a schema of all rows, if there are new ones. */
 static int netprof__series_schema(netprof__series *s)
 {
     static const char *const names[NETPROF__SERIES_COLUMNS][2] = {
@@ -14150,7 +14162,7 @@ static void netprof__series_fill(netprof__series *s, int64_t begin_ns, int64_t w
     }
 }
 
-/* NAME.netprof has its series in NAME.series.netprof. */
+/* The series of NAME.netprof is NAME.series.netprof. */
 static void netprof__series_name(char *name, size_t size)
 {
     static const char end[] = ".netprof";
@@ -14162,7 +14174,8 @@ static void netprof__series_name(char *name, size_t size)
     snprintf(name + n, size - n, ".series%s", end);
 }
 
-/* A file of that name is another process's, or of another time: it is replaced, not written into. */
+/* Creates the file. An existing one of that name belongs to another process or an earlier run: it is replaced, not
+   written to. */
 static netprof_err netprof__series_begin(struct netprof__regions_state *g, netprof_error *error)
 {
     netprof__series *s = &g->series;
@@ -14189,7 +14202,7 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
     return failed ? failed : netprof_write_fact(w, "interval_ns", step, error);
 }
 
-/* netprof_set_rank() came after the begin: the name follows, and the later fact counts. */
+/* netprof_set_rank() was called after the file was created: the file is renamed, and the later fact counts. */
 static netprof_err netprof__series_follow(netprof__series *s, netprof_error *error)
 {
     char name[sizeof s->name], rank[sizeof s->rank];
@@ -14202,7 +14215,7 @@ static netprof_err netprof__series_follow(netprof__series *s, netprof_error *err
     return netprof__write_fact_if(s->writer, "rank", rank, error);
 }
 
-/* One sample. */
+/* Writes one sample. */
 static netprof_err netprof__series_write(struct netprof__regions_state *g, netprof_error *error)
 {
     netprof__series *s = &g->series;
@@ -14221,7 +14234,7 @@ static netprof_err netprof__series_write(struct netprof__regions_state *g, netpr
     return failed ? failed : netprof_write_snapshot(s->writer, &s->snapshot, error);
 }
 
-/* Nothing more is written: that is said in the regions' own file. */
+/* Nothing more is written; the regions' own file says so. */
 static void netprof__series_failed(struct netprof__regions_state *g, const netprof_error *error)
 {
     netprof_writer *w = g->series.writer;
@@ -14235,7 +14248,7 @@ static void netprof__series_failed(struct netprof__regions_state *g, const netpr
     netprof__regions_unlock();
 }
 
-/* With flush_lock held. */
+/* Call with flush_lock held. */
 static void netprof__series_step(struct netprof__regions_state *g)
 {
     netprof__series *s = &g->series;
@@ -14244,7 +14257,7 @@ static void netprof__series_step(struct netprof__regions_state *g)
     if (s->over) return;
     memset(&error, 0, sizeof error);
     if (s->begun && !netprof__series_is_ours(s, s->writer->fd)) {
-        s->writer->fd = -1; /* perhaps the program's */
+        s->writer->fd = -1; /* it may be the program's now */
         failed = netprof__fail(&error, NETPROF_ERR_IO, EBADF, s->name, "the program closed it");
     }
     if (!s->begun) {
@@ -14268,15 +14281,16 @@ static void netprof__series_tick(struct netprof__regions_state *g)
     netprof__unlock(&g->flush_lock);
 }
 
-/* The last sample, by the same measure of the clock as the totals that are written next. It is the first one of a
-   program that was quicker than the thread: an older series of that name would be taken for its own. */
+/* Writes the last sample, with the same clock factor as the totals that are written next. If the program ended before
+   the thread's first sample, this is the first one: otherwise an older series of that name would be taken for this
+   run's. */
 static void netprof__series_end(struct netprof__regions_state *g)
 {
     netprof__series *s = &g->series;
     netprof_writer *w;
     if (!g->series_ns || s->over) return;
     netprof__fix_factor(g, netprof__clock_factor(g));
-    /* The ending thread's own processor time is not the sampler's. */
+    /* The processor time of the exiting thread is not the sampler's. */
     if (s->begun) s->cpu_before = (uint64_t)netprof__clock(CLOCK_THREAD_CPUTIME_ID) - s->snapshot.values[1];
     netprof__series_step(g);
     if ((w = s->writer) == NULL) return;
@@ -14299,13 +14313,13 @@ static void netprof__series_end(struct netprof__regions_state *g)
      Nothing yet in the API, the .netprof format (version 2), the JSON document (version 1) or the exit codes.
 
    0.1.0, the first version
-     Sources cxi, netdev, ethtool, rdma, ip; tcp and user for what the program adds; sources of your own.
-     Snapshots of all counters or the fast set, with a status and an errno for each value; deltas that tell wraps from
-     resets, across changed schemas.
-     Regions: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES, spans; modes off, time, fast and sampler; one file
-     per process; samples over time with NETPROF_SERIES.
-     .netprof files: writes format version 2 and reads versions 1 and 2. Version 1 was written only by builds that came
-     before the format was settled (its snapshots are SNAP chunks, see section 10.1).
+     Sources cxi, netdev, ethtool, rdma and ip; tcp and user for what the program adds; sources of your own.
+     Snapshots of all counters or of the fast set, with a status and an errno for each value. Deltas that distinguish
+     wraps from resets, also between different schemas.
+     Regions: NETPROF_BEGIN, NETPROF_END, NETPROF_SCOPE, NETPROF_BYTES, and spans; modes off, time, fast and sampler;
+     one file per process; samples over time with NETPROF_SERIES.
+     .netprof files: writes format version 2, reads versions 1 and 2. Only builds before the format was settled wrote
+     version 1 (its snapshots are SNAP chunks, see section 10.1).
      JSON of facts, snapshots and deltas, document version 1. */
 
 /* >>14 licence
