@@ -1,0 +1,202 @@
+// Numbers in words. Expected texts follow from the rule: whole counts below 100 000 exactly, else three significant digits.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analysis/base/words.h"
+
+#include <math.h>
+
+static void three_digits(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {-0.0, "0"},
+                 {1, "1"},
+                 {64, "64"},
+                 {5.672, "5.67"},
+                 {0.5, "0.500"},
+                 {0.00858, "0.00858"},
+                 {0.0248, "0.0248"},
+                 {9.996, "10.0"},
+                 {99.96, "100"},
+                 {999.4, "999"},
+                 {12345.6, "12346"},
+                 {0.0001, "0.000100"},
+                 {0.00009, "< 0.0001"},
+                 {-5.672, "-5.67"},
+                 {1e-300, "< 0.0001"},
+                 {-1e-300, "> -0.0001"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(words_number(cases[i].value).text, cases[i].text);
+    assert_string_equal(words_number(NAN).text, "\u2013");
+    assert_string_equal(words_number(-INFINITY).text, "-\u221e");
+    assert_string_equal(words_whole(3789560.4).text, "3789560");
+    assert_string_equal(words_scientific(2.24e-11).text, "2.2e-11");
+}
+
+static void fixed_decimals(void **state)
+{
+    (void)state;
+    assert_string_equal(words_fixed(0.857, 2).text, "0.86");
+    assert_string_equal(words_fixed(0.004, 2).text, "< 0.01");
+    assert_string_equal(words_fixed(0, 2).text, "0");
+    assert_string_equal(words_fixed(-4.756, 2).text, "-4.76");
+    assert_string_equal(words_fixed(NAN, 1).text, "\u2013");
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    assert_string_equal(words_count(1000).text, "1000");
+    assert_string_equal(words_count(99999).text, "99999");
+    assert_string_equal(words_count(100000).text, "100 k");
+    assert_string_equal(words_count(999600).text, "1.00 M");
+    assert_string_equal(words_count(1062.3).text, "1.06 k");
+    assert_string_equal(words_count(0.5).text, "0.500");
+    assert_string_equal(words_exact(UINT64_MAX).text, "18446744073709551615");
+    assert_string_equal(words_integer(INT64_MIN).text, "-9223372036854775808");
+    assert_string_equal(words_signed(3, true).text, "-3");
+    assert_string_equal(words_signed(0, true).text, "0");
+    assert_string_equal(words_grouped(UINT64_MAX, false).text, "18 446 744 073 709 551 615");
+    assert_string_equal(words_grouped(999, false).text, "999");
+    assert_string_equal(words_grouped(1000, true).text, "-1 000");
+    assert_string_equal(words_grouped(100000, true).text, "-100 000");
+    assert_string_equal(words_at_least(true, words_count(7)).text, "\u2265 7");
+    assert_string_equal(words_at_least(false, words_count(7)).text, "7");
+}
+
+static void one_and_many(void **state)
+{
+    (void)state;
+    assert_string_equal(words_many(1, "node").text, "1 node");
+    assert_string_equal(words_many(0, "node").text, "0 nodes");
+    assert_string_equal(words_many(2, "node").text, "2 nodes");
+    assert_string_equal(words_many(1, "entry|entries").text, "1 entry");
+    assert_string_equal(words_many(2, "entry|entries").text, "2 entries");
+}
+
+static void shares(void **state)
+{
+    (void)state;
+    assert_string_equal(words_share(0.000248).text, "0.0248 %");
+    assert_string_equal(words_share(0.123).text, "12.3 %");
+    assert_string_equal(words_share(0.5).text, "50 %");
+    assert_string_equal(words_share(1).text, "100 %");
+    assert_string_equal(words_share(12.3456).text, "1235 %");
+    assert_string_equal(words_share(1e-8).text, "< 0.0001 %");
+    assert_string_equal(words_share(NAN).text, "\u2013");
+}
+
+static void quantities(void **state)
+{
+    (void)state;
+    assert_string_equal(words_quantity(97.07e6, "b/s").text, "97.1 Mb/s");
+    assert_string_equal(words_quantity(2357, "W").text, "2.36 kW");
+    assert_string_equal(words_quantity(999, "B").text, "999 B");
+    assert_string_equal(words_quantity(1000, "B").text, "1.00 kB");
+    assert_string_equal(words_quantity(999.6, "B").text, "1.00 kB");
+    assert_string_equal(words_quantity(999999, "B").text, "1.00 MB");
+    assert_string_equal(words_quantity(18446744073709551615.0, "B").text, "18.4 EB");
+    assert_string_equal(words_line_rate(6.2e6).text, "49.6 Mb/s");
+    assert_string_equal(words_link_speed(2.5e9).text, "2.5 Gb/s");
+    assert_string_equal(words_link_speed(200e9).text, "200 Gb/s");
+    assert_string_equal(words_link_speed(100e6).text, "100 Mb/s");
+    assert_string_equal(words_binary(65536).text, "64 KiB");
+    assert_string_equal(words_binary(1536 * 1024).text, "1.50 MiB");
+    assert_string_equal(words_binary(1000).text, "1000 B");
+    assert_string_equal(words_binary(1023.6 * 1024).text, "1.00 MiB");
+}
+
+static void volumes(void **state)
+{
+    (void)state;
+    assert_string_equal(words_volume(2546684, "bytes").text, "2.55 MB");
+    assert_string_equal(words_volume(64, "bytes").text, "64 B");
+    assert_string_equal(words_volume(32255, "packets").text, "32255 packets");
+    assert_string_equal(words_volume(3225500, "packets").text, "3.23 M packets");
+    assert_string_equal(words_volume(5, "").text, "5");
+    assert_string_equal(words_volume(NAN, "bytes").text, "\u2013");
+    assert_string_equal(words_volume_rate(1061.4, "packets").text, "1.06 k packets/s");
+    assert_string_equal(words_volume_rate(12.1e6, "bytes").text, "12.1 MB/s");
+    assert_string_equal(words_volume_rate(5, "").text, "5/s");
+    assert_string_equal(words_volume_rate(NAN, "packets").text, "\u2013");
+    assert_string_equal(words_amount(2546684, "bytes").text, "2.55 MB");
+    assert_string_equal(words_amount(2546684, "packets").text, "2.55 M");
+    assert_string_equal(words_amount_rate(1061.4, "packets").text, "1.06 k/s");
+    assert_string_equal(words_amount_rate(1.234e9, "bytes").text, "1.23 GB/s");
+}
+
+static void durations(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = {{0, "0 s"},
+                 {1.5e-9, "1.50 ns"},
+                 {42.4e-6, "42.4 \u00b5s"},
+                 {12.3e-6, "12.3 \u00b5s"},
+                 {0.003, "3 ms"},
+                 {0.125, "125 ms"},
+                 {0.99951, "1.00 s"},
+                 {44.138, "44.1 s"},
+                 {119.4, "119 s"},
+                 {119.6, "2 min 00 s"},
+                 {125, "2 min 05 s"},
+                 {350, "5 min 50 s"},
+                 {3599.4, "59 min 59 s"},
+                 {3599.9, "1 h 00 min"},
+                 {7500, "2 h 05 min"},
+                 {301022, "83 h 37 min"},
+                 {-350, "-5 min 50 s"},
+                 {-0.0015, "-1.50 ms"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(words_duration(cases[i].seconds).text, cases[i].text);
+    assert_string_equal(words_duration(NAN).text, "\u2013");
+    assert_string_equal(words_cpu_time(12.54).text, "12.5 CPU s");
+    assert_string_equal(words_cpu_time(35999).text, "35999 CPU s");
+    assert_string_equal(words_cpu_time(36000).text, "10 CPU h");
+    assert_string_equal(words_cpu_time(1753920).text, "487 CPU h"); // 487.2 h
+}
+
+static void moments(void **state)
+{
+    (void)state;
+    assert_string_equal(words_moment(0.42, 0.9).text, "0.420 s");
+    assert_string_equal(words_moment(0.042, 0.09).text, "0.0420 s");
+    assert_string_equal(words_moment(2300, 3599).text, "38:20");
+    assert_string_equal(words_moment(3725, 7200).text, "1:02:05");
+    assert_string_equal(words_time(1746204071662953620).text, "2025-05-02 16:41:11 UTC");
+    assert_string_equal(words_time(0).text, "unknown time");
+    assert_string_equal(words_utc(1746204071662953620, 0).text, "2025-05-02 16:41:11");
+    assert_string_equal(words_utc(1746204071662953620, 1).text, "2025-05-02 16:41:11.6"); // cut
+    assert_string_equal(words_utc(-1, 3).text, "1969-12-31 23:59:59.999");
+}
+
+static void typography(void **state)
+{
+    (void)state;
+    assert_string_equal(words_paper(words_quantity(-97.07e6, "b/s")).text, WORDS_MINUS "97.1" WORDS_SPACE "Mb/s");
+    assert_string_equal(words_paper(words_number(-1e-9)).text, ">" WORDS_SPACE WORDS_MINUS "0.0001");
+    assert_string_equal(words_paper(words_duration(350)).text, "5" WORDS_SPACE "min 50" WORDS_SPACE "s");
+    assert_string_equal(words_paper(words_grouped(1000, false)).text, "1" WORDS_SPACE "000");
+    assert_string_equal(words_ascii(0xb5), "u");
+    assert_string_equal(words_ascii(0x2265), ">=");
+    assert_null(words_ascii('x'));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(three_digits), cmocka_unit_test(fixed_decimals),
+                                       cmocka_unit_test(counts),       cmocka_unit_test(one_and_many),
+                                       cmocka_unit_test(shares),       cmocka_unit_test(quantities),
+                                       cmocka_unit_test(volumes),      cmocka_unit_test(durations),
+                                       cmocka_unit_test(moments),      cmocka_unit_test(typography)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
