@@ -1,5 +1,6 @@
 // netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
 #include "cli/command.h"
+#include "analysis/base/memory.h"
 #include "analysis/compare/compare.h"
 #include "analysis/rules/findings.h"
 #include "cli/inputs.h"
@@ -340,7 +341,7 @@ static int report_nsys(const char **paths, size_t count, const document_options 
 // Puts the exports of Nsight Systems behind the other arguments, each in their order. Returns how many others there are.
 static size_t part_exports(const char **paths, size_t count)
 {
-    const char **apart = must(calloc(count + 1, sizeof *apart));
+    const char **apart = memory_calloc(count + 1, sizeof *apart);
     size_t others = 0;
     exports = paths;
     for (size_t i = 0; i < count; i++) {

@@ -3,6 +3,7 @@
 #include "cli/common.h"
 #include "cli/inputs.h"
 #include "cli/nccl_inputs.h"
+#include "analysis/base/memory.h"
 #include "analysis/nccl/nccl_view.h"
 #include "render/pages/nccl/pages_nccl.h"
 
@@ -91,7 +92,7 @@ static int make_view(making *m, const main_nccl_input *in, nccl_view *view, cons
 static int view_of_logs(const main_nccl_input *in, nccl_view *view)
 {
     making m = {0};
-    const char **logs = must(calloc(2 * in->count + 1, sizeof *logs)), **others = logs + in->count;
+    const char **logs = memory_calloc(2 * in->count + 1, sizeof *logs), **others = logs + in->count;
     size_t log_count = 0, other_count = 0;
     for (size_t i = 0; i < in->count; i++) {
         bool directory = listing_is_directory(in->paths[i]);
@@ -173,10 +174,10 @@ static int write_charts(const nccl_view *view, const char *directory, const docu
     bool said = false;
     document *doc = pages_nccl_charts(view, &charts, &count, &error);
     int code = doc ? EXIT_DONE : fail_error(NULL, &error);
-    document_file *files = must(calloc(count + 1, sizeof *files));
-    char **paths = must(calloc(count + 1, sizeof *paths));
+    document_file *files = memory_calloc(count + 1, sizeof *files);
+    char **paths = memory_calloc(count + 1, sizeof *paths);
     for (size_t i = 0; i < count && !code; i++) {
-        paths[i] = text_format("%s/%s.%s", directory, charts[i].path, endings[o.format]);
+        paths[i] = memory_format("%s/%s.%s", directory, charts[i].path, endings[o.format]);
         files[i] = (document_file){charts[i].chart, paths[i]};
         code = make_parents(paths[i], 1);
     }

@@ -2,6 +2,7 @@
 
 #include "options.h"
 #include "output.h"
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +43,22 @@ void command_help(const command *c, FILE *to)
 
 // ---- running ----
 
+// {"format":"netprof-error",...}, the only document on the standard output.
+static void print_failure(const char *name, const char *text, int code)
+{
+    json_object *o = json_document("error");
+    json_text(o, "command", name);
+    json_text(o, "message", text);
+    json_object_object_add(o, "exit", json_object_new_int(code));
+    json_print(stdout, o);
+    output_close();
+}
+
 static int wrong_option(const command *c, poptContext context, int result)
 {
     const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
-    const char *near = result == POPT_ERROR_BADOPT ? options_nearest(c->options, option) : NULL;
-    return fail_usage("%s: %s%s%s%s", safe(option), poptStrerror(result), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
+    return fail_usage("%s: %s%s", safe(option), poptStrerror(result),
+                      result == POPT_ERROR_BADOPT ? options_hint(c->options, option) : "");
 }
 
 // One part of the command line, parsed: what is no option is appended to the words. An exit code after saying what is
@@ -61,14 +72,14 @@ static int parse_part(const command *c, int argc, const char **argv, const char 
         {"help", 'h', POPT_ARG_NONE, &help_option, 0, NULL, NULL},
         POPT_TABLEEND,
     };
-    poptContext context = must(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
+    poptContext context = memory_check(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
     int result = poptGetNextOpt(context), code = EXIT_DONE;
     const char **arguments = result < -1 ? NULL : poptGetArgs(context);
     *help_wanted |= help_option != 0;
     if (result < -1 && !help_option) code = wrong_option(c, context, result);
     for (size_t i = 0; arguments && arguments[i]; i++) {
-        *words = must(realloc(*words, (*count + 2) * sizeof **words));
-        (*words)[(*count)++] = must(strdup(arguments[i]));
+        *words = memory_realloc(*words, (*count + 2) * sizeof **words);
+        (*words)[(*count)++] = memory_strdup(arguments[i]);
         (*words)[*count] = NULL;
     }
     poptFreeContext(context);
@@ -90,7 +101,7 @@ int command_execute(const command *c, int argc, const char **argv)
     const char **words = NULL;
     size_t count = 0;
     int first = dashes(c, argc, argv);
-    message_command(c->name, c->json);
+    message_command(c->name, c->json, print_failure);
     int code = parse_part(c, first, argv, &words, &count, &help_wanted);
     if (c->before_dashes) *c->before_dashes = first < argc ? count : (size_t)-1;
     // Options may stand behind "--" as well: it parts arguments, and argv[first] takes the program's place.

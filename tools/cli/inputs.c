@@ -1,6 +1,7 @@
 #include "inputs.h"
 
 #include "common.h"
+#include "analysis/base/memory.h"
 #include "analysis/regions/regions.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ int inputs_list(listing *l, const char *directory)
     size_t before = l->count;
     netprof_err err = list_directory(l, directory);
     if (err == NETPROF_ERR_IO) return fail(EXIT_FILE, "%s: %s", safe(directory), strerror(errno));
-    must(err ? NULL : l);
+    memory_check(err ? NULL : l);
     return l->count > before ? EXIT_DONE : fail(EXIT_FILE, "%s: no file *.netprof there", safe(directory));
 }
 

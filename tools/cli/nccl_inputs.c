@@ -1,6 +1,7 @@
 #include "nccl_inputs.h"
 
 #include "output.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 void text_list_add(text_list *list, char *text)
 {
-    list->items = must(realloc(list->items, (list->count + 1) * sizeof *list->items));
+    list->items = memory_realloc(list->items, (list->count + 1) * sizeof *list->items);
     list->items[list->count++] = text;
 }
 
@@ -46,7 +47,7 @@ static void keep_value(nccl_config *config, const char *section, const char *key
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(section, known[i].section) != 0 || strcmp(key, known[i].key) != 0) continue;
         free(*known[i].to);
-        *known[i].to = must(strdup(value));
+        *known[i].to = memory_strdup(value);
     }
 }
 
@@ -102,7 +103,7 @@ static char *with_job(const char *pattern, const char *jobid)
     static const char mark[] = "{jobid}";
     const char *at = strstr(pattern, mark);
     if (!at) return NULL;
-    char *text = text_format("%.*s%s%s", (int)(at - pattern), pattern, jobid, at + sizeof mark - 1);
+    char *text = memory_format("%.*s%s%s", (int)(at - pattern), pattern, jobid, at + sizeof mark - 1);
     char *again = with_job(text, jobid);
     if (!again) return text;
     free(text);
@@ -116,19 +117,19 @@ static void add_places(text_list *places, const char *root, const char *jobid)
         text_list_add(places, exact);
         return;
     }
-    text_list_add(places, text_format("%s/nccl-inspector-%s", root, jobid));
-    text_list_add(places, text_format("%s/%s", root, jobid));
+    text_list_add(places, memory_format("%s/nccl-inspector-%s", root, jobid));
+    text_list_add(places, memory_format("%s/%s", root, jobid));
 }
 
 // Where Slurm says that the job began; NULL when Slurm is not here, or knows no more.
 static char *slurm_directory(const char *jobid)
 {
-    char *question = text_format("scontrol show job %s 2>/dev/null", jobid), *line = NULL, *found = NULL;
+    char *question = memory_format("scontrol show job %s 2>/dev/null", jobid), *line = NULL, *found = NULL;
     FILE *from = popen(question, "re");
     size_t room = 0;
     while (from && getline(&line, &room, from) >= 0) {
         char *text = trim(line);
-        if (!found && strncmp(text, "WorkDir=", 8) == 0) found = must(strdup(text + 8));
+        if (!found && strncmp(text, "WorkDir=", 8) == 0) found = memory_strdup(text + 8);
     }
     if (from) pclose(from);
     free(line);
@@ -147,14 +148,14 @@ char *nccl_job_directory(const nccl_config *config, const char *jobid, const cha
     if (!root_count) add_places(tried, ".", jobid);
     if (!root_count && submitted && *submitted) add_places(tried, submitted, jobid);
     for (size_t i = 0; i < tried->count; i++)
-        if (stat(tried->items[i], &st) == 0) return must(strdup(tried->items[i]));
+        if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
     char *directory = root_count ? NULL : slurm_directory(jobid);
     if (!directory) return NULL;
     size_t known = tried->count;
     add_places(tried, directory, jobid);
     free(directory);
     for (size_t i = known; i < tried->count; i++)
-        if (stat(tried->items[i], &st) == 0) return must(strdup(tried->items[i]));
+        if (stat(tried->items[i], &st) == 0) return memory_strdup(tried->items[i]);
     return NULL;
 }
 
@@ -196,8 +197,8 @@ int nccl_peaks_read(nccl_peak_list *list, const char *text)
 {
     *list = (nccl_peak_list){NULL, 0, NULL};
     if (!text) return EXIT_DONE;
-    list->text = must(strdup(text));
-    list->items = must(calloc(strlen(text) + 1, sizeof *list->items));
+    list->text = memory_strdup(text);
+    list->items = memory_calloc(strlen(text) + 1, sizeof *list->items);
     char *rest = list->text, *item;
     while ((item = strsep(&rest, ",")))
         if (!read_peak(list, item))

@@ -1,6 +1,8 @@
 #include "options.h"
 
 #include "output.h"
+#include "nearest.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,21 +18,21 @@ static void option_label(const struct poptOption *o, char *label, size_t size)
              o->argDescrip ? o->longName ? "=" : " " : "", o->argDescrip ? o->argDescrip : "");
 }
 
-static bool is_end(const struct poptOption *o)
+static bool option_is_end(const struct poptOption *o)
 {
     return !o->longName && !o->shortName && !o->arg;
 }
 
-static bool is_table(const struct poptOption *o)
+static bool option_is_table(const struct poptOption *o)
 {
     return (o->argInfo & POPT_ARG_MASK) == POPT_ARG_INCLUDE_TABLE;
 }
 
 void options_print(const struct poptOption *options, FILE *to)
 {
-    for (const struct poptOption *o = options; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !option_is_end(o); o++) {
         char label[64];
-        if (is_table(o)) {
+        if (option_is_table(o)) {
             if (o->descrip) fprintf(to, "%s\n", o->descrip);
             options_print(o->arg, to);
         } else if (!(o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) {
@@ -45,42 +47,43 @@ void options_print(const struct poptOption *options, FILE *to)
 
 void options_list(const struct poptOption *options, const char *names)
 {
-    for (const struct poptOption *o = options; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !option_is_end(o); o++) {
         const char *takes = o->argDescrip ? o->argDescrip : "";
-        if (is_table(o)) options_list(o->arg, names);
-        if (is_table(o) || (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) continue;
+        if (option_is_table(o)) options_list(o->arg, names);
+        if (option_is_table(o) || (o->argInfo & POPT_ARGFLAG_DOC_HIDDEN)) continue;
         if (o->longName) printf("--%s\t%s\n", o->longName, names && strcmp(takes, "NAMES") == 0 ? names : takes);
         if (o->shortName) printf("-%c\t%s\n", o->shortName, takes);
     }
 }
 
-static size_t long_names(const struct poptOption *options, const char **names, size_t room)
+static size_t options_long_names(const struct poptOption *options, const char **names, size_t room)
 {
     size_t n = 0;
-    for (const struct poptOption *o = options; !is_end(o); o++) {
-        if (is_table(o))
-            n += long_names(o->arg, names + n, room - n);
+    for (const struct poptOption *o = options; !option_is_end(o); o++) {
+        if (option_is_table(o))
+            n += options_long_names(o->arg, names + n, room - n);
         else if (o->longName && n < room)
             names[n++] = o->longName;
     }
     return n;
 }
 
-const char *options_nearest(const struct poptOption *options, const char *option)
+const char *options_hint(const struct poptOption *options, const char *option)
 {
-    static char found[64];
+    static char hint[96];
     const char *names[64] = {"help"};
-    long_names(options, names + 1, sizeof names / sizeof *names - 2);
-    char *name = must(strndup(option + strspn(option, "-"), strcspn(option + strspn(option, "-"), "=")));
+    options_long_names(options, names + 1, sizeof names / sizeof *names - 2);
+    option += strspn(option, "-");
+    char *name = memory_strndup(option, strcspn(option, "="));
     const char *near = nearest(name, names);
-    if (near) snprintf(found, sizeof found, "--%s", near);
+    snprintf(hint, sizeof hint, near ? "; did you mean '--%s'?" : "", near);
     free(name);
-    return near ? found : NULL;
+    return hint;
 }
 
 void options_free(const struct poptOption *options)
 {
-    for (const struct poptOption *o = options; !is_end(o); o++) {
+    for (const struct poptOption *o = options; !option_is_end(o); o++) {
         switch (o->argInfo & POPT_ARG_MASK) {
         case POPT_ARG_INCLUDE_TABLE: options_free(o->arg); break;
         case POPT_ARG_STRING:

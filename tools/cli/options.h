@@ -11,8 +11,8 @@ void options_print(const struct poptOption *options, FILE *to);
 // For shell completion, one a line: "--set", a tab, and what it takes: nothing, or FILE, DIR, all|fast, ...
 // Where one takes NAMES, these (by commas) are printed in its place, unless they are NULL.
 void options_list(const struct poptOption *options, const char *names);
-// The option ("--set") most like a wrong one, or NULL.
-const char *options_nearest(const struct poptOption *options, const char *option);
+// "; did you mean '--set'?" for a wrong option, or "". Valid until the next call.
+const char *options_hint(const struct poptOption *options, const char *option);
 // Frees the strings and lists that the options hold.
 void options_free(const struct poptOption *options);
 

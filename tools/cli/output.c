@@ -1,26 +1,21 @@
 #define _GNU_SOURCE // wcwidth
 #include "output.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <langinfo.h>
 #include <libsmartcols.h>
 #include <locale.h>
 #include <math.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
-
-static bool is_utf8;
 
 // A standard stream that is closed would be taken by the next file that is opened. A placeholder that refuses to be
 // used holds its number; programs that are started do not inherit it.
@@ -37,12 +32,6 @@ void output_init(void)
 {
     hold_standard_streams();
     setlocale(LC_CTYPE, ""); // nothing else: numbers keep their point
-    is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-}
-
-bool output_utf8(void)
-{
-    return is_utf8;
 }
 
 int output_close(void)
@@ -82,10 +71,10 @@ struct table {
 
 table *table_begin(const column *columns, size_t count)
 {
-    table *t = must(calloc(1, sizeof *t));
+    table *t = memory_calloc(1, sizeof *t);
     t->columns = columns;
     t->count = count;
-    t->used = must(calloc(count + 1, sizeof *t->used));
+    t->used = memory_calloc(count + 1, sizeof *t->used);
     return t;
 }
 
@@ -100,7 +89,7 @@ static void *with_room(void *block, size_t *room, size_t size, size_t element)
 {
     if (size <= *room) return block;
     *room = size < 256 ? 512 : 2 * size;
-    return must(realloc(block, *room * element));
+    return memory_realloc(block, *room * element);
 }
 
 void table_cell(table *t, colour c, const char *text)
@@ -145,7 +134,7 @@ static void add_columns(const table *t, struct libscols_table *to)
     for (size_t i = 0; i < t->count; i++) {
         unsigned wanted = t->columns[i].flags;
         int flags = wanted & COLUMN_RIGHT ? SCOLS_FL_RIGHT : wanted & COLUMN_WRAP ? SCOLS_FL_WRAP : 0;
-        must(scols_table_new_column(to, t->columns[i].title, 0, is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
+        memory_check(scols_table_new_column(to, t->columns[i].title, 0, is_hidden(t, i) ? SCOLS_FL_HIDDEN : flags));
         if (wanted & COLUMN_WRAP) termforce = SCOLS_TERMFORCE_ALWAYS;
     }
     scols_table_set_termforce(to, termforce);
@@ -156,9 +145,9 @@ static void add_cells(const table *t, struct libscols_table *to)
     struct libscols_line *line = NULL;
     for (size_t i = 0; i < t->cell_count; i++) {
         const cell *c = &t->cells[i];
-        if (i % t->count == 0) line = must(scols_table_new_line(to, NULL));
+        if (i % t->count == 0) line = memory_check(scols_table_new_line(to, NULL));
         if (!c->length) continue;
-        if (scols_line_set_data(line, i % t->count, t->text + c->text)) must(NULL);
+        if (scols_line_set_data(line, i % t->count, t->text + c->text)) memory_exhausted();
         if (c->colour) scols_cell_set_color(scols_line_get_cell(line, i % t->count), colour_sequence(c->colour));
     }
 }
@@ -178,11 +167,11 @@ static void print_indented(FILE *to, const char *text, int indent)
 static void print_on_terminal(const table *t, FILE *to, int indent)
 {
     char *text = NULL;
-    struct libscols_table *lines = must(scols_new_table());
+    struct libscols_table *lines = memory_check(scols_new_table());
     add_columns(t, lines);
     add_cells(t, lines);
     scols_table_enable_colors(lines, output_colour(to));
-    if (scols_print_table_to_string(lines, &text)) must(NULL);
+    if (scols_print_table_to_string(lines, &text)) memory_exhausted();
     print_indented(to, text, indent);
     free(text);
     scols_unref_table(lines);
@@ -233,7 +222,7 @@ static void print_line(const table *t, FILE *to, int indent, const cell *cells, 
 
 static void print_plainly(const table *t, FILE *to, int indent)
 {
-    size_t *widths = must(calloc(t->count, sizeof *widths));
+    size_t *widths = memory_calloc(t->count, sizeof *widths);
     for (size_t i = 0; i < t->count; i++)
         widths[i] = width_of(t->columns[i].title, strlen(t->columns[i].title));
     for (size_t i = 0; i < t->cell_count; i++) {
@@ -348,7 +337,7 @@ const char *number_bound(bool lower, const char *number)
 {
     if (!lower) return number;
     char *text = number_text();
-    snprintf(text, sizeof(char[48]), "%s %.40s", output_utf8() ? "\u2265" : ">=", number);
+    snprintf(text, sizeof(char[48]), "%s %.40s", terminal_utf8() ? "\u2265" : ">=", number);
     return text;
 }
 
@@ -366,7 +355,7 @@ const char *number_time(int64_t wall_ns)
 
 json_object *json_document(const char *kind)
 {
-    json_object *o = must(json_object_new_object());
+    json_object *o = memory_check(json_object_new_object());
     char format[64];
     snprintf(format, sizeof format, "netprof-%s", kind);
     json_text(o, "format", format);
@@ -376,7 +365,7 @@ json_object *json_document(const char *kind)
 
 json_object *json_string(const char *text)
 {
-    return must(json_object_new_string(utf8(text)));
+    return memory_check(json_object_new_string(utf8(text)));
 }
 
 void json_text(json_object *o, const char *key, const char *text)
@@ -386,8 +375,8 @@ void json_text(json_object *o, const char *key, const char *text)
 
 json_object *json_u64(uint64_t value)
 {
-    if (value <= INT64_MAX) return must(json_object_new_int64((int64_t)value));
-    return must(json_object_new_double_s((double)value, number_exact(value))); // the text is what is printed
+    if (value <= INT64_MAX) return memory_check(json_object_new_int64((int64_t)value));
+    return memory_check(json_object_new_double_s((double)value, number_exact(value))); // the text is what is printed
 }
 
 json_object *json_number(double value)
@@ -395,13 +384,13 @@ json_object *json_number(double value)
     char *text = number_text();
     if (!isfinite(value)) return NULL;
     snprintf(text, sizeof(char[48]), "%.9g", value);
-    return must(json_object_new_double_s(value, text));
+    return memory_check(json_object_new_double_s(value, text));
 }
 
 void json_print(FILE *to, json_object *o)
 {
     int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
-    fputs(must((void *)(uintptr_t)json_object_to_json_string_ext(o, flags)), to);
+    fputs(memory_check((void *)(uintptr_t)json_object_to_json_string_ext(o, flags)), to);
     putc('\n', to);
     json_object_put(o);
 }
@@ -449,145 +438,4 @@ void csv_line(FILE *to, const char *const *cells, size_t count)
     for (size_t i = 0; i < count; i++)
         csv_cell(to, cells[i]);
     csv_end(to);
-}
-
-// ---- named pipes ----
-
-enum { LOOK_MS = 50 };
-
-static bool is_ended(void)
-{
-    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    sigset_t pending;
-    if (sigpending(&pending)) return false;
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        if (sigismember(&pending, ending[i]) == 1) return true;
-    return false;
-}
-
-int pipe_open(const char *path)
-{
-    int fd;
-    while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) { // nobody reads it yet
-        progress("waiting for a reader of %s", safe(path));
-        poll(NULL, 0, LOOK_MS);
-        if (!is_ended()) continue;
-        errno = EINTR;
-        break;
-    }
-    int error = errno;
-    progress_end();
-    errno = error;
-    return fd;
-}
-
-// A reader that went away is an error here, no signal that ends the program.
-static ssize_t write_quietly(int fd, const void *data, size_t size)
-{
-    static const struct timespec now = {0};
-    sigset_t broken, before, pending;
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    sigpending(&pending);
-    sigprocmask(SIG_BLOCK, &broken, &before);
-    ssize_t n = write(fd, data, size);
-    int error = errno;
-    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) sigtimedwait(&broken, NULL, &now);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    errno = error;
-    return n;
-}
-
-int pipe_write(void *pipe, const void *data, size_t size)
-{
-    struct pollfd room = {.fd = *(const int *)pipe, .events = POLLOUT};
-    while (size) {
-        ssize_t n = write_quietly(room.fd, data, size);
-        if (n < 0 && errno != EAGAIN && errno != EINTR) return errno;
-        if (n < 0 && is_ended()) return EINTR;
-        if (n < 0) poll(&room, 1, LOOK_MS);
-        if (n <= 0) continue;
-        data = (const char *)data + n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
-// ---- whole files ----
-
-struct whole_file {
-    FILE *stream;
-    char *path, *temporary; // temporary: NULL when written in place (the standard output, a device, a pipe)
-    int error;
-};
-
-// A new file takes the mode that the umask leaves; mkstemp() would make it private.
-static int open_temporary(whole_file *file)
-{
-    mode_t mask = umask(0);
-    umask(mask);
-    file->temporary = text_format("%s.XXXXXX", file->path);
-    int fd = mkstemp(file->temporary);
-    if (fd >= 0 && fchmod(fd, 0666 & ~mask)) errno = 0; // the file is then only less readable
-    return fd;
-}
-
-static FILE *open_in_place(const char *path, bool is_pipe)
-{
-    int fd = is_pipe ? pipe_open(path) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (fd >= 0 && is_pipe) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    return fd >= 0 ? fdopen(fd, "w") : NULL;
-}
-
-whole_file *whole_file_open(const char *path)
-{
-    whole_file *file = must(calloc(1, sizeof *file));
-    struct stat st;
-    file->path = must(strdup(path));
-    if (strcmp(path, "-") == 0)
-        file->stream = stdout;
-    else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        file->stream = open_in_place(path, S_ISFIFO(st.st_mode)); // /dev/null is no file to replace
-    else {
-        int fd = open_temporary(file);
-        file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-    }
-    if (file->stream) return file;
-    fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
-    free(file->temporary);
-    free(file->path);
-    free(file);
-    return NULL;
-}
-
-int whole_file_write(void *user, const void *data, size_t size)
-{
-    whole_file *file = user;
-    if (!file->error && fwrite(data, 1, size, file->stream) != size) file->error = errno ? errno : EIO;
-    return file->error;
-}
-
-static int finish(whole_file *file, bool keep)
-{
-    FILE *stream = file->stream;
-    if (stream == stdout) return fflush(stdout) ? errno : 0;
-    int error = fflush(stream) ? errno : 0;
-    if (!error && keep && file->temporary && fsync(fileno(stream))) error = errno;
-    if (fclose(stream) && !error) error = errno;
-    if (!error && keep && file->temporary && rename(file->temporary, file->path)) error = errno;
-    return error;
-}
-
-int whole_file_close(whole_file *file, bool keep)
-{
-    int error = finish(file, keep && !file->error);
-    if (file->error) error = file->error;
-    if (file->temporary && (error || !keep)) unlink(file->temporary);
-    bool told = keep || file->error; // a write that failed is why it is not kept
-    int code = told && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
-    if (file->stream == stdout && error) clearerr(stdout); // said once
-    free(file->temporary);
-    free(file->path);
-    free(file);
-    return code;
 }

@@ -7,7 +7,6 @@
 #include <json-c/json.h>
 
 void output_init(void); // locale
-bool output_utf8(void); // may characters beyond ASCII be printed
 // Ends the standard output. Returns EXIT_DONE, or EXIT_FILE after saying that not everything could be written.
 int output_close(void);
 bool output_colour(FILE *to); // a terminal, and the user did not object (NO_COLOR)
@@ -66,20 +65,5 @@ void csv_cell(FILE *to, const char *text); // NULL is an empty cell
 void csv_printf(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
 void csv_end(FILE *to);
 void csv_line(FILE *to, const char *const *cells, size_t count);
-
-// ---- named pipes: neither waiting for a reader nor for room keeps out a signal that is held back and ends programs ----
-
-int pipe_open(const char *path); // for writing; -1 with errno, EINTR: such a signal came first
-int pipe_write(void *pipe, const void *data, size_t size); // int *: what pipe_open() gave; 0 or an errno
-
-// ---- files that appear whole or not at all ----
-
-typedef struct whole_file whole_file;
-
-// "-" is the standard output. NULL after saying why.
-whole_file *whole_file_open(const char *path);
-int whole_file_write(void *file, const void *data, size_t size); // a netprof_write_fn
-// keep = false drops it. Returns an exit code, after saying what went wrong.
-int whole_file_close(whole_file *file, bool keep);
 
 #endif

@@ -1,5 +1,6 @@
 // netprof check: what the rules find, and an exit code for prologues.
 #include "cli/command.h"
+#include "analysis/base/memory.h"
 #include "analysis/compare/link_pairs.h"
 #include "analysis/rules/findings.h"
 #include "cli/inputs.h"
@@ -47,7 +48,7 @@ static char *device_text(const findings *f, const finding *x, bool alone)
 {
     char value[48];
     const char *shown = alone ? "" : finding_value_text(x, value, sizeof value);
-    return text_format("%s%s%s", safe(finding_device(f, x)), *shown ? " " : "", shown);
+    return memory_format("%s%s%s", safe(finding_device(f, x)), *shown ? " " : "", shown);
 }
 
 static bool alike(const finding *a, const finding *b)
@@ -62,19 +63,19 @@ static char *devices_text(const findings *f, size_t from, bool *done)
     size_t count = 0, listed = 0;
     for (size_t i = from; i < f->count; i++)
         count += alike(&f->items[i], &f->items[from]);
-    char *text = must(strdup(""));
+    char *text = memory_strdup("");
     for (size_t i = from; i < f->count; i++) {
         if (!alike(&f->items[i], &f->items[from]) || (all && i != from)) continue;
         done[i] = true;
         if (listed++ >= SHOWN) continue;
         char *device = device_text(f, &f->items[i], all || count == 1);
-        char *longer = text_format("%s%s%s", text, listed > 1 ? ", " : "", device);
+        char *longer = memory_format("%s%s%s", text, listed > 1 ? ", " : "", device);
         free(device);
         free(text);
         text = longer;
     }
     if (listed <= SHOWN) return text;
-    char *longer = text_format("%s and %zu more", text, listed - SHOWN);
+    char *longer = memory_format("%s and %zu more", text, listed - SHOWN);
     free(text);
     return longer;
 }
@@ -117,7 +118,7 @@ static void print_details(const finding *x)
 
 static void print_findings(const findings *f)
 {
-    bool *done = must(calloc(f->count + 1, sizeof *done));
+    bool *done = memory_calloc(f->count + 1, sizeof *done);
     for (size_t i = 0; i < f->count; i++) {
         if (done[i]) continue;
         putchar('\n');
@@ -179,7 +180,7 @@ static int judge(const difference *d)
     if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
         if (as_json)
-            json_print(stdout, must(findings_json(&f)));
+            json_print(stdout, memory_check(findings_json(&f)));
         else
             print_text(&f);
         code = output_close();
@@ -258,15 +259,15 @@ static char *overall_text(const node *nodes, size_t count)
     severity worst = nodes[0].f.severity;
     for (size_t i = 0; i < count; i++)
         alike_count += nodes[i].f.severity == worst;
-    if (worst < SEVERITY_WATCH) return text_format("No fault found on %zu nodes or runs", count);
-    return text_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
-                       node_name(&nodes[0]), nodes[0].f.verdict);
+    if (worst < SEVERITY_WATCH) return memory_format("No fault found on %zu nodes or runs", count);
+    return memory_format("%s on %zu of %zu nodes or runs, first %s: %s", severity_name(worst), alike_count, count,
+                         node_name(&nodes[0]), nodes[0].f.verdict);
 }
 
 static void print_way(const node *from, const node *to, const ends_link *link)
 {
     uint64_t sent = link->sent[from->order], received = link->received[from->order];
-    char *begin = text_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
+    char *begin = memory_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
     printf("  %s sent %s packets; ", begin, number_exact(sent));
     printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), number_exact(received));
     if (received > sent)
@@ -355,7 +356,7 @@ static json_object *nodes_json(const node *nodes, size_t count)
     free(text);
     json_object_object_add(o, "verdict", verdict);
     for (size_t i = 0; i < count; i++) {
-        json_object *one = must(findings_json(&nodes[i].f)), *list = NULL;
+        json_object *one = memory_check(findings_json(&nodes[i].f)), *list = NULL;
         json_object_object_del(one, "format");
         json_object_object_del(one, "version");
         json_text(one, "host", nodes[i].run->first->host);
@@ -397,7 +398,7 @@ static int judge_nodes(const run_list *list)
     rules set = {0};
     netprof_error error;
     size_t judged = 0;
-    node *nodes = must(calloc(list->count + 1, sizeof *nodes));
+    node *nodes = memory_calloc(list->count + 1, sizeof *nodes);
     int code = inputs_rules(&set, rules_path);
     if (!code && pair && find_pair(list, &error)) code = fail_error(NULL, &error);
     for (size_t i = 0; i < list->count && !code; i++) {

@@ -4,7 +4,9 @@
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
 #include "measure/node_options.h"
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,14 +73,14 @@ static int print(const comparison *c)
     FILE *to = stdout;
     char *text = NULL;
     size_t size = 0, lines = all && top < 0 ? 0 : top < 0 ? 5 : (size_t)top;
-    if (output) to = must(open_memstream(&text, &size));
+    if (output) to = memory_check(open_memstream(&text, &size));
     if (as_json)
-        json_print(to, must(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
+        json_print(to, memory_check(comparison_json(c, top < 0 ? 0 : (size_t)top, all)));
     else
         compare_print_text(to, c, lines, all);
     if (!output) return output_close();
     bool whole = !ferror(to);
-    if (fclose(to)) must(NULL);
+    if (fclose(to)) memory_exhausted();
     whole_file *file = whole_file_open(output);
     int code = file ? EXIT_DONE : EXIT_FILE;
     if (file && whole_file_write(file, text, size)) whole = false;

@@ -4,6 +4,7 @@
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
 #include "measure/node_options.h"
 
 #include <stdlib.h>

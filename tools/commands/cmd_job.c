@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "analysis/base/memory.h"
 #include "analysis/job/job_report.h"
 #include "commands/print/job_text.h"
 #include "cli/options.h"
@@ -71,7 +72,7 @@ static int run(const char **paths, size_t count)
     } else if (!code) {
         say_warnings(&job);
         if (as_json)
-            json_print(stdout, must(job_report_json(&job)));
+            json_print(stdout, memory_check(job_report_json(&job)));
         else
             job_print(stdout, &job, all != 0);
         code = output_close();

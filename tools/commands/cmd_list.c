@@ -1,4 +1,5 @@
 // netprof list: sources, devices with their facts, counters; what cannot be read and why.
+#include "analysis/base/memory.h"
 #include "analysis/catalog/catalog.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -408,8 +409,8 @@ static int read_node(node *n, netprof *np)
     netprof_error error;
     if (netprof_take(np, &n->snapshot, NETPROF_SET_ALL, &error)) return fail_error(NULL, &error);
     n->schema = n->snapshot.schema;
-    n->unreadable = must(calloc(n->schema->device_count + 1, sizeof *n->unreadable));
-    n->fast = must(calloc(n->schema->device_count + 1, sizeof *n->fast));
+    n->unreadable = memory_calloc(n->schema->device_count + 1, sizeof *n->unreadable);
+    n->fast = memory_calloc(n->schema->device_count + 1, sizeof *n->fast);
     for (size_t i = 0; i < n->schema->counter_count; i++) {
         n->unreadable[n->schema->counters[i].device] += !has_value(n, i);
         n->fast[n->schema->counters[i].device] += (n->schema->counters[i].flags & NETPROF_FAST) != 0;

@@ -1,10 +1,12 @@
 // netprof merge: the files of a job's nodes in one, each as it is.
 #define _GNU_SOURCE
+#include "analysis/base/memory.h"
 #include "analysis/data/clocks.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
 #include "analysis/data/file_parts.h"
 
 #include <ctype.h>
@@ -52,7 +54,7 @@ static int add_paths(listing *files, const char *const *arguments, size_t count)
         if (listing_is_directory(arguments[i]))
             code = inputs_list(files, arguments[i]);
         else
-            must(listing_add(files, arguments[i]) ? files : NULL);
+            memory_check(listing_add(files, arguments[i]) ? files : NULL);
     }
     return code;
 }
@@ -99,8 +101,8 @@ static void keep_facts(fact_list *to, const netprof_fact *facts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (netprof_fact_of(to->all, to->count, facts[i].key)) continue; // the run's own before its schema's
-        to->all = must(realloc(to->all, (to->count + 1) * sizeof *to->all));
-        to->all[to->count++] = (netprof_fact){must(strdup(facts[i].key)), must(strdup(facts[i].value))};
+        to->all = memory_realloc(to->all, (to->count + 1) * sizeof *to->all);
+        to->all[to->count++] = (netprof_fact){memory_strdup(facts[i].key), memory_strdup(facts[i].value)};
     }
 }
 
@@ -108,7 +110,7 @@ static char *first_fact(const fact_list *f, const char *const *keys)
 {
     for (; *keys; keys++) {
         const char *value = netprof_fact_of(f->all, f->count, *keys);
-        if (value && *value) return must(strdup(value));
+        if (value && *value) return memory_strdup(value);
     }
     return NULL;
 }
@@ -204,7 +206,7 @@ static int add_file(merging *m, const char *path)
     }
     int code = EXIT_DONE;
     for (size_t i = 0; i < all.count && !code; i++) {
-        m->pieces = must(realloc(m->pieces, (m->count + 1) * sizeof *m->pieces));
+        m->pieces = memory_realloc(m->pieces, (m->count + 1) * sizeof *m->pieces);
         piece *p = &m->pieces[m->count++];
         *p = (piece){.path = path, .part = i, .at = all.at[i], .complete = true};
         code = look(m, p, &all);
@@ -237,7 +239,7 @@ static bool open_again(const piece *p, parts *all, parts_stream *stream)
 // *same: as far as the first goes.
 static int compare_bytes(const piece *a, parts_stream *from, const piece *b, parts_stream *other, bool *same)
 {
-    char *x = must(malloc(2 * BLOCK)), *y = x + BLOCK;
+    char *x = memory_alloc(2 * BLOCK), *y = x + BLOCK;
     int code = EXIT_DONE;
     *same = true;
     for (uint64_t left = a->size; left && *same && !code;) {
@@ -366,7 +368,7 @@ static int copy_piece(const piece *p, whole_file *to)
 {
     parts all = {0};
     hashing bytes;
-    char *block = must(malloc(BLOCK));
+    char *block = memory_alloc(BLOCK);
     int code = open_again(p, &all, &bytes.stream) ? EXIT_DONE : EXIT_FILE;
     if (!code) bytes = hashing_of(&all, p->part);
     for (size_t got = 1; !code && got && bytes.size < p->size;) {
@@ -396,15 +398,15 @@ static int write_all(const merging *m)
 
 static int find_clocks(const merging *m, clocks *c)
 {
-    clocks_input *in = must(calloc(m->count + 1, sizeof *in));
-    clocks_event *events = must(calloc(m->count + 1, sizeof *events));
-    char **keys = must(calloc(m->count + 1, sizeof *keys));
+    clocks_input *in = memory_calloc(m->count + 1, sizeof *in);
+    clocks_event *events = memory_calloc(m->count + 1, sizeof *events);
+    char **keys = memory_calloc(m->count + 1, sizeof *keys);
     size_t count = 0, event_count = 0;
     for (size_t i = 0; i < m->count; i++) {
         const piece *p = &m->pieces[i];
         if (p->dropped || (!p->snapshots && !p->deltas)) continue;
         if (p->job && p->step && p->clock.wall_ns) {
-            keys[event_count] = text_format("%s.%s", p->job, p->step);
+            keys[event_count] = memory_format("%s.%s", p->job, p->step);
             events[event_count] = (clocks_event){count, keys[event_count], p->clock.wall_ns, CLOCKS_STEP_BEGIN_NS / 2};
             event_count++;
         }

@@ -1,6 +1,7 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "analysis/base/memory.h"
 #include "analysis/nccl/nccl_counters.h"
 #include "analysis/nccl/nccl_export.h"
 #include "cli/nccl_inputs.h"
@@ -10,6 +11,7 @@
 #include "analysis/nccl/nccl_view.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +54,7 @@ static int make_directory(const char *path)
 // All directories that lead to the file.
 static int make_parents(const char *path, size_t from)
 {
-    char *copy = must(strdup(path));
+    char *copy = memory_strdup(path);
     int code = EXIT_DONE;
     for (char *slash = strchr(copy + from, '/'); slash && !code; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -71,7 +73,7 @@ static int close_table(whole_file *file, const char *path, netprof_err result)
 
 static int save_table(const nccl *n, nccl_table which, const nccl_export_options *how)
 {
-    char *path = text_format("%s/%s", output, nccl_table_file(which));
+    char *path = memory_format("%s/%s", output, nccl_table_file(which));
     whole_file *file = whole_file_open(path);
     int code = file ? close_table(file, path, nccl_export(n, which, how, whole_file_write, file)) : EXIT_FILE;
     free(path);
@@ -81,7 +83,7 @@ static int save_table(const nccl *n, nccl_table which, const nccl_export_options
 static int save_summary(const nccl *n, size_t i)
 {
     char name[256];
-    char *path = text_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
+    char *path = memory_format("%s/%s", output, nccl_summary_path(n, i, name, sizeof name));
     int code = make_parents(path, strlen(output) + 1);
     whole_file *file = code ? NULL : whole_file_open(path);
     if (!code) code = file ? close_table(file, path, nccl_summary_write(n, i, whole_file_write, file)) : EXIT_FILE;
@@ -92,9 +94,9 @@ static int save_summary(const nccl *n, size_t i)
 static int convert_table(parquet_writer *p, const char *name)
 {
     char why[512];
-    char *csv = text_format("%s/%s", output, name),
-         *done = text_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
-    char *temporary = text_format("%s.unfinished", done);
+    char *csv = memory_format("%s/%s", output, name),
+         *done = memory_format("%s/%.*s.parquet", output, (int)strcspn(name, "."), name);
+    char *temporary = memory_format("%s.unfinished", done);
     int code = EXIT_DONE;
     size_t count;
     parquet_column *columns = nccl_columns(csv, &count);
@@ -129,7 +131,8 @@ static int save_parquet(const nccl *n)
 static int save_json(json_object *o, const char *path)
 {
     whole_file *file = whole_file_open(path);
-    const char *text = must((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
+    const char *text =
+        memory_check((void *)(uintptr_t)json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE));
     int code = EXIT_FILE;
     if (file) {
         whole_file_write(file, text, strlen(text));
@@ -152,8 +155,8 @@ typedef struct results {
 
 static json_object *results_json(const results *r)
 {
-    json_object *o = must(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
-    if (recordings) json_object_object_add(o, "counters", must(nccl_counters_json(&r->counters)));
+    json_object *o = memory_check(nccl_json(r->n, &r->findings, r->before ? &r->comparison : NULL));
+    if (recordings) json_object_object_add(o, "counters", memory_check(nccl_counters_json(&r->counters)));
     return o;
 }
 
@@ -168,7 +171,7 @@ static int save_result(const results *r, const char *path)
         json_object_put(o);
         return fail_error(NULL, &error);
     }
-    json_object_object_add(o, "view", must(nccl_view_json(&view)));
+    json_object_object_add(o, "view", memory_check(nccl_view_json(&view)));
     nccl_view_free(&view);
     return save_json(o, path);
 }
@@ -186,7 +189,7 @@ static int save(const results *r, const nccl_config *config)
         if (!nccl_table_empty(n, (nccl_table)i)) code = save_table(n, (nccl_table)i, &how);
     for (size_t i = 0; i < nccl_summary_count(n) && !code; i++)
         code = save_summary(n, i);
-    char *result = text_format("%s/nccl.json", output);
+    char *result = memory_format("%s/nccl.json", output);
     if (!code) code = save_result(r, result);
     free(result);
     return code || !parquet ? code : save_parquet(n);
@@ -197,12 +200,12 @@ static int make_report(const results *r)
 {
     const char *directory = getenv("TMPDIR");
     if (output) {
-        char *saved = text_format("%s/nccl.json", output);
+        char *saved = memory_format("%s/nccl.json", output);
         int code = nccl_report_make(saved, report_path);
         free(saved);
         return code;
     }
-    char *path = text_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
+    char *path = memory_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
     int fd = mkstemps(path, (int)strlen(".json"));
     int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
     if (fd >= 0) close(fd);
@@ -224,7 +227,7 @@ static int read_recordings(results *r)
         count++;
     if (!count) return EXIT_DONE;
     int code = inputs_read(&r->recordings, (const char *const *)recordings, count, &how);
-    if (!code && series_finish(&r->series)) must(NULL);
+    if (!code && series_finish(&r->series)) memory_exhausted();
     if (!code && nccl_counters_make(&r->counters, r->n, &r->series, &error)) code = fail_error(NULL, &error);
     if (!code && nccl_counters_findings(&r->findings, &r->counters, &error)) code = fail_error(NULL, &error);
     return code;

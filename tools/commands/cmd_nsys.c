@@ -1,8 +1,10 @@
 // netprof nsys: the tables of an Nsight Systems export, and how busy the GPUs were.
 #include "cli/command.h"
+#include "analysis/base/memory.h"
 #include "analysis/nsys/nsys.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/nearest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +109,7 @@ static void print_tables(nsys *n, const bool chosen[NSYS_TABLES])
     bool first = true;
     for (int k = 0; k < NSYS_TABLES; k++) {
         if (!chosen[k]) continue;
-        const nsys_table *t = must((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k));
+        const nsys_table *t = memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k));
         if (report_text || k <= NSYS_MEMORY_SIZE || t->present) print_table(t, &first);
     }
 }
@@ -295,7 +297,7 @@ static void print_csv(nsys_job *job, const bool chosen[NSYS_TABLES])
     for (size_t i = 0; i <= job->file_count; i++) {
         nsys *n = i < job->file_count ? &job->files[i] : &job->together;
         for (int k = 0; k < NSYS_TABLES && (i < job->file_count || job->file_count > 1); k++)
-            if (chosen[k]) print_csv_table(n, must((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
+            if (chosen[k]) print_csv_table(n, memory_check((void *)(uintptr_t)nsys_table_of(n, (nsys_kind)k)), n->path);
     }
 }
 
@@ -303,7 +305,7 @@ static void print_json(nsys_job *job, const bool chosen[NSYS_TABLES])
 {
     json_object *o = json_document("nsys"), *list = json_object_new_array();
     for (size_t i = 0; i < job->file_count; i++)
-        json_object_array_add(list, must(nsys_json(&job->files[i], chosen)));
+        json_object_array_add(list, memory_check(nsys_json(&job->files[i], chosen)));
     json_object_object_add(o, "files", list);
     nsys_job_json(o, job, chosen);
     json_print(stdout, o);
@@ -321,10 +323,8 @@ static int choose(bool chosen[NSYS_TABLES])
     }
     for (char *word = report_text ? strtok(report_text, ",") : NULL; word; word = strtok(NULL, ",")) {
         nsys_kind kind = nsys_kind_named(word);
-        const char *near = kind == NSYS_TABLES ? nearest(word, known) : NULL;
         if (kind == NSYS_TABLES)
-            return fail_usage("--report: %s: no such table%s%s%s", safe(word), near ? "; did you mean '" : "",
-                              near ? near : "", near ? "'?" : "");
+            return fail_usage("--report: %s: no such table%s", safe(word), nearest_hint(word, known));
         chosen[kind] = true;
     }
     return EXIT_DONE;

@@ -1,12 +1,14 @@
 // netprof regions: what the processes of a job measured around their code.
-#define _POSIX_C_SOURCE 200809L // open_memstream
+#define _GNU_SOURCE // qsort_r
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/whole_file.h"
+#include "cli/nearest.h"
 #include "commands/print/regions_output.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,20 +67,18 @@ static const struct sort_key {
     double (*value)(const regions_node *n); // largest first; NULL: see is_before()
 } sort_keys[] = {{"code", NULL},      {"name", NULL},      {"time", time_of}, {"own", own_of},
                  {"calls", calls_of}, {"bytes", bytes_of}, {"sent", sent_of}, {"imbalance", imbalance_of}};
-enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys, BY_CODE = 0, BY_NAME = 1 };
+enum { SORT_KEYS = sizeof sort_keys / sizeof *sort_keys, BY_CODE = 0, BY_NAME = 1, BY_OWN = 3 };
 
-static const regions_view *sorted_view; // for qsort
-static size_t sorted_key;
-
-static int compare_nodes(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b, void *user)
 {
+    const regions_view *view = user;
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const regions_node *x = &sorted_view->nodes[i], *y = &sorted_view->nodes[k];
-    if (sorted_key == BY_NAME) {
+    const regions_node *x = &view->nodes[i], *y = &view->nodes[k];
+    if (view->sort_key == BY_NAME) {
         int order = strcmp(x->name, y->name);
         if (order) return order;
-    } else if (sorted_key != BY_CODE) {
-        double p = sort_keys[sorted_key].value(x), q = sort_keys[sorted_key].value(y);
+    } else if (view->sort_key != BY_CODE) {
+        double p = sort_keys[view->sort_key].value(x), q = sort_keys[view->sort_key].value(y);
         if (p > q || p < q) return p > q ? -1 : 1;
     }
     return i < k ? -1 : i > k;
@@ -92,15 +92,14 @@ static bool is_shown(const regions_view *view, size_t node)
 // The siblings from `first` on, sorted, each followed by what is below it.
 static void order_siblings(regions_view *view, size_t first, size_t end)
 {
-    size_t count = 0, *list = must(malloc((end - first + 1) * sizeof *list));
+    size_t count = 0, *list = memory_alloc((end - first + 1) * sizeof *list);
     for (size_t i = first; i < end; i = view->nodes[i].end) {
         if (is_shown(view, i))
             list[count++] = i;
         else
             view->left_out += view->nodes[i].end - i;
     }
-    sorted_view = view;
-    qsort(list, count, sizeof *list, compare_nodes);
+    qsort_r(list, count, sizeof *list, compare_nodes, view);
     for (size_t i = 0; i < count; i++) {
         view->order[view->order_count++] = list[i];
         if (view->nodes[list[i]].end > list[i] + 1) order_siblings(view, list[i] + 1, view->nodes[list[i]].end);
@@ -137,18 +136,18 @@ static int choose_rank(regions_view *view)
     return EXIT_DONE;
 }
 
-static int choose_order(void)
+static int choose_order(regions_view *view)
 {
     const char *names[SORT_KEYS + 1] = {NULL};
-    sorted_key = flat ? 3 : BY_CODE;
+    view->sort_key = flat ? BY_OWN : BY_CODE;
     if (!sort_by) return EXIT_DONE;
-    for (sorted_key = 0; sorted_key < SORT_KEYS; sorted_key++) {
-        names[sorted_key] = sort_keys[sorted_key].name;
-        if (strcmp(sort_by, names[sorted_key]) == 0) return EXIT_DONE;
+    for (size_t i = 0; i < SORT_KEYS; i++) {
+        names[i] = sort_keys[i].name;
+        view->sort_key = i;
+        if (strcmp(sort_by, names[i]) == 0) return EXIT_DONE;
     }
-    const char *near = nearest(sort_by, names);
-    return fail_usage("--sort: %s: expected code, name, time, own, calls, bytes, sent or imbalance%s%s%s",
-                      safe(sort_by), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fail_usage("--sort: %s: expected code, name, time, own, calls, bytes, sent or imbalance%s", safe(sort_by),
+                      nearest_hint(sort_by, names));
 }
 
 static int check_options(regions_view *view, size_t count)
@@ -159,7 +158,7 @@ static int check_options(regions_view *view, size_t count)
     if (region_path && (as_json || as_csv))
         return fail_usage("--region shows text only; JSON holds all regions anyway");
     if (region_path && flat) return fail_usage("--region is a path in the tree: not with --flat");
-    int code = choose_order();
+    int code = choose_order(view);
     if (!code) code = choose_rank(view);
     return code ? code : choose_share(view); // once more when the number of regions is known
 }
@@ -208,29 +207,6 @@ static int read_files(regions *job, const rules *set, const char **paths, size_t
     return EXIT_DONE;
 }
 
-// ---- what the outputs share ----
-
-bool regions_is_wanted(const regions_view *view, size_t rank)
-{
-    return view->ranks != RANKS_ONE || view->job->ranks[rank].number == view->rank;
-}
-
-double regions_mean_call_ns(const regions_calls *calls)
-{
-    return calls->measured ? (double)calls->total_ns / (double)calls->measured : NAN;
-}
-
-const char *regions_state_name(regions_state state)
-{
-    static const char *const names[] = {"no counters", "too short", "known"};
-    return names[state];
-}
-
-char *regions_node_path(const regions_view *view, size_t node)
-{
-    return must(view->flat ? strdup(view->nodes[node].name) : regions_path(view->job, node));
-}
-
 // ---- output ----
 
 static void print(const regions_view *view, FILE *to)
@@ -253,10 +229,10 @@ static int write_out(const regions_view *view)
     }
     whole_file *file = whole_file_open(output_path);
     if (!file) return EXIT_FILE;
-    FILE *to = must(open_memstream(&text, &size));
+    FILE *to = memory_check(open_memstream(&text, &size));
     print(view, to);
     bool done = fclose(to) == 0;
-    if (!done) must(NULL);
+    if (!done) memory_exhausted();
     whole_file_write(file, text, size);
     free(text);
     return whole_file_close(file, true);
@@ -294,7 +270,7 @@ static int show(regions_view *view, const regions *job)
     if (!code) code = find_region(view);
     if (!code) code = find_rank(view);
     if (!code) {
-        view->order = must(malloc((view->node_count + 1) * sizeof *view->order));
+        view->order = memory_alloc((view->node_count + 1) * sizeof *view->order);
         order_siblings(view, 0, view->node_count);
         code = write_out(view);
         free(view->order);

@@ -5,10 +5,12 @@
 #include "measure/mpi_run.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/helper_program.h"
 #include "measure/node_options.h"
 #include "measure/record.h"
 #include "commands/print/summary.h"
 #include "measure/witness.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -415,7 +417,7 @@ static int check(execution *e, size_t count)
 static bool temporary_file(execution *e)
 {
     const char *directory = getenv("TMPDIR");
-    e->temporary = text_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
+    e->temporary = memory_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
     int fd = mkstemps(e->temporary, (int)strlen(".netprof"));
     if (fd >= 0) return close(fd) == 0;
     fail(EXIT_FILE, "%s: %s", safe(e->temporary), strerror(errno));
@@ -450,8 +452,8 @@ static void make_report(char *path)
 // What the report is about: the regions of the ranks, or the snapshots. free it; NULL: there is nothing.
 static char *reported(const execution *e)
 {
-    if (as_mpi) return mpi_run_files(&e->mpi) ? must(strdup(e->mpi.directory)) : NULL;
-    return e->to ? must(strdup(recorder_path(e->to))) : NULL;
+    if (as_mpi) return mpi_run_files(&e->mpi) ? memory_strdup(e->mpi.directory) : NULL;
+    return e->to ? memory_strdup(recorder_path(e->to)) : NULL;
 }
 
 static int open_all(execution *e)
@@ -469,9 +471,9 @@ static int open_all(execution *e)
     if (!e->readable) warn("nothing to read on this node; 'netprof list' tells why");
     if (report_path && !output && !as_mpi && !temporary_file(e)) return EXIT_FILE;
     if (output || e->temporary) {
-        char *path = e->temporary ? must(strdup(e->temporary))
+        char *path = e->temporary ? memory_strdup(e->temporary)
                      : as_mpi     ? mpi_run_pattern(&e->mpi, "run.netprof")
-                                  : must(strdup(output));
+                                  : memory_strdup(output);
         e->to = recorder_open(path, e->interval_ns > 0);
         free(path);
         if (!e->to) return EXIT_FILE;

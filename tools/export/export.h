@@ -106,9 +106,6 @@ typedef struct export_driver {
     void (*close)(void *state, bool finish);
 } export_driver;
 
-const export_driver *export_driver_named(const char *name);
-extern const export_driver export_csv, export_json, export_sqlite, export_hdf5, export_parquet;
-
 typedef struct export_options {
     const export_driver *driver;
     const char *path; // "-": the standard output
@@ -133,16 +130,6 @@ void export_fail(export_sink *sink, const char *format, ...) PRINTF_LIKE(2, 3);
 int export_close(export_sink *sink, bool keep);
 // "DIRECTORY/TABLE.ENDING" within a path that is a directory, else the path itself. free() it.
 char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending);
-
-// ---- texts of numbers, for the drivers that write text ----
-
-void put_u64(FILE *to, uint64_t value);
-void put_i64(FILE *to, int64_t value);
-void put_f64(FILE *to, double value);  // the shortest text that reads back as the same number
-size_t plain_length(const char *text); // bytes at its beginning that need no escape in any format
-// A CSV line. Missing is an empty cell, an empty text is "". guard: see export_options.plain.
-void put_csv_row(FILE *to, const export_table *table, const export_cell *cells, bool guard);
-void put_csv_head(FILE *to, const export_table *table, bool guard);
 
 // ---- what is exported ----
 

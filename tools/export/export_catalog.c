@@ -1,5 +1,6 @@
 #include "export_catalog.h"
 
+#include "analysis/base/memory.h"
 #include "analysis/catalog/catalog.h"
 #include "analysis/base/text.h"
 
@@ -9,7 +10,7 @@
 // A glob is of a device, of DEVICE/COUNTER, or of SOURCE/DEVICE/COUNTER.
 static bool matches(const char *const *globs, const char *source, const char *device, const char *counter)
 {
-    char *two = text_format("%s/%s", device, counter), *three = text_format("%s/%s", source, two);
+    char *two = memory_format("%s/%s", device, counter), *three = memory_format("%s/%s", source, two);
     bool found = false;
     for (size_t i = 0; globs[i] && !found; i++)
         found = text_like(globs[i], device) || text_like(globs[i], two) || text_like(globs[i], three);
@@ -49,7 +50,7 @@ bool known_of(known_schema *k, const netprof_schema *schema, const export_option
     known_free(k);
     netprof_schema_retain(schema);
     k->schema = schema;
-    k->counters = must(calloc(schema->counter_count + 1, sizeof *k->counters));
+    k->counters = memory_calloc(schema->counter_count + 1, sizeof *k->counters);
     for (size_t i = 0; i < schema->counter_count; i++)
         know(&k->counters[i], schema, i, options);
     return true;

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export_columns.h"
+#include "analysis/base/memory.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -7,13 +8,13 @@
 
 static char *keep(wide_side *side, char *text)
 {
-    side->memory = must(realloc(side->memory, (side->memory_count + 1) * sizeof *side->memory));
+    side->memory = memory_realloc(side->memory, (side->memory_count + 1) * sizeof *side->memory);
     return side->memory[side->memory_count++] = text;
 }
 
 static char *in_small_letters(const char *text)
 {
-    char *copy = must(strdup(text));
+    char *copy = memory_strdup(text);
     for (char *c = copy; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     return copy;
@@ -22,25 +23,25 @@ static char *in_small_letters(const char *text)
 // "name", or "name #2" where it is taken.
 static char *free_name(wide_side *side, char *name)
 {
-    char *wanted = must(strdup(name));
+    char *wanted = memory_strdup(name);
     for (unsigned number = 2;; number++) {
         char *small = keep(side, in_small_letters(wanted));
-        size_t *place = must(lookup_put(&side->taken, 0, small));
+        size_t *place = memory_check(lookup_put(&side->taken, 0, small));
         if (*place == LOOKUP_NONE) {
             *place = 0;
             free(name);
             return keep(side, wanted);
         }
         free(wanted);
-        wanted = text_format("%s #%u", name, number);
+        wanted = memory_format("%s #%u", name, number);
     }
 }
 
 static size_t add_column(wide_side *side, char *name, export_type type, const char *unit)
 {
     size_t n = side->table.column_count++;
-    if (!(n & (n - 1))) side->columns = must(realloc(side->columns, (n ? 2 * n : 1) * sizeof *side->columns));
-    side->columns[n] = (export_column){free_name(side, name), type, keep(side, must(strdup(unit)))};
+    if (!(n & (n - 1))) side->columns = memory_realloc(side->columns, (n ? 2 * n : 1) * sizeof *side->columns);
+    side->columns[n] = (export_column){free_name(side, name), type, keep(side, memory_strdup(unit))};
     side->table.columns = side->columns;
     return n;
 }
@@ -49,7 +50,7 @@ static void begin(wide_side *side, export_id id, const export_column *first, siz
 {
     side->table.name = export_table_name(id);
     for (size_t i = 0; i < count; i++)
-        add_column(side, must(strdup(first[i].name)), first[i].type, first[i].unit);
+        add_column(side, memory_strdup(first[i].name), first[i].type, first[i].unit);
     side->first = count;
 }
 
@@ -67,29 +68,29 @@ void wide_begin(wide *w)
 
 static char *key_of(const known_counter *c)
 {
-    return text_format("%s\x1f%s\x1f%s", c->source, c->device, c->name);
+    return memory_format("%s\x1f%s\x1f%s", c->source, c->device, c->name);
 }
 
 static char *column_name(const known_counter *c, const char *per)
 {
     bool unit = *c->unit || *per;
-    return text_format("%s/%s/%s%s%s%s%s", c->source, c->device, c->name, unit ? " [" : "",
-                       *c->unit || !unit ? c->unit : "1", per, unit ? "]" : "");
+    return memory_format("%s/%s/%s%s%s%s%s", c->source, c->device, c->name, unit ? " [" : "",
+                         *c->unit || !unit ? c->unit : "1", per, unit ? "]" : "");
 }
 
 static void add_counter(wide *w, const known_counter *c, uint8_t kind)
 {
     char *key = keep(&w->values, key_of(c));
-    size_t *place = must(lookup_put(&w->index, c->is_signed, key));
+    size_t *place = memory_check(lookup_put(&w->index, c->is_signed, key));
     if (*place != LOOKUP_NONE) return;
     *place = w->count++;
-    w->value_columns = must(realloc(w->value_columns, w->count * sizeof *w->value_columns));
-    w->rate_columns = must(realloc(w->rate_columns, w->count * sizeof *w->rate_columns));
+    w->value_columns = memory_realloc(w->value_columns, w->count * sizeof *w->value_columns);
+    w->rate_columns = memory_realloc(w->rate_columns, w->count * sizeof *w->rate_columns);
     w->value_columns[w->count - 1] =
         add_column(&w->values, column_name(c, ""), c->is_signed ? EXPORT_I64 : EXPORT_U64, c->unit);
     w->rate_columns[w->count - 1] = (size_t)-1;
     if (kind != NETPROF_KIND_COUNTER && kind != NETPROF_KIND_HISTOGRAM) return;
-    char *unit = text_format("%s/s", *c->unit ? c->unit : "1");
+    char *unit = memory_format("%s/s", *c->unit ? c->unit : "1");
     w->rate_columns[w->count - 1] = add_column(&w->rates, column_name(c, "/s"), EXPORT_F64, unit);
     free(unit);
 }

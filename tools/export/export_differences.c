@@ -1,6 +1,7 @@
 #include "export_differences.h"
 
 #include "cli/common.h"
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static bool same_device(const netprof_device *a, const netprof_device *b)
 // Index in `to` of each counter of `from`, or NOWHERE. Devices and their counters mostly stand in the same order.
 static size_t *places_in(const netprof_schema *from, const netprof_schema *to)
 {
-    size_t *places = must(malloc((from->counter_count + 1) * sizeof *places)), near = 0;
+    size_t *places = memory_alloc((from->counter_count + 1) * sizeof *places), near = 0;
     for (size_t i = 0; i < from->counter_count; i++)
         places[i] = from == to ? i : NOWHERE;
     for (size_t d = 0; d < from->device_count && from != to; d++) {
@@ -54,7 +55,7 @@ static void drop_unused(held *h)
 static void follow_schema(held *h, const netprof_schema *schema)
 {
     if (h->schema == schema) return;
-    held_snapshot **latest = must(calloc(schema->counter_count + 1, sizeof *latest));
+    held_snapshot **latest = memory_calloc(schema->counter_count + 1, sizeof *latest);
     size_t *places = h->schema ? places_in(schema, h->schema) : NULL;
     for (size_t i = 0; i < h->count; i++)
         h->items[i]->waiting = 0;
@@ -101,15 +102,15 @@ netprof_err held_take(held *h, const netprof_snapshot *s, held_visit visit, void
         memset(h->latest, 0, s->schema->counter_count * sizeof *h->latest);
         drop_unused(h);
     }
-    held_snapshot *mine = must(calloc(1, sizeof *mine));
-    if (netprof_snapshot_copy(&mine->s, s, NULL)) must(NULL);
+    held_snapshot *mine = memory_calloc(1, sizeof *mine);
+    if (netprof_snapshot_copy(&mine->s, s, NULL)) memory_exhausted();
     for (size_t i = 0; i < s->schema->counter_count; i++) {
         if (s->status[i] == NETPROF_STATUS_SKIPPED) continue;
         if (h->latest[i]) h->latest[i]->waiting--;
         h->latest[i] = mine;
         mine->waiting++;
     }
-    h->items = must(realloc(h->items, (h->count + 1) * sizeof *h->items));
+    h->items = memory_realloc(h->items, (h->count + 1) * sizeof *h->items);
     h->items[h->count++] = mine;
     drop_unused(h);
     return err;

@@ -1,6 +1,7 @@
 // Outputs appear whole or not at all: a file, or a directory of files, under a temporary name that is replaced last.
 #define _GNU_SOURCE // renameat2
 #include "export.h"
+#include "analysis/base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,16 +30,6 @@ static void interrupt(int number)
 }
 
 // ---- opening ----
-
-static const export_driver *const drivers[] = {&export_csv, &export_json, &export_sqlite, &export_hdf5,
-                                               &export_parquet};
-
-const export_driver *export_driver_named(const char *name)
-{
-    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
-        if (strcmp(drivers[i]->name, name) == 0) return drivers[i];
-    return NULL;
-}
 
 // Whether a file is one that an export into a directory leaves there.
 static bool is_ours(const char *name, const char *ending)
@@ -77,7 +68,7 @@ static bool make_work(export_sink *s)
     size_t n = strlen(s->o.path);
     while (n > 1 && s->o.path[n - 1] == '/')
         n--;
-    s->work = text_format("%.*s.XXXXXX", (int)n, s->o.path);
+    s->work = memory_format("%.*s.XXXXXX", (int)n, s->o.path);
     if (s->directory) {
         if (mkdtemp(s->work)) return chmod(s->work, 0777 & ~mask) == 0 || true;
     } else {
@@ -105,7 +96,7 @@ static bool check_place(const export_sink *s)
 
 export_sink *export_open(const export_options *options)
 {
-    export_sink *s = must(calloc(1, sizeof *s));
+    export_sink *s = memory_calloc(1, sizeof *s);
     struct sigaction action = {.sa_handler = interrupt};
     s->o = *options;
     s->directory = options->driver->directory && !options->only;
@@ -131,7 +122,7 @@ const export_options *export_options_of(const export_sink *sink)
 
 char *export_file_name(const export_sink *sink, const char *path, const export_table *table, const char *ending)
 {
-    return sink->directory ? text_format("%s/%s.%s", path, table->name, ending) : must(strdup(path));
+    return sink->directory ? memory_format("%s/%s.%s", path, table->name, ending) : memory_strdup(path);
 }
 
 // ---- rows ----
@@ -148,10 +139,10 @@ bool export_wants(const export_sink *sink, export_id id)
 // The columns of wide tables end with the files, the sink's later.
 static export_table copy_of(const export_table *table)
 {
-    export_column *columns = must(calloc(table->column_count, sizeof *columns));
+    export_column *columns = memory_calloc(table->column_count, sizeof *columns);
     for (size_t i = 0; i < table->column_count; i++) {
         const export_column *from = &table->columns[i];
-        columns[i] = (export_column){must(strdup(from->name)), from->type, must(strdup(from->unit))};
+        columns[i] = (export_column){memory_strdup(from->name), from->type, memory_strdup(from->unit)};
     }
     return (export_table){table->name, columns, table->column_count};
 }
@@ -191,7 +182,7 @@ void export_fail(export_sink *sink, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    sink->failure = must(strdup(text));
+    sink->failure = memory_strdup(text);
 }
 
 // ---- the end ----
@@ -219,7 +210,7 @@ static int sync_directory(const char *path)
     DIR *listing = opendir(path);
     int error = listing ? 0 : errno;
     for (struct dirent *e; listing && !error && (e = readdir(listing));) {
-        char *name = text_format("%s/%s", path, e->d_name);
+        char *name = memory_format("%s/%s", path, e->d_name);
         error = e->d_name[0] == '.' ? 0 : sync_path(name);
         free(name);
     }

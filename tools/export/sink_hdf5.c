@@ -4,6 +4,7 @@
 // (2^32-1: missing).
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/lookup.h"
 
 #include <math.h>
@@ -59,7 +60,7 @@ static void add_text(hdf5_state *h, hid_t object, const char *name, const char *
 
 static void *hdf5_open(export_sink *sink, const char *path)
 {
-    hdf5_state *h = must(calloc(1, sizeof *h));
+    hdf5_state *h = memory_calloc(1, sizeof *h);
     h->sink = sink;
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // what goes wrong is said by export_fail()
@@ -127,12 +128,12 @@ static hid_t make_dataset(hdf5_state *h, hid_t group, const char *name, hid_t ty
 // The name of a link: HDF5 parts paths at '/', and "." is no name.
 static char *link_name(const char *name)
 {
-    char *link = must(strdup(utf8(name)));
+    char *link = memory_strdup(utf8(name));
     for (char *c = link; *c; c++)
         if (*c == '/') *c = '|';
     if (strcmp(link, ".") != 0 && *link) return link;
     free(link);
-    return must(strdup(*name ? "|." : "|"));
+    return memory_strdup(*name ? "|." : "|");
 }
 
 static void make_column(hdf5_state *h, hdf5_group *g, size_t i)
@@ -144,13 +145,13 @@ static void make_column(hdf5_state *h, hdf5_group *g, size_t i)
     c->link = link_name(from->name);
     c->data = make_dataset(h, g->group, c->link, kept_type(h, c->type), g->room);
     if (c->data < 0) return;
-    c->buffer = must(calloc(g->room, cell_size(c->type)));
+    c->buffer = memory_calloc(g->room, cell_size(c->type));
     add_text(h, c->data, "column", from->name);
     add_text(h, c->data, "unit", from->unit);
     if (c->type != EXPORT_U64 && c->type != EXPORT_I64) return;
-    char *valid = text_format("%s.valid", c->link);
+    char *valid = memory_format("%s.valid", c->link);
     c->valid = make_dataset(h, g->group, valid, H5T_STD_U8LE, g->room);
-    c->known = must(calloc(g->room, 1));
+    c->known = memory_calloc(g->room, 1);
     free(valid);
 }
 
@@ -163,7 +164,7 @@ static void hdf5_table(void *state, export_id id, const export_table *table)
     g->room = rows > MAX_ROWS ? MAX_ROWS : rows < MIN_ROWS ? MIN_ROWS : rows;
     g->group = H5Gcreate2(h->file, table->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     if (!good(h, g->group)) return;
-    g->columns = must(calloc(table->column_count, sizeof *g->columns));
+    g->columns = memory_calloc(table->column_count, sizeof *g->columns);
     for (size_t i = 0; i < table->column_count; i++) {
         g->columns[i].data = g->columns[i].valid = -1;
         make_column(h, g, i);
@@ -204,9 +205,9 @@ static uint32_t number_of(hdf5_column *c, const char *text)
     size_t found = lookup_find(&c->index, 0, text), *place;
     if (found != LOOKUP_NONE) return (uint32_t)found;
     if (!(c->name_count & (c->name_count - 1)))
-        c->names = must(realloc(c->names, (c->name_count ? 2 * c->name_count : 1) * sizeof *c->names));
-    c->names[c->name_count] = must(strdup(text));
-    place = must(lookup_put(&c->index, 0, c->names[c->name_count]));
+        c->names = memory_realloc(c->names, (c->name_count ? 2 * c->name_count : 1) * sizeof *c->names);
+    c->names[c->name_count] = memory_strdup(text);
+    place = memory_check(lookup_put(&c->index, 0, c->names[c->name_count]));
     *place = c->name_count;
     return (uint32_t)c->name_count++;
 }
@@ -216,7 +217,7 @@ static void put_cell(hdf5_column *c, size_t at, const export_cell *cell)
     bool known = cell->known;
     if (c->known) c->known[at] = known;
     switch (c->type) {
-    case EXPORT_TEXT: ((char **)c->buffer)[at] = known ? must(strdup(utf8(cell->as.text))) : NULL; break;
+    case EXPORT_TEXT: ((char **)c->buffer)[at] = known ? memory_strdup(utf8(cell->as.text)) : NULL; break;
     case EXPORT_NAME: ((uint32_t *)c->buffer)[at] = known ? number_of(c, cell->as.text) : UINT32_MAX; break;
     case EXPORT_U64: ((uint64_t *)c->buffer)[at] = known ? cell->as.u64 : UINT64_MAX; break;
     case EXPORT_I64: ((int64_t *)c->buffer)[at] = known ? cell->as.i64 : INT64_MIN; break;
@@ -238,11 +239,11 @@ static void hdf5_row(void *state, export_id id, const export_table *table, const
 static void write_names(hdf5_state *h, hdf5_group *g, hdf5_column *c)
 {
     enum { CHUNK = 256 };
-    char *link = text_format("%s.names", c->link);
+    char *link = memory_format("%s.names", c->link);
     hid_t names = make_dataset(h, g->group, link, h->text, CHUNK);
-    char **texts = must(calloc(c->name_count + 1, sizeof *texts));
+    char **texts = memory_calloc(c->name_count + 1, sizeof *texts);
     for (size_t i = 0; i < c->name_count; i++)
-        texts[i] = must(strdup(utf8(c->names[i])));
+        texts[i] = memory_strdup(utf8(c->names[i]));
     if (names >= 0 && c->name_count) write_block(h, names, h->text, texts, 0, c->name_count);
     if (names >= 0) H5Dclose(names);
     for (size_t i = 0; i < c->name_count; i++)

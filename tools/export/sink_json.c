@@ -2,6 +2,8 @@
 // file of its own and the document is put together at the end.
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
+#include "sink_text.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
 
 #include <errno.h>
@@ -43,7 +45,7 @@ static void put_json(FILE *to, const char *text)
 static FILE *open_part(const char *path)
 {
     if (strcmp(path, "-") == 0) return tmpfile();
-    char *name = text_format("%s.XXXXXX", path);
+    char *name = memory_format("%s.XXXXXX", path);
     int fd = mkstemp(name);
     FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
     if (fd >= 0) unlink(name);
@@ -53,9 +55,9 @@ static FILE *open_part(const char *path)
 
 static void *json_open(export_sink *sink, const char *path)
 {
-    json_state *j = must(calloc(1, sizeof *j));
+    json_state *j = memory_calloc(1, sizeof *j);
     j->sink = sink;
-    j->path = must(strdup(path));
+    j->path = memory_strdup(path);
     return j;
 }
 

@@ -3,6 +3,8 @@
 // a part of the rows.
 #define _POSIX_C_SOURCE 200809L
 #include "export.h"
+#include "sink_text.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/parquet.h"
 
 #include <errno.h>
@@ -22,9 +24,9 @@ typedef struct parquet_state {
 static void *parquet_sink_open(export_sink *sink, const char *path)
 {
     char text[512];
-    parquet_state *p = must(calloc(1, sizeof *p));
+    parquet_state *p = memory_calloc(1, sizeof *p);
     p->sink = sink;
-    p->path = must(strdup(path));
+    p->path = memory_strdup(path);
     p->duck = parquet_open(text, sizeof text);
     if (!p->duck) export_fail(sink, "%s", text);
     return p;
@@ -35,7 +37,7 @@ static void parquet_table(void *state, export_id id, const export_table *table)
     parquet_state *p = state;
     p->tables[id] = table;
     char *name = export_file_name(p->sink, p->path, table, "rows");
-    p->names[id] = text_format("%s%s", name, strcmp(name, p->path) == 0 ? ".rows" : "");
+    p->names[id] = memory_format("%s%s", name, strcmp(name, p->path) == 0 ? ".rows" : "");
     free(name);
     p->files[id] = fopen(p->names[id], "wxe");
     if (!p->files[id]) export_fail(p->sink, "%s: %s", safe(p->names[id]), strerror(errno));
@@ -57,9 +59,9 @@ static void convert(parquet_state *p, int i)
                                         [EXPORT_F64] = "DOUBLE"};
     const export_table *t = p->tables[i];
     char text[512];
-    parquet_column *columns = must(calloc(t->column_count, sizeof *columns));
+    parquet_column *columns = memory_calloc(t->column_count, sizeof *columns);
     for (size_t k = 0; k < t->column_count; k++) {
-        columns[k] = (parquet_column){must(strdup(utf8(t->columns[k].name))), types[t->columns[k].type]};
+        columns[k] = (parquet_column){memory_strdup(utf8(t->columns[k].name)), types[t->columns[k].type]};
     }
     char *to = export_file_name(p->sink, p->path, t, "parquet");
     if (parquet_convert(p->duck, p->names[i], false, to, columns, t->column_count, text, sizeof text))

@@ -2,6 +2,7 @@
 // SQLite: a table for each table, with indexes and views. Its integers end at 2^63-1: a larger value is NULL in its
 // place, and the table beyond_int64 holds its 64 bits; printf('%llu', bits) is the exact number there.
 #include "export.h"
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static bool step(sqlite_state *q, sqlite3_stmt *statement)
 
 static void *sqlite_open(export_sink *sink, const char *path)
 {
-    sqlite_state *q = must(calloc(1, sizeof *q));
+    sqlite_state *q = memory_calloc(1, sizeof *q);
     q->sink = sink;
     if (!check(q, sqlite3_open_v2(path, &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL))) return q;
     if (execute(q, setting_up) && execute(q, "INSERT INTO export VALUES('format', 'netprof-export'), ('version', '1')"))
@@ -149,7 +150,8 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
                     table->column_count, limit);
         return;
     }
-    FILE *c = must(open_memstream(&create, &create_size)), *n = must(open_memstream(&insert, &insert_size));
+    FILE *c = memory_check(open_memstream(&create, &create_size)),
+         *n = memory_check(open_memstream(&insert, &insert_size));
     fprintf(c, "CREATE TABLE \"%s\"(", table->name);
     fprintf(n, "INSERT INTO \"%s\" VALUES(", table->name);
     for (size_t i = 0; i < table->column_count; i++) {
@@ -162,7 +164,7 @@ static void sqlite_table(void *state, export_id id, const export_table *table)
     }
     fputs(")", c);
     fputs(")", n);
-    if (fclose(c) || fclose(n)) must(NULL);
+    if (fclose(c) || fclose(n)) memory_exhausted();
     if (execute(q, create)) prepare(q, &q->rows[id], insert);
     free(create);
     free(insert);

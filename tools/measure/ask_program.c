@@ -3,6 +3,7 @@
 
 #include "cli/common.h"
 #include "record.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static char **environment_with(const char *variable)
     size_t count = 0, n = 0;
     while (environ[count])
         count++;
-    char **made = must(calloc(count + 2, sizeof *made));
+    char **made = memory_calloc(count + 2, sizeof *made);
     for (size_t i = 0; i < count; i++)
         if (!variable || !is_same_name(environ[i], variable)) made[n++] = environ[i];
     if (variable) made[n] = (char *)(uintptr_t)variable;
@@ -97,7 +98,7 @@ static bool reap(question *q, bool killed)
 bool question_look(question *q)
 {
     while (q->fd >= 0) {
-        q->text = must(realloc(q->text, q->size + 4097));
+        q->text = memory_realloc(q->text, q->size + 4097);
         ssize_t n = read(q->fd, q->text + q->size, 4096);
         if (n > 0) q->size += (size_t)n;
         q->text[q->size] = 0;

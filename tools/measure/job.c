@@ -3,6 +3,7 @@
 
 #include "sources/membership.h"
 #include "ask_program.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/text.h"
 
 #include <dirent.h>
@@ -37,7 +38,7 @@ static char *read_process(pid_t pid, const char *file, size_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return NULL;
     for (;;) {
-        if (room - *size < 2) text = must(realloc(text, room = room ? 2 * room : 4096));
+        if (room - *size < 2) text = memory_realloc(text, room = room ? 2 * room : 4096);
         ssize_t n = read(fd, text + *size, room - *size - 1);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) break;
@@ -101,7 +102,7 @@ static void add_pid(job *j, pid_t pid)
 {
     for (size_t i = 0; i < j->sources.pid_count; i++)
         if (j->pids[i] == pid) return;
-    j->pids = must(realloc(j->pids, (j->sources.pid_count + 1) * sizeof *j->pids));
+    j->pids = memory_realloc(j->pids, (j->sources.pid_count + 1) * sizeof *j->pids);
     j->pids[j->sources.pid_count++] = pid;
     j->sources.pids = j->pids;
 }
@@ -125,7 +126,7 @@ static job_process *find_seen(job *j, pid_t pid, uint64_t start, uint32_t name)
         j->seen[i] = j->seen[--j->seen_count]; // the number belongs to another process by now
         break;
     }
-    j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
+    j->seen = memory_realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen);
     j->seen[j->seen_count] = (job_process){pid, start, is_marked(j, pid), name, schedule_now(), true};
     return &j->seen[j->seen_count++];
 }
@@ -204,7 +205,7 @@ static void ask_slurm(job *j)
 static char *mark_of(const char *variable)
 {
     const char *value = variable ? getenv(variable) : NULL;
-    return value && *value ? text_format("%s=%s", variable, value) : NULL;
+    return value && *value ? memory_format("%s=%s", variable, value) : NULL;
 }
 
 static int find_scheduled(job *j, const char *what)
@@ -227,7 +228,7 @@ static int find_scheduled(job *j, const char *what)
 
 static int find_numbers(job *j, const char *what)
 {
-    char *list = must(strdup(what)), *at = list;
+    char *list = memory_strdup(what), *at = list;
     int code = EXIT_DONE;
     for (char *word; !code && (word = strsep(&at, ","));) {
         char *end;
@@ -241,7 +242,7 @@ static int find_numbers(job *j, const char *what)
         else
             add_pid(j, (pid_t)pid);
         if (code) break;
-        j->seen = must(realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen));
+        j->seen = memory_realloc(j->seen, (j->seen_count + 1) * sizeof *j->seen);
         j->seen[j->seen_count++] = (job_process){.pid = (pid_t)pid, .start = start, .member = true};
     }
     free(list);
@@ -253,7 +254,7 @@ int job_find(job *j, const char *what, const char *cgroup)
     int code = EXIT_DONE;
     j->grace_ns = 30000000000;
     j->sources.living = &j->living;
-    if (cgroup) j->cgroup = must(strdup(cgroup));
+    if (cgroup) j->cgroup = memory_strdup(cgroup);
     j->sources.cgroup = j->cgroup;
     if (strcmp(what, "none") == 0) return EXIT_DONE;
     bool scheduled = strcmp(what, "auto") == 0;
@@ -328,7 +329,7 @@ static void tell_container(recorder *to)
     for (const char *at = text; at && *at; at++) {
         size_t length = strspn(at, "0123456789abcdef");
         if (length >= 32) {
-            char *id = must(strndup(at, length));
+            char *id = memory_strndup(at, length);
             recorder_fact(to, "container", id);
             free(id);
             break;
@@ -351,7 +352,7 @@ static void tell_nodes(recorder *to)
         if (!path || !*path) continue;
         FILE *file = fopen(path, "re");
         all = file ? membership_nodes(file, &count) : NULL;
-        if (!all) why = text_format("%s: %s: %s", variables[i], path, file ? "names no node" : strerror(errno));
+        if (!all) why = memory_format("%s: %s: %s", variables[i], path, file ? "names no node" : strerror(errno));
         if (file) fclose(file);
         if (why) recorder_fact(to, "job_nodes_unknown", why);
         free(why);

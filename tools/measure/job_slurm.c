@@ -2,6 +2,7 @@
 #include "job_slurm.h"
 
 #include "sources/slurm.h"
+#include "analysis/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +97,8 @@ void job_slurm_begin(job_slurm *s)
     const char *id = set_variable("SLURM_JOB_ID"), *node = set_variable("SLURMD_NODENAME");
     // A number only: whatever else stands there is nothing to start a program with.
     if (!id || id[strspn(id, "0123456789")] || !is_first_node(node)) return;
-    s->id = must(strdup(id));
-    s->node = node ? must(strdup(node)) : NULL;
+    s->id = memory_strdup(id);
+    s->node = node ? memory_strdup(node) : NULL;
     s->asks = ask(&s->begin, s->id);
 }
 

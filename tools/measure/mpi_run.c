@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // realpath, mkdtemp
 #include "mpi_run.h"
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 #include "analysis/regions/regions.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ static char *find_library(void)
     char *slash = strrchr(program, '/');
     if (slash) *slash = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = text_format("%s%s/%s", program, places[i], library_name), *real = realpath(path, NULL);
+        char *path = memory_format("%s%s/%s", program, places[i], library_name), *real = realpath(path, NULL);
         free(path);
         if (real) return real;
     }
@@ -45,7 +46,7 @@ static int set_preload(void)
         free(library);
         return code;
     }
-    char *all = others && *others ? text_format("%s:%s", others, library) : must(strdup(library));
+    char *all = others && *others ? memory_format("%s:%s", others, library) : memory_strdup(library);
     setenv("LD_PRELOAD", all, 1);
     free(all);
     free(library);
@@ -70,7 +71,7 @@ static size_t each_file(const mpi_run *m, void (*visit)(const char *path))
         if (!is_region_file(entry->d_name)) continue;
         count++;
         if (!visit) continue;
-        char *path = text_format("%s/%s", m->directory, entry->d_name);
+        char *path = memory_format("%s/%s", m->directory, entry->d_name);
         visit(path);
         free(path);
     }
@@ -81,7 +82,7 @@ static size_t each_file(const mpi_run *m, void (*visit)(const char *path))
 static int make_temporary(mpi_run *m)
 {
     const char *parent = getenv("TMPDIR");
-    char *path = text_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
+    char *path = memory_format("%s/netprof-XXXXXX", parent && *parent ? parent : "/tmp");
     m->temporary = mkdtemp(path) != NULL;
     if (!m->temporary)
         fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
@@ -104,7 +105,7 @@ static int make_directory(mpi_run *m, const char *path)
 
 char *mpi_run_pattern(const mpi_run *m, const char *name)
 {
-    char *pattern = must(malloc(2 * strlen(m->directory) + strlen(name) + 2)), *to = pattern;
+    char *pattern = memory_alloc(2 * strlen(m->directory) + strlen(name) + 2), *to = pattern;
     for (const char *p = m->directory; *p; p++) {
         if (*p == '%') *to++ = '%';
         *to++ = *p;
@@ -182,7 +183,7 @@ static int by_own_time(const void *a, const void *b)
 // The regions, most own time first; free the list.
 static const regions_node **sorted(const joined *j)
 {
-    const regions_node **list = must(malloc((j->flat.node_count + 1) * sizeof *list));
+    const regions_node **list = memory_alloc((j->flat.node_count + 1) * sizeof *list);
     for (size_t i = 0; i < j->flat.node_count; i++)
         list[i] = &j->flat.nodes[i];
     qsort(list, j->flat.node_count, sizeof *list, by_own_time);

@@ -1,6 +1,7 @@
 #include "node_options.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,9 +42,9 @@ const char *reading_perf(void)
 
 char *reading_source_names(void)
 {
-    char *names = must(strdup("cxi,netdev,ethtool,rdma,ip")); // those of netprof.h
+    char *names = memory_strdup("cxi,netdev,ethtool,rdma,ip"); // those of netprof.h
     for (size_t i = 0; sources_at(i); i++) {
-        char *longer = text_format("%s,%s", names, sources_at(i)->name);
+        char *longer = memory_format("%s,%s", names, sources_at(i)->name);
         free(names);
         names = longer;
     }
@@ -59,7 +60,7 @@ static char *join(char *const *a, const char *const *b)
     for (size_t i = 0; b && b[i]; i++)
         size += strlen(b[i]) + 1;
     if (size == 1) return NULL;
-    char *text = must(calloc(1, size)), *to = text;
+    char *text = memory_calloc(1, size), *to = text;
     for (size_t i = 0; a && a[i]; i++)
         to += sprintf(to, "%s%s", to == text ? "" : ",", a[i]);
     for (size_t i = 0; b && b[i]; i++)
@@ -125,9 +126,9 @@ static char *network_sources(char **node)
     char *all = join(reading.sources, NULL), *at = all;
     // An argument may itself be a list.
     for (char *word; at && (word = strsep(&at, ","));) {
-        network = must(realloc(network, (kept + 2) * sizeof *network));
+        network = memory_realloc(network, (kept + 2) * sizeof *network);
         if (sources_find(word)) {
-            char *longer = *node ? text_format("%s,%s", *node, word) : must(strdup(word));
+            char *longer = *node ? memory_format("%s,%s", *node, word) : memory_strdup(word);
             free(*node);
             *node = longer;
         } else {
@@ -135,8 +136,8 @@ static char *network_sources(char **node)
         }
     }
     if (kept) network[kept] = NULL;
-    char *list = kept ? join(NULL, network) : must(strdup("none"));
-    if (!*node) *node = must(strdup(""));
+    char *list = kept ? join(NULL, network) : memory_strdup("none");
+    if (!*node) *node = memory_strdup("");
     free(network);
     free(all);
     return list;
@@ -234,14 +235,14 @@ int reading_open_ports(netprof **np, const netprof *all)
 int reading_nothing(const netprof *np)
 {
     const netprof_schema *schema = netprof_get_schema(np);
-    char *text = must(strdup(""));
+    char *text = memory_strdup("");
     for (size_t i = 0; i < schema->source_count; i++) {
         const netprof_source_state *s = &schema->sources[i];
-        char *longer =
-            text_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
-                        s->status == NETPROF_STATUS_OK ? "nothing that was asked for" : netprof_status_name(s->status),
-                        s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "", s->sys_errno ? ": " : "",
-                        s->sys_errno ? strerror(s->sys_errno) : "");
+        char *longer = memory_format("%s\n  %s: %s%s%s%s%s", text, safe(s->name),
+                                     s->status == NETPROF_STATUS_OK ? "nothing that was asked for"
+                                                                    : netprof_status_name(s->status),
+                                     s->path && *s->path ? ", " : "", s->path ? safe(s->path) : "",
+                                     s->sys_errno ? ": " : "", s->sys_errno ? strerror(s->sys_errno) : "");
         free(text);
         text = longer;
     }

@@ -2,6 +2,9 @@
 #include "record.h"
 
 #include "cli/output.h"
+#include "cli/whole_file.h"
+#include "cli/pipes.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +73,7 @@ void recorder_job(recorder *r)
 
 static void clock_fact(recorder *r, const char *when, const char *what, const char *value)
 {
-    char *key = text_format("%s_%s", when, what);
+    char *key = memory_format("%s_%s", when, what);
     recorder_fact(r, key, value);
     free(key);
 }
@@ -94,7 +97,7 @@ char *shell_line(const char *const *words)
     size_t size = 1;
     for (size_t i = 0; words[i]; i++)
         size += 4 * strlen(words[i]) + 3;
-    char *line = must(malloc(size)), *to = line;
+    char *line = memory_alloc(size), *to = line;
     for (size_t i = 0; words[i]; i++) {
         const char *word = words[i];
         static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
@@ -122,7 +125,7 @@ static char *expand_path(const char *pattern)
 {
     char *path = NULL, host[256] = "host";
     size_t size;
-    FILE *to = must(open_memstream(&path, &size));
+    FILE *to = memory_check(open_memstream(&path, &size));
     gethostname(host, sizeof host - 1);
     const char *node = getenv("SLURMD_NODENAME");
     for (; *pattern; pattern++) {
@@ -146,7 +149,7 @@ static char *expand_path(const char *pattern)
         }
         pattern++;
     }
-    if (fclose(to)) must(NULL);
+    if (fclose(to)) memory_exhausted();
     return path;
 }
 
@@ -190,8 +193,8 @@ static netprof_err open_pipe(recorder *r)
 recorder *recorder_open(const char *path, bool live)
 {
     struct stat there;
-    recorder *r = must(calloc(1, sizeof *r));
-    r->path = strcmp(path, "-") == 0 ? must(strdup(path)) : expand_path(path);
+    recorder *r = memory_calloc(1, sizeof *r);
+    r->path = strcmp(path, "-") == 0 ? memory_strdup(path) : expand_path(path);
     r->live = live;
     r->lock = r->pipe = -1;
     r->is_json = strcmp(path, "-") == 0 || ends_with(path, ".json");
@@ -221,8 +224,8 @@ void recorder_fact(recorder *r, const char *key, const char *value)
         if (!r->error.code) netprof_write_fact(r->writer, key, value, &r->error);
         return;
     }
-    r->facts = must(realloc(r->facts, (r->fact_count + 1) * sizeof *r->facts));
-    r->facts[r->fact_count++] = (netprof_fact){must(strdup(key)), must(strdup(value))};
+    r->facts = memory_realloc(r->facts, (r->fact_count + 1) * sizeof *r->facts);
+    r->facts[r->fact_count++] = (netprof_fact){memory_strdup(key), memory_strdup(value)};
 }
 
 void recorder_number(recorder *r, const char *key, int64_t value)
@@ -255,7 +258,7 @@ void recorder_snapshot(recorder *r, const netprof_snapshot *snapshot)
         if (!r->begun) r->begun = is_there(r);
         return;
     }
-    r->snapshots = must(realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots));
+    r->snapshots = memory_realloc(r->snapshots, (r->snapshot_count + 1) * sizeof *r->snapshots);
     r->snapshots[r->snapshot_count] = (netprof_snapshot)NETPROF_ZERO;
     if (!netprof_snapshot_copy(&r->snapshots[r->snapshot_count], snapshot, &r->error)) r->snapshot_count++;
 }

@@ -2,6 +2,7 @@
 #include "lines.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
 
 #include <math.h>
@@ -42,25 +43,25 @@ static size_t fitting(const char *text, int columns)
 // The text, or its beginning with a mark that something is missing; free it.
 static char *cut(const char *text, int columns)
 {
-    if (columns <= 0) return must(strdup(""));
-    if (text_columns(text) <= columns) return must(strdup(text));
-    char *begin = must(strndup(text, fitting(text, columns - 1)));
-    char *whole = text_format("%s%s", begin, output_utf8() ? "\u2026" : "~");
+    if (columns <= 0) return memory_strdup("");
+    if (text_columns(text) <= columns) return memory_strdup(text);
+    char *begin = memory_strndup(text, fitting(text, columns - 1));
+    char *whole = memory_format("%s%s", begin, terminal_utf8() ? "\u2026" : "~");
     free(begin);
     return whole;
 }
 
 void lines_begin(lines *l)
 {
-    l->items = must(realloc(l->items, (l->count + 1) * sizeof *l->items));
+    l->items = memory_realloc(l->items, (l->count + 1) * sizeof *l->items);
     l->items[l->count++] = (line){0};
 }
 
 void lines_add(lines *l, style s, const char *text)
 {
     line *x = &l->items[l->count - 1];
-    char *kept = l->width ? cut(text, l->width - x->width) : must(strdup(text));
-    x->spans = must(realloc(x->spans, (x->count + 1) * sizeof *x->spans));
+    char *kept = l->width ? cut(text, l->width - x->width) : memory_strdup(text);
+    x->spans = memory_realloc(x->spans, (x->count + 1) * sizeof *x->spans);
     x->spans[x->count++] = (span){kept, s};
     x->width += text_columns(kept);
 }
@@ -72,7 +73,7 @@ void lines_printf(lines *l, style s, const char *format, ...)
     va_start(arguments, format);
     int made = vasprintf(&text, format, arguments);
     va_end(arguments);
-    must(made < 0 ? NULL : text);
+    memory_check(made < 0 ? NULL : text);
     lines_add(l, s, text);
     free(text);
 }
@@ -96,14 +97,14 @@ void lines_bar(lines *l, style s, int columns, double share)
 {
     static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
     if (columns < 3) return;
-    int room = columns - 2, steps = output_utf8() ? 8 : 1;
+    int room = columns - 2, steps = terminal_utf8() ? 8 : 1;
     char bar[512] = "";
     if (room > 100) room = 100;
     int filled = isnan(share) ? 0 : (int)lround(fmin(fmax(share, 0), 1) * room * steps);
     if (!filled && share > 0) filled = 1; // a little is not nothing
     for (int i = 0; i < filled / steps; i++)
-        strcat(bar, output_utf8() ? "\u2588" : "#");
-    if (output_utf8()) strcat(bar, eighths[filled % steps]);
+        strcat(bar, terminal_utf8() ? "\u2588" : "#");
+    if (terminal_utf8()) strcat(bar, eighths[filled % steps]);
     int blanks = room - (filled + steps - 1) / steps;
     lines_add(l, FAINT, "[");
     lines_add(l, s, bar);

@@ -1,6 +1,7 @@
 #include "view.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 #include "analysis/data/traffic.h"
 
 #include <math.h>
@@ -66,7 +67,7 @@ static const char *amount_text(const difference_row *row)
 static void set_trouble(const difference *d, view_port *p, const netprof_device *device)
 {
     size_t most[HAPPENINGS] = {DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE};
-    p->trouble = must(strdup(""));
+    p->trouble = memory_strdup("");
     for (size_t i = device->first; i < (size_t)device->first + device->count; i++) {
         happening what = happening_of(d, i);
         if (what == HAPPENINGS) continue;
@@ -75,8 +76,8 @@ static void set_trouble(const difference *d, view_port *p, const netprof_device 
     for (int k = 0; k < HAPPENINGS; k++) {
         if (most[k] == DIFFERENCE_NONE) continue;
         if (!*p->trouble) p->style = happenings[k].style;
-        char *longer = text_format("%s%s%s %s", p->trouble, *p->trouble ? ", " : "", happenings[k].word,
-                                   amount_text(&d->rows[most[k]]));
+        char *longer = memory_format("%s%s%s %s", p->trouble, *p->trouble ? ", " : "", happenings[k].word,
+                                     amount_text(&d->rows[most[k]]));
         free(p->trouble);
         p->trouble = longer;
     }
@@ -97,11 +98,11 @@ static void make_events(view *v)
         if (what == HAPPENINGS) continue;
         const netprof_counter *c = &schema->counters[i];
         const char *told = d->rows[i].entry ? d->rows[i].entry->description : "";
-        v->events = must(realloc(v->events, (v->event_count + 1) * sizeof *v->events));
-        v->events[v->event_count++] = (view_event){text_format("%-5s  %s %s +%s%s%s", happenings[what].word,
-                                                               safe(schema->devices[c->device].name), safe(c->name),
-                                                               amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
-                                                   (int)what, happenings[what].style};
+        v->events = memory_realloc(v->events, (v->event_count + 1) * sizeof *v->events);
+        v->events[v->event_count++] = (view_event){
+            memory_format("%-5s  %s %s +%s%s%s", happenings[what].word, safe(schema->devices[c->device].name),
+                          safe(c->name), amount_text(&d->rows[i]), *told ? ": " : "", safe(told)),
+            (int)what, happenings[what].style};
     }
     if (v->event_count) qsort(v->events, v->event_count, sizeof *v->events, compare_events);
 }
@@ -112,8 +113,8 @@ static void make_ports(view *v)
 {
     const difference *d = &v->last;
     const netprof_schema *schema = d->delta->schema;
-    traffic *list = must(traffic_make(d));
-    v->ports = must(calloc(schema->device_count + 1, sizeof *v->ports));
+    traffic *list = memory_check(traffic_make(d));
+    v->ports = memory_calloc(schema->device_count + 1, sizeof *v->ports);
     for (size_t i = 0; i < schema->device_count; i++) {
         const traffic *t = &list[i];
         // A device whose bytes cannot be read is shown, too; one that has none is no port.
@@ -212,7 +213,7 @@ static double value_of(const difference *d, size_t counter)
 
 static void add_load(view *v, const char *title, double share, char *text)
 {
-    v->loads = must(realloc(v->loads, (v->load_count + 1) * sizeof *v->loads));
+    v->loads = memory_realloc(v->loads, (v->load_count + 1) * sizeof *v->loads);
     v->loads[v->load_count++] = (view_load){title, share, text};
 }
 
@@ -251,9 +252,9 @@ static void load_cpu(view *v, const difference *d)
     }
     double waiting = isnan(rates[IOWAIT]) ? 0 : rates[IOWAIT], busy = all > 0 ? 1 - (rates[IDLE] + waiting) / all : NAN;
     add_load(v, "CPU", busy,
-             text_format("%s: user %s, system %s, iowait %s, steal %s", share_text(busy),
-                         share_text((rates[USER] + rates[NICE]) / all), share_text(rates[SYSTEM] / all),
-                         share_text(rates[IOWAIT] / all), share_text(rates[STEAL] / all)));
+             memory_format("%s: user %s, system %s, iowait %s, steal %s", share_text(busy),
+                           share_text((rates[USER] + rates[NICE]) / all), share_text(rates[SYSTEM] / all),
+                           share_text(rates[IOWAIT] / all), share_text(rates[STEAL] / all)));
 }
 
 static void load_memory(view *v, const difference *d)
@@ -263,9 +264,9 @@ static void load_memory(view *v, const difference *d)
     double used = total - value_of(d, find_counter(d, "memory", "memory", "MemAvailable"));
     double swap = value_of(d, find_counter(d, "memory", "memory", "SwapTotal"));
     double swapped = swap - value_of(d, find_counter(d, "memory", "memory", "SwapFree"));
-    char *text = text_format("%s of %s in use (%s)", bytes_text(used), bytes_text(total), share_text(used / total));
+    char *text = memory_format("%s of %s in use (%s)", bytes_text(used), bytes_text(total), share_text(used / total));
     if (swap > 0) {
-        char *longer = text_format("%s, swap %s of %s", text, bytes_text(swapped), bytes_text(swap));
+        char *longer = memory_format("%s, swap %s of %s", text, bytes_text(swapped), bytes_text(swap));
         free(text);
         text = longer;
     }
@@ -280,8 +281,8 @@ static void load_pressure(view *v, const difference *d)
     for (size_t i = 0; i < 3; i++)
         shares[i] = rate_of(d, find_counter(d, "pressure", "pressure", names[i])) / 1e6;
     add_load(v, "Pressure", fmax(fmax(shares[0], shares[1]), shares[2]),
-             text_format("waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
-                         share_text(shares[1]), share_text(shares[2])));
+             memory_format("waited for CPU %s, memory %s, I/O %s of the time", share_text(shares[0]),
+                           share_text(shares[1]), share_text(shares[2])));
 }
 
 // Sums over the physical devices of a source; unknown when a part is.
@@ -315,8 +316,8 @@ static void load_disks(view *v, const difference *d)
     }
     if (devices)
         add_load(v, "Disks", most,
-                 text_format("read %s, written %s; %s busy %s", bytes_rate(read), bytes_rate(written),
-                             *busiest ? safe(busiest) : "?", share_text(most)));
+                 memory_format("read %s, written %s; %s busy %s", bytes_rate(read), bytes_rate(written),
+                               *busiest ? safe(busiest) : "?", share_text(most)));
 }
 
 static void load_power(view *v, const difference *d)
@@ -325,8 +326,8 @@ static void load_power(view *v, const difference *d)
     double power = sum_of(d, "energy", "energy", &zones) / 1e6; // uJ/s
     if (!zones) return;
     add_load(v, "Power", NAN,
-             isnan(power) ? text_format("? (not readable)")
-                          : text_format("%.1f W in %zu package%s", power, zones, zones > 1 ? "s" : ""));
+             isnan(power) ? memory_format("? (not readable)")
+                          : memory_format("%.1f W in %zu package%s", power, zones, zones > 1 ? "s" : ""));
 }
 
 static void load_job(view *v, const difference *d)
@@ -340,7 +341,7 @@ static void load_job(view *v, const difference *d)
     if (!isnan(cpu)) snprintf(cores, sizeof cores, "%.2f", cpu / 1e6);
     if (!isnan(processes)) snprintf(count, sizeof count, "%.0f", processes);
     add_load(v, "Job", NAN,
-             text_format("%s processes, %s cores busy, %s resident", count, cores, bytes_text(resident)));
+             memory_format("%s processes, %s cores busy, %s resident", count, cores, bytes_text(resident)));
 }
 
 // One line for each GPU: how busy, memory, power, temperature; what its driver does not tell is left out.
@@ -358,14 +359,14 @@ static void load_gpus(view *v, const difference *d)
         if (isnan(busy)) busy = value_of(d, find_counter(d, "gpu", device->name, "busy")) / 100;
         double used = value_of(d, find_counter(d, "gpu", device->name, "memory_used"));
         double total = value_of(d, find_counter(d, "gpu", device->name, "memory_total"));
-        char *text = text_format("%s: %s busy, memory %s of %s", safe(device->name), share_text(busy), bytes_text(used),
-                                 bytes_text(total));
+        char *text = memory_format("%s: %s busy, memory %s of %s", safe(device->name), share_text(busy),
+                                   bytes_text(used), bytes_text(total));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             double value = value_of(d, find_counter(d, "gpu", device->name, parts[k].counter));
             char part[48], *longer;
             if (isnan(value)) continue;
             snprintf(part, sizeof part, parts[k].format, value * parts[k].scale);
-            longer = text_format("%s%s", text, part);
+            longer = memory_format("%s%s", text, part);
             free(text);
             text = longer;
         }
@@ -378,7 +379,7 @@ static void load_self(view *v, const difference *d)
     if (!has_source(d, "self")) return;
     double cpu = rate_of(d, find_counter(d, "self", "netprof", "cpu_time")) / 1e9;
     double memory = value_of(d, find_counter(d, "self", "netprof", "memory_peak"));
-    add_load(v, "netprof", NAN, text_format("%s of one core, %s", share_text(cpu), bytes_text(memory)));
+    add_load(v, "netprof", NAN, memory_format("%s of one core, %s", share_text(cpu), bytes_text(memory)));
 }
 
 // ---- all ----
@@ -394,7 +395,7 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
     const netprof_snapshot *first, *before, *last;
     *out = NULL;
     if (!history_last(h, &first, &before, &last)) return NETPROF_ERR_NOSOURCE;
-    view *v = must(calloc(1, sizeof *v));
+    view *v = memory_calloc(1, sizeof *v);
     netprof_err err = compare(&v->last, before, last, error);
     if (!err) err = compare(&v->window, first, last, error);
     if (!err) err = findings_make(&v->findings, &v->window, set, error);
@@ -403,7 +404,7 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
         return err;
     }
     const char *host = netprof_fact_of(last->schema->facts, last->schema->fact_count, "host");
-    v->host = must(strdup(host ? safe(host) : "?"));
+    v->host = memory_strdup(host ? safe(host) : "?");
     v->wall_ns = last->wall_ns;
     v->elapsed_s = (double)v->last.delta->interval_ns / 1e9;
     v->window_s = (double)v->window.delta->interval_ns / 1e9;

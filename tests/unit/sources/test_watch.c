@@ -257,11 +257,11 @@ static void lines_keep_to_their_width(void **state)
     lines_cell(&l, NORMAL, 6, false, "cdefghij");
     lines_add(&l, NORMAL, "0123456789");
     assert_string_equal(text_of(&l.items[0]),
-                        output_utf8() ? "    abcdefg\u20260123456\u2026" : "    abcdefg~0123456~");
+                        terminal_utf8() ? "    abcdefg\u20260123456\u2026" : "    abcdefg~0123456~");
     assert_int_equal(l.items[0].width, 20);
     lines_begin(&l);
     lines_add(&l, NORMAL, "\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d"); // two columns each
-    if (output_utf8()) assert_true(l.items[1].width <= 20);
+    if (terminal_utf8()) assert_true(l.items[1].width <= 20);
     lines_free(&l);
 }
 
@@ -281,7 +281,7 @@ static void bars_show_a_little_and_never_too_much(void **state)
         lines l = {.width = 80};
         lines_begin(&l);
         lines_bar(&l, NORMAL, 6, rows[i].share);
-        assert_string_equal(text_of(&l.items[0]), output_utf8() ? rows[i].utf8 : rows[i].ascii);
+        assert_string_equal(text_of(&l.items[0]), terminal_utf8() ? rows[i].utf8 : rows[i].ascii);
         assert_int_equal(l.items[0].width, 6);
         lines_free(&l);
     }

@@ -1,6 +1,7 @@
 #include "compare_text.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -144,7 +145,7 @@ static size_t print_class(FILE *to, const comparison *c, comparison_class kind, 
                                      {"WHERE", 0}};
     size_t shown = 0, left_out = 0;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    char *units = must(strdup(""));
+    char *units = memory_strdup("");
     for (size_t i = from; i < end; i++) {
         const comparison_line *line = &c->lines[i];
         if (line->kind != kind) continue;
@@ -155,7 +156,7 @@ static size_t print_class(FILE *to, const comparison *c, comparison_class kind, 
         shown++;
         line_row(t, c, line);
         if (strstr(units, unit_heading(line))) continue;
-        char *longer = text_format("%s%s%s", units, *units ? ", " : "", safe(unit_heading(line)));
+        char *longer = memory_format("%s%s%s", units, *units ? ", " : "", safe(unit_heading(line)));
         free(units);
         units = longer;
     }
@@ -335,10 +336,10 @@ static void print_counts(FILE *to, const comparison *c)
 {
     const comparison_counts *n = &c->counts;
     char *text =
-        text_format("%zu new, %zu gone, %zu changed, %zu within chance or as the traffic, %zu zero on both sides, "
-                    "%zu without a value on a side.",
-                    n->states[COMPARISON_NEW], n->states[COMPARISON_GONE], n->states[COMPARISON_CHANGED],
-                    n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
+        memory_format("%zu new, %zu gone, %zu changed, %zu within chance or as the traffic, %zu zero on both sides, "
+                      "%zu without a value on a side.",
+                      n->states[COMPARISON_NEW], n->states[COMPARISON_GONE], n->states[COMPARISON_CHANGED],
+                      n->states[COMPARISON_SAME], n->states[COMPARISON_ZERO], n->states[COMPARISON_UNKNOWN]);
     heading(to, "Counters");
     fputs("  ", to);
     print_folded(to, text, 2);

@@ -2,6 +2,7 @@
 #include "diff_output.h"
 #include "cli/output.h"
 #include "summary.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,7 +139,7 @@ static json_object *counters_json(const diff_view *view, const size_t *rows, siz
 static json_object *selected_json(const diff_view *view, difference_query query)
 {
     query.groups = view->groups;
-    size_t count, *rows = must(difference_select(view->difference, &query, &count));
+    size_t count, *rows = memory_check(difference_select(view->difference, &query, &count));
     json_object *list = counters_json(view, rows, count);
     free(rows);
     return list;
@@ -182,7 +183,7 @@ static json_object *groups_json(const diff_view *view)
         difference_table table_ = {0};
         netprof_error error;
         if (view->groups && !(view->groups >> i & 1)) continue;
-        if (difference_table_of_group(view->difference, i, &table_, &error)) must(NULL);
+        if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
         if (table_.column_count) {
             json_object *o = json_object_new_object();
             json_text(o, "group", g->name);
@@ -200,7 +201,7 @@ static json_object *important_json(const diff_view *view)
 {
     difference_table table_ = {0};
     netprof_error error;
-    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) must(NULL);
+    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) memory_exhausted();
     json_object *list = table_json(view, &table_);
     difference_table_free(&table_);
     return list;
@@ -210,8 +211,8 @@ static json_object *sums_json(const diff_view *view, size_t top)
 {
     difference_query query = {.groups = view->groups, .clock = DIFFERENCE_WITH_CLOCK};
     json_object *list = json_object_new_array();
-    size_t row_count, *rows = must(difference_select(view->difference, &query, &row_count)), count;
-    difference_sum *sums = must(difference_sums(view->difference, rows, row_count, top, &count));
+    size_t row_count, *rows = memory_check(difference_select(view->difference, &query, &row_count)), count;
+    difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
     for (size_t i = 0; i < count; i++) {
         json_object *o = json_object_new_object();
         json_text(o, "counter", sums[i].name);
@@ -236,7 +237,7 @@ static json_object *balance_json(const diff_view *view)
     const netprof_device *devices = view->difference->delta->schema->devices;
     json_object *list = json_object_new_array();
     size_t count;
-    difference_balance *rows = must(difference_balances(view->difference, &count));
+    difference_balance *rows = memory_check(difference_balances(view->difference, &count));
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &rows[i];
         json_object *o = json_object_new_object();

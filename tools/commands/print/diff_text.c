@@ -2,6 +2,7 @@
 #include "diff_output.h"
 #include "cli/output.h"
 #include "summary.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -125,7 +126,7 @@ static void print_balance(const diff_view *view)
     const difference *d = view->difference;
     const netprof_device *devices = d->delta->schema->devices;
     size_t count;
-    difference_balance *list = must(difference_balances(d, &count));
+    difference_balance *list = memory_check(difference_balances(d, &count));
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         const difference_balance *b = &list[i];
@@ -181,7 +182,7 @@ static size_t print_sums(const diff_view *view, const size_t *rows, size_t row_c
                                      {"MEANING", COLUMN_WRAP | COLUMN_LEAN}};
     size_t count, left_out = 0; // in a short text only leading units stand; errors have a list of their own
     const char *unit = NULL;
-    difference_sum *sums = must(difference_sums(view->difference, rows, row_count, top, &count));
+    difference_sum *sums = memory_check(difference_sums(view->difference, rows, row_count, top, &count));
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         if (leading && !catalog_unit_is_leading(sums[i].unit)) {
@@ -207,7 +208,7 @@ static void print_troubles(const diff_view *view)
 static void print_changed(const diff_view *view, difference_clock clock, size_t top, bool leading, const char *title)
 {
     difference_query query = {.clock = clock, .groups = view->groups};
-    size_t count, *rows = must(difference_select(view->difference, &query, &count));
+    size_t count, *rows = memory_check(difference_select(view->difference, &query, &count));
     if (print_sums(view, rows, count, top, leading, title))
         printf("... and other units; --all shows them, --top N the largest of each device\n");
     free(rows);
@@ -241,12 +242,12 @@ static void print_device_table(const diff_view *view, const difference_table *ta
                                const char *title)
 {
     const difference *d = view->difference;
-    column *columns = must(calloc(table_->column_count + 2, sizeof *columns));
-    char **titles = must(calloc(table_->column_count + 1, sizeof *titles));
+    column *columns = memory_calloc(table_->column_count + 2, sizeof *columns);
+    char **titles = memory_calloc(table_->column_count + 1, sizeof *titles);
     size_t left_out = 0;
     columns[0] = (column){"COUNTER", 0};
     for (size_t c = 0; c < table_->column_count; c++) {
-        titles[c] = must(strdup(safe(d->delta->schema->devices[table_->devices[c]].name)));
+        titles[c] = memory_strdup(safe(d->delta->schema->devices[table_->devices[c]].name));
         columns[c + 1] = (column){titles[c], COLUMN_RIGHT};
     }
     columns[table_->column_count + 1] = (column){"UNIT", 0};
@@ -282,7 +283,7 @@ static void print_important(const diff_view *view)
 {
     difference_table table_ = {0};
     netprof_error error;
-    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) must(NULL);
+    if (difference_table_of_marks(view->difference, "cxi", CATALOG_IMPORTANT, &table_, &error)) memory_exhausted();
     if (table_.column_count) print_device_table(view, &table_, !view->all, "Key counters of Cassini NICs");
     difference_table_free(&table_);
 }
@@ -294,9 +295,9 @@ static void print_groups(const diff_view *view)
         difference_table table_ = {0};
         netprof_error error;
         if (view->groups && !(view->groups >> i & 1)) continue;
-        if (difference_table_of_group(view->difference, i, &table_, &error)) must(NULL);
+        if (difference_table_of_group(view->difference, i, &table_, &error)) memory_exhausted();
         if (table_.column_count) {
-            char *title = text_format("%s: %s.", g->name, g->description);
+            char *title = memory_format("%s: %s.", g->name, g->description);
             print_device_table(view, &table_, !view->groups, title);
             free(title);
         }
@@ -313,7 +314,7 @@ static void print_gauges(const diff_view *view)
     const difference *d = view->difference;
     const netprof_delta *delta = d->delta;
     difference_query query = {.kinds = DIFFERENCE_GAUGES, .clock = DIFFERENCE_WITH_CLOCK, .groups = view->groups};
-    size_t count, *rows = must(difference_select(d, &query, &count));
+    size_t count, *rows = memory_check(difference_select(d, &query, &count));
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t k = 0; k < shown; k++) {
@@ -362,7 +363,7 @@ static void print_quality(const diff_view *view)
                               .groups = view->groups,
                               .flags = ~plain,
                               .unchanged = true};
-    size_t found, count = 0, *rows = must(difference_select(d, &query, &found));
+    size_t found, count = 0, *rows = memory_check(difference_select(d, &query, &found));
     for (size_t k = 0; k < found; k++) // what was not asked for is no surprise
         if (view->all || !is_skipped(delta, rows[k])) rows[count++] = rows[k];
     size_t shown = view->all || count <= SHOWN ? count : SHOWN;

@@ -2,6 +2,7 @@
 #include "job_text.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,8 +114,8 @@ static void print_folded(FILE *to, const char *text, size_t indent)
 static const char *shown_text(const char *text)
 {
     static const char apostrophe[] = "\xE2\x80\x99";
-    if (output_utf8() || !strstr(text, apostrophe)) return safe(text);
-    char *plain = must(strdup(text)), *at;
+    if (terminal_utf8() || !strstr(text, apostrophe)) return safe(text);
+    char *plain = memory_strdup(text), *at;
     while ((at = strstr(plain, apostrophe))) {
         *at = '\'';
         memmove(at + 1, at + 3, strlen(at + 3) + 1);
@@ -150,29 +151,29 @@ static const char *fact_of(const job_report *job, const char *key)
 static void print_job(FILE *to, const job_report *job)
 {
     static const char *const keys[] = {"job_user", "job_account", "job_partition"};
-    char length[48], *text = must(strdup(""));
+    char length[48], *text = memory_strdup("");
     if (*job->job_id || *job->job_name) {
         free(text);
-        text = text_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "",
-                           job->job_name);
+        text = memory_format("job%s%s%s%s, ", *job->job_id ? " " : "", job->job_id, *job->job_name ? " " : "",
+                             job->job_name);
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = fact_of(job, keys[i]);
         if (!value) continue;
-        char *longer = text_format("%s%s, ", text, value);
+        char *longer = memory_format("%s%s, ", text, value);
         free(text);
         text = longer;
     }
-    char *line = text_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
-                             number_time(job->begin_ns), job_length_text(length, sizeof length, job->end_s));
+    char *line = memory_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
+                               number_time(job->begin_ns), job_length_text(length, sizeof length, job->end_s));
     print_folded(to, safe(line), 0);
     free(line);
     free(text);
     const char *ran = fact_of(job, "command"), *exit_status = fact_of(job, "exit_status"), *by = fact_of(job, "signal");
     if (!ran) return;
-    line = by            ? text_format("command %s, ended by signal %s", ran, by)
-           : exit_status ? text_format("command %s, exit status %s", ran, exit_status)
-                         : text_format("command %s", ran);
+    line = by            ? memory_format("command %s, ended by signal %s", ran, by)
+           : exit_status ? memory_format("command %s, exit status %s", ran, exit_status)
+                         : memory_format("command %s", ran);
     // A long command line is cut: the files have it.
     if (strlen(line) > 2 * WIDTH) strcpy(line + 2 * WIDTH - 3, "...");
     print_folded(to, safe(line), 0);
@@ -322,14 +323,14 @@ static void print_regions(FILE *to, const job_report *job, bool all)
                                      {"TIME PER RANK", COLUMN_RIGHT},
                                      {"OWN SHARE", COLUMN_RIGHT}};
     const regions *x = &job->regions;
-    bool *done = must(calloc(x->node_count + 1, sizeof *done));
+    bool *done = memory_calloc(x->node_count + 1, sizeof *done);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t row = 0; row < x->node_count && (all || row < SHOWN); row++) {
         size_t most = REGIONS_NONE;
         for (size_t i = 0; i < x->node_count; i++)
             if (!done[i] && (most == REGIONS_NONE || x->nodes[i].own_share > x->nodes[most].own_share)) most = i;
         done[most] = true;
-        char *path = must(regions_path(x, most));
+        char *path = memory_check(regions_path(x, most));
         table_cell(t, PLAIN, path);
         free(path);
         table_cell(t, PLAIN, number_exact(x->nodes[most].cell_count));
@@ -427,7 +428,7 @@ static void print_findings(FILE *to, const job_report *job)
         const job_finding *x = &job->findings[i];
         putc('\n', to);
         print_severity(to, x->severity);
-        char *text = text_format("%s: %s", x->rule, x->claim);
+        char *text = memory_format("%s: %s", x->rule, x->claim);
         print_folded(to, safe(text), 10);
         free(text);
         fprintf(to, "%10sthreshold: %.4g%s%s (%s)\n", "", x->threshold, *x->unit ? " " : "", safe(x->unit),
@@ -442,11 +443,11 @@ static void print_foot(FILE *to, const job_report *job)
 {
     char interval[48],
         *every = isnan(job->interval_s)
-                     ? must(strdup(""))
-                     : text_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
-    char *text =
-        text_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples, (unsigned long long)job->expected,
-                    every, job->clock_text, job->damaged ? "; files are missing or damaged" : "");
+                     ? memory_strdup("")
+                     : memory_format(" every %s", job_length_text(interval, sizeof interval, job->interval_s));
+    char *text = memory_format("%llu of %llu samples%s; %s%s", (unsigned long long)job->samples,
+                               (unsigned long long)job->expected, every, job->clock_text,
+                               job->damaged ? "; files are missing or damaged" : "");
     putc('\n', to);
     print_folded(to, safe(text), 0);
     free(text);

@@ -1,6 +1,7 @@
 #include "nccl_print.h"
 
 #include "cli/output.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static void print_collectives(const nccl *n, bool all)
                                      {"bus GB/s", COLUMN_RIGHT},
                                      {"rank mean GB/s", COLUMN_RIGHT},
                                      {"of peak", COLUMN_RIGHT | COLUMN_LEAN}};
-    const nccl_kind **order = must(malloc((n->kind_count + 1) * sizeof *order));
+    const nccl_kind **order = memory_alloc((n->kind_count + 1) * sizeof *order);
     if (n->kind_count)
         heading(stdout, "Collectives: wire, or waiting? (wire: shortest time of all ranks; skew: longest - shortest)");
     for (size_t i = 0; i < n->kind_count; i++)
@@ -146,7 +147,7 @@ static void print_late(const nccl *n, bool all)
                                      {"cost s", COLUMN_RIGHT},
                                      {"waited s", COLUMN_RIGHT},
                                      {"behind median us", COLUMN_RIGHT}};
-    const nccl_process **order = must(malloc((n->process_count + 1) * sizeof *order));
+    const nccl_process **order = memory_alloc((n->process_count + 1) * sizeof *order);
     size_t count = 0;
     for (size_t i = 0; i < n->process_count; i++)
         if (n->processes[i].waiting.records) order[count++] = &n->processes[i];

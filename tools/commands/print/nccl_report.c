@@ -1,6 +1,8 @@
 #include "nccl_report.h"
 
 #include "cli/common.h"
+#include "cli/helper_program.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -13,7 +15,7 @@ extern char **environ;
 int nccl_report_make(const char *saved, const char *report)
 {
     char *program = helper_program("netprof-report");
-    char *copies[] = {must(strdup(report)), must(strdup(saved))};
+    char *copies[] = {memory_strdup(report), memory_strdup(saved)};
     char *words[] = {"netprof-report", "-o", copies[0], copies[1], NULL};
     pid_t child;
     int status = 0, code = EXIT_DONE;

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 #include "regions_output.h"
 #include "summary.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -259,7 +260,7 @@ static json_object *node_json(const regions_view *view, size_t number)
 static json_object *path_json(const regions *job, size_t node)
 {
     if (node == REGIONS_NONE) return NULL;
-    char *path = must(regions_path(job, node));
+    char *path = memory_check(regions_path(job, node));
     json_object *o = json_string(path);
     free(path);
     return o;

@@ -1,7 +1,9 @@
+#define _GNU_SOURCE // qsort_r
 // netprof regions for people: the verdict, the regions, one rank, one region closely.
 #include "cli/output.h"
 #include "regions_output.h"
 #include "summary.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +68,7 @@ static void name_cell(table *t, const regions_node *n)
 {
     enum { DEEPEST = 12 };
     int depth = n->depth > DEEPEST ? DEEPEST : (int)n->depth;
-    char *text = text_format("%*s%s%s", 2 * depth, "", n->depth > DEEPEST ? "... " : "", n->name);
+    char *text = memory_format("%*s%s%s", 2 * depth, "", n->depth > DEEPEST ? "... " : "", n->name);
     table_cell(t, PLAIN, text);
     free(text);
 }
@@ -350,12 +352,11 @@ static void print_durations(const regions_node *n, FILE *to)
     print_quantiles(n, buckets, to);
 }
 
-static const regions_node *compared_node; // for qsort
-
-static int compare_cells(const void *a, const void *b)
+static int compare_cells(const void *a, const void *b, void *cells)
 {
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    uint64_t x = compared_node->cells[i].sums.inclusive_ns, y = compared_node->cells[k].sums.inclusive_ns;
+    uint64_t x = ((const regions_cell *)cells)[i].sums.inclusive_ns,
+             y = ((const regions_cell *)cells)[k].sums.inclusive_ns;
     return x > y ? -1 : x < y ? 1 : i < k ? -1 : i > k;
 }
 
@@ -370,11 +371,10 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
                                      {"OVER MEDIAN", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"PER CALL", COLUMN_RIGHT | COLUMN_LEAN},
                                      {"LONGEST CALL", COLUMN_RIGHT | COLUMN_LEAN}};
-    size_t *order = must(malloc((n->cell_count + 1) * sizeof *order));
+    size_t *order = memory_alloc((n->cell_count + 1) * sizeof *order);
     for (size_t i = 0; i < n->cell_count; i++)
         order[i] = i;
-    compared_node = n;
-    qsort(order, n->cell_count, sizeof *order, compare_cells);
+    qsort_r(order, n->cell_count, sizeof *order, compare_cells, n->cells);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", time_text(n->median_ns), time_text(n->mean_ns),
             n->max_over_mean);
@@ -449,8 +449,8 @@ static void print_counters(const regions_view *view, const regions_node *n, FILE
     difference_query query = {.top = 0};
     size_t count;
     if (!x) return;
-    if (regions_counters_make(&c, view->job, n, x, &error)) must(NULL);
-    size_t *rows = must(difference_select(&c.d, &query, &count));
+    if (regions_counters_make(&c, view->job, n, x, &error)) memory_exhausted();
+    size_t *rows = memory_check(difference_select(&c.d, &query, &count));
     const netprof_schema *schema = c.d.delta->schema;
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {

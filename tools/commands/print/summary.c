@@ -1,4 +1,5 @@
 #include "summary.h"
+#include "analysis/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 size_t *summary_troubles(const difference *d, size_t *count)
 {
     difference_query query = {0};
-    size_t n, kept = 0, *rows = must(difference_select(d, &query, &n));
+    size_t n, kept = 0, *rows = memory_check(difference_select(d, &query, &n));
     for (size_t i = 0; i < n; i++)
         if (traffic_is_trouble(d, rows[i])) rows[kept++] = rows[i];
     *count = kept;
@@ -16,7 +17,7 @@ size_t *summary_troubles(const difference *d, size_t *count)
 
 traffic *summary_traffic(const difference *d)
 {
-    return must(traffic_make(d));
+    return memory_check(traffic_make(d));
 }
 
 // ---- text ----
@@ -59,5 +60,5 @@ const char *rate_text(const difference_row *row)
 json_object *delta_json(const difference_row *row)
 {
     if (!row->negative) return json_u64(row->magnitude);
-    return must(json_object_new_double_s(-(double)row->magnitude, delta_text(row)));
+    return memory_check(json_object_new_double_s(-(double)row->magnitude, delta_text(row)));
 }

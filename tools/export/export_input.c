@@ -1,8 +1,9 @@
 #define _POSIX_C_SOURCE 200809L // strdup
-#include "input.h"
+#include "export_input.h"
 
 #include "export.h"
 #include "cli/inputs.h"
+#include "analysis/base/memory.h"
 #include "analysis/regions/regions.h"
 
 #include <stdlib.h>
@@ -87,15 +88,15 @@ int input_walk(struct export_input *in, const input_visitor *visitor)
 static void look_at_fact(void *user, const netprof_fact *fact)
 {
     struct export_input *in = user;
-    in->facts = must(realloc(in->facts, (in->fact_count + 1) * sizeof *in->facts));
-    in->facts[in->fact_count++] = (netprof_fact){must(strdup(fact->key)), must(strdup(fact->value))};
+    in->facts = memory_realloc(in->facts, (in->fact_count + 1) * sizeof *in->facts);
+    in->facts[in->fact_count++] = (netprof_fact){memory_strdup(fact->key), memory_strdup(fact->value)};
 }
 
 static void look_at_snapshot(void *user, const netprof_snapshot *s)
 {
     struct export_input *in = user;
     netprof_snapshot *to = in->snapshots++ ? &in->last : &in->first;
-    if (netprof_snapshot_copy(to, s, NULL)) must(NULL);
+    if (netprof_snapshot_copy(to, s, NULL)) memory_exhausted();
     if (in->snapshots == 1) in->begin_ns = s->wall_ns;
     in->end_ns = s->wall_ns;
 }
@@ -123,8 +124,8 @@ static void find_host(struct export_input *in)
 {
     const char *host = fact_of(in, "host"), *node = fact_of(in, "node");
     if (!host && in->file->kept) host = in->file->set.runs[in->part].host;
-    in->host = must(strdup(host ? host : ""));
-    in->node = must(strdup(node && *node ? node : in->host));
+    in->host = memory_strdup(host ? host : "");
+    in->node = memory_strdup(node && *node ? node : in->host);
 }
 
 static int look(struct export_input *in, const input_visitor *v)

@@ -1,7 +1,9 @@
 // netprof-export: snapshots, series, regions and findings as tables for other programs.
 #include "cli/command.h"
-#include "export.h"
+#include "export_formats.h"
 #include "cli/output.h"
+#include "cli/nearest.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ static char *output, *format_name, *what_text, *table_name, *rules_path, *names;
 static char **include, **exclude;
 
 static const struct poptOption options[] = {
-    {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", "csv|json|sqlite|hdf5|parquet"},
+    {"to", 0, POPT_ARG_STRING, &format_name, 0, "the format", EXPORT_FORMAT_NAMES},
     {"output", 'o', POPT_ARG_STRING, &output, 0,
      "the file; with CSV and Parquet a directory with a file for each table", "OUT"},
     {"what", 0, POPT_ARG_STRING, &what_text, 0, "only this (all), several by commas",
@@ -36,7 +38,7 @@ static const char **globs(char **lists)
     size_t count = 0;
     for (size_t i = 0; lists && lists[i]; i++) {
         for (char *word = strtok(lists[i], ","); word; word = strtok(NULL, ",")) {
-            all = must(realloc(all, (count + 2) * sizeof *all));
+            all = memory_realloc(all, (count + 2) * sizeof *all);
             all[count++] = word;
             all[count] = NULL;
         }
@@ -81,17 +83,26 @@ static int check_table(const export_options *o)
         if (export_table_what((export_id)i) & o->what) return EXIT_DONE;
         return fail_usage("--table: %s is no table of --what %s", table_name, safe(what_text));
     }
-    const char *near = nearest(table_name, known);
-    return fail_usage("--table: %s: no such table%s%s%s", safe(table_name), near ? "; did you mean '" : "",
-                      near ? near : "", near ? "'?" : "");
+    return fail_usage("--table: %s: no such table%s", safe(table_name), nearest_hint(table_name, known));
+}
+
+static bool choose_format(export_options *o)
+{
+    o->driver = format_name ? export_format_named(format_name) : NULL;
+    if (o->driver) return true;
+    char *formats = export_format_list();
+    if (format_name)
+        fail_usage("--to: %s: expected %s", safe(format_name), formats);
+    else
+        fail_usage("expected --to %s", formats);
+    free(formats);
+    return false;
 }
 
 static int check_options(export_options *o, size_t count)
 {
     if (!count) return fail_usage("expected FILE...");
-    if (!format_name) return fail_usage("expected --to csv, json, sqlite, hdf5 or parquet");
-    o->driver = export_driver_named(format_name);
-    if (!o->driver) return fail_usage("--to: %s: expected csv, json, sqlite, hdf5 or parquet", safe(format_name));
+    if (!choose_format(o)) return EXIT_USAGE;
     if (!output) return fail_usage("expected -o OUT");
     if (!find_what(&o->what)) return EXIT_USAGE;
     o->path = output;

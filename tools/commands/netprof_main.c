@@ -2,6 +2,9 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/helper_program.h"
+#include "cli/nearest.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +45,7 @@ static const command *find_command(const char *name)
     return NULL;
 }
 
-static const char *nearest_command(const char *name)
+static const char *command_hint(const char *name)
 {
     const char *names[2 * COMMAND_COUNT + HELPER_COUNT + 2] = {"help"};
     size_t n = 1;
@@ -52,14 +55,14 @@ static const char *nearest_command(const char *name)
         names[n++] = commands[i]->name;
         if (commands[i]->alias) names[n++] = commands[i]->alias;
     }
-    return nearest(name, names);
+    return nearest_hint(name, names);
 }
 
 // As git does: netprof-NAME beside this program, else in PATH. Returns when there is none.
 static void start_helper(const char *name, char **argv)
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_")]) return;
-    char *program = text_format("netprof-%s", name), *path = helper_program(program);
+    char *program = memory_format("netprof-%s", name), *path = helper_program(program);
     argv[0] = program;
     execvp(path, argv);
     if (errno != ENOENT && errno != ENOTDIR) fail(EXIT_FILE, "%s: %s", program, strerror(errno));
@@ -106,9 +109,7 @@ static int help(const char *name)
         return output_close();
     }
     if (!c) {
-        const char *near = nearest_command(name);
-        return fail_usage("help: %s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "",
-                          near ? near : "", near ? "'?" : "");
+        return fail_usage("help: %s: no such command%s", safe(name), command_hint(name));
     }
     command_help(c, stdout);
     return output_close();
@@ -145,10 +146,8 @@ static int unknown_command(const char *name)
         if (strcmp(helpers[i].name, name) == 0)
             return fail(EXIT_USAGE, "%s: the program netprof-%s is not installed here; %s", name, name,
                         helpers[i].needs);
-    const char *near = nearest_command(name);
     if (name[0] == '-') return fail_usage("%s: unknown option", safe(name));
-    return fail_usage("%s: no such command%s%s%s", safe(name), near ? "; did you mean '" : "", near ? near : "",
-                      near ? "'?" : "");
+    return fail_usage("%s: no such command%s", safe(name), command_hint(name));
 }
 
 int main(int argc, char **argv)

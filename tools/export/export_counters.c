@@ -1,9 +1,10 @@
 // Snapshots, differences over time, and findings of the files, as tables.
 #define _POSIX_C_SOURCE 200809L // strdup
 #include "export.h"
+#include "analysis/base/memory.h"
 #include "analysis/rules/findings.h"
 #include "export_differences.h"
-#include "input.h"
+#include "export_input.h"
 #include "cli/inputs.h"
 #include "export_catalog.h"
 #include "analysis/nsys/nsys.h"
@@ -64,13 +65,13 @@ static void put_run(feed *f)
 // The first time that this name is seen in the file.
 static bool is_new(feed *f, char *key)
 {
-    size_t *place = must(lookup_put(&f->told, 0, key));
+    size_t *place = memory_check(lookup_put(&f->told, 0, key));
     if (*place != LOOKUP_NONE) {
         free(key);
         return false;
     }
     *place = f->told_count;
-    f->told_keys = must(realloc(f->told_keys, (f->told_count + 1) * sizeof *f->told_keys));
+    f->told_keys = memory_realloc(f->told_keys, (f->told_count + 1) * sizeof *f->told_keys);
     f->told_keys[f->told_count++] = key;
     return true;
 }
@@ -90,7 +91,7 @@ static void put_sources(feed *f, const netprof_schema *s)
 {
     for (size_t i = 0; i < s->source_count; i++) {
         const netprof_source_state *x = &s->sources[i];
-        if (!is_new(f, text_format("source\x1f%s", x->name))) continue;
+        if (!is_new(f, memory_format("source\x1f%s", x->name))) continue;
         ROW(f, EXPORT_SOURCES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(x->name),
             cell_text(netprof_status_name(x->status)), x->sys_errno ? cell_i64(x->sys_errno) : cell_none(),
             cell_text(x->path), cell_u64(x->device_count));
@@ -102,7 +103,7 @@ static void put_device(feed *f, const netprof_schema *s, const netprof_device *d
     size_t wanted = 0;
     for (uint32_t i = 0; i < d->count; i++)
         wanted += f->known.counters[d->first + i].wanted;
-    if ((d->count && !wanted) || !is_new(f, text_format("device\x1f%s\x1f%s", d->source, d->name))) return;
+    if ((d->count && !wanted) || !is_new(f, memory_format("device\x1f%s\x1f%s", d->source, d->name))) return;
     ROW(f, EXPORT_DEVICES, cell_u64(f->in->run), cell_text(f->in->host), cell_text(d->source), cell_text(d->name),
         d->identity ? cell_u64(d->identity) : cell_none(), flag_cell(d->flags & NETPROF_DEVICE_PHYSICAL),
         flag_cell(d->flags & NETPROF_DEVICE_VIRTUAL), flag_cell(series_repeats(s, d)), cell_u64(d->count));
@@ -111,7 +112,7 @@ static void put_device(feed *f, const netprof_schema *s, const netprof_device *d
 
 static void put_counter(feed *f, const netprof_counter *c, const known_counter *k)
 {
-    if (!k->wanted || !is_new(f, text_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name))) return;
+    if (!k->wanted || !is_new(f, memory_format("counter\x1f%s\x1f%s\x1f%s", k->source, k->device, k->name))) return;
     ROW(f, EXPORT_COUNTERS, cell_u64(f->in->run), cell_text(f->in->host), cell_text(k->source), cell_text(k->device),
         cell_text(k->name), cell_text(k->unit), cell_text(k->kind), c->width ? cell_u64(c->width) : cell_none(),
         flag_cell(k->is_signed), flag_cell(c->flags & NETPROF_SATURATES), flag_cell(c->flags & NETPROF_FAST),
@@ -123,7 +124,7 @@ static void meet_schema(feed *f, const netprof_schema *s)
 {
     if (!known_of(&f->known, s, f->o)) return;
     if (f->o->wide) wide_assign(&f->wide, &f->known);
-    if (is_new(f, must(strdup("node")))) put_facts(f, "node", NULL, NULL, s->facts, s->fact_count);
+    if (is_new(f, memory_strdup("node"))) put_facts(f, "node", NULL, NULL, s->facts, s->fact_count);
     put_sources(f, s);
     for (size_t i = 0; i < s->device_count; i++)
         put_device(f, s, &s->devices[i]);
@@ -407,7 +408,7 @@ static int survey(feed *f, struct export_input *files, size_t count)
         known_free(&f->known);
     }
     size_t columns = f->wide.values.table.column_count, others = f->wide.rates.table.column_count;
-    f->cells = must(calloc(columns > others ? columns : others, sizeof *f->cells));
+    f->cells = memory_calloc(columns > others ? columns : others, sizeof *f->cells);
     export_begin(f->to, EXPORT_VALUES_WIDE, &f->wide.values.table);
     export_begin(f->to, EXPORT_RATES_WIDE, &f->wide.rates.table);
     export_begin(f->to, EXPORT_MISSING, export_table_of(EXPORT_MISSING));
@@ -463,7 +464,7 @@ typedef struct opened {
 
 static int open_part(opened *all, input_file *file, size_t part, bool listed)
 {
-    all->inputs = must(realloc(all->inputs, (all->input_count + 1) * sizeof *all->inputs));
+    all->inputs = memory_realloc(all->inputs, (all->input_count + 1) * sizeof *all->inputs);
     struct export_input *in = &all->inputs[all->input_count];
     int code = input_open(in, file, part);
     all->damaged |= !in->complete;
@@ -508,15 +509,15 @@ static int open_directory(opened *all, const export_sink *sink, const char *path
 static int open_all(opened *all, const export_sink *sink, const char **paths, size_t count)
 {
     int code = EXIT_DONE;
-    size_t *firsts = must(calloc(count + 1, sizeof *firsts)); // in the listing, for each path
+    size_t *firsts = memory_calloc(count + 1, sizeof *firsts); // in the listing, for each path
     for (size_t i = 0; i < count && !code; i++) {
         firsts[i] = all->paths.count;
         if (listing_is_directory(paths[i])) code = inputs_list(&all->paths, paths[i]);
     }
     firsts[count] = all->paths.count;
-    all->files = must(calloc(count + all->paths.count + 1, sizeof *all->files));
-    all->regions = must(calloc(count + all->paths.count + 1, sizeof *all->regions));
-    all->programs = must(calloc(count + all->paths.count + 1, sizeof *all->programs));
+    all->files = memory_calloc(count + all->paths.count + 1, sizeof *all->files);
+    all->regions = memory_calloc(count + all->paths.count + 1, sizeof *all->regions);
+    all->programs = memory_calloc(count + all->paths.count + 1, sizeof *all->programs);
     for (size_t i = 0; i < count && !code && !export_failed(sink); i++)
         code = listing_is_directory(paths[i])
                    ? open_directory(all, sink, paths[i], firsts[i], firsts[i + 1] - firsts[i])

@@ -10,6 +10,7 @@
 #include "measure/record.h"
 #include "screen.h"
 #include "view.h"
+#include "analysis/base/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -70,7 +71,7 @@ static void set_trouble(watch *w, char *text)
 
 static char *trouble_text(const netprof_error *error)
 {
-    return text_format("%s%s%s", *error->path ? safe(error->path) : "", *error->path ? ": " : "", error_text(error));
+    return memory_format("%s%s%s", *error->path ? safe(error->path) : "", *error->path ? ": " : "", error_text(error));
 }
 
 static void take(watch *w)
@@ -80,7 +81,7 @@ static void take(watch *w)
     if (w->file)
         err = follow_look(w->file, take_history, w, &error);
     else if (!(err = netprof_take(w->np, &w->snapshot, w->set, &error)) && !take_history(w, &w->snapshot))
-        must(NULL);
+        memory_exhausted();
     set_trouble(w, err ? trouble_text(&error) : NULL);
 }
 
@@ -286,7 +287,7 @@ static void loop(watch *w)
 static int open_input(watch *w)
 {
     if (w->path) {
-        w->file = must(follow_open(w->path));
+        w->file = memory_check(follow_open(w->path));
         netprof_error error;
         // Said at once, before the screen is taken; a recorder that starts a moment later is no use of a wrong name.
         return follow_look(w->file, take_history, w, &error) ? fail_error(w->path, &error) : EXIT_DONE;
