@@ -2,8 +2,9 @@
 // value has either a number or a reason. The input is split at bytes 0xff; the first piece is a list of events, each
 // other one the content of a file.
 #define _GNU_SOURCE
-#include "sources/gpu/gpu.h"
+#include "sources/gpu/gpu_nvml.h"
 #include "sources/perf/perf.h"
+#include "sources/sources.h"
 #include "expect.h"
 
 #include <errno.h>

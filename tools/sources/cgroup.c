@@ -5,9 +5,10 @@
 // the group's own and those above it. Of Slurm's groups the job's is taken, not the step's or task's below it: what was
 // given to the job stands there.
 #define _GNU_SOURCE
+#include "cgroup.h"
 #include "cpulist.h"
 #include "membership.h"
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

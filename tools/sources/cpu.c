@@ -1,7 +1,7 @@
 // CPU time of the node, by /proc/stat: ticks of 1/sysconf(_SC_CLK_TCK) s, usually 10 ms, given in microseconds.
 // iowait may go backwards (kernel: Documentation/filesystems/proc.rst); such a step shows as a reset.
 #define _GNU_SOURCE
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

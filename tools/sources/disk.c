@@ -1,6 +1,6 @@
 // Whole disks by /proc/diskstats (kernel: Documentation/admin-guide/iostats.rst). Sectors are 512 bytes whatever the
 // disk; partitions, RAM disks and unused loop devices are left out: their bytes are those of a disk, or none.
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

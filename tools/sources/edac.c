@@ -1,6 +1,6 @@
 // Errors that the memory controllers corrected, or could not correct (kernel: Documentation/admin-guide/ras.rst): one
 // device for each controller, its sums, and those of each of its DIMMs. Writing reset_counters clears them all.
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 // often than it wraps. Since 2020 energy_uj is readable by root alone unless the site relaxes that; the power limits of
 // a zone (constraint_0_name "long_term", _power_limit_uw) are everybody's to read.
 #define _GNU_SOURCE
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

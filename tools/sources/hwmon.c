@@ -2,7 +2,7 @@
 // from boot to boot: a device is named by its driver and the bus address behind it. Reading a sensor may take
 // milliseconds and fail for a moment; nothing here is in the fast set.
 #define _GNU_SOURCE
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <libgen.h>

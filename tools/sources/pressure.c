@@ -1,6 +1,6 @@
 // Pressure stall information (kernel: Documentation/accounting/psi.rst): microseconds in which some or all tasks
 // waited for CPU, memory, I/O or interrupts.
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <stdio.h>

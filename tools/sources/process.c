@@ -14,7 +14,7 @@
 // those of the process that came nearest to its limit so far.
 #define _GNU_SOURCE
 #include "cpulist.h"
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // What recording itself costs: CPU time and memory of this process.
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 #include "sources.h"
 
-#include "sources_private.h"
+#include "sources_makers.h"
 
 #include <string.h>
 

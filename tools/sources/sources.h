@@ -1,26 +1,8 @@
-// The sources of a node and a job beside the network's, which are in netprof.h: each a file of its own here.
+// The sources of a node and a job, each in a file of its own in this folder; those of the network are in netprof.h.
 #ifndef TOOLS_SOURCES_H
 #define TOOLS_SOURCES_H
 
-#include "netprof.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
-
-// All zero: no job is known, the node alone. Kept by the sources: it must live as long as the context, and its list
-// of processes may change between readings.
-typedef struct sources_job {
-    const pid_t *pids; // roots of the job's process tree
-    size_t pid_count;
-    bool expected;      // processes will come: the job is listed before it has one
-    bool elsewhere;     // ... and this process is none of them: its control group is not the job's
-    bool adopted;       // children of this process belong to the job ...
-    pid_t stranger;     // ... but for this one (0: none)
-    size_t *living;     // NULL, or where a reading puts how many processes of the job it saw that had not ended
-    const char *cgroup; // path of a control group below its mount, or NULL: that of the first pid
-    bool per_cpu;       // a device for each CPU
-    const char *perf;   // performance events and groups, by commas; NULL: the usual ones
-} sources_job;
+#include "sources_job.h"
 
 typedef struct sources_entry {
     const char *name;    // as --sources takes it
@@ -29,7 +11,7 @@ typedef struct sources_entry {
     netprof_err (*add)(netprof *np, const sources_job *job, netprof_error *error);
 } sources_entry;
 
-// NULL behind the last.
+// NULL after the last.
 const sources_entry *sources_at(size_t index);
 const sources_entry *sources_find(const char *name);
 

@@ -11,7 +11,9 @@
 
 #include <unistd.h>
 
-#include "sources/gpu/gpu.h"
+#include "sources/gpu/gpu_amd.h"
+#include "sources/gpu/gpu_ze.h"
+#include "sources/perf/perf.h"
 #include "source_bench.h"
 
 #include <errno.h>

@@ -12,7 +12,9 @@
 
 #include "fake_amd.h"
 #include "fake_ze.h"
-#include "sources/gpu/gpu.h"
+#include "sources/gpu/gpu_amd.h"
+#include "sources/gpu/gpu_nvml.h"
+#include "sources/gpu/gpu_ze.h"
 #include "source_bench.h"
 
 #include <dlfcn.h>

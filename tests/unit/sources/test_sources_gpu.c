@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "fake_nvml.h"
-#include "sources/gpu/gpu.h"
+#include "sources/gpu/gpu_nvml.h"
+#include "sources/perf/perf.h"
 #include "source_bench.h"
 
 #include <dlfcn.h>

@@ -5,7 +5,9 @@
 // unwritten stays all ones, which is its own mark of an unknown value. Not asked is what waits (violation status:
 // 0.1 s; PCIe throughput: 1 s).
 #define _GNU_SOURCE
-#include "gpu.h"
+#include "gpu_amd.h"
+
+#include "gpu_metrics.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -6,7 +6,9 @@
 // the sums. To look through all descriptors of many processes costs: it is done as often as a thousandth of a CPU
 // allows, and the values say of which moment they are.
 #define _GNU_SOURCE
-#include "gpu.h"
+#include "gpu_clients.h"
+
+#include "gpu_job.h"
 #include "sources/shapes.h"
 
 #include <dirent.h>

@@ -1,7 +1,9 @@
 // AMD and Intel GPUs by sysfs (kernel: Documentation/gpu/amdgpu/thermal.rst, sysfs-driver-intel-i915-hwmon,
 // sysfs-driver-intel-xe-hwmon; gpu_metrics: kgd_pp_interface.h). What blocks (pcie_bw: a second) is never read.
 #define _GNU_SOURCE
-#include "gpu.h"
+#include "gpu_drm.h"
+
+#include "gpu_metrics.h"
 #include "sources/shapes.h"
 
 #include <errno.h>

@@ -3,7 +3,9 @@
 // i915 counts in ns how long each engine worked. xe counts in ticks of the GPU's clock, whose rate it does not tell:
 // beside the ticks in which an engine worked stands the count of all ticks.
 #define _GNU_SOURCE
-#include "gpu.h"
+#include "gpu_engines.h"
+
+#include "sources/perf/perf.h"
 #include "sources/shapes.h"
 
 #include <errno.h>

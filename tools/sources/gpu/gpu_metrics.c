@@ -1,6 +1,6 @@
 // gpu_metrics of amdgpu (kernel: kgd_pp_interface.h): a binary table whose first bytes name its size and version. What
 // a version holds, and where, is a row; one that is not known is not read.
-#include "gpu.h"
+#include "gpu_metrics.h"
 
 #include <errno.h>
 
@@ -8,7 +8,7 @@ enum { LINKS = 8, REASON_BITS = 16 };
 
 // A place of 0: the version does not hold it. Residencies are six words of 32 bits in the
 // order of gpu_ticks_set(). Some drivers had another table as version 1.6 for a while, a much shorter one.
-static const struct metrics_row {
+static const struct gpu_metrics_row {
     unsigned content, least, energy, reasons, residencies, recoveries, replays, naks, received, written, up;
 } rows[] = {
     {.content = 1, .energy = 24},
@@ -69,7 +69,7 @@ static void set_number(gpu *g, gpu_value_id id, int error, const table *t, size_
     if (bytes == 4 && g->values[id].told) g->values[id].width = 32;
 }
 
-static const struct metrics_row *row_of(const unsigned char *data, size_t size)
+static const struct gpu_metrics_row *row_of(const unsigned char *data, size_t size)
 {
     if (size < 4 || data[2] != 1) return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -138,7 +138,7 @@ static bool knows_link(const gpu *g, unsigned number)
 }
 
 // Links that a chip does not have are all ones for ever; one that was seen stays.
-static void set_links(gpu *g, int error, const table *t, const struct metrics_row *r)
+static void set_links(gpu *g, int error, const table *t, const struct gpu_metrics_row *r)
 {
     uint64_t up = 0;
     bool any = false;
@@ -162,7 +162,7 @@ static void set_links(gpu *g, int error, const table *t, const struct metrics_ro
 void gpu_metrics_set(gpu *g, int error, const unsigned char *data, size_t size)
 {
     const table t = {data, size};
-    const struct metrics_row *r = error ? NULL : row_of(data, size);
+    const struct gpu_metrics_row *r = error ? NULL : row_of(data, size);
     if (!error && !r) error = EBADMSG;
     if (r) g->metrics = r;
     r = g->metrics; // a reading that failed leaves the same values without a number

@@ -2,7 +2,9 @@
 // abilities: each value has a status of its own. What a call blocks for (nvmlDeviceGetPcieThroughput: 20 ms) is never
 // asked; the PCIe bytes come from the counters that newer drivers have.
 #define _GNU_SOURCE
-#include "gpu.h"
+#include "gpu_nvml.h"
+
+#include "gpu_job.h"
 
 #include <dlfcn.h>
 #include <errno.h>

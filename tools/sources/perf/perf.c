@@ -6,7 +6,8 @@
 // be missed. Processes that join the job from elsewhere (a job step) are opened when they are listed.
 #define _GNU_SOURCE
 #include "perf.h"
-#include "sources/sources_private.h"
+#include "sources/cgroup.h"
+#include "sources/sources_makers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Memory of the node: /proc/meminfo (gauges; its "kB" are KiB) and the events of /proc/vmstat that tell of trouble.
-#include "sources_private.h"
+#include "sources_makers.h"
 #include "shapes.h"
 
 #include <string.h>

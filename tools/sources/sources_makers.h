@@ -1,9 +1,9 @@
-// Makers of the sources, one a file.
-#ifndef TOOLS_SOURCES_PRIVATE_H
-#define TOOLS_SOURCES_PRIVATE_H
+// Makers of the sources, one in each file.
+#ifndef TOOLS_SOURCES_MAKERS_H
+#define TOOLS_SOURCES_MAKERS_H
 
 #include "emit.h"
-#include "sources.h"
+#include "sources_job.h"
 
 #include <errno.h>
 
@@ -12,8 +12,5 @@ typedef netprof_err sources_maker(netprof *np, const sources_job *job, netprof_e
 sources_maker sources_add_cpu, sources_add_memory, sources_add_disk, sources_add_pressure, sources_add_energy,
     sources_add_hwmon, sources_add_self, sources_add_process, sources_add_cgroup, sources_add_perf, sources_add_gpu,
     sources_add_edac;
-
-// Mount point of control groups of version 2 (controller NULL) or of a controller of version 1; NULL, or free() it.
-char *cgroup_mount(const emit *e, const char *controller);
 
 #endif
