@@ -1,6 +1,6 @@
 /* Regions of 10 us to 2 s, nested and overlapping, that move known datagrams over loopback and over veth to another
    network namespace: the file that the program leaves at its end has exactly those bytes, whatever the length. Needs
-   root and `ip`; skips with a line otherwise. ctest: threads */
+   root and `ip`; skips with a line otherwise. */
 #define NETPROF_STATIC
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"

@@ -1,6 +1,5 @@
 /* A saved result of netprof nccl: whatever is in it, it is refused, or read so that writing and reading it again gives the
    same; and a report can be laid out of it. */
-// ctest: render
 #include "analysis/nccl/nccl_export.h"
 #include "analysis/nccl/nccl_view.h"
 #include "render/pages/nccl/pages_nccl.h"

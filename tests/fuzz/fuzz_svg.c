@@ -1,6 +1,5 @@
 /* What gnuplot, or a program in its place, writes as a picture: whatever it is, what is taken over has nothing but our
    own elements and attributes, with numbers in them. */
-// ctest: render
 #include "render/plot/plot_private.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Counters of regions against known traffic: UDP over loopback in a network namespace of our own where that is allowed,
-   so that nobody else's bytes are in it. ctest: threads */
+   so that nobody else's bytes are in it. */
 #define NETPROF_IMPLEMENTATION
 #include "../../netprof.h"
 

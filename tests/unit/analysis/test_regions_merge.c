@@ -1,4 +1,4 @@
-// Joining region files: what comes out is what arithmetic on the single calls says. ctest: threads
+// Joining region files: what comes out is what arithmetic on the single calls says.
 #define _GNU_SOURCE
 #include "netprof.h"
 #include "support.h"

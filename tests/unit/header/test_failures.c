@@ -1,5 +1,5 @@
 // Every allocation and every system call made to fail in turn, for every entry point: the result is right or a clean
-// error, nothing leaks, and the same call succeeds afterwards. ctest: long
+// error, nothing leaks, and the same call succeeds afterwards.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stddef.h>

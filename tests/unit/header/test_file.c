@@ -1,4 +1,4 @@
-// The .netprof file: what is written is read, what is damaged is said, what is whole is kept. ctest: long
+// The .netprof file: what is written is read, what is damaged is said, what is whole is kept.
 #include <stddef.h>
 
 static void *counted_resize(void *pointer, size_t size);

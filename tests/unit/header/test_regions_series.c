@@ -1,5 +1,5 @@
 /* Regions over time (NETPROF_SERIES): what a process samples of itself is in its file, tick by tick, adds up to its
-   totals, shows who was inside when, and outlives a kill. ctest: threads. Each part is a process of its own: this
+   totals, shows who was inside when, and outlives a kill. Each part is a process of its own: this
    program again. Nothing here depends on how long something takes: a part waits for samples, not for time. */
 #include <stddef.h>
 static void *scarce_realloc(void *pointer, size_t size);

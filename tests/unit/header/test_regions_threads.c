@@ -1,5 +1,5 @@
 /* Regions in threads, across forks, under failing allocations, at the end of a process and beside its crash.
-   ctest: threads. What needs a process of its own starts this program again with the name of a part. */
+   What needs a process of its own starts this program again with the name of a part. */
 #include <stddef.h>
 static void *counted_malloc(size_t size);
 static void *counted_realloc(void *pointer, size_t size);

@@ -1,5 +1,4 @@
 // Snapshots of a made-up Cassini node: statuses, sets, filters, descriptors, devices that come and go.
-// ctest: threads
 #define NETPROF_IMPLEMENTATION
 #define NETPROF_STATIC
 #include "netprof.h"

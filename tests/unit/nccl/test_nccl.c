@@ -1,4 +1,4 @@
-// The model of NCCL Inspector logs on small logs whose results are worked out by hand here. ctest: threads
+// The model of NCCL Inspector logs on small logs whose results are worked out by hand here.
 #define _GNU_SOURCE
 #include "netprof.h"
 

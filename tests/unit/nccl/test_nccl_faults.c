@@ -1,5 +1,5 @@
 // Planted faults: logs of the generator, any seed. What was planted is the first finding, what was lost is reported
-// within what was planted, and on clean logs nobody is accused. ctest: threads
+// within what was planted, and on clean logs nobody is accused.
 #define _GNU_SOURCE
 #include "netprof.h"
 

@@ -1,4 +1,4 @@
-// Reference sets of NCCL Inspector logs with expected results, where they lie beside the checkout. ctest: threads
+// Reference sets of NCCL Inspector logs with expected results, where they lie beside the checkout.
 #define _GNU_SOURCE
 #include "netprof.h"
 

@@ -1,4 +1,4 @@
-// Canvas: text from outside, measuring, shortening, the SVG writer, the layout check. ctest: render
+// Canvas: text from outside, measuring, shortening, the SVG writer, the layout check.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

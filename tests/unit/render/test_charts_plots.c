@@ -1,7 +1,6 @@
 // The charts made of plots: laid out at three widths and written in all formats, from data as they come and from data
 // at the edges: none, one value, zeros, gaps, hostile names, 0 and 2^64-1.
 // NETPROF_TEST_KEEP=DIRECTORY keeps what is written, to be looked at.
-// ctest: render
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
 // Numbers on paper: the words of analysis/base/words.h (test_words) in its typography, and the labels of axes.
-// ctest: render
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

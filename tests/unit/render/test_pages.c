@@ -1,5 +1,5 @@
 // The pages of a pair: every scenario of the simulated node laid out without a fault on both papers, with the fault in
-// the title; one NIC and many; names from outside. ctest: render
+// the title; one NIC and many; names from outside.
 #define _GNU_SOURCE // nftw
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // The pages of a job, over a job of the test's own making: what it did is a formula, so that every figure on the pages
 // has an independent one. The test brings the functions that look into lanes with it.
-// NETPROF_TEST_KEEP=DIRECTORY keeps what is written, to be looked at. ctest: render
+// NETPROF_TEST_KEEP=DIRECTORY keeps what is written, to be looked at.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

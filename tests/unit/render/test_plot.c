@@ -1,5 +1,4 @@
 // Plots: axes, tics, density by arithmetic; gnuplot itself where it is installed, and programs that only pretend.
-// ctest: render
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

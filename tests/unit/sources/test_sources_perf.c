@@ -1,6 +1,5 @@
 // The source perf: hardware events by system calls and descriptions that are made here, with exact numbers; software
 // events of this machine's kernel against what the kernel itself accounts of the same processes.
-// ctest: threads
 #define _GNU_SOURCE
 #include "netprof.h"
 
