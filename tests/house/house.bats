@@ -128,3 +128,14 @@ broken() {
         grep -qE "^(unit|e2e)\.${name%.c}$" <<<"$threaded"
     done
 }
+
+@test "the picture in CONTRIBUTING is drawn from the rooms, and shows each of them" {
+    "$check" --picture >"$BATS_TEST_TMPDIR/house.svg"
+    cmp "$BATS_TEST_TMPDIR/house.svg" "$NETPROF_TEST_TOP/.github/house.svg"
+    local room
+    for room in $(cd "$NETPROF_TEST_TOP" && ls -d report/analysis/*/ report/render/*/ tools/*/); do
+        [ -n "$(find "$NETPROF_TEST_TOP/$room" -name '*.c' -print -quit)" ] || continue
+        room=${room%/}
+        grep -q ">${room#report/analysis/}<\|>$room<\|>${room#report/}<" "$NETPROF_TEST_TOP/.github/house.svg"
+    done
+}
