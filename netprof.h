@@ -1065,6 +1065,7 @@ static void netprof__default_release(void *user, void *pointer)
     NETPROF_FREE(pointer);
 }
 
+/* The given allocator if it is complete, else the default one. */
 static netprof_alloc netprof__alloc_or_default(const netprof_alloc *given)
 {
     netprof_alloc a;
@@ -1120,6 +1121,7 @@ static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *ca
     return 1;
 }
 
+/* Copies a text, cut to fit; NULL is "". */
 static void netprof__copy_text(char *to, size_t size, const char *from)
 {
     size_t n = from ? strlen(from) : 0;
@@ -1128,6 +1130,7 @@ static void netprof__copy_text(char *to, size_t size, const char *from)
     to[n] = 0;
 }
 
+/* Fills in *e, if there is one, and returns the code. */
 static netprof_err netprof__fail(netprof_error *e, netprof_err code, int sys_errno, const char *path, const char *text)
 {
     if (e) {
@@ -1145,6 +1148,7 @@ static netprof_err netprof__no_memory(netprof_error *e)
     return netprof__fail(e, NETPROF_ERR_NOMEM, ENOMEM, NULL, "out of memory");
 }
 
+/* Nanoseconds of a clock; 0 if it cannot be read. */
 static int64_t netprof__clock(clockid_t clock)
 {
     struct timespec t;
@@ -1188,7 +1192,7 @@ NETPROF_API const char *netprof_strerror(netprof_err code)
 
 /* >>7.3 names of codes; values of a sweep */
 
-static const char *netprof__name_in(const char *const *names, size_t count, int value)
+static const char *netprof__name_of_code(const char *const *names, size_t count, int value)
 {
     return value >= 0 && (size_t)value < count ? names[value] : "unknown";
 }
@@ -1197,19 +1201,19 @@ NETPROF_API const char *netprof_status_name(netprof_status s)
 {
     static const char *const names[] = {"skipped", "ok",       "absent",    "unsupported",
                                         "denied",  "vanished", "saturated", "unreadable"};
-    return netprof__name_in(names, sizeof names / sizeof *names, (int)s);
+    return netprof__name_of_code(names, sizeof names / sizeof *names, (int)s);
 }
 
 NETPROF_API const char *netprof_kind_name(netprof_kind k)
 {
     static const char *const names[] = {"counter", "gauge", "state", "histogram"};
-    return netprof__name_in(names, sizeof names / sizeof *names, (int)k);
+    return netprof__name_of_code(names, sizeof names / sizeof *names, (int)k);
 }
 
 NETPROF_API const char *netprof_flag_name(netprof_flag f)
 {
     static const char *const names[] = {"ok", "wrapped", "reset", "new", "gone", "gauge", "suspect", "unknown"};
-    return netprof__name_in(names, sizeof names / sizeof *names, (int)f);
+    return netprof__name_of_code(names, sizeof names / sizeof *names, (int)f);
 }
 
 NETPROF_API netprof_status netprof_status_of_errno(int sys_errno)
@@ -1248,7 +1252,8 @@ static void netprof__set_value(netprof_sweep *sweep, size_t i, uint64_t raw)
     sweep->errnos[i] = 0;
 }
 
-static int netprof__wanted(const netprof_sweep *sweep, size_t i)
+/* True if counter i is in the set that the sweep reads. */
+static int netprof__in_set(const netprof_sweep *sweep, size_t i)
 {
     return sweep->set != NETPROF_SET_FAST || (sweep->counters[i].flags & NETPROF_FAST);
 }
@@ -1287,7 +1292,7 @@ static ssize_t netprof__read_line(int dirfd, const char *path, char *text, size_
 }
 
 /* Concatenates root and path; 0 if the result does not fit. */
-static int netprof__path(char *to, size_t size, const char *root, const char *path)
+static int netprof__prepend_root(char *to, size_t size, const char *root, const char *path)
 {
     size_t a = strlen(root), b = strlen(path);
     if (a + b >= size) return 0;
@@ -1297,7 +1302,7 @@ static int netprof__path(char *to, size_t size, const char *root, const char *pa
 }
 
 /* DIR/NAME. If it does not fit the result is "", a file that does not exist. `to` may be `dir`. */
-static void netprof__below(char *to, size_t size, const char *dir, const char *name)
+static void netprof__join_path(char *to, size_t size, const char *dir, const char *name)
 {
     size_t a = strlen(dir), b = strlen(name);
     if (a + b + 2 > size) {
@@ -1375,7 +1380,7 @@ static int netprof__names_add(void *user, const char *name, uint64_t inode)
     return 0;
 }
 
-static int netprof__digit(char c)
+static int netprof__is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -1385,12 +1390,12 @@ static int netprof__natural(const char *a, const char *b)
 {
     const char *p = a, *q = b;
     while (*p && *q) {
-        if (netprof__digit(*p) && netprof__digit(*q)) {
+        if (netprof__is_digit(*p) && netprof__is_digit(*q)) {
             size_t m, n;
             int order;
-            while (*p == '0' && netprof__digit(p[1]))
+            while (*p == '0' && netprof__is_digit(p[1]))
                 p++;
-            while (*q == '0' && netprof__digit(q[1]))
+            while (*q == '0' && netprof__is_digit(q[1]))
                 q++;
             m = strspn(p, "0123456789");
             n = strspn(q, "0123456789");
@@ -1436,6 +1441,7 @@ static int netprof__in_table(const char *name, const char *const *table, size_t 
     return 0;
 }
 
+/* Adds the FNV-1a hash of a name and its inode. */
 static int netprof__mix_entry(void *user, const char *name, uint64_t inode)
 {
     uint64_t *sum = (uint64_t *)user, h = 14695981039346656037u ^ inode;
@@ -1476,7 +1482,7 @@ static int netprof__parse_digits(const char **p, const char *end, uint64_t *valu
         q++;
     }
     if (q == *p) return EBADMSG;
-    for (; q - *p >= 19 && q < end && netprof__digit(*q); q++) {
+    for (; q - *p >= 19 && q < end && netprof__is_digit(*q); q++) {
         digit = (unsigned)(*q - '0');
         if (v > (UINT64_MAX - digit) / 10) return EBADMSG;
         v = v * 10 + digit;
@@ -1493,7 +1499,8 @@ static int netprof__only_space(const char *p, const char *end)
     return p == end;
 }
 
-/* "value@seconds.nanoseconds\n" of cxi telemetry (cass_telem.c); the stamp may be missing. Returns 0 or an errno. */
+/* "value@seconds.nanoseconds\n" of cxi telemetry (cass_telem.c); the stamp may be missing. Seconds above 9,000,000,000
+   are refused: as nanoseconds they would not fit an int64_t. Returns 0 or an errno. */
 static int netprof__parse_stamped(const char *text, size_t size, uint64_t *value, int64_t *stamp_ns)
 {
     const char *p = text, *end = text + size, *digits;
@@ -1542,6 +1549,7 @@ typedef struct netprof__filter {
     size_t count;   /* 0: no filter */
 } netprof__filter;
 
+/* Splits a comma-separated list of patterns; "\," is a comma within one. Returns 0 if out of memory. */
 static int netprof__filter_make(const netprof_alloc *a, const char *list, netprof__filter *out)
 {
     char *to;
@@ -1564,6 +1572,7 @@ static int netprof__filter_make(const netprof_alloc *a, const char *list, netpro
     return 1;
 }
 
+/* True if a pattern matches the device, or one with a slash matches "device/counter". */
 static int netprof__filter_matches(const netprof__filter *filter, const char *device, const char *counter)
 {
     const char *pattern = filter->patterns;
@@ -1576,7 +1585,7 @@ static int netprof__filter_matches(const netprof__filter *filter, const char *de
 }
 
 /* The pattern may have one '*', at its beginning or its end. */
-static int netprof__like(const char *pattern, const char *name)
+static int netprof__matches_pattern(const char *pattern, const char *name)
 {
     size_t n = strlen(pattern), m = strlen(name);
     if (*pattern == '*') return m >= n - 1 && strcmp(name + m - (n - 1), pattern + 1) == 0;
@@ -1586,11 +1595,13 @@ static int netprof__like(const char *pattern, const char *name)
 
 /* >>7.7 schemas and the list that builds one */
 
+/* Memory for texts that are freed all at once: a list of blocks. */
 typedef struct netprof__arena {
     char *block; /* begins with a pointer to the previous block */
     size_t used, size;
 } netprof__arena;
 
+/* Unaligned memory from the last block, or from a new one of at least 16 KiB. */
 static void *netprof__arena_take(const netprof_alloc *a, netprof__arena *arena, size_t size)
 {
     size_t head = sizeof(char *);
@@ -1704,6 +1715,7 @@ static void netprof__list_free(netprof_list *list)
     netprof__release(&a, list);
 }
 
+/* The slot of a text, by its FNV-1a hash, or the free slot where it belongs. The size is a power of two. */
 static netprof__interned *netprof__intern_slot(netprof__interned *table, size_t size, const char *text)
 {
     uint64_t h = 14695981039346656037u;
@@ -1905,6 +1917,7 @@ static void netprof__list_drop_source(netprof_list *list, int sys_errno)
     if (!list->state_given) netprof_list_state(list, NETPROF_STATUS_UNREADABLE, sys_errno, "");
 }
 
+/* Completes the public part of the schema: the arrays no longer grow, so pointers into them are final. */
 static void netprof__list_finish(netprof_list *list)
 {
     netprof__schema *s = list->schema;
@@ -2263,6 +2276,7 @@ static void netprof__read_counter(netprof__group *g, netprof_sweep *sweep, size_
         netprof__set_value(sweep, i, value);
 }
 
+/* Reads the counters of a group that are in the sweep's set. */
 static void netprof__read_group(netprof__group *g, netprof_sweep *sweep)
 {
     size_t k;
@@ -2314,7 +2328,8 @@ static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list,
 static void netprof__fact_from_file(netprof_list *list, const char *key, const char *dir, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, dir, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__prepend_root(path, sizeof path, dir, file) &&
+        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_list_fact(list, key, text);
 }
 
@@ -2324,7 +2339,7 @@ static void netprof__fact_from_link(netprof_list *list, const char *key, const c
     char path[1024], target[1024];
     const char *slash;
     ssize_t n;
-    if (!netprof__path(path, sizeof path, dir, file)) return;
+    if (!netprof__prepend_root(path, sizeof path, dir, file)) return;
     n = readlink(path, target, sizeof target - 1);
     if (n <= 0) return;
     target[n] = 0;
@@ -2345,8 +2360,8 @@ static void netprof__pci_facts(netprof_list *list, const char *dir)
                                           {"pci_device", "/device"}};
     char path[1024], text[1024], *slot;
     size_t i;
-    if (netprof__path(path, sizeof path, dir, "/uevent") && netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 &&
-        (slot = strstr(text, "PCI_SLOT_NAME=")) != NULL) {
+    if (netprof__prepend_root(path, sizeof path, dir, "/uevent") &&
+        netprof__read_text(AT_FDCWD, path, text, sizeof text) > 0 && (slot = strstr(text, "PCI_SLOT_NAME=")) != NULL) {
         slot += strlen("PCI_SLOT_NAME=");
         slot[strcspn(slot, "\n")] = 0;
         netprof_list_fact(list, "pci", slot);
@@ -2373,7 +2388,7 @@ static int netprof__file_number(const char *dir, const char *file, uint64_t *val
     char path[1024], text[64];
     int64_t stamp;
     ssize_t n;
-    if (!netprof__path(path, sizeof path, dir, file)) return 0;
+    if (!netprof__prepend_root(path, sizeof path, dir, file)) return 0;
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
     return n > 0 && netprof__parse_number(text, (size_t)n, value, &stamp) == 0;
 }
@@ -2382,13 +2397,14 @@ static void netprof__file_line(const char *dir, const char *file, char *text, si
 {
     char path[1024];
     text[0] = 0;
-    if (!netprof__path(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0) text[0] = 0;
+    if (!netprof__prepend_root(path, sizeof path, dir, file) || netprof__read_line(AT_FDCWD, path, text, size) < 0)
+        text[0] = 0;
 }
 
 static int netprof__file_exists(const char *dir, const char *file)
 {
     char path[1024];
-    return netprof__path(path, sizeof path, dir, file) && access(path, F_OK) == 0;
+    return netprof__prepend_root(path, sizeof path, dir, file) && access(path, F_OK) == 0;
 }
 
 /* The last component of the target of a link such as device/subsystem; "" if there is none. */
@@ -2396,7 +2412,7 @@ static void netprof__link_target(const char *dir, const char *file, char *text, 
 {
     char path[1024], target[1024];
     const char *slash;
-    ssize_t n = netprof__path(path, sizeof path, dir, file) ? readlink(path, target, sizeof target - 1) : 0;
+    ssize_t n = netprof__prepend_root(path, sizeof path, dir, file) ? readlink(path, target, sizeof target - 1) : 0;
     target[n > 0 ? n : 0] = 0;
     slash = strrchr(target, '/');
     netprof__copy_text(text, size, slash ? slash + 1 : target);
@@ -2977,6 +2993,7 @@ static int netprof__cxi_describe_alike(const netprof_list *list, netprof_counter
     return 1;
 }
 
+/* Lists the telemetry items of a NIC. A directory that cannot be listed is recorded as a fact and a state. */
 static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list, const char *device_path)
 {
     netprof__group *g;
@@ -2984,7 +3001,7 @@ static netprof_err netprof__cxi_telemetry(netprof__cxi *cxi, netprof_list *list,
     char path[1024];
     size_t i;
     int failed;
-    netprof__path(path, sizeof path, device_path, "/telemetry");
+    netprof__prepend_root(path, sizeof path, device_path, "/telemetry");
     failed = netprof__list_dir(&cxi->files.alloc, AT_FDCWD, path, &names);
     if (failed == -EMFILE || failed == -ENFILE) cxi->signature = 0; /* the next take rescans */
     if (failed && failed != -ENOMEM) {
@@ -3109,7 +3126,7 @@ static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char
         if (list->device_fact_count > before) done = rows[i][0];
     }
     netprof__pci_facts(list, device);
-    netprof__path(path, sizeof path, device, "/net");
+    netprof__prepend_root(path, sizeof path, device, "/net");
     netprof__fact_from_first_entry(list, &cxi->files.alloc, "netdev", path, name, sizeof name);
     if (!*name) netprof__cxi_find_netdev(cxi, list, device, name, sizeof name);
     if (*name) {
@@ -3120,6 +3137,7 @@ static void netprof__cxi_facts(netprof__cxi *cxi, netprof_list *list, const char
     }
 }
 
+/* Lists one NIC: facts, telemetry, link restarts, properties, and the retry handler's counters ("rh:..."). */
 static netprof_err netprof__cxi_device(netprof__cxi *cxi, netprof_list *list, const char *name)
 {
     char device[768], path[1024];
@@ -3354,8 +3372,8 @@ static const netprof__link *netprof__link_by_index(const netprof__link *links, s
 /* True for the names that a switchdev driver gives to the ports of other functions: pf0vf3, pf0sf88, c1pf0vf1. */
 static int netprof__is_representor(const char *port)
 {
-    if (*port == 'c' && netprof__digit(port[1])) port += 1 + strspn(port + 1, "0123456789");
-    if (strncmp(port, "pf", 2) != 0 || !netprof__digit(port[2])) return 0;
+    if (*port == 'c' && netprof__is_digit(port[1])) port += 1 + strspn(port + 1, "0123456789");
+    if (strncmp(port, "pf", 2) != 0 || !netprof__is_digit(port[2])) return 0;
     port += 2 + strspn(port + 2, "0123456789");
     return strncmp(port, "vf", 2) == 0 || strncmp(port, "sf", 2) == 0;
 }
@@ -3427,7 +3445,7 @@ static void netprof__bus_facts(netprof_list *list, const char *device)
     char bus[64], parent[1024];
     netprof__fact_from_link(list, "driver", device, "/driver");
     netprof__link_target(device, "/subsystem", bus, sizeof bus);
-    if (strcmp(bus, "virtio") == 0 && netprof__path(parent, sizeof parent, device, "/..")) {
+    if (strcmp(bus, "virtio") == 0 && netprof__prepend_root(parent, sizeof parent, device, "/..")) {
         netprof__link_target(parent, "/subsystem", bus, sizeof bus);
         device = parent;
     }
@@ -3455,6 +3473,7 @@ static void netprof__speed_facts(netprof_list *list, const char *dir, const char
     if (speed) netprof__fact_number(list, "speed_mbps", speed);
 }
 
+/* The link below this one: by name if it is in this namespace, else by number. */
 static void netprof__lower_fact(netprof_list *list, const netprof__netdev *nd, const netprof__link *link)
 {
     const netprof__link *lower = netprof__link_by_index(nd->links, nd->link_count, link->lower);
@@ -3622,6 +3641,7 @@ static int netprof__parse_procdev_line(const char *line, size_t size, char *name
     return (int)count;
 }
 
+/* Chooses the file, as the top of section 8.2 says. On the live system it is that of the thread's namespace. */
 static void netprof__procdev_path(const netprof *np, char *path, size_t size)
 {
     const char *root = np->root;
@@ -3733,6 +3753,7 @@ typedef struct netprof__netdev_sweeping {
     netprof_sweep *sweep;
 } netprof__netdev_sweeping;
 
+/* Stores one line in the sweep. */
 static void netprof__procdev_store(void *user, const char *name, const uint64_t *values, int count)
 {
     netprof__netdev *nd = ((netprof__netdev_sweeping *)user)->nd;
@@ -3757,6 +3778,7 @@ static void netprof__procdev_store(void *user, const char *name, const uint64_t 
     }
 }
 
+/* Reads the file for all slots that come from it. Another header means other columns: the next take rescans. */
 static void netprof__procdev_sweep(netprof__netdev *nd, netprof_sweep *sweep)
 {
     ssize_t n = netprof__procdev_read(&nd->np->alloc, &nd->proc);
@@ -3815,7 +3837,8 @@ static int netprof__has_pf(const netprof_alloc *a, const char *device)
     netprof__names names;
     char path[1024];
     int result, here;
-    if (!netprof__file_exists(device, "/physfn") || !netprof__path(path, sizeof path, device, "/physfn/net")) return 0;
+    if (!netprof__file_exists(device, "/physfn") || !netprof__prepend_root(path, sizeof path, device, "/physfn/net"))
+        return 0;
     result = netprof__list_dir(a, AT_FDCWD, path, &names);
     here = result != 0 || names.count != 0;
     netprof__names_free(&names);
@@ -3848,7 +3871,7 @@ static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__l
     netprof__file_line(dir, "/address", link->mac, sizeof link->mac);
     netprof__file_line(dir, "/phys_port_name", link->port, sizeof link->port);
     netprof__sysfs_kind(dir, link);
-    if (netprof__path(device, sizeof device, dir, "/device") && access(device, F_OK) == 0) {
+    if (netprof__prepend_root(device, sizeof device, dir, "/device") && access(device, F_OK) == 0) {
         link->has_bus = 1;
         link->is_function = (uint8_t)netprof__has_pf(&nd->np->alloc, device);
     }
@@ -3895,6 +3918,7 @@ static netprof_err netprof__sysfs_carrier(netprof__netdev *nd, netprof_list *lis
     return netprof__group_hold(&nd->files, g, list);
 }
 
+/* Lists one link, with its counters from sysfs or, without a statistics directory, from /proc/net/dev. */
 static netprof_err netprof__netdev_list_file(netprof__netdev *nd, netprof_list *list, const netprof__link *link)
 {
     char dir[1024], path[1100], device[1100];
@@ -4159,6 +4183,7 @@ static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *
     link->is_function = *device && netprof__has_pf(&nd->np->alloc, device);
 }
 
+/* Lists one link that rtnetlink reported. */
 static void netprof__netdev_list_link(netprof__netdev *nd, netprof_list *list, netprof__link *link, int ioctl_fd)
 {
     char dir[128], device[192];
@@ -4254,6 +4279,7 @@ static void netprof__slot_store(const netprof__netdev_slot *slot, netprof_sweep 
     }
 }
 
+/* Visits RTM_NEWSTATS, or RTM_NEWLINK from kernels without it. */
 static int netprof__netdev_stats_message(void *user, unsigned type, const unsigned char *body, size_t size)
 {
     netprof__netdev_sweeping *s = (netprof__netdev_sweeping *)user;
@@ -4863,6 +4889,7 @@ static const struct netprof__ethtool_ask {
 
 #define NETPROF__ASKS (sizeof netprof__ethtool_asks / sizeof *netprof__ethtool_asks)
 
+/* The request that a group belongs to: the first one asks for all of the kernel's ETHTOOL_STATS_... groups. */
 static size_t netprof__ask_of(uint32_t group)
 {
     return group < NETPROF__GROUP_PAUSE ? 0 : group - NETPROF__GROUP_PAUSE + 1;
@@ -5135,6 +5162,7 @@ static void netprof__ethtool_facts(netprof_list *list, int fd, const char *name)
     }
 }
 
+/* Notes that a listed counter needs these requests. */
 static void netprof__ethtool_want(netprof__ethtool_device *d, const netprof_list *list, size_t index, uint32_t bits)
 {
     const netprof_counter *c;
@@ -5462,7 +5490,7 @@ static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per
     uint64_t whole, unit = 1000000000u, part = 0;
     if (netprof__parse_digits(&p, end, &whole) || whole > UINT64_MAX / unit - 1) return size ? EBADMSG : ENODATA;
     if (p < end && *p == '.')
-        for (p++; p < end && netprof__digit(*p); p++) {
+        for (p++; p < end && netprof__is_digit(*p); p++) {
             unit /= 10;
             part += (uint64_t)(*p - '0') * unit;
         }
@@ -5475,6 +5503,7 @@ static int netprof__parse_rate(const char *text, size_t size, uint64_t *bits_per
 
 /* >>8.4.1 counters in sysfs */
 
+/* Describes a counter of counters/ or counters_ext/; an unknown one has no unit and no width. */
 static void netprof__rdma_describe(netprof_counter *c, const char *name, int wide)
 {
     size_t i;
@@ -5497,13 +5526,13 @@ static void netprof__rdma_describe_hw(netprof_counter *c, const char *name, int 
 {
     const struct netprof__rdma_hw_row *row = netprof__rdma_hw_rows;
     const struct netprof__rdma_hw_row *end = row + sizeof netprof__rdma_hw_rows / sizeof *row;
-    while (row < end && !netprof__like(row->pattern, name))
+    while (row < end && !netprof__matches_pattern(row->pattern, name))
         row++;
     if (row < end) {
         c->unit = row->unit;
         c->kind = row->kind;
     }
-    c->width = netprof__like("*,32", name) ? 32 : 0;
+    c->width = netprof__matches_pattern("*,32", name) ? 32 : 0;
     c->flags = (uint16_t)(cached ? NETPROF_SLOW_REFRESH : 0);
     if (netprof__in_table(name, netprof__rdma_hw_fast, sizeof netprof__rdma_hw_fast / sizeof *netprof__rdma_hw_fast))
         c->flags = (uint16_t)(c->flags | NETPROF_FAST);
@@ -5525,12 +5554,12 @@ static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
     char path[1024], text[64];
     size_t i;
     for (i = 0; i < names->count; i++)
-        if (netprof__like("unicast_*", names->names[i])) return 1;
+        if (netprof__matches_pattern("unicast_*", names->names[i])) return 1;
     for (i = 0; i < 4; i++) { /* the first four rows */
         uint64_t value = 0;
         int64_t stamp;
         ssize_t n;
-        netprof__below(path, sizeof path, dir, netprof__rdma_rows[i].name);
+        netprof__join_path(path, sizeof path, dir, netprof__rdma_rows[i].name);
         n = netprof__read_text(AT_FDCWD, path, text, sizeof text);
         if (n > 0 && !netprof__parse_number(text, (size_t)n, &value, &stamp) && value > UINT32_MAX) return 1;
     }
@@ -5547,6 +5576,7 @@ typedef struct netprof__rdma_dir {
     int detail;
 } netprof__rdma_dir;
 
+/* True if another directory has used the name. */
 static int netprof__rdma_taken(const netprof__rdma_dir *d, const char *name)
 {
     size_t i;
@@ -5562,7 +5592,7 @@ static netprof_err netprof__rdma_group(netprof__rdma *rdma, netprof_list *list, 
     netprof__group *g = NULL;
     char path[1024], name[512];
     size_t i;
-    netprof__below(path, sizeof path, d->base, d->name);
+    netprof__join_path(path, sizeof path, d->base, d->name);
     for (i = 0; i < d->files->count; i++) {
         netprof_counter c;
         const char *file = d->files->names[i];
@@ -5591,7 +5621,7 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
 {
     char path[1024], key[64];
     int failed;
-    netprof__below(path, sizeof path, base, name);
+    netprof__join_path(path, sizeof path, base, name);
     failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, out);
     if (!failed || failed == -ENOMEM) return failed;
     if (failed != -ENOENT && failed != -ENOTDIR) {
@@ -5606,7 +5636,7 @@ static int netprof__rdma_names(netprof__rdma *rdma, netprof_list *list, const ch
 static int netprof__rdma_lifespan(netprof_list *list, const char *base)
 {
     char path[1024], text[32];
-    netprof__below(path, sizeof path, base, "hw_counters/lifespan");
+    netprof__join_path(path, sizeof path, base, "hw_counters/lifespan");
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) <= 0) return 0;
     netprof_list_fact(list, "lifespan_ms", text);
     return strcmp(text, "0") != 0;
@@ -5641,7 +5671,7 @@ static netprof_err netprof__rdma_counters(netprof__rdma *rdma, netprof_list *lis
     d.files = files;
     d.parse = netprof__parse_number;
     d.describe = netprof__rdma_describe;
-    netprof__below(path, sizeof path, base, "counters");
+    netprof__join_path(path, sizeof path, base, "counters");
     d.detail = files->count && netprof__rdma_is_wide(files, path);
     failed = netprof__rdma_groups(rdma, list, &d);
     d.name = "counters_ext";
@@ -5651,6 +5681,7 @@ static netprof_err netprof__rdma_counters(netprof__rdma *rdma, netprof_list *lis
     return failed ? failed : netprof__rdma_groups(rdma, list, &d);
 }
 
+/* Lists the port's own files state and phys_state. */
 static netprof_err netprof__rdma_states(netprof__rdma *rdma, netprof_list *list, const char *base,
                                         const netprof__names *files)
 {
@@ -5683,18 +5714,18 @@ static void netprof__rdma_netdev(netprof__rdma *rdma, netprof_list *list, const 
     const char *found = NULL;
     size_t i;
     int failed;
-    netprof__below(path, sizeof path, port_path, "gid_attrs/ndevs/0");
+    netprof__join_path(path, sizeof path, port_path, "gid_attrs/ndevs/0");
     if (netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0) {
         netprof_list_fact(list, "netdev", text);
         return;
     }
-    netprof__below(path, sizeof path, device, "device/net");
+    netprof__join_path(path, sizeof path, device, "device/net");
     failed = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
     if (failed == -ENOMEM) list->failed = NETPROF_ERR_NOMEM;
     if (!failed) {
         for (i = 0; i < names.count && !found; i++) {
-            netprof__below(file, sizeof file, path, names.names[i]);
-            netprof__below(file, sizeof file, file, "dev_port");
+            netprof__join_path(file, sizeof file, path, names.names[i]);
+            netprof__join_path(file, sizeof file, file, "dev_port");
             if (netprof__read_line(AT_FDCWD, file, text, sizeof text) > 0 ? atoi(text) + 1 == atoi(port)
                                                                           : names.count == 1)
                 found = names.names[i];
@@ -5714,7 +5745,7 @@ static void netprof__rdma_device_facts(netprof_list *list, const char *device)
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         netprof__fact_from_file(list, rows[i][0], device, rows[i][1]);
     netprof__fact_from_link(list, "driver", device, "/device/driver");
-    netprof__below(path, sizeof path, device, "device");
+    netprof__join_path(path, sizeof path, device, "device");
     netprof__pci_facts(list, path);
 }
 
@@ -5728,7 +5759,7 @@ static void netprof__rdma_port_facts(netprof_list *list, const char *port_path)
     size_t i;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         netprof__fact_from_file(list, rows[i][0], port_path, rows[i][1]);
-    netprof__below(path, sizeof path, port_path, "rate");
+    netprof__join_path(path, sizeof path, port_path, "rate");
     n = netprof__read_line(AT_FDCWD, path, text, sizeof text);
     if (n > 0 && !netprof__parse_rate(text, (size_t)n, &rate) && rate) { /* 0: a port that is down has no rate */
         snprintf(text, sizeof text, "%llu", (unsigned long long)rate);
@@ -5744,7 +5775,7 @@ static unsigned netprof__rdma_flags(const char *device)
     char path[1024];
     size_t i;
     for (i = 0; i < 2; i++) {
-        netprof__below(path, sizeof path, device, signs[i]);
+        netprof__join_path(path, sizeof path, device, signs[i]);
         if (access(path, F_OK) == 0) return NETPROF_DEVICE_VIRTUAL;
     }
     return NETPROF_DEVICE_PHYSICAL;
@@ -5907,6 +5938,7 @@ static int netprof__names_have(const netprof__names *names, const char *name)
     return netprof__in_table(name, (const char *const *)names->names, names->count);
 }
 
+/* Notes a name in the reply, and lists it unless sysfs has it in hw_counters/. */
 static int netprof__rdma_found(void *user, const char *name, uint64_t value)
 {
     netprof__rdma_finding *f = (netprof__rdma_finding *)user;
@@ -6012,6 +6044,7 @@ static void netprof__rdma_read_extra(netprof__rdma *rdma, const netprof__rdma_ex
 
 /* >>8.4.4 discovery, and the source */
 
+/* Lists one port: facts, counters of all directories, states, and what only netlink reports. */
 static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, const char *device,
                                       const char *device_name, const char *port)
 {
@@ -6021,9 +6054,9 @@ static netprof_err netprof__rdma_port(netprof__rdma *rdma, netprof_list *list, c
     char ports[800], path[896], name[320];
     size_t i;
     int no_memory = 0;
-    netprof__below(ports, sizeof ports, device, "ports");
-    netprof__below(path, sizeof path, ports, port);
-    netprof__below(name, sizeof name, device_name, port);
+    netprof__join_path(ports, sizeof ports, device, "ports");
+    netprof__join_path(path, sizeof path, ports, port);
+    netprof__join_path(name, sizeof name, device_name, port);
     netprof_list_device(list, name, netprof__inode_of(path), netprof__rdma_flags(device));
     netprof__rdma_port_facts(list, path);
     netprof__rdma_netdev(rdma, list, device, path, port);
@@ -6051,7 +6084,7 @@ static netprof_err netprof__rdma_adapter(netprof__rdma *rdma, netprof_list *list
     netprof_err failed = NETPROF_OK;
     char path[1024];
     int result;
-    netprof__below(path, sizeof path, device, "hw_counters");
+    netprof__join_path(path, sizeof path, device, "hw_counters");
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &names);
     if (result == -ENOMEM) failed = NETPROF_ERR_NOMEM;
     if (!result && names.count) {
@@ -6071,10 +6104,10 @@ static netprof_err netprof__rdma_device(netprof__rdma *rdma, netprof_list *list,
     char device[768], path[1024];
     size_t i;
     int result;
-    netprof__below(device, sizeof device, rdma->class_path, name);
+    netprof__join_path(device, sizeof device, rdma->class_path, name);
     failed = netprof__rdma_adapter(rdma, list, device, name);
     if (failed) return failed;
-    netprof__below(path, sizeof path, device, "ports");
+    netprof__join_path(path, sizeof path, device, "ports");
     result = netprof__list_dir(&rdma->files.alloc, AT_FDCWD, path, &ports);
     for (i = 0; !failed && !result && i < ports.count; i++)
         failed = netprof__rdma_port(rdma, list, device, name, ports.names[i]);
@@ -6200,7 +6233,8 @@ typedef struct netprof__cells {
 
 typedef int (*netprof__next_cell)(netprof__cells *cells, netprof__cell *cell); /* returns 0 at the end */
 
-static int netprof__word(const char **p, const char *end, const char **word, size_t *size)
+/* The next word, delimited by white space; 0 at the end. */
+static int netprof__next_word(const char **p, const char *end, const char **word, size_t *size)
 {
     const char *q = *p;
     while (q < end && (unsigned char)*q <= ' ')
@@ -6213,7 +6247,8 @@ static int netprof__word(const char **p, const char *end, const char **word, siz
     return *size != 0;
 }
 
-static int netprof__line(netprof__cells *cells, const char **begin, const char **end)
+/* The next line; 0 at the end. */
+static int netprof__next_line(netprof__cells *cells, const char **begin, const char **end)
 {
     const char *newline;
     if (cells->p == cells->end) return 0;
@@ -6227,7 +6262,7 @@ static int netprof__line(netprof__cells *cells, const char **begin, const char *
 /* "Tcp: ..."; returns 0 if the line does not begin like that. */
 static int netprof__group_word(const char **p, const char *end, const char **group, size_t *size)
 {
-    if (!netprof__word(p, end, group, size) || (*group)[*size - 1] != ':') return 0;
+    if (!netprof__next_word(p, end, group, size) || (*group)[*size - 1] != ':') return 0;
     --*size;
     return 1;
 }
@@ -6255,7 +6290,7 @@ static void netprof__cell_number(netprof__cell *cell, const char **p, const char
     cell->value = 0;
     cell->negative = 0;
     cell->failed = ENODATA;
-    if (!netprof__word(p, end, &word, &size)) return;
+    if (!netprof__next_word(p, end, &word, &size)) return;
     end = word + size;
     cell->negative = *word == '-';
     word += cell->negative;
@@ -6269,7 +6304,7 @@ static int netprof__take_pair(netprof__cells *c)
     const char *begin, *end, *group;
     size_t size;
     int have = 0;
-    while (netprof__line(c, &begin, &end)) {
+    while (netprof__next_line(c, &begin, &end)) {
         if (!netprof__group_word(&begin, end, &group, &size)) {
             have = 0;
             continue;
@@ -6292,7 +6327,7 @@ static int netprof__take_pair(netprof__cells *c)
 
 static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
 {
-    while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size))
+    while (!netprof__next_word(&c->names, c->names_end, &cell->name, &cell->name_size))
         if (!netprof__take_pair(c)) return 0;
     cell->group = c->group;
     cell->group_size = c->group_size;
@@ -6305,8 +6340,8 @@ static int netprof__next_pair(netprof__cells *c, netprof__cell *cell)
 /* sockstat: "TCP: inuse 35 orphan 0". */
 static int netprof__next_keyed(netprof__cells *c, netprof__cell *cell)
 {
-    while (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size)) {
-        if (!netprof__line(c, &c->names, &c->names_end)) return 0;
+    while (!netprof__next_word(&c->names, c->names_end, &cell->name, &cell->name_size)) {
+        if (!netprof__next_line(c, &c->names, &c->names_end)) return 0;
         if (!netprof__group_word(&c->names, c->names_end, &c->group, &c->group_size))
             c->names = c->names_end;
         else
@@ -6325,8 +6360,8 @@ static int netprof__next_named(netprof__cells *c, netprof__cell *cell)
 {
     const char *begin, *end;
     do {
-        if (!netprof__line(c, &begin, &end)) return 0;
-    } while (!netprof__word(&begin, end, &cell->name, &cell->name_size));
+        if (!netprof__next_line(c, &begin, &end)) return 0;
+    } while (!netprof__next_word(&begin, end, &cell->name, &cell->name_size));
     cell->group = cell->name;
     cell->group_size = 0;
     cell->cpu = 0;
@@ -6363,11 +6398,11 @@ static int netprof__softnet_line(netprof__cells *c)
     size_t size;
     uint64_t cpu = 0;
     unsigned column;
-    if (!netprof__line(c, &c->values, &c->values_end)) return 0;
+    if (!netprof__next_line(c, &c->values, &c->values_end)) return 0;
     p = c->values;
     c->cpu = c->line++;
     c->column = 0;
-    for (column = 0; netprof__word(&p, c->values_end, &word, &size); column++)
+    for (column = 0; netprof__next_word(&p, c->values_end, &word, &size); column++)
         if (column == NETPROF__SOFTNET_CPU && !netprof__parse_hex(word, size, &cpu)) c->cpu = (unsigned)cpu;
     return 1;
 }
@@ -6378,7 +6413,7 @@ static int netprof__next_softnet(netprof__cells *c, netprof__cell *cell)
     const char *word;
     size_t size;
     for (;;) {
-        if (!netprof__word(&c->values, c->values_end, &word, &size)) {
+        if (!netprof__next_word(&c->values, c->values_end, &word, &size)) {
             if (!netprof__softnet_line(c)) return 0;
             continue;
         }
@@ -6414,16 +6449,16 @@ static int netprof__next_table(netprof__cells *c, netprof__cell *cell)
 {
     const char *word;
     size_t size;
-    if (!c->line && netprof__line(c, &c->group, &c->names_end)) c->group_size = (size_t)(c->names_end - c->group);
+    if (!c->line && netprof__next_line(c, &c->group, &c->names_end)) c->group_size = (size_t)(c->names_end - c->group);
     for (;;) {
-        if (!netprof__word(&c->values, c->values_end, &word, &size)) {
-            if (!netprof__line(c, &c->values, &c->values_end)) return 0;
+        if (!netprof__next_word(&c->values, c->values_end, &word, &size)) {
+            if (!netprof__next_line(c, &c->values, &c->values_end)) return 0;
             c->names = c->group;
             c->cpu = c->line++;
             c->column = 0;
             continue;
         }
-        if (!netprof__word(&c->names, c->names_end, &cell->name, &cell->name_size)) continue;
+        if (!netprof__next_word(&c->names, c->names_end, &cell->name, &cell->name_size)) continue;
         if (c->column++ ? netprof__is_table_column(cell) : c->line == 1) break;
     }
     cell->group = c->group;
@@ -6440,14 +6475,14 @@ static int netprof__next_limit(netprof__cells *c, netprof__cell *cell, const cha
 {
     const char *at;
     size_t size;
-    if (!c->line && !netprof__line(c, &c->values, &c->values_end)) return 0;
+    if (!c->line && !netprof__next_line(c, &c->values, &c->values_end)) return 0;
     c->line = 1;
     while (c->column < count && !names[c->column]) {
-        netprof__word(&c->values, c->values_end, &at, &size);
+        netprof__next_word(&c->values, c->values_end, &at, &size);
         c->column++;
     }
     at = c->values;
-    if (c->column == count || !netprof__word(&at, c->values_end, &at, &size)) return 0;
+    if (c->column == count || !netprof__next_word(&at, c->values_end, &at, &size)) return 0;
     cell->group = cell->name = names[c->column++];
     cell->group_size = 0;
     cell->name_size = strlen(cell->name);
@@ -6617,7 +6652,7 @@ static ssize_t netprof__ip_load(netprof__ip *ip, size_t index)
     const char *dir = netprof__ip_formats[index].setting ? ip->settings : ip->dir;
     if (!*dir) return -ENOENT;
     if (f->fd < 0) {
-        netprof__below(path, sizeof path, dir, netprof__ip_formats[index].file);
+        netprof__join_path(path, sizeof path, dir, netprof__ip_formats[index].file);
         do
             f->fd = NETPROF_OS_OPENAT(AT_FDCWD, path, O_RDONLY);
         while (f->fd < 0 && errno == EINTR);
@@ -6662,14 +6697,16 @@ static int netprof__ip_by_cpu(const netprof__cell *cell, netprof__next_cell next
 
 static int netprof__ip_in_pages(const char *name)
 {
-    return netprof__like("*_mem", name) || netprof__like("TCP_mem_*", name);
+    return netprof__matches_pattern("*_mem", name) || netprof__matches_pattern("TCP_mem_*", name);
 }
 
+/* Describes a counter by the first matching row. Counts per CPU have 32 bits, all others 64. */
 static void netprof__ip_describe(netprof_counter *c, const char *device)
 {
     const struct netprof__ip_row *row = netprof__ip_rows;
     const struct netprof__ip_row *end = row + sizeof netprof__ip_rows / sizeof *row;
-    while (row < end && ((row->device && strcmp(row->device, device) != 0) || !netprof__like(row->pattern, c->name)))
+    while (row < end &&
+           ((row->device && strcmp(row->device, device) != 0) || !netprof__matches_pattern(row->pattern, c->name)))
         row++;
     c->width = strstr(c->name, "/cpu") ? 32 : 64;
     if (row == end) return;
@@ -6839,6 +6876,7 @@ static const netprof__ip_slot *netprof__ip_find(const netprof__ip_file *f, size_
     return NULL;
 }
 
+/* Stores a cell, if it has a value that fits its counter. */
 static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot, const netprof__cell *cell)
 {
     size_t i = slot->index;
@@ -6849,6 +6887,8 @@ static void netprof__ip_keep(netprof_sweep *sweep, const netprof__ip_slot *slot,
         netprof__set_value(sweep, i, cell->value * slot->factor);
 }
 
+/* Reads one file. Its counters are absent until their value is found; if the file changed its shape, the next take
+   rescans. */
 static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *sweep)
 {
     netprof__ip_file *f = &ip->files[index];
@@ -6857,7 +6897,7 @@ static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *
     ssize_t n = netprof__ip_load(ip, index);
     size_t i, k = 0;
     for (i = f->first; i < f->first + f->count; i++) {
-        if (!netprof__wanted(sweep, i)) continue;
+        if (!netprof__in_set(sweep, i)) continue;
         sweep->status[i] = NETPROF_STATUS_ABSENT;
         if (n < 0) netprof__set_failed(sweep, i, (int)-n);
     }
@@ -6867,7 +6907,7 @@ static void netprof__ip_read_file(netprof__ip *ip, size_t index, netprof_sweep *
     cells.end = f->text + (n > 0 ? n : 0);
     while (netprof__ip_formats[index].next(&cells, &cell)) {
         const netprof__ip_slot *slot = netprof__ip_find(f, k++, cell.key, &sweep->stale);
-        if (slot && slot->index != NETPROF_NONE && netprof__wanted(sweep, slot->index))
+        if (slot && slot->index != NETPROF_NONE && netprof__in_set(sweep, slot->index))
             netprof__ip_keep(sweep, slot, &cell);
     }
     sweep->stale |= n >= 0 && k != f->slot_count;
@@ -7070,7 +7110,7 @@ static void netprof__tcp_read(void *user, size_t device, netprof_sweep *sweep)
     for (k = 0; k < NETPROF__TCP_ROWS; k++) {
         size_t i = s->indices[k];
         uint64_t value;
-        if (i == NETPROF_NONE || !netprof__wanted(sweep, i)) continue;
+        if (i == NETPROF_NONE || !netprof__in_set(sweep, i)) continue;
         if (failed || gone)
             netprof__set_failed(sweep, i, gone ? EBADF : failed);
         else if (netprof__tcp_field(&netprof__tcp_rows[k], info.bytes, size, &value))
@@ -7245,7 +7285,7 @@ static void netprof__user_read(void *user, size_t device, netprof_sweep *sweep)
         const netprof__user_row *row = &u->rows[i];
         uint64_t value = 0;
         int failed;
-        if (row->index == NETPROF_NONE || !netprof__wanted(sweep, row->index)) continue;
+        if (row->index == NETPROF_NONE || !netprof__in_set(sweep, row->index)) continue;
         failed = row->read(row->user, &value);
         if (failed)
             netprof__set_failed(sweep, row->index, failed);
@@ -7372,7 +7412,8 @@ static int netprof__fd_budget(int wanted)
 static void netprof__node_fact(netprof_list *list, const char *key, const char *root, const char *file)
 {
     char path[1024], text[256];
-    if (netprof__path(path, sizeof path, root, file) && netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
+    if (netprof__prepend_root(path, sizeof path, root, file) &&
+        netprof__read_line(AT_FDCWD, path, text, sizeof text) > 0)
         netprof_build_fact(list, key, text);
 }
 
@@ -7403,6 +7444,7 @@ static void netprof__node_facts(const netprof *np, netprof_list *list)
     }
 }
 
+/* Lets every source list its devices and counters, and builds a schema of them. */
 static netprof_err netprof__discover(netprof *np, const netprof_schema **out, netprof_error *error)
 {
     netprof_list *list = netprof__list_make(&np->alloc);
@@ -7530,7 +7572,8 @@ static int netprof__listed(const char *list, const char *name)
     }
 }
 
-static const char *netprof__setting(const char *given, const char *variable)
+/* The given text, else the environment variable, else "". */
+static const char *netprof__setting_or_environment(const char *given, const char *variable)
 {
     const char *value = given ? given : NETPROF_OS_GETENV(variable);
     return value ? value : "";
@@ -7588,16 +7631,19 @@ static netprof_err netprof__add_builtin(netprof *np, const char *sources)
 
 static netprof_err netprof__configure(netprof *np, const netprof_config *c, netprof_error *error)
 {
-    const char *sources = netprof__setting(c->sources, "NETPROF_SOURCES");
+    const char *sources = netprof__setting_or_environment(c->sources, "NETPROF_SOURCES");
     size_t n;
     np->hold = c->hold;
     np->pid = c->pid;
     np->threads = c->threads;
     np->no_rescan = c->no_rescan;
     np->fd_budget = netprof__fd_budget(c->max_fds);
-    np->root = netprof__strdup(&np->alloc, netprof__setting(c->root, "NETPROF_ROOT"));
-    if (!np->root || !netprof__filter_make(&np->alloc, netprof__setting(c->include, "NETPROF_INCLUDE"), &np->include) ||
-        !netprof__filter_make(&np->alloc, netprof__setting(c->exclude, "NETPROF_EXCLUDE"), &np->exclude) ||
+    np->root = netprof__strdup(&np->alloc, netprof__setting_or_environment(c->root, "NETPROF_ROOT"));
+    if (!np->root ||
+        !netprof__filter_make(&np->alloc, netprof__setting_or_environment(c->include, "NETPROF_INCLUDE"),
+                              &np->include) ||
+        !netprof__filter_make(&np->alloc, netprof__setting_or_environment(c->exclude, "NETPROF_EXCLUDE"),
+                              &np->exclude) ||
         !netprof__filter_make(&np->alloc, c->fast, &np->fast))
         return netprof__no_memory(error);
     for (n = strlen(np->root); n && np->root[n - 1] == '/'; n--)
@@ -7777,6 +7823,7 @@ typedef struct netprof__work {
     size_t next, count; /* jobs */
 } netprof__work;
 
+/* How many jobs a sweep of the part has. */
 static size_t netprof__jobs_of(const netprof__part *part)
 {
     return part->source.flags & NETPROF_SOURCE_WHOLE ? part->device_count != 0 : part->device_count;
@@ -7807,7 +7854,8 @@ static void netprof__read_part(netprof__work *w, netprof__part *part, size_t dev
     }
 }
 
-static void *netprof__worker(void *argument)
+/* Does jobs until none is left. Runs in the calling thread and in each worker. */
+static void *netprof__sweep_worker(void *argument)
 {
     netprof__work *w = (netprof__work *)argument;
     size_t job;
@@ -7827,17 +7875,19 @@ static void netprof__run_workers(netprof__work *w, int threads)
     pthread_t ids[64];
     int started = 0, i;
     while (started < threads - 1 && started < 64 && (size_t)started + 1 < w->count &&
-           pthread_create(&ids[started], NULL, netprof__worker, w) == 0)
+           pthread_create(&ids[started], NULL, netprof__sweep_worker, w) == 0)
         started++;
-    netprof__worker(w);
+    netprof__sweep_worker(w);
     for (i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
 #else
     (void)threads;
-    netprof__worker(w);
+    netprof__sweep_worker(w);
 #endif
 }
 
+/* Counts requested counters without a value, eight statuses at a time: OK is 1 and SKIPPED is 0, so any other bit means
+   another status (the initial 2, for the last few counters, forces the loop). */
 static uint32_t netprof__count_not_ok(const netprof_snapshot *s)
 {
     size_t n = s->schema->counter_count, i, end;
@@ -7866,6 +7916,7 @@ static void netprof__both_clocks(netprof_snapshot *s)
     } while (--tries && netprof__clock(CLOCK_MONOTONIC) - s->begin_ns > 20000);
 }
 
+/* Reads all sources once. A fast snapshot of the same schema is reused with little clearing. */
 static netprof_err netprof__sweep(netprof *np, netprof_snapshot *s, netprof_set set, netprof_error *error)
 {
     netprof__work w;
@@ -7950,7 +8001,7 @@ typedef struct netprof__pace {
 } netprof__pace;
 
 /* The most that it can count in the elapsed time plus some milliseconds; saturates at UINT64_MAX. */
-static uint64_t netprof__at_pace(const netprof__pace *pace, uint64_t more_ms)
+static uint64_t netprof__most_at_pace(const netprof__pace *pace, uint64_t more_ms)
 {
     uint64_t ms = (uint64_t)pace->elapsed_ns / 1000000 + more_ms;
     return ms && pace->per_ms > UINT64_MAX / ms ? UINT64_MAX : pace->per_ms * ms;
@@ -7968,17 +8019,18 @@ static netprof_flag netprof__narrow_decrease(const netprof_counter *c, uint64_t 
     } else {
         /* Drivers update their counters about once a second, hence a second more; and an eighth more, since rates are
            nominal. */
-        limit = netprof__at_pace(pace, 1000);
+        limit = netprof__most_at_pace(pace, 1000);
         limit = limit > UINT64_MAX / 2 ? UINT64_MAX : limit + limit / 8;
         if (step > limit / scale) return NETPROF_FLAG_RESET;
-        if (netprof__at_pace(pace, 0) / scale > mask) return NETPROF_FLAG_SUSPECT;
+        if (netprof__most_at_pace(pace, 0) / scale > mask) return NETPROF_FLAG_SUSPECT;
     }
     *value = step * scale;
     return NETPROF_FLAG_WRAPPED;
 }
 
-static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uint64_t after, const netprof__pace *pace,
-                                  uint64_t *value)
+/* The difference of two values of a counter and its flag, by the rules at netprof_diff(). */
+static netprof_flag netprof__counter_difference(const netprof_counter *c, uint64_t before, uint64_t after,
+                                                const netprof__pace *pace, uint64_t *value)
 {
     uint64_t scale = c->scale ? c->scale : 1, mask, step;
     int wraps = c->width && c->width <= 64 && !(c->flags & NETPROF_SATURATES);
@@ -7988,7 +8040,7 @@ static netprof_flag netprof__step(const netprof_counter *c, uint64_t before, uin
     if (c->flags & NETPROF_SIGNED) return NETPROF_FLAG_OK;
     mask = wraps ? UINT64_MAX >> (64 - c->width) : 0;
     if (after >= before)
-        return wraps && c->width <= NETPROF__NARROW && *value && netprof__at_pace(pace, 0) / scale > mask
+        return wraps && c->width <= NETPROF__NARROW && *value && netprof__most_at_pace(pace, 0) / scale > mask
                    ? NETPROF_FLAG_SUSPECT
                    : NETPROF_FLAG_OK;
     *value = after;
@@ -8004,7 +8056,7 @@ NETPROF_API netprof_flag netprof_difference(const netprof_counter *counter, uint
                                             uint64_t *value)
 {
     const netprof__pace unknown = {0, 0};
-    return netprof__step(counter, before, after, &unknown, value);
+    return netprof__counter_difference(counter, before, after, &unknown, value);
 }
 
 /* Line rate of a physical device from its facts, in bits per millisecond; 0 if unknown. The speed of a virtual device
@@ -8015,10 +8067,10 @@ static uint64_t netprof__line_rate(const netprof_device *d)
     const char *rate = mbps ? mbps : netprof_fact_of(d->facts, d->fact_count, "rate"); /* "2.5 Gb/sec (1X SDR)" */
     uint64_t whole = 0, unit = mbps ? 1000 : 1000000;
     if (!rate || !(d->flags & NETPROF_DEVICE_PHYSICAL)) return 0;
-    for (; netprof__digit(*rate) && whole < 1000000000; rate++)
+    for (; netprof__is_digit(*rate) && whole < 1000000000; rate++)
         whole = 10 * whole + (uint64_t)(*rate - '0');
     whole *= unit;
-    if (*rate == '.' && netprof__digit(rate[1])) whole += (uint64_t)(rate[1] - '0') * (unit / 10);
+    if (*rate == '.' && netprof__is_digit(rate[1])) whole += (uint64_t)(rate[1] - '0') * (unit / 10);
     return whole;
 }
 
@@ -8084,13 +8136,14 @@ static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t befor
 
 /* Time between the two readings of a counter: by the device's own stamps if both have one, else by the devices' times.
    */
-static int64_t netprof__elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
+static int64_t netprof__counter_elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
     if (!a->stamps_ns[i] || !b->stamps_ns[k]) return of_device_ns;
     return netprof__minus(netprof__minus(b->stamps_ns[k], a->stamps_ns[i]), pair->clock_step_ns);
 }
 
+/* The value and flag of row r, whose counter has a value in both snapshots. */
 static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair *pair, size_t i, size_t k,
                                  int recreated)
 {
@@ -8101,7 +8154,7 @@ static void netprof__delta_value(netprof_delta *d, size_t r, const netprof__pair
     if (c->width && c->width <= NETPROF__NARROW)
         pace = netprof__pace_of(c, &a->schema->devices[a->schema->counters[i].device], &b->schema->devices[c->device],
                                 d->elapsed_ns[r]);
-    flag = netprof__step(c, a->values[i], b->values[k], &pace, &d->values[r]);
+    flag = netprof__counter_difference(c, a->values[i], b->values[k], &pace, &d->values[r]);
     if (recreated && flag != NETPROF_FLAG_GAUGE) {
         flag = NETPROF_FLAG_RESET;
         d->values[r] = b->values[k];
@@ -8125,7 +8178,7 @@ static void netprof__delta_row(netprof_delta *d, size_t r, const netprof__pair *
     d->elapsed_ns[r] = 0;
     d->flags[r] = (uint8_t)(was == is ? NETPROF_FLAG_UNKNOWN : is ? NETPROF_FLAG_NEW : NETPROF_FLAG_GONE);
     if (!was || !is || !d->before_status[r] || !d->after_status[r]) return; /* 0: not requested */
-    d->elapsed_ns[r] = netprof__elapsed(pair, i, k, of_device_ns);
+    d->elapsed_ns[r] = netprof__counter_elapsed(pair, i, k, of_device_ns);
     if (netprof__has_value(a->status[i]) && netprof__has_value(b->status[k]))
         netprof__delta_value(d, r, pair, i, k, recreated);
 }
@@ -8172,7 +8225,7 @@ NETPROF_API void netprof_delta_free(netprof_delta *d)
 /* >>9.3.1 matching two schemas */
 
 /* Finds the device with the same source and name in the other schema. */
-static const netprof_device *netprof__twin(const netprof_schema *schema, const netprof_device *d, size_t hint)
+static const netprof_device *netprof__twin_device(const netprof_schema *schema, const netprof_device *d, size_t hint)
 {
     size_t i;
     for (i = 0; i < schema->device_count; i++) {
@@ -8199,11 +8252,12 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
 
 /* where[i]: the index in `from` of counter i of `to`, or NETPROF_NONE. recreated[i]: device i of `to` was re-created.
    */
-static void netprof__match(const netprof_schema *from, const netprof_schema *to, size_t *where, uint8_t *recreated)
+static void netprof__match_counters(const netprof_schema *from, const netprof_schema *to, size_t *where,
+                                    uint8_t *recreated)
 {
     size_t i, k;
     for (i = 0; i < to->device_count; i++) {
-        const netprof_device *d = &to->devices[i], *twin = netprof__twin(from, d, i);
+        const netprof_device *d = &to->devices[i], *twin = netprof__twin_device(from, d, i);
         size_t hint = 0;
         recreated[i] = twin && twin->identity && d->identity && twin->identity != d->identity;
         for (k = d->first; k < (size_t)d->first + d->count; k++)
@@ -8251,14 +8305,14 @@ static void netprof__join_gone(netprof_list *list, const netprof_schema *from, c
 {
     size_t i;
     for (i = 0; i < from->device_count; i++)
-        if (strcmp(from->devices[i].source, source) == 0 && !netprof__twin(to, &from->devices[i], i))
+        if (strcmp(from->devices[i].source, source) == 0 && !netprof__twin_device(to, &from->devices[i], i))
             netprof__join_device(list, from, &from->devices[i]);
 }
 
 /* Joins the schema of the second snapshot with what only the first has. A source's state is taken from the second if it
    has the source, else from the first. `back`: where the first's counters are in the second. */
-static netprof_err netprof__join(const netprof_schema *from, const netprof_schema *to, const size_t *back,
-                                 const netprof_schema **out, netprof_error *error)
+static netprof_err netprof__build_joined(const netprof_schema *from, const netprof_schema *to, const size_t *back,
+                                         const netprof_schema **out, netprof_error *error)
 {
     netprof_list *list = netprof__list_make(&netprof__schema_of(to)->alloc);
     size_t i, s, next = 0;
@@ -8268,7 +8322,7 @@ static netprof_err netprof__join(const netprof_schema *from, const netprof_schem
     for (s = 0; s < to->source_count; s++) {
         netprof__join_source(list, &to->sources[s]);
         for (i = next, next += to->sources[s].device_count; i < next && i < to->device_count; i++) {
-            const netprof_device *twin = netprof__twin(from, &to->devices[i], i);
+            const netprof_device *twin = netprof__twin_device(from, &to->devices[i], i);
             netprof__join_device(list, to, &to->devices[i]);
             if (twin) netprof__join_missing(list, from, twin, back);
         }
@@ -8324,8 +8378,8 @@ static void netprof__delta_joined(netprof_delta *d, const netprof__pair *pair, s
                                   uint8_t *recreated)
 {
     size_t i;
-    netprof__match(pair->b->schema, d->schema, in_b, recreated);
-    netprof__match(pair->a->schema, d->schema, in_a, recreated);
+    netprof__match_counters(pair->b->schema, d->schema, in_b, recreated);
+    netprof__match_counters(pair->a->schema, d->schema, in_a, recreated);
     for (i = 0; i < d->schema->counter_count; i++) {
         int both = in_a[i] != NETPROF_NONE && in_b[i] != NETPROF_NONE;
         int64_t elapsed_ns = both ? netprof__device_elapsed(pair, pair->a->schema->counters[in_a[i]].device,
@@ -8343,8 +8397,8 @@ static netprof_err netprof__join_schemas(const netprof_schema *from, const netpr
     size_t *back = (size_t *)netprof__resize(alloc, NULL, from->counter_count * sizeof *back + from->device_count);
     netprof_err failed;
     if (!back) return netprof__no_memory(error);
-    netprof__match(to, from, back, (uint8_t *)(back + from->counter_count));
-    failed = netprof__join(from, to, back, joined, error);
+    netprof__match_counters(to, from, back, (uint8_t *)(back + from->counter_count));
+    failed = netprof__build_joined(from, to, back, joined, error);
     netprof__release(alloc, back);
     return failed;
 }
@@ -8613,6 +8667,7 @@ static void netprof__crc_tables(uint32_t *tables)
         tables[NETPROF__CRC_BYTES + i] = tables[16 * i];
 }
 
+/* The checksum after eight more bytes. */
 static uint32_t netprof__crc_eight(const uint32_t *tables, uint32_t crc, const unsigned char *p)
 {
     uint32_t x = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
@@ -8732,6 +8787,7 @@ static void netprof__end_bits(netprof__buffer *b, netprof__bits *bits)
 
 #define NETPROF__RICE_LONGEST 40 /* ones; anything longer is written plainly */
 
+/* Rice code: z >> k ones, a zero, the k low bits of z; see SNAP in section 10.1. */
 static void netprof__put_rice(netprof__buffer *b, netprof__bits *bits, uint64_t z, unsigned k)
 {
     if (z >> k >= NETPROF__RICE_LONGEST) {
@@ -8813,6 +8869,7 @@ static void netprof__zero_code_end(netprof__buffer *b)
     }
 }
 
+/* Writes a number in the zero code; zeros are collected until another number or netprof__zero_code_end(). */
 static void netprof__zero_code(netprof__buffer *b, uint64_t v)
 {
     if (!v) {
@@ -8856,7 +8913,7 @@ static int netprof__same_list(const netprof_schema *s, const netprof_device *a, 
 static int netprof__next_name(char *name, size_t size)
 {
     size_t n = strlen(name), first = n;
-    while (first && netprof__digit(name[first - 1]))
+    while (first && netprof__is_digit(name[first - 1]))
         first--;
     if (first == n || (name[first] == '0' && n - first > 1) || n + 1 >= size) return 0;
     for (; n > first; n--) {
@@ -8871,6 +8928,7 @@ static int netprof__next_name(char *name, size_t size)
     return 1;
 }
 
+/* True if the name is the previous one with its decimal ending plus one. */
 static int netprof__follows(const char *previous, const char *name)
 {
     char next[512];
@@ -8878,6 +8936,7 @@ static int netprof__follows(const char *previous, const char *name)
     return strlen(previous) < sizeof next - 1 && netprof__next_name(next, sizeof next) && strcmp(next, name) == 0;
 }
 
+/* Names as in section 10.1: runs that count on, else the part that differs from the previous name. */
 static void netprof__put_names(netprof__buffer *b, const netprof_counter *c, size_t count)
 {
     const char *previous = "";
@@ -9091,6 +9150,7 @@ static void netprof__chain_free(netprof__chain *chain, const netprof_alloc *a)
     memset(chain, 0, sizeof *chain);
 }
 
+/* Allocates the arrays for a schema, if that is not done yet. Returns 0 if out of memory. */
 static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, const netprof_schema *schema)
 {
     size_t n = schema->counter_count, d = schema->device_count, residuals = n + 2 * d + 3, i;
@@ -9112,6 +9172,7 @@ static int netprof__chain_room(netprof__chain *chain, const netprof_alloc *a, co
     return 1;
 }
 
+/* Forgets all predictions; every device is predicted to be read. */
 static void netprof__chain_begin(netprof__chain *chain, const netprof_schema *schema)
 {
     size_t i;
@@ -9133,7 +9194,7 @@ static int netprof__has_window(const netprof_snapshot *s, size_t device)
 }
 
 /* Writing: the code of a number, given its prediction. Reading: the number, given its code. */
-static void netprof__settle(int64_t *number, int64_t expected, uint64_t *code, int reading)
+static void netprof__code_or_decode(int64_t *number, int64_t expected, uint64_t *code, int reading)
 {
     if (reading)
         *number = netprof__plus(expected, netprof__unzigzag(*code));
@@ -9143,13 +9204,13 @@ static void netprof__settle(int64_t *number, int64_t expected, uint64_t *code, i
 
 /* Converts the times of a snapshot to codes, or back, and makes them the next prediction. Only for devices that were
    read. Returns the number of those; the codes of their lengths come after all others. */
-static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, int reading)
+static size_t netprof__code_times(netprof__chain *chain, netprof_snapshot *s, int reading)
 {
     uint64_t *code = chain->residuals, *lengths = code + s->schema->device_count + 3;
     int64_t begin = s->begin_ns, wall = netprof__minus(s->wall_ns, s->begin_ns), tail, last_begin, last_end;
     size_t i, read = 0;
-    netprof__settle(&begin, netprof__plus(chain->begin_ns, chain->interval_ns), code++, reading);
-    netprof__settle(&wall, chain->wall_ns, code++, reading);
+    netprof__code_or_decode(&begin, netprof__plus(chain->begin_ns, chain->interval_ns), code++, reading);
+    netprof__code_or_decode(&wall, chain->wall_ns, code++, reading);
     last_begin = last_end = begin;
     if (reading) s->begin_ns = begin, s->wall_ns = netprof__plus(begin, wall);
     for (i = 0; i < s->schema->device_count; i++) {
@@ -9159,8 +9220,8 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
         int64_t same_gap = netprof__minus(last_begin, last_end), same_length = netprof__minus(last_end, last_begin);
         if (!w->read) continue;
         read++;
-        netprof__settle(&gap, w->shared ? same_gap : w->gap, code++, reading);
-        netprof__settle(&length, w->shared ? same_length : w->length, lengths++, reading);
+        netprof__code_or_decode(&gap, w->shared ? same_gap : w->gap, code++, reading);
+        netprof__code_or_decode(&length, w->shared ? same_length : w->length, lengths++, reading);
         w->shared = gap == same_gap && length == same_length;
         w->gap = gap;
         w->length = length;
@@ -9169,7 +9230,7 @@ static size_t netprof__settle_times(netprof__chain *chain, netprof_snapshot *s, 
         if (reading) s->device_begin_ns[i] = last_begin, s->device_end_ns[i] = last_end;
     }
     tail = netprof__minus(s->end_ns, last_end);
-    netprof__settle(&tail, chain->tail_ns, code++, reading);
+    netprof__code_or_decode(&tail, chain->tail_ns, code++, reading);
     if (reading) s->end_ns = netprof__plus(last_end, tail);
     chain->interval_ns = chain->position ? netprof__minus(begin, chain->begin_ns) : 0;
     chain->begin_ns = begin;
@@ -9193,17 +9254,18 @@ static void netprof__lead_device(netprof__lead *lead, uint32_t device)
 
 /* The predicted change (x->change is 16 times that), multiplied by the device's ratio. Up to 2^43 the product with a
    ratio below 2^20 fits 63 bits. */
-static int64_t netprof__led_change(const netprof__expected *x, const netprof__lead *lead)
+static int64_t netprof__change_by_lead(const netprof__expected *x, const netprof__lead *lead)
 {
     int64_t change = x->change / 16;
     if (!lead->ratio || change <= 0 || change >= (int64_t)1 << 43) return change;
     return (int64_t)((uint64_t)change * lead->ratio >> 16);
 }
 
+/* The predicted value: by the device's lead if that has been the better guide. */
 static uint64_t netprof__expected_value(const netprof__expected *x, const netprof__habit *h, const netprof__lead *lead)
 {
     int follows = x->spread && h->led < h->alone;
-    return x->value + (uint64_t)(follows ? netprof__led_change(x, lead) : x->change / 16);
+    return x->value + (uint64_t)(follows ? netprof__change_by_lead(x, lead) : x->change / 16);
 }
 
 /* The Rice parameter: the bit length of half the usual code (x->spread is 8 times that). */
@@ -9213,7 +9275,7 @@ static unsigned netprof__rice_of(const netprof__expected *x)
 }
 
 /* Updates a moving mean (times its weight) of distances; each distance is limited to 2^57. */
-static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int64_t b)
+static uint64_t netprof__update_mean_error(uint64_t mean, unsigned weight, int64_t a, int64_t b)
 {
     uint64_t off = netprof__zigzag(netprof__minus(a, b)) / 2, most = (uint64_t)1 << 57;
     return mean - mean / weight + (off < most ? off : most);
@@ -9224,9 +9286,9 @@ static uint64_t netprof__mean_off(uint64_t mean, unsigned weight, int64_t a, int
 static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, netprof__lead *lead, int64_t change)
 {
     const int64_t least = 64 * 16, most = (int64_t)1 << 46;
-    int64_t led = netprof__led_change(x, lead), scaled = (int64_t)((uint64_t)change * 16);
-    h->alone = netprof__mean_off(h->alone, 4, change, x->change / 16);
-    h->led = netprof__mean_off(h->led, 4, change, led);
+    int64_t led = netprof__change_by_lead(x, lead), scaled = (int64_t)((uint64_t)change * 16);
+    h->alone = netprof__update_mean_error(h->alone, 4, change, x->change / 16);
+    h->led = netprof__update_mean_error(h->led, 4, change, led);
     if (x->change < least || x->change >= most || change <= 0 || change >= most / 16) return;
     lead->ratio = ((uint64_t)scaled << 16) / (uint64_t)x->change;
     if (lead->ratio >> 20) lead->ratio = 0;
@@ -9234,8 +9296,8 @@ static void netprof__learn_lead(const netprof__expected *x, netprof__habit *h, n
 
 /* Learns from a value that was `code` away from its prediction. A counter is predicted to grow as it did recently,
    anything else to stay. */
-static void netprof__learn(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value, uint64_t code,
-                           uint8_t kind)
+static void netprof__learn_value(netprof__expected *x, netprof__habit *h, netprof__lead *lead, uint64_t value,
+                                 uint64_t code, uint8_t kind)
 {
     int64_t change = (int64_t)(value - x->value), scaled = (int64_t)((uint64_t)change * 16);
     int grows = kind == NETPROF_KIND_COUNTER || kind == NETPROF_KIND_HISTOGRAM, first = !x->seen;
@@ -9298,10 +9360,10 @@ static int64_t netprof__in_cells(int64_t length, unsigned cell_bits)
     return length < 0 ? -cells : cells;
 }
 
-/* Like netprof__settle_times(), for the stamps of the listed counters. Each stamp is predicted to follow the one before
+/* Like netprof__code_times(), for the stamps of the listed counters. Each stamp is predicted to follow the one before
    it at the usual distance, and is kept in cells of 2^cell_bits ns. Returns the largest error that this causes. */
-static int64_t netprof__settle_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed, unsigned cell_bits,
-                                      int reading)
+static int64_t netprof__code_stamps(netprof__chain *chain, netprof_snapshot *s, size_t listed, unsigned cell_bits,
+                                    int reading)
 {
     const uint64_t cell = (uint64_t)1 << cell_bits;
     int64_t last = s->wall_ns, last_stamp = 0, worst = 0;
@@ -9352,6 +9414,7 @@ static size_t netprof__status_run(const netprof_snapshot *s, const netprof__chai
     return at - i;
 }
 
+/* Writes the statuses in runs: at each place the code whose run is longest. */
 static void netprof__put_statuses(netprof__buffer *b, const netprof_snapshot *s, const netprof__chain *chain)
 {
     size_t n = s->schema->counter_count, i, run, k;
@@ -9385,7 +9448,7 @@ static void netprof__put_times(netprof__buffer *b, const netprof_snapshot *s, ne
         chain->devices[i].read = read;
     }
     netprof__put_sparse(b, chain->residuals, s->schema->device_count);
-    i = netprof__settle_times(chain, &same, 0);
+    i = netprof__code_times(chain, &same, 0);
     netprof__put_sparse(b, chain->residuals, i + 3);
     netprof__put_sparse(b, chain->residuals + s->schema->device_count + 3, i);
 }
@@ -9414,7 +9477,7 @@ static void netprof__put_values(netprof__buffer *b, const netprof_snapshot *s, n
         netprof__lead_device(&lead, counter->device);
         code = netprof__zigzag((int64_t)(value - netprof__expected_value(x, h, &lead)));
         if (x->spread) netprof__put_rice(b, &bits, code, netprof__rice_of(x));
-        netprof__learn(x, h, &lead, value, code, counter->kind);
+        netprof__learn_value(x, h, &lead, value, code, counter->kind);
     }
     netprof__end_bits(b, &bits);
 }
@@ -9451,7 +9514,7 @@ static void netprof__put_stamps(netprof__buffer *b, const netprof_snapshot *s, n
     }
     netprof__put_sparse(b, chain->residuals, may);
     cell_bits = netprof__stamp_cell_bits(chain, s, listed, interval_ns);
-    worst = netprof__settle_stamps(chain, &same, listed, cell_bits, 0);
+    worst = netprof__code_stamps(chain, &same, listed, cell_bits, 0);
     netprof__put_byte(b, cell_bits);
     netprof__put_varint(b, (uint64_t)netprof__sum_errors(s->stamp_error_ns, worst));
     netprof__put_sparse(b, chain->residuals, listed);
@@ -9469,6 +9532,7 @@ static int64_t netprof__stamp_interval(netprof__chain *chain, int64_t begin_ns)
     return chain->shortest_ns < chain->shortest_then_ns ? chain->shortest_ns : chain->shortest_then_ns;
 }
 
+/* Writes a STEP chunk's payload, and begins a new chain where one is due. */
 static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, netprof__written *row, size_t number)
 {
     netprof__chain *chain = &row->chain;
@@ -9496,6 +9560,7 @@ static void netprof__put_step(netprof__buffer *b, const netprof_snapshot *s, net
     netprof__put_stamps(b, s, chain, interval_ns);
 }
 
+/* Writes a DIFF chunk's payload. */
 static void netprof__put_delta(netprof__buffer *b, const netprof_delta *d, size_t number)
 {
     size_t n = d->schema->counter_count, i, run, column;
@@ -9580,6 +9645,7 @@ static void netprof__chunk_begin(netprof_writer *w, const char *tag)
     netprof__put(&w->buffer, "\0\0\0\0\0\0\0", 8);
 }
 
+/* Fills in length and checksum, and writes the chunk. */
 static netprof_err netprof__chunk_end(netprof_writer *w)
 {
     netprof__buffer *b = &w->buffer;
@@ -9635,7 +9701,7 @@ static netprof_err netprof__write_header(netprof_writer *w)
 
 /* True for files that are written in place, not replaced: pipes, devices, and what only looks like a file, such as
    /dev/stdout. */
-static int netprof__in_place(const char *path)
+static int netprof__written_in_place(const char *path)
 {
     static const char *const names[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
     struct stat st;
@@ -9657,7 +9723,7 @@ static void netprof__temporary_name(char *to, size_t size, const char *path, con
    regular file. */
 static netprof_err netprof__writer_create(netprof_writer *w, const char *path, int live)
 {
-    int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__in_place(path);
+    int flags = O_TRUNC | O_APPEND, replace = !live && !netprof__written_in_place(path);
     const char *name = path;
     char target[PATH_MAX];
     w->path = netprof__strdup(&w->alloc, replace && realpath(path, target) ? target : path);
@@ -9683,6 +9749,7 @@ static netprof_err netprof__writer_create(netprof_writer *w, const char *path, i
     return NETPROF_OK;
 }
 
+/* Writes the header and hands the writer over, or frees it after a failure. */
 static netprof_err netprof__writer_ready(netprof_writer *w, netprof_writer **out, netprof_error *error)
 {
     netprof_err failed = w->error.code ? w->error.code : netprof__write_header(w);
@@ -9988,6 +10055,7 @@ static uint32_t netprof__take_u32(netprof__cursor *c)
     return v | (uint32_t)netprof__take_byte(c) << 24;
 }
 
+/* At most 10 bytes, of which the last may only be 0 or 1; anything else is damage. */
 static uint64_t netprof__take_varint(netprof__cursor *c)
 {
     uint64_t v = 0;
@@ -10247,6 +10315,7 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
     return at;
 }
 
+/* Reads a list of counters: the names, then runs of classes. */
 static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
 {
     /* names in a run take less than a byte each: only the limit bounds n */
@@ -10359,6 +10428,7 @@ static void netprof__take_devices(netprof_reader *r, netprof__cursor *c, netprof
     c->bad |= done != total || sources->bad;
 }
 
+/* Reads a SCHM chunk; NULL if it does not decode, or if out of memory (r->starved). */
 static const netprof_schema *netprof__take_schema(netprof_reader *r, netprof__cursor *c, size_t *number)
 {
     netprof_list *list = netprof__list_make(&r->alloc);
@@ -10449,7 +10519,7 @@ static void netprof__mark_regular(const netprof_snapshot *s, uint8_t *marks)
 }
 
 /* The stamp at position `at` between two anchors. */
-static int64_t netprof__between(int64_t a, uint64_t from, int64_t b, uint64_t to, uint64_t at)
+static int64_t netprof__interpolated_stamp(int64_t a, uint64_t from, int64_t b, uint64_t to, uint64_t at)
 {
     double part = (double)(at - from) / (double)(to - from);
     return netprof__plus(a, (int64_t)(part * (double)netprof__minus(b, a)));
@@ -10464,7 +10534,7 @@ static void netprof__interpolate(netprof_snapshot *s, const uint8_t *marks, size
         n += marks[i] & NETPROF__STAMPED_HERE;
     for (i = from + 1; i < to; i++)
         if (marks[i] & NETPROF__STAMPED_HERE)
-            s->stamps_ns[i] = netprof__between(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
+            s->stamps_ns[i] = netprof__interpolated_stamp(s->stamps_ns[from], 0, s->stamps_ns[to], n, ++at);
 }
 
 static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks)
@@ -10509,6 +10579,7 @@ static void netprof__take_statuses(netprof__cursor *c, netprof_snapshot *s)
     }
 }
 
+/* Reads the values, as changes of a key snapshot if there is one. changed[i]: counter i is among the changes. */
 static void netprof__take_values(netprof__cursor *c, netprof_snapshot *s, const netprof_snapshot *key, uint8_t *changed)
 {
     size_t n = s->schema->counter_count, i, changes = 0;
@@ -10681,7 +10752,7 @@ static void netprof__take_step_times(netprof__cursor *c, netprof_snapshot *s, ne
     }
     netprof__take_sparse(c, chain->residuals, read + 3);
     netprof__take_sparse(c, chain->residuals + n + 3, read);
-    netprof__settle_times(chain, s, 1);
+    netprof__code_times(chain, s, 1);
 }
 
 static void netprof__take_step_statuses(netprof__cursor *c, netprof_snapshot *s, netprof__chain *chain)
@@ -10724,7 +10795,7 @@ static void netprof__take_step_values(netprof__cursor *c, netprof_snapshot *s, n
         netprof__lead_device(&lead, counter->device);
         value = netprof__expected_value(x, h, &lead) + (uint64_t)netprof__unzigzag(code);
         s->values[chain->list[i]] = value;
-        netprof__learn(x, h, &lead, value, code, counter->kind);
+        netprof__learn_value(x, h, &lead, value, code, counter->kind);
     }
 }
 
@@ -10740,7 +10811,7 @@ static void netprof__take_step_stamps(netprof__cursor *c, netprof_snapshot *s, n
     c->bad |= cell_bits > NETPROF__STAMP_CELL_READ || s->stamp_error_ns < 0;
     if (c->bad) return;
     netprof__take_sparse(c, chain->residuals, listed);
-    netprof__settle_stamps(chain, s, listed, cell_bits, 1);
+    netprof__code_stamps(chain, s, listed, cell_bits, 1);
 }
 
 /* Called once the chunk's place in its chain is known. Returns 1 if its contents are not wanted. */
@@ -10879,6 +10950,7 @@ static int netprof__take_regions_head(netprof_reader *r, netprof__cursor *c, net
     return !c->bad && texts[2];
 }
 
+/* Reads one stat; v holds its integers in the order of section 10.1. */
 static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t counters, const char *const *names,
                                size_t name_count)
 {
@@ -11052,7 +11124,7 @@ static int netprof__fill_room(netprof_reader *r)
 
 /* Reads until the window has the wanted number of bytes from r->at on, or the file ends. Returns how many it has; fewer
    also if it sets r->failed or r->starved. */
-static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
+static size_t netprof__fill_window(netprof_reader *r, uint64_t wanted)
 {
     while (r->size - r->at < wanted && r->read && !r->failed && netprof__fill_room(r)) {
         size_t got = 0;
@@ -11063,6 +11135,7 @@ static size_t netprof__fill(netprof_reader *r, uint64_t wanted)
     return r->size - r->at;
 }
 
+/* The error of the last reading, if it failed or ran out of memory. */
 static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error)
 {
     if (r->failed) return netprof__fail(error, NETPROF_ERR_IO, r->failed, r->path, "cannot read");
@@ -11072,17 +11145,17 @@ static netprof_err netprof__fill_trouble(netprof_reader *r, netprof_error *error
 }
 
 /* Length of the chunk at r->at, or 0 if there is none with a correct checksum. */
-static size_t netprof__chunk(netprof_reader *r)
+static size_t netprof__intact_chunk_length(netprof_reader *r)
 {
     const unsigned char *p;
     uint64_t length;
     uint32_t crc;
     int large;
-    if (netprof__fill(r, 12) < 12) return 0;
+    if (netprof__fill_window(r, 12) < 12) return 0;
     p = r->data + r->at;
     length = netprof__get_le(p + 4, 4);
     large = length > r->limits.max_memory && netprof__chunk_type(p);
-    if (!(r->read && length > r->limits.max_memory) && netprof__fill(r, length + 12) >= length + 12) {
+    if (!(r->read && length > r->limits.max_memory) && netprof__fill_window(r, length + 12) >= length + 12) {
         p = r->data + r->at;
         crc = netprof__crc(r->crc, 0, p, 8);
         crc = netprof__crc(r->crc, crc, p + 12, (size_t)length);
@@ -11095,7 +11168,7 @@ static size_t netprof__chunk(netprof_reader *r)
 
 static int netprof__is_header(netprof_reader *r)
 {
-    return netprof__fill(r, 16) >= 16 && memcmp(r->data + r->at, netprof__file_magic, 8) == 0;
+    return netprof__fill_window(r, 16) >= 16 && memcmp(r->data + r->at, netprof__file_magic, 8) == 0;
 }
 
 static int netprof__may_begin(unsigned char first)
@@ -11103,7 +11176,8 @@ static int netprof__may_begin(unsigned char first)
     return first == netprof__file_magic[0] || (first >= 'D' && first <= 'S'); /* first letters of the tags */
 }
 
-static void netprof__lose(netprof_reader *r, size_t bytes)
+/* Skips damaged bytes; they are reported later. */
+static void netprof__skip_damaged(netprof_reader *r, size_t bytes)
 {
     r->at += bytes;
     r->lost += bytes;
@@ -11118,15 +11192,15 @@ static int netprof__resync(netprof_reader *r)
         size_t skip = 1;
         while (r->at + skip + 16 <= r->size && !netprof__may_begin(r->data[r->at + skip]))
             skip++;
-        netprof__lose(r, skip);
-        if (netprof__fill(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
+        netprof__skip_damaged(r, skip);
+        if (netprof__fill_window(r, 16) < 12 || r->searched / 16 > r->base + r->at + (1 << 26)) break;
         if (netprof__is_header(r)) return 1;
         if (!netprof__chunk_type(r->data + r->at)) continue;
-        if (netprof__chunk(r)) return 1;
+        if (netprof__intact_chunk_length(r)) return 1;
         if (r->failed || r->starved) return 0;
     }
-    while (netprof__fill(r, 1))
-        netprof__lose(r, r->size - r->at);
+    while (netprof__fill_window(r, 1))
+        netprof__skip_damaged(r, r->size - r->at);
     return !r->failed && !r->starved;
 }
 
@@ -11175,13 +11249,13 @@ static netprof_err netprof__item_no_chunk(netprof_reader *r, netprof_item *item,
 /* Skips a file of a later version, whose header was skipped already: the meaning of its chunks is unknown. */
 static netprof_err netprof__item_later(netprof_reader *r, netprof_item *item, netprof_error *error)
 {
-    while (netprof__fill(r, 16) >= 16 && !netprof__is_header(r)) {
+    while (netprof__fill_window(r, 16) >= 16 && !netprof__is_header(r)) {
         const unsigned char *from = r->data + r->at + 1;
         const void *next = memchr(from, netprof__file_magic[0], r->size - r->at - 1);
-        netprof__lose(r, 1 + (next ? (size_t)((const unsigned char *)next - from) : r->size - r->at - 1));
+        netprof__skip_damaged(r, 1 + (next ? (size_t)((const unsigned char *)next - from) : r->size - r->at - 1));
     }
     if (r->failed || r->starved) return netprof__fill_trouble(r, error);
-    if (r->size - r->at < 16) netprof__lose(r, r->size - r->at);
+    if (r->size - r->at < 16) netprof__skip_damaged(r, r->size - r->at);
     r->later = 0;
     return netprof__item_lost(r, item, "another file begins here, written by a later netprof");
 }
@@ -11195,7 +11269,7 @@ static netprof_err netprof__item_file(netprof_reader *r, netprof_item *item, net
     if (later) {
         r->ended = 0;
         r->later = 1;
-        netprof__lose(r, 16);
+        netprof__skip_damaged(r, 16);
         return netprof__item_later(r, item, error);
     }
     item->type = NETPROF_ITEM_FILE;
@@ -11265,7 +11339,7 @@ NETPROF_API netprof_err netprof_reader_next(netprof_reader *r, netprof_item *ite
     memset(item, 0, sizeof *item);
     if (r->later) return netprof__item_later(r, item, error);
     while (!failed && item->type == NETPROF_ITEM_END) {
-        size_t size = netprof__chunk(r);
+        size_t size = netprof__intact_chunk_length(r);
         int header = !size && netprof__is_header(r);
         failed = netprof__fill_trouble(r, error);
         if (failed) return failed;
@@ -11679,6 +11753,7 @@ static void netprof__json_stamps(netprof__json *j, const netprof_snapshot *s, co
     netprof__json_raw(j, "]");
 }
 
+/* The member "not_ok": status and errno of every counter that is not OK. */
 static void netprof__json_not_ok(netprof__json *j, const netprof_snapshot *s, const netprof_device *d)
 {
     size_t i, any = 0;
@@ -12006,7 +12081,7 @@ typedef struct netprof__series {
 static struct netprof__regions_state {
     uint32_t epoch; /* changes with each of the three below; never 0 once ready */
     int use_tsc;
-    uint64_t ns_per_tick_24;      /* ns per tick, times 2^24 */
+    uint64_t ns_per_tick_24;      /* ns per tick, times 2^24 (16777216) */
     uint32_t resets, cuts, forks; /* cuts: changes to mode off */
     int lock, flush_lock;         /* of everything but the hot path; of writing the file */
     int ready, used, ended;
@@ -12074,6 +12149,7 @@ NETPROF__HOT uint64_t netprof__ticks_to_ns(uint64_t ticks)
     return netprof__many_ticks_to_ns(ticks);
 }
 
+/* The histogram bucket of a duration: 8 per power of two, chosen by the three bits after the highest. */
 NETPROF__HOT unsigned netprof__bucket(uint64_t ns)
 {
     unsigned top;
@@ -12082,6 +12158,7 @@ NETPROF__HOT unsigned netprof__bucket(uint64_t ns)
     return (top - 2) * 8 + (unsigned)(ns >> (top - 3) & 7);
 }
 
+/* Adds a node; it becomes visible to readers, complete, with the last store. */
 static netprof__node *netprof__node_make(netprof__thread *t, netprof__node *parent, uint32_t region)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -12270,7 +12347,8 @@ NETPROF__HOT void netprof__node_close(netprof__node *n)
     NETPROF__SET(n->sequence, n->sequence + 1);
 }
 
-NETPROF__COLD void netprof__carry(netprof__node *n, unsigned bucket)
+/* A bucket of the histogram passed 2^32. */
+NETPROF__COLD void netprof__carry_bucket(netprof__node *n, unsigned bucket)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
     if (!n->carries)
@@ -12281,6 +12359,7 @@ NETPROF__COLD void netprof__carry(netprof__node *n, unsigned bucket)
         NETPROF__SET(n->histogram[bucket], UINT32_MAX); /* the best that is possible without memory */
 }
 
+/* Counts one measured call. nested: directly inside another call of the same region. */
 NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t inside, int nested)
 {
     netprof__tally *y = &n->tally;
@@ -12299,7 +12378,7 @@ NETPROF__HOT void netprof__tally_call(netprof__node *n, uint64_t ns, uint64_t in
     if (ns > y->max) NETPROF__SET(y->max, ns);
     NETPROF__SET(y->squares, netprof__double_bits(squares + off * off));
     NETPROF__SET(n->histogram[bucket], n->histogram[bucket] + 1);
-    if (NETPROF__UNLIKELY(!n->histogram[bucket])) netprof__carry(n, bucket);
+    if (NETPROF__UNLIKELY(!n->histogram[bucket])) netprof__carry_bucket(n, bucket);
 }
 
 /* After a reset the owner empties its nodes before it counts again. */
@@ -12341,7 +12420,7 @@ static void netprof__thread_renew(netprof__thread *t)
         netprof__frame_renew(&t->frames[i], NETPROF__GET(netprof__regions_state.reset_ticks));
 }
 
-static void netprof__pop(netprof__thread *t, uint64_t now, int aborted);
+static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted);
 static netprof__thread *netprof__thread_make(void);
 static void netprof__process_begin(netprof__thread *t);
 
@@ -12356,7 +12435,7 @@ static void netprof__thread_cut(netprof__thread *t)
 {
     while (t->depth) {
         NETPROF__SET(t->frames[t->depth].marks, t->frames[t->depth].marks | NETPROF__SKIPPED);
-        netprof__pop(t, 0, 1);
+        netprof__pop_frame(t, 0, 1);
     }
     netprof__forget_deep(t);
 }
@@ -12432,6 +12511,7 @@ NETPROF__COLD void netprof__begin_lost(netprof__thread *t, netprof__frame *f)
     NETPROF__ADD(t->dropped, 1);
 }
 
+/* The part of a begin for recursion, NETPROF_EVERY and counters. */
 NETPROF__COLD void netprof__begin_marked(netprof__thread *t, netprof__frame *f)
 {
     uint32_t every = NETPROF__PEEK(*f->node->every);
@@ -12469,7 +12549,7 @@ NETPROF__HOT void netprof__begin_at(netprof__thread *t, uint32_t region)
 }
 
 /* Removes the innermost frame; `now` is when it ended. */
-static void netprof__pop(netprof__thread *t, uint64_t now, int aborted)
+static void netprof__pop_frame(netprof__thread *t, uint64_t now, int aborted)
 {
     netprof__frame *f = &t->frames[t->depth];
     netprof__node *n = f->node;
@@ -12503,10 +12583,11 @@ static void netprof__end_other(netprof__thread *t, uint32_t region, uint64_t now
         d--;
     if (!d) return;
     while (t->depth > d)
-        netprof__pop(t, now, 1);
-    netprof__pop(t, now, 0);
+        netprof__pop_frame(t, now, 1);
+    netprof__pop_frame(t, now, 0);
 }
 
+/* The part of an end for calls beyond the depth, marked frames and mismatches. */
 NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint64_t now)
 {
     if (t->too_deep && t->deep[region % 64]) {
@@ -12516,7 +12597,7 @@ NETPROF__COLD void netprof__end_marked(netprof__thread *t, uint32_t region, uint
     }
     if (t->too_deep) netprof__forget_deep(t); /* the end of an outer call: those inside it were never ended */
     if (t->depth && t->frames[t->depth].region == region)
-        netprof__pop(t, now, 0);
+        netprof__pop_frame(t, now, 0);
     else
         netprof__end_other(t, region, now);
 }
@@ -12621,7 +12702,7 @@ NETPROF_API netprof_span netprof_span_begin(netprof_region_id region)
 }
 
 /* When it began, or the last reset if that came later. */
-static uint64_t netprof__since(uint64_t begin)
+static uint64_t netprof__span_begin_or_reset(uint64_t begin)
 {
     uint64_t reset = NETPROF__GET(netprof__regions_state.reset_ticks);
     return (int64_t)(reset - begin) > 0 ? reset : begin;
@@ -12642,7 +12723,7 @@ NETPROF_API void netprof_span_end(netprof_span span)
         netprof__node_open(n);
         NETPROF__ADD(n->tally.calls, 1);
         NETPROF__ADD(n->tally.spans, 1);
-        netprof__tally_call(n, netprof__ticks_to_ns(now - netprof__since(span.begin_ticks)), 0, 0);
+        netprof__tally_call(n, netprof__ticks_to_ns(now - netprof__span_begin_or_reset(span.begin_ticks)), 0, 0);
         netprof__node_close(n);
     } else {
         NETPROF__ADD(t->dropped, 1);
@@ -12739,7 +12820,7 @@ static void netprof__check_every(struct netprof__regions_state *g)
     const char *item = g->every;
     while (*item) {
         size_t length = strcspn(item, ","), digits = 0;
-        while (digits < length && netprof__digit(item[length - 1 - digits]))
+        while (digits < length && netprof__is_digit(item[length - 1 - digits]))
             digits++;
         if (!digits || digits > 9 || length < digits + 2 || item[length - 1 - digits] != ':') {
             char text[60];
@@ -12866,7 +12947,7 @@ static void netprof__thread_end(void *argument)
     NETPROF__SET(t->ready, 0);
     netprof__forget_deep(t);
     while (t->depth)
-        netprof__pop(t, netprof__ticks(), 1);
+        netprof__pop_frame(t, netprof__ticks(), 1);
     netprof_close(t->np);
     t->np = NULL;
     netprof__this_thread = NULL;
@@ -12975,7 +13056,7 @@ typedef struct netprof__scratch {
     netprof__node node;
 } netprof__scratch;
 
-/* Measures an empty begin/end pair in a scratch thread block: the smallest of several means. */
+/* Measures an empty begin/end pair in a scratch thread block, in ps: the smallest mean of 8 times 32 pairs. */
 static void netprof__measure_overhead(struct netprof__regions_state *g)
 {
     netprof_alloc a = netprof__alloc_or_default(NULL);
@@ -13013,7 +13094,7 @@ static int64_t netprof__seconds_setting(struct netprof__regions_state *g, const 
         return otherwise;
     }
     if (*p == '.')
-        for (p++; netprof__digit(*p); p++, unit /= 10)
+        for (p++; netprof__is_digit(*p); p++, unit /= 10)
             ns += unit * (uint64_t)(*p - '0');
     if (p == end) return (int64_t)(seconds * 1000000000 + ns);
     netprof__warn(g, "%s is no number of seconds: not used", variable);
@@ -13091,7 +13172,7 @@ static int netprof__choose_counters(struct netprof__regions_state *g, const netp
 }
 
 /* Publishes one reading of the sampler; the sequence is odd meanwhile, so that readers wait. */
-static void netprof__publish(struct netprof__regions_state *g, const netprof_snapshot *s)
+static void netprof__publish_sample(struct netprof__regions_state *g, const netprof_snapshot *s)
 {
     size_t i;
     if (!netprof__columns_fit(&g->columns, s->schema)) return;
@@ -13155,7 +13236,7 @@ static void *netprof__background(void *argument)
             if (beats[i].step_ns && beats[i].next_ns < wake) wake = beats[i].next_ns;
         netprof__sleep_until(wake);
         if (netprof__beat_due(&beats[0]) && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK)
-            netprof__publish(g, &g->snapshot);
+            netprof__publish_sample(g, &g->snapshot);
         if (netprof__beat_due(&beats[2])) netprof__series_tick(g);
         if (netprof__beat_due(&beats[1])) netprof__flush(1, NULL);
     }
@@ -13213,7 +13294,7 @@ static netprof_mode netprof__counters_start(struct netprof__regions_state *g, ne
     fine = np && netprof_take(np, &g->snapshot, NETPROF_SET_FAST, NULL) == NETPROF_OK &&
            netprof__choose_counters(g, &g->snapshot);
     if (fine && mode == NETPROF_MODE_SAMPLER) {
-        netprof__publish(g, &g->snapshot);
+        netprof__publish_sample(g, &g->snapshot);
         g->np = np;
         return mode;
     }
@@ -13415,7 +13496,7 @@ static void netprof__node_read(netprof__node *n, netprof__tally *y, uint64_t *hi
     } while (NETPROF__PEEK(n->sequence) != sequence);
 }
 
-static uint64_t netprof__scaled(uint64_t ns, double factor)
+static uint64_t netprof__scale_ns(uint64_t ns, double factor)
 {
     return (uint64_t)((double)ns * factor + 0.5);
 }
@@ -13434,6 +13515,7 @@ static double netprof__clock_factor(struct netprof__regions_state *g)
     return (double)ns * 16777216.0 / ((double)(ticks - g->begin_ticks) * (double)g->ns_per_tick_24);
 }
 
+/* Fills in a stat from the counts of its node; all times are multiplied by the clock's factor. */
 static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const netprof__node *n,
                                const netprof__tally *y, double factor)
 {
@@ -13449,11 +13531,11 @@ static void netprof__stat_fill(netprof_stat *s, const netprof__thread *t, const 
     s->measured = y->measured;
     s->open = y->calls > y->measured + y->skipped ? y->calls - y->measured - y->skipped : 0;
     s->spans = y->spans;
-    s->total_ns = netprof__scaled(total, factor);
-    s->inclusive_ns = netprof__scaled(y->inclusive, factor);
-    s->exclusive_ns = netprof__scaled(total - y->within, factor);
-    s->min_ns = y->measured ? netprof__scaled(y->min, factor) : 0;
-    s->max_ns = netprof__scaled(y->max, factor);
+    s->total_ns = netprof__scale_ns(total, factor);
+    s->inclusive_ns = netprof__scale_ns(y->inclusive, factor);
+    s->exclusive_ns = netprof__scale_ns(total - y->within, factor);
+    s->min_ns = y->measured ? netprof__scale_ns(y->min, factor) : 0;
+    s->max_ns = netprof__scale_ns(y->max, factor);
     s->variance_ns2 = variance > 0 ? variance * factor * factor : 0;
     s->bytes = y->bytes;
     s->aborted = y->aborted;
@@ -13659,6 +13741,7 @@ static void netprof__rank_text(char *text, size_t size)
         netprof__copy_text(text, size, rank ? rank : "");
 }
 
+/* The file's name, from the pattern in NETPROF_OUTPUT. */
 static void netprof__output_name(char *name, size_t size)
 {
     const char *p = netprof__regions_state.output, *job = netprof__launcher("job");
@@ -13829,6 +13912,7 @@ typedef struct netprof__meeting {
 
 static const char netprof__meeting_name[] = "netprof-regions-1";
 
+/* Maps the page of this copy; NULL if that is not possible. */
 static netprof__meeting *netprof__meeting_make(const netprof__calls *calls)
 {
 #ifdef SYS_memfd_create
@@ -14031,20 +14115,21 @@ static void netprof__series_open(netprof__series *s, const netprof__open_frame *
             continue;
         }
         if (row)
-            netprof__series_add(row, o->marks & NETPROF__NESTED ? 0 : netprof__scaled(ns, factor),
-                                netprof__scaled(known && ns > parts ? ns - parts : 0, factor));
+            netprof__series_add(row, o->marks & NETPROF__NESTED ? 0 : netprof__scale_ns(ns, factor),
+                                netprof__scale_ns(known && ns > parts ? ns - parts : 0, factor));
         inner = ns;
     }
 }
 
+/* Adds the calls of a node that have ended. */
 static void netprof__series_closed(netprof__series *s, netprof__node *n, const netprof__tally *y, double factor)
 {
     netprof__series_row *row = netprof__series_row_of(s, n);
     if (!row) return;
     row->now[NETPROF__SERIES_CALLS] += y->calls;
     row->now[NETPROF__SERIES_BYTES] += y->bytes;
-    netprof__series_add(row, netprof__scaled(y->inclusive, factor),
-                        netprof__scaled(y->inclusive + y->recursive - y->within, factor));
+    netprof__series_add(row, netprof__scale_ns(y->inclusive, factor),
+                        netprof__scale_ns(y->inclusive + y->recursive - y->within, factor));
 }
 
 /* A thread that has not yet noticed a reset contributes nothing. */
@@ -14141,6 +14226,7 @@ static int netprof__series_schema(netprof__series *s)
     return !netprof_snapshot_make(&s->snapshot, schema, NULL);
 }
 
+/* Copies the rows into the snapshot, in the order of the schema. */
 static void netprof__series_fill(netprof__series *s, int64_t begin_ns, int64_t wall_ns)
 {
     netprof_snapshot *x = &s->snapshot;
@@ -14188,7 +14274,7 @@ static netprof_err netprof__series_begin(struct netprof__regions_state *g, netpr
     s->open = (netprof__open_frame *)netprof__zalloc(&a, NETPROF_MAX_DEPTH * sizeof *s->open);
     if (!s->open) return netprof__no_memory(error);
     netprof__series_name(s->name, sizeof s->name);
-    if (!netprof__in_place(s->name)) unlink(s->name);
+    if (!netprof__written_in_place(s->name)) unlink(s->name);
     if ((failed = netprof_writer_open(&w, s->name, 1, error)) != NETPROF_OK) return failed;
     if (fstat(w->fd, &file) == 0) {
         s->file_device = file.st_dev;
@@ -14210,7 +14296,7 @@ static netprof_err netprof__series_follow(netprof__series *s, netprof_error *err
     if (strcmp(rank, s->rank) == 0) return NETPROF_OK;
     netprof__copy_text(s->rank, sizeof s->rank, rank);
     netprof__series_name(name, sizeof name);
-    if (strcmp(name, s->name) != 0 && !netprof__in_place(s->name) && NETPROF_OS_RENAME(s->name, name) == 0)
+    if (strcmp(name, s->name) != 0 && !netprof__written_in_place(s->name) && NETPROF_OS_RENAME(s->name, name) == 0)
         netprof__copy_text(s->name, sizeof s->name, name);
     return netprof__write_fact_if(s->writer, "rank", rank, error);
 }
