@@ -1,21 +1,20 @@
 // netprof-report: what saved snapshots mean, as PDF, SVG, PNG or HTML.
-#include "cli/command.h"
 #include "analysis/base/memory.h"
-#include "analysis/compare/compare.h"
-#include "analysis/rules/findings.h"
-#include "cli/inputs.h"
-#include "main_nccl.h"
+#include "cli/command.h"
 #include "cli/output.h"
-#include "render/pages/pages.h"
+#include "main_make.h"
+#include "main_nccl.h"
 #include "render/pages/job/pages_job.h"
+#include "render/pages/nccl/pages_nccl.h"
+#include "render/pages/pages.h"
 #include "render/pages/pair/pages_series.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
-static int brief, all_nics, list_charts, no_gnuplot, force, check_layout;
+static int brief, all_nics, list_charts, explain_only, no_gnuplot, force, check_layout;
 static char *peak, *jobid, *config_path, *compare, *charts;
 static size_t before_dashes;
 static char *output, *format_name, *paper_name, *theme_name, *chart_name, *rules_path, *names, *scale_text, *phases;
@@ -31,6 +30,8 @@ static const struct poptOption options[] = {
     {"all-nics", 'a', POPT_ARG_NONE, &all_nics, 0, "a page for every NIC, also for those like the others", NULL},
     {"chart", 0, POPT_ARG_STRING, &chart_name, 0, "only this chart, without a page around it", "NAME"},
     {"list-charts", 0, POPT_ARG_NONE, &list_charts, 0, "the names of the charts; nothing is written", NULL},
+    {"explain", 0, POPT_ARG_NONE, &explain_only, 0,
+     "which report FILE... would make, and why; without FILE the table of all; nothing is written", NULL},
     {"scale", 0, POPT_ARG_STRING, &scale_text, 0, "pixels for each point of a PNG (2)", "N"},
     {"charts", 0, POPT_ARG_STRING, &charts, 0, "of NCCL logs: every chart as a file, named as NVIDIA's exporter does",
      "DIR"},
@@ -99,24 +100,193 @@ static bool find_scale(double *scale)
     return false;
 }
 
-// ---- progress: on a terminal, after a second ----
+// ---- which input makes which report ----
 
-static void say_progress(void *user, const char *what, size_t done, size_t of)
+// The first row that fits is taken.
+typedef struct report_row {
+    const char *input; // in words
+    bool (*fits)(arguments *a);
+    const pages_kind *kind, *part; // part: added to it; both NULL: no report
+    int (*make)(arguments *a, const report_order *order);
+} report_row;
+
+static const report_row rows[] = {
+    {"logs of the NCCL Inspector, a directory with some, or a saved nccl.json; or --jobid", arguments_are_nccl,
+     &pages_nccl_kind, NULL, main_nccl},
+    {"--charts, --peak, --compare or --config without such logs", arguments_misuse_option, NULL, NULL, make_no_option},
+    {"files on both sides of \"--\"", arguments_are_two_sides, &pages_compare_kind, NULL, make_comparison},
+    {"no file", arguments_are_missing, NULL, NULL, make_no_file},
+    {"a report of Nsight Systems (.nsys-rep, .qdrep, .qdstrm) among the files", arguments_are_not_exported, NULL, NULL,
+     make_no_export},
+    {"exports of Nsight Systems (.sqlite) and nothing else", arguments_are_exports, &pages_nsys_kind, NULL, make_nsys},
+    {"an export of Nsight Systems beside other files", arguments_have_exports, &pages_job_kind,
+     &pages_job_programs_kind, make_job},
+    {"a recording with counters of processes, control groups, CPUs, memory, energy, GPUs or perf", arguments_are_of_job,
+     &pages_job_kind, NULL, make_job},
+    {"region files, or directories of other files than snapshots; regions sampled over time only beside them",
+     arguments_are_regions, &pages_regions_kind, NULL, make_regions},
+    {"more than two files, those in directories counted", arguments_are_many, &pages_job_kind, NULL, make_job},
+    {"more than two runs, or two recordings of different nodes", arguments_are_of_hosts, &pages_job_kind, NULL,
+     make_job},
+    {"one run of more than two snapshots", arguments_are_one_recording, &pages_pair_kind, &pages_series_kind,
+     make_recording},
+    {"any other file with both ends of a run, or two files: before and after", arguments_are_two_snapshots,
+     &pages_pair_kind, NULL, make_pair},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const report_row *chosen; // what draw() draws
+
+static const report_row *choose_row(arguments *a)
 {
-    static time_t begin;
-    (void)user;
-    time_t now = time(NULL);
-    if (!begin) begin = now;
-    if (done + 1 >= of)
-        progress_end();
-    else if (now - begin >= 1)
-        progress("%s %zu of %zu", what, done, of);
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i].fits(a)) return &rows[i];
+    return NULL; // the files cannot be read: a->failure
 }
+
+static bool kind_has(const pages_kind *kind, const char *wanted)
+{
+    char *names_of = memory_strdup(kind ? kind->charts : ""), *rest = names_of, *name;
+    bool found = false;
+    while (!found && (name = strsep(&rest, " ")))
+        found = fnmatch(name, wanted, 0) == 0;
+    free(names_of);
+    return found;
+}
+
+static bool row_has(const report_row *row, const char *wanted)
+{
+    return kind_has(row->kind, wanted) || kind_has(row->part, wanted);
+}
+
+// ---- --explain ----
+
+// Is this the first row that has it?
+static bool kind_is_new(const report_row *row, const pages_kind *kind)
+{
+    for (const report_row *r = rows; r < row; r++)
+        if (r->kind == kind || r->part == kind) return false;
+    return kind != NULL;
+}
+
+static void explain_kinds(void)
+{
+    static const column columns[] = {{"report", 0}, {"pages", COLUMN_WRAP}, {"charts (* is any text)", COLUMN_WRAP}};
+    table *t = table_begin(columns, 3);
+    heading(stdout, "Reports, and parts that are added to them");
+    for (size_t i = 0; i < 2 * ROWS; i++) {
+        const pages_kind *kind = i % 2 ? rows[i / 2].part : rows[i / 2].kind;
+        if (!kind_is_new(&rows[i / 2], kind)) continue;
+        table_cell(t, PLAIN, kind->name);
+        table_cell(t, PLAIN, kind->pages);
+        table_cell(t, PLAIN, kind->charts);
+    }
+    table_end(t, stdout, 2);
+}
+
+static void explain_rows(void)
+{
+    static const column columns[] = {{"row", COLUMN_RIGHT}, {"input", COLUMN_WRAP}, {"report", 0}};
+    table *t = table_begin(columns, 3);
+    heading(stdout, "The first row that fits the input is taken");
+    for (size_t i = 0; i < ROWS; i++) {
+        const report_row *r = &rows[i];
+        table_printf(t, PLAIN, "%zu", i + 1);
+        table_cell(t, PLAIN, r->input);
+        table_printf(t, PLAIN, "%s%s%s", r->kind ? r->kind->name : "none", r->part ? " + " : "",
+                     r->part ? r->part->name : "");
+    }
+    table_end(t, stdout, 2);
+}
+
+static void explain_paths(table *t, const char **paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char text[300];
+        arguments_describe(paths[i], text, sizeof text);
+        table_cell(t, PLAIN, paths[i]);
+        table_cell(t, PLAIN, text);
+    }
+}
+
+static void explain_choice(const arguments *a)
+{
+    static const column columns[] = {{"argument", 0}, {"found", COLUMN_WRAP}};
+    table *t = table_begin(columns, 2);
+    heading(stdout, "Input");
+    explain_paths(t, a->before, a->before_count);
+    explain_paths(t, a->paths, a->count + a->export_count);
+    table_end(t, stdout, 2);
+    heading(stdout, "Row %td: %s", chosen - rows + 1, chosen->input);
+    printf("  why: %s\n", a->why);
+    printf("  report: %s%s%s\n", chosen->kind ? chosen->kind->name : "none", chosen->part ? " + " : "",
+           chosen->part ? chosen->part->name : "");
+    if (chosen->kind) printf("  pages: %s\n", chosen->kind->pages);
+    if (chosen->part) printf("  and: %s\n", chosen->part->pages);
+}
+
+static int explain(arguments *a)
+{
+    if (!a->count && !a->jobid) {
+        explain_rows();
+        explain_kinds();
+        return output_close();
+    }
+    if (!(chosen = choose_row(a))) return a->failure;
+    explain_choice(a);
+    return output_close();
+}
+
+// ---- drawing ----
 
 static void say_warning(void *user, const char *text)
 {
     (void)user;
     warn("%s", safe(text));
+}
+
+static void say_chart(void *user, const char *name, const char *title)
+{
+    (void)user;
+    printf("%s\t%s\n", name, title);
+}
+
+// A list of names by commas, of type char **.
+static void append_name(void *user, const char *name, const char *title)
+{
+    char **list = user, *longer = memory_format("%s%s%s", *list, **list ? ", " : "", name);
+    (void)title;
+    free(*list);
+    *list = longer;
+}
+
+// Which report was drawn, which charts it has, and which report has this one.
+static int fail_chart(const document *doc)
+{
+    char *charts_of = memory_strdup(""), *others = memory_strdup("");
+    document_charts(doc, append_name, &charts_of);
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *name = kind_has(rows[i].part, chart_name)   ? rows[i].part->name
+                           : kind_has(rows[i].kind, chart_name) ? rows[i].kind->name
+                                                                : NULL;
+        if (name && !row_has(chosen, chart_name) && !strstr(others, name)) append_name(&others, name, "");
+    }
+    int code = fail_usage("--chart: %s: no such chart here; the report is \"%s\" and has %s%s%s%s%s", safe(chart_name),
+                          chosen->kind->name, charts_of,
+                          row_has(chosen, chart_name) ? "; for other input it may also have that one" : "",
+                          *others ? "; that chart is in \"" : "", others, *others ? "\": see --explain" : "");
+    free(charts_of);
+    free(others);
+    return code;
+}
+
+static int write_document(document *doc, const document_options *o)
+{
+    netprof_error error = {.code = NETPROF_OK};
+    const char *path = output ? output : "report.pdf";
+    if (!document_write(doc, path, o, say_warning, &error)) return EXIT_DONE;
+    if (chart_name && error.code == NETPROF_ERR_ARG) return fail_chart(doc);
+    return fail_error(*error.path ? NULL : path, &error);
 }
 
 // ---- layout check, for the tests ----
@@ -128,29 +298,22 @@ static void say_fault(void *user, size_t page, canvas_fault fault, const char *t
     printf("page %zu: %s: %s%s%s\n", page, names_of[fault], safe(text), other ? " | " : "", other ? safe(other) : "");
 }
 
+// user: how many are not in the table of reports, a size_t.
+static void check_chart(void *user, const char *name, const char *title)
+{
+    size_t *faults = user;
+    (void)title;
+    if (row_has(chosen, name)) return;
+    printf("chart %s: not among those of \"%s\"\n", safe(name), chosen->kind->name);
+    ++*faults;
+}
+
 static int layout(document *doc, document_paper paper)
 {
     size_t faults = document_check(doc, paper, say_fault, NULL);
+    document_charts(doc, check_chart, &faults);
     printf("%zu faults\n", faults);
     return faults ? EXIT_WORTH_FAILING : EXIT_DONE;
-}
-
-// ---- together ----
-
-static void say_chart(void *user, const char *name, const char *title)
-{
-    (void)user;
-    printf("%s\t%s\n", name, title);
-}
-
-static int write_document(document *doc, const document_options *o)
-{
-    netprof_error error = {.code = NETPROF_OK};
-    const char *path = output ? output : "report.pdf";
-    if (!document_write(doc, path, o, say_warning, &error)) return EXIT_DONE;
-    if (chart_name && error.code == NETPROF_ERR_ARG)
-        return fail_usage("--chart: %s: no such chart; --list-charts shows them", safe(chart_name));
-    return fail_error(*error.path ? NULL : path, &error);
 }
 
 static int draw(document *doc, const document_options *o)
@@ -164,291 +327,57 @@ static int draw(document *doc, const document_options *o)
     return closed ? closed : code;
 }
 
-static int report_pair(const dataset *set, const difference *d, const series *over_time, const char **paths,
-                       size_t count, const document_options *o)
-{
-    rules all = {0};
-    findings f = {0};
-    netprof_error error;
-    document *doc = NULL;
-    int code = inputs_rules(&all, rules_path);
-    if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
-    if (!code) {
-        const pages_pair_input in = {.set = set,
-                                     .d = d,
-                                     .f = &f,
-                                     .rules = &all,
-                                     .paths = paths,
-                                     .path_count = count,
-                                     .brief = brief,
-                                     .all_nics = all_nics};
-        doc = pages_pair(&in, &error);
-        if (doc && over_time && !brief) doc = document_made(doc, pages_series_part(doc, over_time), &error);
-        code = doc ? draw(doc, o) : fail_error(NULL, &error);
-    }
-    document_close(doc);
-    findings_free(&f);
-    rules_free(&all);
-    return code;
-}
+// ---- together ----
 
-// One file, or the first and the last snapshot of two.
-static int report_ends(const dataset *set, const series *s, const char **paths, size_t count, const document_options *o)
-{
-    difference d = {0};
-    netprof_error error;
-    int code = EXIT_DONE;
-    bool over_time = set->run_count == 1 && s->run_count == 1 && s->runs[0].snapshots > 2;
-    if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
-        code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(paths[0]));
-    if (!code && difference_of_dataset(&d, set, force, &error))
-        code = error.code == NETPROF_ERR_MISMATCH ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same",
-                                                         safe(paths[0]), safe(paths[count - 1]), error_text(&error))
-                                                  : fail_error(paths[0], &error);
-    if (!code && !d.total.counters)
-        code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(paths[0]));
-    if (!code) code = report_pair(set, &d, over_time ? s : NULL, paths, count, o);
-    difference_free(&d);
-    return code;
-}
-
-static void say_reading(void *user, size_t done, size_t all)
-{
-    say_progress(user, "read file", done, all);
-}
-
-// Nsight Systems exports among the arguments; they are apart from the others.
-static const char **exports;
-static size_t export_count;
-enum { EXPORT_BINS = 2048 }; // finer than what is drawn
-
-static int add_programs(document *doc, const job_report *job, nsys_job *programs)
-{
-    const nsys_options how = {.bins = EXPORT_BINS, .progress = say_reading};
-    netprof_error error;
-    if (nsys_job_read(programs, exports, export_count, &how, &error))
-        return fail_error(*error.path ? NULL : exports[0], &error);
-    if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
-    return fail(EXIT_FILE, "no memory");
-}
-
-// Recordings of the nodes of a job, on one time axis.
-static int report_job(const char **paths, size_t count, const document_options *o)
-{
-    nsys_job programs = {0};
-    job_report job = {0};
-    rules all = {0};
-    netprof_error error;
-    document *doc = NULL;
-    int code = inputs_rules(&all, rules_path);
-    const job_report_options how = {.rules = &all, .phases = phases, .progress = say_reading};
-    if (!code && job_report_read(&job, paths, count, &how, &error))
-        code = fail_error(*error.path ? NULL : paths[0], &error);
-    for (size_t i = 0; !code && i < job.warning_count; i++)
-        warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
-    if (!code) {
-        doc = pages_job(&job, brief, &error);
-        if (!doc) code = fail_error(NULL, &error);
-    }
-    if (!code && export_count) code = add_programs(doc, &job, &programs);
-    if (!code) {
-        code = draw(doc, o);
-    }
-    if (!code && job.damaged) code = EXIT_WORTH_FAILING;
-    document_close(doc);
-    nsys_job_free(&programs);
-    job_report_free(&job);
-    rules_free(&all);
-    return code;
-}
-
-// Two files are before and after, unless each holds a run of its own.
-static bool is_of_hosts(const dataset *set, const series *s)
-{
-    return set->run_count > 2 || (set->run_count == 2 && s->run_count == 2 && s->runs[0].snapshots > 1 &&
-                                  s->runs[1].snapshots > 1 && strcmp(s->runs[0].host, s->runs[1].host) != 0);
-}
-
-static int report(const char **paths, size_t count, const document_options *o)
-{
-    if (inputs_count(paths, count) > 2) return report_job(paths, count, o);
-    dataset set = {0};
-    series s = {0};
-    dataset_options how = {.names = names, .ends_only = 1, .each = series_take, .user = &s};
-    int code = inputs_read(&set, paths, count, &how);
-    clocks c = {0};
-    if (!code && clocks_of_dataset(&c, &set)) code = fail(EXIT_FILE, "no memory");
-    if (!code) series_align(&s, &set, &c);
-    if (!code && series_finish(&s)) code = fail(EXIT_FILE, "no memory");
-    bool of_hosts = !code && is_of_hosts(&set, &s);
-    if (!code && !of_hosts) code = report_ends(&set, &s, paths, count, o);
-    if (!code && !of_hosts && inputs_damaged(&set)) code = EXIT_WORTH_FAILING;
-    clocks_free(&c);
-    series_free(&s);
-    dataset_free(&set);
-    return of_hosts ? report_job(paths, count, o) : code;
-}
-
-// A file that holds regions, or a directory unless all that it holds are readings.
-static bool is_of_regions(const char *const *paths, size_t count)
-{
-    size_t sampled = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool directory = listing_is_directory(paths[i]);
-        if (directory && inputs_hold(paths[i]) == PARTS_SNAPSHOTS) return false;
-        if (directory || regions_in_file(paths[i])) continue;
-        if (!regions_series_in_file(paths[i])) return false;
-        sampled++;
-    }
-    return count > sampled;
-}
-
-static int report_regions(const char **paths, size_t count, const document_options *o)
-{
-    regions r = {0};
-    rules all = {0};
-    netprof_error error;
-    document *doc = NULL;
-    int code = inputs_rules(&all, rules_path);
-    if (!code && regions_read(&r, paths, count, &(regions_options){.rules = &all, .progress = say_reading}, &error))
-        code = fail_error(*error.path ? NULL : paths[0], &error);
-    for (size_t i = 0; !code && i < r.warning_count; i++)
-        warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
-    if (!code) {
-        doc = pages_regions(&r, brief, &error);
-        code = doc ? draw(doc, o) : fail_error(NULL, &error);
-    }
-    if (!code && r.damaged) code = EXIT_WORTH_FAILING;
-    document_close(doc);
-    regions_free(&r);
-    rules_free(&all);
-    return code;
-}
-
-static int report_nsys(const char **paths, size_t count, const document_options *o)
-{
-    const nsys_options how = {.bins = EXPORT_BINS, .progress = say_reading};
-    nsys_job job = {0};
-    netprof_error error;
-    if (nsys_job_read(&job, paths, count, &how, &error)) return fail_error(*error.path ? NULL : paths[0], &error);
-    document *doc = pages_nsys(&job, brief, &error);
-    int code = doc ? draw(doc, o) : fail_error(NULL, &error);
-    document_close(doc);
-    nsys_job_free(&job);
-    return code;
-}
-
-// Puts the exports of Nsight Systems behind the other arguments, each in their order. Returns how many others there are.
-static size_t part_exports(const char **paths, size_t count)
-{
-    const char **apart = memory_calloc(count + 1, sizeof *apart);
-    size_t others = 0;
-    exports = paths;
-    for (size_t i = 0; i < count; i++) {
-        if (nsys_in_file(paths[i]))
-            apart[export_count++] = paths[i];
-        else
-            paths[others++] = paths[i];
-    }
-    memcpy(paths + others, apart, export_count * sizeof *apart);
-    exports = paths + others;
-    free(apart);
-    return others;
-}
-
-// Healthy runs before the "--", faulty ones behind it.
-static int report_comparison(const char **healthy, size_t healthy_count, const char **faulty, size_t faulty_count,
-                             const document_options *o)
-{
-    const char **paths[COMPARISON_SIDES] = {healthy, faulty};
-    size_t counts[COMPARISON_SIDES] = {healthy_count, faulty_count};
-    dataset sets[COMPARISON_SIDES] = {{0}, {0}};
-    dataset_options how = {.names = names};
-    comparison_options options_of = {.force = force};
-    comparison c = {0};
-    rules all = {0};
-    netprof_error error;
-    document *doc = NULL;
-    int code = inputs_rules(&all, rules_path);
-    for (int side = 0; side < COMPARISON_SIDES && !code; side++) {
-        code = inputs_read(&sets[side], paths[side], counts[side], &how);
-        if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
-            code = fail_error(*error.path ? NULL : paths[side][0], &error);
-    }
-    if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
-    if (!code && !comparison_compared(&c))
-        code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(faulty[0]));
-    if (!code) {
-        doc = pages_compare(&c, brief, &error);
-        code = doc ? draw(doc, o) : fail_error(NULL, &error);
-    }
-    if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
-    document_close(doc);
-    comparison_free(&c);
-    rules_free(&all);
-    for (int side = 0; side < COMPARISON_SIDES; side++)
-        dataset_free(&sets[side]);
-    return code;
-}
-
-// behind: what stands behind "--", and is compared with what stands before it; NULL without it.
-static int report_nccl(const char **paths, size_t count, const char **behind, size_t behind_count, document_options *o)
-{
-    const char *others[] = {compare};
-    main_nccl_input in = {.paths = paths,
-                          .count = count,
-                          .before = others,
-                          .before_count = compare ? 1 : 0,
-                          .peak = peak,
-                          .jobid = jobid,
-                          .config = config_path,
-                          .charts = charts,
-                          .brief = brief};
-    if (compare && behind) return fail_usage("--compare and -- say the same: expected one of them");
-    if (behind) {
-        in.before = paths, in.before_count = count;
-        in.paths = behind, in.count = behind_count;
-    }
-    in.document = !charts || output || list_charts || check_layout;
-    if (!in.document && !format_name) o->format = DOCUMENT_PNG;
-    if (!in.document && o->format == DOCUMENT_HTML) return fail_usage("--charts: a chart alone is SVG, PNG or PDF");
-    return main_nccl(&in, o, draw);
-}
-
-static int check_nccl_only(void)
+static const char *nccl_option(void)
 {
     const struct {
         const char *name, *value;
-    } options_of[] = {{"charts", charts}, {"peak", peak}, {"compare", compare}, {"config", config_path}};
-    for (size_t i = 0; i < sizeof options_of / sizeof *options_of; i++)
-        if (options_of[i].value) return fail_usage("--%s: there are no logs of the NCCL Inspector", options_of[i].name);
-    return EXIT_DONE;
+    } all[] = {{"charts", charts}, {"peak", peak}, {"compare", compare}, {"config", config_path}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].value) return all[i].name;
+    return NULL;
+}
+
+static bool find_looks(document_options *o)
+{
+    *o = (document_options){.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = make_say_progress};
+    return find_format(&o->format) && find_paper(&o->paper) && find_theme(&o->theme) && find_scale(&o->scale);
 }
 
 static int run(const char **paths, size_t count)
 {
-    // What stands behind "--", if anything does.
-    const char **faulty = before_dashes == (size_t)-1 ? NULL : paths + before_dashes;
-    size_t faulty_count = faulty ? count - before_dashes : 0;
-    count -= faulty_count;
-    document_options o = {.chart = chart_name, .no_gnuplot = no_gnuplot, .progress = say_progress};
-    if (!find_format(&o.format) || !find_paper(&o.paper) || !find_theme(&o.theme) || !find_scale(&o.scale))
-        return EXIT_USAGE;
-    if (chart_name && o.format == DOCUMENT_HTML) return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
-    if (faulty && (!count || !faulty_count)) return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
-    if (jobid || main_nccl_recognise(faulty ? faulty : paths, faulty ? faulty_count : count))
-        return report_nccl(paths, count, faulty, faulty_count, &o);
-    int code = check_nccl_only();
-    if (code) return code;
-    if (faulty) return report_comparison(paths, count, faulty, faulty_count, &o);
-    if (count < 1) return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
-    for (size_t i = 0; i < count; i++)
-        if (nsys_is_report(paths[i])) return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(paths[i]));
-    count = part_exports(paths, count);
-    if (!count) return report_nsys(exports, export_count, &o);
-    if (export_count) return report_job(paths, count, &o);
-    if (job_report_wants(paths, count)) return report_job(paths, count, &o);
-    return is_of_regions(paths, count) ? report_regions(paths, count, &o) : report(paths, count, &o);
+    bool two_sides = before_dashes != (size_t)-1;
+    size_t before_count = two_sides ? before_dashes : 0;
+    arguments a = {.paths = paths + before_count,
+                   .count = count - before_count,
+                   .before = two_sides ? paths : NULL,
+                   .before_count = before_count,
+                   .jobid = jobid,
+                   .nccl_option = nccl_option(),
+                   .names = names};
+    report_order order = {.brief = brief,
+                          .all_nics = all_nics,
+                          .force = force,
+                          .rules = rules_path,
+                          .names = names,
+                          .phases = phases,
+                          .peak = peak,
+                          .config = config_path,
+                          .compare = compare,
+                          .charts = charts,
+                          .only_charts = charts && !output && !list_charts && !check_layout,
+                          .draw = draw};
+    if (!find_looks(&order.document)) return EXIT_USAGE;
+    if (order.only_charts && !format_name) order.document.format = DOCUMENT_PNG;
+    if (chart_name && order.document.format == DOCUMENT_HTML)
+        return fail_usage("--chart: a chart alone is SVG, PNG or PDF");
+    if (two_sides && (!a.count || !a.before_count))
+        return fail_usage("expected HEALTHY... -- FAULTY..., files on both sides");
+    int code = explain_only ? explain(&a) : EXIT_DONE;
+    if (!explain_only) code = (chosen = choose_row(&a)) ? chosen->make(&a, &order) : a.failure;
+    arguments_free(&a);
+    return code;
 }
 
 static const command report_command = {
@@ -481,7 +410,8 @@ static const command report_command = {
                 "netprof report -o gpu.pdf rank0.sqlite rank1.sqlite\n"
                 "netprof report -o gpus.html node1.netprof node2.netprof node3.netprof rank0.sqlite\n"
                 "netprof report --charts charts results/nccl.json\n"
-                "netprof report --chart traffic -o traffic.svg run.netprof\n",
+                "netprof report --chart traffic -o traffic.svg run.netprof\n"
+                "netprof report --explain before.netprof after.netprof\n",
     .exits = "0 done, 1 done from a damaged file, 2 wrong usage, 3 a file could not be read or written,\n"
              "4 there is nothing to report about.",
     .options = options,

@@ -271,3 +271,74 @@ two_snapshots() {
     done
     check_layout "$aurora/before.txt" "$aurora/after.txt"
 }
+
+# explained ROW NAME PART ARGUMENT...: the row that --explain names for the arguments makes this report (with this part, ""
+# for none), and so says the report itself when it is drawn.
+explained() {
+    local row=$1 name=$2 part=$3
+    netprof report --explain "${@:4}" >explanation || { cat explanation; return 1; }
+    grep -q "^Row $row: " explanation || { echo "not row $row:" && cat explanation; return 1; }
+    grep -qxF "  report: $name${part:+ + $part}" explanation || { cat explanation; return 1; }
+    # The chosen row is that of the table.
+    grep -qE "^ +$row .* $name${part:+ \+ $part}$" table || { cat table; return 1; }
+    [ "$name" != none ] || return 0
+    netprof report -o drawn.html "${@:4}"
+    grep -qF "$name" drawn.html
+    [ -z "$part" ] || grep -qE "<h2[^>]*>$part</h2>" drawn.html
+    for other in 'NCCL collectives' 'Comparison of runs' 'GPU program tables' 'Job time series' 'In-code regions' 'Node counter report'; do
+        [ "$other" = "$name" ] || refute grep -qF "$other" drawn.html
+    done
+    # Each chart that is drawn is one of those that the table has for this report.
+    check_layout "${@:4}"
+}
+
+@test "--explain: one table says which input makes which report, and each input is drawn as it says" {
+    command -v jq >/dev/null || skip 'no jq'
+    netprof report --explain >table
+    [ "$(grep -cE '^ +[0-9]+  ' table)" = 13 ]
+    for name in 'NCCL collectives' 'Over time' 'GPU programs'; do grep -q "^  $name  .*[a-z]" table; done
+    simulated
+    two_snapshots n1.json 1000 0
+    sed 's/"n1"/"n2"/' n1.json >n2.json
+    jq '.snapshots += [.snapshots[1] | .wall_ns += 10e9 | .begin_ns += 10e9 | .end_ns += 10e9 | .devices |= map(.begin_ns += 10e9 | .end_ns += 10e9)]' n1.json >three.json
+    printf '{"header":{"id":"0x1","rank":0,"n_ranks":1,"nnodes":1},"metadata":{"dump_timestamp_us":1,"hostname":"h","pid":1},"coll_perf":{"coll":"AllReduce","coll_sn":0,"coll_msg_size_bytes":8192,"coll_exec_time_us":9,"coll_busbw_gbs":0.0}}\n' >h.log
+    "$NETPROF_TEST_TOP/tests/nsys/make_export" 2025 rank0.sqlite
+    : >raw.nsys-rep
+    mkdir ranks
+    "$NETPROF_TEST_BUILD/tests/make_regions" -q -n 2 ranks
+    netprof run -q --interval 100ms -o run.netprof -- sleep 0.5
+
+    explained 1 'NCCL collectives' '' h.log
+    netprof report --explain n1.json -- h.log | grep -q '^Row 1: '
+    explained 2 none '' --peak 400 before.netprof after.netprof
+    explained 3 'Comparison of runs' '' n1.json -- n1.json
+    explained 5 none '' before.netprof raw.nsys-rep
+    explained 6 'GPU program tables' '' rank0.sqlite
+    explained 7 'Job time series' 'GPU programs' rank0.sqlite run.netprof
+    explained 8 'Job time series' '' run.netprof
+    explained 9 'In-code regions' '' ranks
+    explained 10 'Job time series' '' n1.json n2.json three.json
+    explained 11 'Job time series' '' n1.json n2.json
+    explained 12 'Node counter report' 'Over time' three.json
+    explained 13 'Node counter report' '' before.netprof after.netprof
+    explained 13 'Node counter report' '' n1.json
+    # What was found in each argument is said.
+    grep -qE '^  n1.json +2 snapshots of n1$' explanation
+    # Files that cannot be read have no report; nothing is drawn.
+    rm -f report.pdf
+    [ "$(status_of netprof report --explain before.netprof missing.netprof)" = 3 ]
+    [ ! -e report.pdf ]
+}
+
+@test "--chart that this report does not have: which report it is, what it has, who has that chart" {
+    simulated
+    [ "$(status_of netprof report --chart time-rates -o chart.svg before.netprof after.netprof)" = 2 ]
+    grep -q 'no such chart here; the report is "Node counter report" and has traffic, health, ' err
+    grep -q 'that chart is in "Over time"' err
+    [ "$(status_of netprof report --chart nonsense -o chart.svg before.netprof after.netprof)" = 2 ]
+    refute grep -q 'that chart is in' err
+    # One that this report has for other input.
+    [ "$(status_of netprof report --chart translation -o chart.svg before.netprof after.netprof)" = 2 ]
+    grep -q 'for other input it may also have that one' err
+    [ ! -e chart.svg ]
+}

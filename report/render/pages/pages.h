@@ -7,6 +7,9 @@
 #include "analysis/rules/findings.h"
 #include "analysis/nsys/nsys.h"
 #include "analysis/regions/regions.h"
+#include "pages_kind.h"
+
+extern const pages_kind pages_pair_kind, pages_compare_kind, pages_regions_kind, pages_nsys_kind;
 
 typedef struct pages_pair_input {
     const dataset *set;

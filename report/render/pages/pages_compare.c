@@ -16,6 +16,10 @@
 
 enum { VERDICT_LINES = 6, RANKED = 8, ALIKE = 3, CHECKS = 7, BARS = 12, LISTED = 6, HEAT_ROWS = 6 };
 
+const pages_kind pages_compare_kind = {
+    "Comparison of runs", "verdict, what changed most, checks, traffic, what is new and gone; all changes, runs",
+    "changes health node-checks traffic new-and-gone by-device all-changes shapes gauges facts runs"};
+
 typedef struct page {
     const comparison *c;
     document *doc;
@@ -575,7 +579,7 @@ static void add_pages(page *p, bool brief)
 
 document *pages_compare(const comparison *c, bool brief, netprof_error *error)
 {
-    page p = {.c = c, .doc = document_open("Comparison of runs"), .memory = arena_open()};
+    page p = {.c = c, .doc = document_open(pages_compare_kind.name), .memory = arena_open()};
     bool failed = !p.doc || !p.memory;
     char foot[160];
     if (!failed) {

@@ -25,6 +25,15 @@ typedef struct gpu_lane {
     double *busy[NSYS_BUSY];
 } gpu_lane;
 
+#define NSYS_CHARTS                                                                                                    \
+    "gpu-busy gpu-busy-lines processes cuda-api kernels memory-by-time memory-by-size cuda-graphs nvtx mpi "           \
+    "mpi-messages os-runtime"
+
+const pages_kind pages_nsys_kind = {"GPU program tables", "busy GPUs over time, processes side by side, tables",
+                                    NSYS_CHARTS};
+const pages_kind pages_job_programs_kind = {"GPU programs", "the same on the time of the job's recordings",
+                                            NSYS_CHARTS};
+
 typedef struct page {
     nsys_job *job;
     document *doc;
@@ -467,7 +476,7 @@ static void add_body(page *p, bool brief)
 
 document *pages_nsys(nsys_job *job, bool brief, netprof_error *error)
 {
-    page p = {.job = job, .doc = document_open("GPU program tables"), .memory = arena_open()};
+    page p = {.job = job, .doc = document_open(pages_nsys_kind.name), .memory = arena_open()};
     bool failed = !p.doc || !p.memory;
     if (!failed) {
         find_span(&p);
@@ -527,7 +536,7 @@ bool pages_job_programs(document *doc, const job_report *job, nsys_job *programs
         good = make_lanes(&p);
     }
     if (good) {
-        document_part(doc, "GPU programs");
+        document_part(doc, pages_job_programs_kind.name);
         document_subline(doc, where_it_lies(&p));
         add_body(&p, false);
         good = !arena_failed(v.memory);

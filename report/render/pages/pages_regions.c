@@ -17,6 +17,10 @@
 enum { VERDICT_LINES = 6, TABLE_ROWS = 20, HEAT_ROWS = 10, HEAT_RANKS = 256, BINS = 16, FINDINGS = 24, BYTES_ROWS = 8 };
 static const double folded = .01; // regions below this share are left out of a long table
 
+const pages_kind pages_regions_kind = {
+    "In-code regions", "regions with what the NICs did meanwhile, balance over ranks, times of calls; findings, ranks",
+    "regions icicle balance durations bytes findings all-regions ranks"};
+
 typedef struct page {
     const regions *r;
     document *doc;
@@ -361,7 +365,7 @@ static void add_data(page *p)
 
 document *pages_regions(const regions *r, bool brief, netprof_error *error)
 {
-    page p = {.r = r, .doc = document_open("In-code regions"), .memory = arena_open()};
+    page p = {.r = r, .doc = document_open(pages_regions_kind.name), .memory = arena_open()};
     bool failed = !p.doc || !p.memory;
     char foot[200];
     if (!failed) {

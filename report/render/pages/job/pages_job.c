@@ -4,6 +4,18 @@
 
 #include <math.h>
 
+#define GROUP_CHARTS(name)  name "-figures " name "-lines " name "-nodes " name "-table "
+#define DEVICE_CHARTS(name) name "-devices " name "-device-table "
+
+const pages_kind pages_job_kind = {
+    "Job time series",
+    "verdict, use of the nodes, when they sent less, who waited; what moved together; findings; CPU, memory, network, "
+    "energy, GPUs; nodes in numbers",
+    "use facts time-sent time-received time-gpu time-cpu time-nic time-paused time-events time-lines energy phases "
+    "regions-over-time region-times findings " GROUP_CHARTS("cpu") GROUP_CHARTS("memory") GROUP_CHARTS("network")
+        DEVICE_CHARTS("network") GROUP_CHARTS("virtual") DEVICE_CHARTS("virtual") GROUP_CHARTS("io")
+            GROUP_CHARTS("energy") GROUP_CHARTS("gpu") DEVICE_CHARTS("gpu") "nodes event-table samples warnings"};
+
 static void add_foot(const job_view *v, document *doc)
 {
     static const char dot[] = "  \xc2\xb7  ";
@@ -23,7 +35,7 @@ static void add_foot(const job_view *v, document *doc)
 document *pages_job(const job_report *job, bool brief, netprof_error *error)
 {
     job_view v = {0};
-    document *doc = document_open("Job time series");
+    document *doc = document_open(pages_job_kind.name);
     bool good = doc && job_view_begin(&v, job);
     if (good) {
         add_foot(&v, doc);

@@ -5,6 +5,9 @@
 #include "render/document/document.h"
 #include "analysis/job/job_report.h"
 #include "analysis/nsys/nsys.h"
+#include "render/pages/pages_kind.h"
+
+extern const pages_kind pages_job_kind, pages_job_programs_kind;
 
 // brief: only the first page. NULL: no memory.
 document *pages_job(const job_report *job, bool brief, netprof_error *error);

@@ -19,6 +19,13 @@
 
 enum { FIRST_ROWS = 9, FAMILIES = 6, SIZES = 6, COMPARED = 12, ALIKE = 2 };
 
+const pages_kind pages_nccl_kind = {
+    "NCCL collectives",
+    "verdict, collectives, bandwidth, completeness, who is late, the run; findings, comparison, every call, counters, "
+    "lists",
+    "collectives bandwidth completeness late run findings all-collectives comparison compared counters nics calls-* "
+    "histograms-* box-* percentiles-* communicators algorithms ranks pairs metrics missing files"};
+
 typedef struct page {
     const nccl_view *v;
     document *doc;
@@ -921,7 +928,7 @@ static void add_details(page *p)
 
 document *pages_nccl(const nccl_view *v, bool brief, netprof_error *error)
 {
-    page p = {.v = v, .doc = document_open("NCCL collectives"), .memory = arena_open()};
+    page p = {.v = v, .doc = document_open(pages_nccl_kind.name), .memory = arena_open()};
     bool failed = !p.doc || !p.memory;
     char foot[300];
     if (!failed) {
@@ -1060,7 +1067,7 @@ static void add_first_charts(single *s)
 
 document *pages_nccl_charts(const nccl_view *v, pages_nccl_file **files, size_t *count, netprof_error *error)
 {
-    single s = {.p = {.v = v, .doc = document_open("NCCL collectives"), .memory = arena_open()}};
+    single s = {.p = {.v = v, .doc = document_open(pages_nccl_kind.name), .memory = arena_open()}};
     size_t families = 0;
     s.failed = !s.p.doc || !s.p.memory;
     if (!s.failed) {

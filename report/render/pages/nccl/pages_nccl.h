@@ -4,6 +4,9 @@
 
 #include "render/document/document.h"
 #include "analysis/nccl/nccl_view.h"
+#include "render/pages/pages_kind.h"
+
+extern const pages_kind pages_nccl_kind;
 
 // NULL: no memory.
 document *pages_nccl(const nccl_view *v, bool brief, netprof_error *error);

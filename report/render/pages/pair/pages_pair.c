@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+const pages_kind pages_pair_kind = {
+    "Node counter report",
+    "verdict, traffic, health, activity; findings and balance; devices unlike the others; distributions; appendix",
+    "traffic health health-* activity activity-* findings balance background unknown key-* volume-* packets-* cycles-* "
+    "errors-* changes-* sizes sizes-* latency host-access translation quality metrics metrics-* groups-* gauges "
+    "clocks-* method"};
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -51,7 +58,7 @@ static void add_pages(pair *p, document *doc)
 document *pages_pair(const pages_pair_input *in, netprof_error *error)
 {
     pair p;
-    document *doc = document_open("Node counter report");
+    document *doc = document_open(pages_pair_kind.name);
     bool ok = pair_begin(&p, in) && doc;
     if (ok) add_pages(&p, doc);
     ok = ok && !p.failed;

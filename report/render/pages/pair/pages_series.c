@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const pages_kind pages_series_kind = {
+    "Over time", "rates of devices over time, their spread, events, samples",
+    "time-received time-sent time-rates time-events spread-received spread-sent time-quantiles time-samples"};
+
 enum { ROWS = 40, BOXES = 16, EVENTS = 10 };
 
 // A row of the maps: a device.
@@ -469,7 +473,7 @@ bool pages_series_part(document *doc, const series *s)
     view v;
     bool good = view_begin(&v, s);
     if (good) {
-        document_part(doc, "Over time");
+        document_part(doc, pages_series_kind.name);
         document_subline(doc, arena_format(v.memory, "%zu snapshots, one every %s; times since the first of them",
                                            s->runs[0].snapshots, number_duration(s->runs[0].interval_s).text));
         add_first(&v, doc);

@@ -4,6 +4,9 @@
 
 #include "render/document/document.h"
 #include "analysis/data/series.h"
+#include "render/pages/pages_kind.h"
+
+extern const pages_kind pages_series_kind;
 
 // Adds what happened between the ends of the file; false: no memory.
 bool pages_series_part(document *doc, const series *s);

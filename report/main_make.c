@@ -1,0 +1,236 @@
+#include "main_make.h"
+
+#include "analysis/compare/compare.h"
+#include "analysis/job/job_report.h"
+#include "analysis/nsys/nsys.h"
+#include "analysis/regions/regions.h"
+#include "analysis/rules/findings.h"
+#include "cli/common.h"
+#include "cli/inputs.h"
+#include "render/pages/job/pages_job.h"
+#include "render/pages/pages.h"
+#include "render/pages/pair/pages_series.h"
+
+#include <time.h>
+
+enum { EXPORT_BINS = 2048 }; // of Nsight Systems exports: finer than what is drawn
+
+void make_say_progress(void *user, const char *what, size_t done, size_t of)
+{
+    static time_t begin;
+    (void)user;
+    time_t now = time(NULL);
+    if (!begin) begin = now;
+    if (done + 1 >= of)
+        progress_end();
+    else if (now - begin >= 1)
+        progress("%s %zu of %zu", what, done, of);
+}
+
+static void make_say_reading(void *user, size_t done, size_t all)
+{
+    make_say_progress(user, "read file", done, all);
+}
+
+static int make_drawn(document *doc, const report_order *order, const netprof_error *error)
+{
+    return doc ? order->draw(doc, &order->document) : fail_error(NULL, error);
+}
+
+static int make_failed(const netprof_error *error, const char *path)
+{
+    return fail_error(*error->path ? NULL : path, error);
+}
+
+// ---- two snapshots ----
+
+static int make_pair_pages(arguments *a, const difference *d, const report_order *order, bool over_time)
+{
+    rules all = {0};
+    findings f = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = inputs_rules(&all, order->rules);
+    if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
+    if (!code) {
+        const pages_pair_input in = {.set = &a->set,
+                                     .d = d,
+                                     .f = &f,
+                                     .rules = &all,
+                                     .paths = a->paths,
+                                     .path_count = a->count,
+                                     .brief = order->brief,
+                                     .all_nics = order->all_nics};
+        doc = pages_pair(&in, &error);
+        if (doc && over_time && !order->brief) doc = document_made(doc, pages_series_part(doc, &a->over_time), &error);
+        code = make_drawn(doc, order, &error);
+    }
+    document_close(doc);
+    findings_free(&f);
+    rules_free(&all);
+    return code;
+}
+
+static int make_counters(arguments *a, const report_order *order, bool over_time)
+{
+    const dataset *set = &a->set;
+    const char *first = a->paths[0], *last = a->paths[a->count - 1];
+    difference d = {0};
+    netprof_error error;
+    int code = EXIT_DONE;
+    if (set->run_count == 1 && set->runs[0].snapshot_count < 2 && !set->runs[0].delta_count)
+        code = fail(EXIT_FILE, "%s: holds one snapshot; a second one is needed", safe(first));
+    if (!code && difference_of_dataset(&d, set, order->force, &error))
+        code = error.code == NETPROF_ERR_MISMATCH ? fail(EXIT_FILE, "%s and %s: %s; --force compares them all the same",
+                                                         safe(first), safe(last), error_text(&error))
+                                                  : fail_error(first, &error);
+    if (!code && !d.total.counters)
+        code = fail(EXIT_NOTHING, "%s: holds no counter: there is nothing to report about", safe(first));
+    if (!code) code = make_pair_pages(a, &d, order, over_time);
+    difference_free(&d);
+    return !code && inputs_damaged(set) ? EXIT_WORTH_FAILING : code;
+}
+
+int make_pair(arguments *a, const report_order *order)
+{
+    return make_counters(a, order, false);
+}
+
+int make_recording(arguments *a, const report_order *order)
+{
+    return make_counters(a, order, true);
+}
+
+// ---- a job ----
+
+static int make_programs(document *doc, const job_report *job, nsys_job *programs, const arguments *a)
+{
+    const nsys_options how = {.bins = EXPORT_BINS, .progress = make_say_reading};
+    netprof_error error;
+    if (nsys_job_read(programs, a->exports, a->export_count, &how, &error)) return make_failed(&error, a->exports[0]);
+    if (pages_job_programs(doc, job, programs)) return EXIT_DONE;
+    return fail(EXIT_FILE, "no memory");
+}
+
+int make_job(arguments *a, const report_order *order)
+{
+    nsys_job programs = {0};
+    job_report job = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    arguments_forget_reading(a);
+    int code = inputs_rules(&all, order->rules);
+    const job_report_options how = {.rules = &all, .phases = order->phases, .progress = make_say_reading};
+    if (!code && job_report_read(&job, a->paths, a->count, &how, &error)) code = make_failed(&error, a->paths[0]);
+    for (size_t i = 0; !code && i < job.warning_count; i++)
+        warn("%s: %s", safe(job.warnings[i].path), safe(job.warnings[i].text));
+    if (!code) {
+        doc = pages_job(&job, order->brief, &error);
+        if (!doc) code = fail_error(NULL, &error);
+    }
+    if (!code && a->export_count) code = make_programs(doc, &job, &programs, a);
+    if (!code) code = order->draw(doc, &order->document);
+    if (!code && job.damaged) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    nsys_job_free(&programs);
+    job_report_free(&job);
+    rules_free(&all);
+    return code;
+}
+
+// ---- regions, GPU programs ----
+
+int make_regions(arguments *a, const report_order *order)
+{
+    regions r = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    const regions_options how = {.rules = &all, .progress = make_say_reading};
+    int code = inputs_rules(&all, order->rules);
+    if (!code && regions_read(&r, a->paths, a->count, &how, &error)) code = make_failed(&error, a->paths[0]);
+    for (size_t i = 0; !code && i < r.warning_count; i++)
+        warn("%s: %s", safe(r.warnings[i].path), safe(r.warnings[i].text));
+    if (!code) {
+        doc = pages_regions(&r, order->brief, &error);
+        code = make_drawn(doc, order, &error);
+    }
+    if (!code && r.damaged) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    regions_free(&r);
+    rules_free(&all);
+    return code;
+}
+
+int make_nsys(arguments *a, const report_order *order)
+{
+    const nsys_options how = {.bins = EXPORT_BINS, .progress = make_say_reading};
+    nsys_job job = {0};
+    netprof_error error;
+    if (nsys_job_read(&job, a->exports, a->export_count, &how, &error)) return make_failed(&error, a->exports[0]);
+    document *doc = pages_nsys(&job, order->brief, &error);
+    int code = make_drawn(doc, order, &error);
+    document_close(doc);
+    nsys_job_free(&job);
+    return code;
+}
+
+// ---- healthy and faulty runs ----
+
+int make_comparison(arguments *a, const report_order *order)
+{
+    const char **paths[COMPARISON_SIDES] = {a->before, a->paths};
+    size_t counts[COMPARISON_SIDES] = {a->before_count, a->count};
+    dataset sets[COMPARISON_SIDES] = {{0}, {0}};
+    dataset_options how = {.names = order->names};
+    comparison_options options_of = {.force = order->force};
+    comparison c = {0};
+    rules all = {0};
+    netprof_error error;
+    document *doc = NULL;
+    int code = inputs_rules(&all, order->rules);
+    for (int side = 0; side < COMPARISON_SIDES && !code; side++) {
+        code = inputs_read(&sets[side], paths[side], counts[side], &how);
+        if (!code && comparison_add(&c, (comparison_side)side, &sets[side], &options_of, &error))
+            code = make_failed(&error, paths[side][0]);
+    }
+    if (!code && comparison_make(&c, &all, &options_of, &error)) code = fail_error(NULL, &error);
+    if (!code && !comparison_compared(&c))
+        code = fail(EXIT_NOTHING, "%s: no counter has a value on both sides", safe(a->paths[0]));
+    if (!code) {
+        doc = pages_compare(&c, order->brief, &error);
+        code = make_drawn(doc, order, &error);
+    }
+    if (!code && (inputs_damaged(&sets[0]) || inputs_damaged(&sets[1]))) code = EXIT_WORTH_FAILING;
+    document_close(doc);
+    comparison_free(&c);
+    rules_free(&all);
+    for (int side = 0; side < COMPARISON_SIDES; side++)
+        dataset_free(&sets[side]);
+    return code;
+}
+
+// ---- no report ----
+
+int make_no_option(arguments *a, const report_order *order)
+{
+    (void)order;
+    return fail_usage("--%s: there are no logs of the NCCL Inspector", a->nccl_option);
+}
+
+int make_no_file(arguments *a, const report_order *order)
+{
+    (void)a;
+    (void)order;
+    return fail_usage("expected BEFORE and AFTER, one file with both, or the files of several hosts");
+}
+
+int make_no_export(arguments *a, const report_order *order)
+{
+    size_t i = 0;
+    (void)order;
+    while (i + 1 < a->count && !nsys_is_report(a->paths[i]))
+        i++;
+    return fail(EXIT_FILE, "%s: " NSYS_EXPORT_FIRST, safe(a->paths[i]));
+}
