@@ -221,7 +221,7 @@ static void show_progress(void *user, uint64_t done, uint64_t total)
     int filled = total ? (int)(done * WIDTH / total) : 0;
     (void)user;
     progress("[%.*s%*s] %3d %% of %s", filled, "##############################", WIDTH - filled, "",
-             total ? (int)(done * 100 / total) : 0, number_si((double)total, "bytes"));
+             total ? (int)(done * 100 / total) : 0, words_amount((double)total, "bytes").text);
 }
 
 // A reader that cannot open or finish a file says so; how many lines could not be used stands in the output.

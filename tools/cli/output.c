@@ -263,94 +263,6 @@ void heading(FILE *to, const char *format, ...)
     va_end(arguments);
 }
 
-// ---- numbers ----
-
-static char *number_text(void)
-{
-    static char ring[16][48];
-    static unsigned next;
-    return ring[next++ % 16];
-}
-
-const char *number_exact(uint64_t value)
-{
-    char *text = number_text();
-    snprintf(text, sizeof(char[48]), "%llu", (unsigned long long)value);
-    return text;
-}
-
-const char *number_signed(int64_t value)
-{
-    char *text = number_text();
-    snprintf(text, sizeof(char[48]), "%lld", (long long)value);
-    return text;
-}
-
-// Small whole numbers exactly, others with three digits.
-const char *number_si(double value, const char *unit)
-{
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    enum { LAST = sizeof prefixes / sizeof *prefixes - 1 };
-    char *text = number_text();
-    bool bytes = strcmp(unit, "bytes") == 0, whole = value == floor(value);
-    size_t i = 0;
-    for (; fabs(value) >= (whole && !bytes ? 99999.5 : 999.5) && i < LAST; i++, whole = false)
-        value /= 1000;
-    int digits = whole || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
-    snprintf(text, sizeof(char[48]), "%.*f%s%s%s", digits, value, i || bytes ? " " : "", prefixes[i], bytes ? "B" : "");
-    return text;
-}
-
-const char *number_rate(double value, const char *unit)
-{
-    char *text = number_text();
-    snprintf(text, sizeof(char[48]), "%s/s", number_si(fabs(value) >= 100 ? round(value) : value, unit));
-    return text;
-}
-
-const char *number_seconds(double seconds)
-{
-    char *text = number_text();
-    if (seconds >= 3600)
-        snprintf(text, sizeof(char[48]), "%.0f h %02.0f min", floor(seconds / 3600), floor(fmod(seconds, 3600) / 60));
-    else if (seconds >= 120)
-        snprintf(text, sizeof(char[48]), "%.0f min %02.0f s", floor(seconds / 60), floor(fmod(seconds, 60)));
-    else if (seconds >= 0.9995)
-        snprintf(text, sizeof(char[48]), "%.*f s", seconds < 10 ? 2 : 1, seconds);
-    else if (seconds >= 0.9995e-3)
-        snprintf(text, sizeof(char[48]), "%.*f ms", seconds < 0.01 ? 2 : seconds < 0.1 ? 1 : 0, seconds * 1e3);
-    else
-        snprintf(text, sizeof(char[48]), "%.0f us", seconds * 1e6);
-    return text;
-}
-
-const char *number_share(double share)
-{
-    char *text = number_text();
-    double percent = share * 100;
-    snprintf(text, sizeof(char[48]), percent > 0 && percent < 0.1 ? "<0.1 %%" : "%.*f %%", percent < 10 ? 1 : 0,
-             percent);
-    return text;
-}
-
-const char *number_bound(bool lower, const char *number)
-{
-    if (!lower) return number;
-    char *text = number_text();
-    snprintf(text, sizeof(char[48]), "%s %.40s", terminal_utf8() ? "\u2265" : ">=", number);
-    return text;
-}
-
-const char *number_time(int64_t wall_ns)
-{
-    char *text = number_text();
-    time_t seconds = (time_t)(wall_ns / 1000000000);
-    struct tm parts;
-    if (wall_ns <= 0 || !gmtime_r(&seconds, &parts)) return strcpy(text, "unknown time");
-    strftime(text, sizeof(char[48]), "%Y-%m-%d %H:%M:%S UTC", &parts);
-    return text;
-}
-
 // ---- JSON ----
 
 json_object *json_document(const char *kind)
@@ -376,14 +288,15 @@ void json_text(json_object *o, const char *key, const char *text)
 json_object *json_u64(uint64_t value)
 {
     if (value <= INT64_MAX) return memory_check(json_object_new_int64((int64_t)value));
-    return memory_check(json_object_new_double_s((double)value, number_exact(value))); // the text is what is printed
+    return memory_check(
+        json_object_new_double_s((double)value, words_exact(value).text)); // the text is what is printed
 }
 
 json_object *json_number(double value)
 {
-    char *text = number_text();
+    char text[48];
     if (!isfinite(value)) return NULL;
-    snprintf(text, sizeof(char[48]), "%.9g", value);
+    snprintf(text, sizeof text, "%.9g", value);
     return memory_check(json_object_new_double_s(value, text));
 }
 

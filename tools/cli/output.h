@@ -4,6 +4,8 @@
 
 #include "common.h"
 
+#include "analysis/base/words.h"
+
 #include <json-c/json.h>
 
 void output_init(void); // locale
@@ -38,17 +40,6 @@ size_t table_lines(const table *t);
 
 // A heading above a table; an empty line before it unless it is the first of its stream.
 void heading(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
-
-// ---- numbers for people; results are valid until the 16th next call ----
-
-const char *number_exact(uint64_t value); // "12345"
-const char *number_signed(int64_t value);
-const char *number_si(double value, const char *unit);    // "1.23 GB", "45.6 k", "512"; unit "bytes" becomes B
-const char *number_rate(double value, const char *unit);  // "1.23 GB/s"
-const char *number_seconds(double seconds);               // "44.1 s", "12.3 ms", "2 h 03 min"
-const char *number_share(double share);                   // "12.3 %"
-const char *number_bound(bool lower, const char *number); // ">= 1.23 GB" where it is a lower bound
-const char *number_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"
 
 // ---- JSON ----
 

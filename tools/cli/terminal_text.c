@@ -2,6 +2,7 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/base/utf8.h"
+#include "analysis/base/words.h"
 
 #include <langinfo.h>
 #include <stddef.h>
@@ -54,6 +55,8 @@ const char *safe(const char *text)
         size_t length = utf8_character(text, &code);
         if (!length || (length == 1 && text_deceives(code)))
             to += sprintf(to, "\\x%02x", (unsigned)(unsigned char)*text);
+        else if (length > 1 && !terminal_utf8() && words_ascii(code))
+            to = stpcpy(to, words_ascii(code));
         else if (text_deceives(code) || (length > 1 && !terminal_utf8()))
             to += sprintf(to, "\\u{%x}", (unsigned)code);
         else

@@ -84,7 +84,8 @@ static void print_evidence(const finding *x)
 {
     for (size_t i = 0; i < x->evidence_count; i++) {
         const finding_evidence *e = &x->evidence[i];
-        const char *value = e->counter == DIFFERENCE_NONE ? number_si(e->number, "") : number_exact(e->value);
+        const char *value =
+            e->counter == DIFFERENCE_NONE ? words_amount(e->number, "").text : words_exact(e->value).text;
         printf("%s%s%s %s%s%s", i ? ", " : "          ", safe(e->name), e->gauge ? " is" : "", value,
                *e->unit ? " " : "", safe(e->unit));
     }
@@ -134,8 +135,8 @@ static void print_background(const findings *f)
     heading(stdout, "Alike on all devices, no fault of one of them");
     for (size_t i = 0; i < f->background_count; i++) {
         const finding_background *b = &f->background[i];
-        printf("  %s: %s to %s %s on each of %zu devices (%s)\n", safe(b->counter), number_exact(b->min),
-               number_exact(b->max), safe(b->unit), b->devices, safe(b->source));
+        printf("  %s: %s to %s %s on each of %zu devices (%s)\n", safe(b->counter), words_exact(b->min).text,
+               words_exact(b->max).text, safe(b->unit), b->devices, safe(b->source));
     }
 }
 
@@ -268,12 +269,12 @@ static void print_way(const node *from, const node *to, const ends_link *link)
 {
     uint64_t sent = link->sent[from->order], received = link->received[from->order];
     char *begin = memory_format("%s %s", safe(node_name(from)), safe(link_device(from, link)));
-    printf("  %s sent %s packets; ", begin, number_exact(sent));
-    printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), number_exact(received));
+    printf("  %s sent %s packets; ", begin, words_exact(sent).text);
+    printf("%s %s received %s", safe(node_name(to)), safe(link_device(to, link)), words_exact(received).text);
     if (received > sent)
-        printf(": %s more, so it was not only this pair that sent", number_exact(received - sent));
+        printf(": %s more, so it was not only this pair that sent", words_exact(received - sent).text);
     else if (received < sent)
-        printf(": %s did not arrive", number_exact(sent - received));
+        printf(": %s did not arrive", words_exact(sent - received).text);
     else
         printf(": all");
     putchar('\n');
@@ -292,7 +293,7 @@ static void print_pair(const node *nodes)
     }
     if (between.count && between.apart_ns >= 0)
         printf("  They were read up to %s apart, by their clocks: exact only if nothing moved meanwhile.\n",
-               number_seconds((double)between.apart_ns * 1e-9));
+               safe(words_duration((double)between.apart_ns * 1e-9).text));
 }
 
 static void print_nodes(const node *nodes, size_t count)
@@ -308,8 +309,8 @@ static void print_nodes(const node *nodes, size_t count)
         colour c = f->severity >= SEVERITY_HIGH ? ALARM : f->severity >= SEVERITY_WATCH ? WARNING : PLAIN;
         table_cell(t, c, severity_name(f->severity));
         table_cell(t, PLAIN, node_name(&nodes[i]));
-        table_cell(t, PLAIN, number_exact(count_worrying(f)));
-        table_cell(t, PLAIN, number_exact(f->unknown_count));
+        table_cell(t, PLAIN, words_exact(count_worrying(f)).text);
+        table_cell(t, PLAIN, words_exact(f->unknown_count).text);
         table_cell(t, PLAIN, f->count && count_worrying(f) ? f->items[0].rule->name : NULL);
         table_cell(t, PLAIN, nodes[i].run->label);
     }

@@ -83,7 +83,7 @@ static void say_done(const collection *c)
     if (quiet || (!isatty(STDERR_FILENO) && !c->snapshot.not_ok)) return;
     warn("%s: %d snapshot%s, %zu counters of %zu devices%s, read in %s", safe(recorder_path(c->to)), c->taken,
          c->taken == 1 ? "" : "s", asked, schema->device_count, unreadable,
-         number_seconds((double)(c->snapshot.end_ns - c->snapshot.begin_ns) / 1e9));
+         safe(words_duration((double)(c->snapshot.end_ns - c->snapshot.begin_ns) / 1e9).text));
 }
 
 static int check(collection *c)

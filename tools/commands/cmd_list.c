@@ -77,15 +77,10 @@ static const char *device_column(const netprof_device *d, size_t c)
 // "200000" (Mbit/s) as "200 Gb/s"; other texts as they are.
 static const char *speed_text(const char *value)
 {
-    static char text[32];
     char *end;
     double mbps = value ? strtod(value, &end) : 0;
     if (!value || *end || mbps <= 0) return value;
-    if (mbps >= 1000)
-        snprintf(text, sizeof text, "%g Gb/s", mbps / 1000);
-    else
-        snprintf(text, sizeof text, "%g Mb/s", mbps);
-    return text;
+    return safe(words_link_speed(mbps * 1e6).text);
 }
 
 static const char *device_type(const netprof_device *d)
@@ -121,8 +116,8 @@ static void text_sources(const node *n)
                    : s->status == NETPROF_STATUS_OK ? PLAIN
                                                     : DIM,
                    s->status == NETPROF_STATUS_OK && !devices ? "nothing" : netprof_status_name(s->status));
-        table_cell(t, PLAIN, devices ? number_exact(devices) : "-");
-        table_cell(t, PLAIN, devices ? number_exact(counters) : "-");
+        table_cell(t, PLAIN, devices ? words_exact(devices).text : "-");
+        table_cell(t, PLAIN, devices ? words_exact(counters).text : "-");
         table_printf(t, PLAIN, "%s%s%s", or_empty(s->path), s->sys_errno && s->path && *s->path ? ": " : "",
                      s->sys_errno ? strerror(s->sys_errno) : "");
     }
@@ -146,9 +141,9 @@ static void text_device_overview(const node *n)
         table_cell(t, PLAIN, d->name);
         table_cell(t, PLAIN, d->source);
         table_cell(t, PLAIN, device_type(d));
-        table_cell(t, PLAIN, number_exact(d->count));
-        table_cell(t, PLAIN, n->fast[i] ? number_exact(n->fast[i]) : NULL);
-        table_cell(t, WARNING, n->unreadable[i] ? number_exact(n->unreadable[i]) : NULL);
+        table_cell(t, PLAIN, words_exact(d->count).text);
+        table_cell(t, PLAIN, n->fast[i] ? words_exact(n->fast[i]).text : NULL);
+        table_cell(t, WARNING, n->unreadable[i] ? words_exact(n->unreadable[i]).text : NULL);
         for (size_t c = 0; c < DEVICE_COLUMNS; c++) {
             const char *value = device_column(d, c);
             table_cell(t, PLAIN, strcmp(device_columns[c].key, "speed") == 0 ? speed_text(value) : value);
@@ -183,10 +178,10 @@ static const char *unreadable_text(const node *n, size_t i)
     return text;
 }
 
-static const char *value_text(const node *n, size_t i)
+static words_text value_text(const node *n, size_t i)
 {
     uint64_t value = n->snapshot.values[i];
-    return n->schema->counters[i].flags & NETPROF_SIGNED ? number_signed((int64_t)value) : number_exact(value);
+    return n->schema->counters[i].flags & NETPROF_SIGNED ? words_integer((int64_t)value) : words_exact(value);
 }
 
 static const char *description_of(const netprof_schema *schema, const netprof_counter *c)
@@ -211,10 +206,10 @@ static void text_counters(const node *n)
         bool readable = has_value(n, i);
         table_cell(t, PLAIN, n->schema->devices[c->device].name);
         table_cell(t, PLAIN, c->name);
-        table_cell(t, readable ? PLAIN : WARNING, readable ? value_text(n, i) : unreadable_text(n, i));
+        table_cell(t, readable ? PLAIN : WARNING, readable ? value_text(n, i).text : unreadable_text(n, i));
         table_cell(t, PLAIN, c->unit);
         table_cell(t, PLAIN, netprof_kind_name((netprof_kind)c->kind));
-        table_cell(t, PLAIN, c->width ? number_exact(c->width) : NULL);
+        table_cell(t, PLAIN, c->width ? words_exact(c->width).text : NULL);
         table_cell(t, PLAIN, c->flags & NETPROF_FAST ? "fast" : NULL);
         table_cell(t, PLAIN, description_of(n->schema, c));
     }
@@ -236,7 +231,7 @@ static void text_unreadable(const node *n)
             uint64_t *count = &seen[n->snapshot.errnos[i]][n->snapshot.status[i] & 7];
             if (has_value(n, i) || !*count) continue;
             table_cell(t, PLAIN, device->name);
-            table_cell(t, PLAIN, number_exact(*count));
+            table_cell(t, PLAIN, words_exact(*count).text);
             table_cell(t, WARNING, unreadable_text(n, i));
             table_cell(t, PLAIN, n->schema->counters[i].name);
             *count = 0;
@@ -390,7 +385,7 @@ static void csv_counters(const node *n)
         const netprof_counter *c = &n->schema->counters[i];
         csv_cell(stdout, n->schema->devices[c->device].name);
         csv_cell(stdout, c->name);
-        csv_cell(stdout, has_value(n, i) ? value_text(n, i) : NULL);
+        csv_cell(stdout, has_value(n, i) ? value_text(n, i).text : NULL);
         csv_cell(stdout, netprof_status_name((netprof_status)n->snapshot.status[i]));
         csv_printf(stdout, "%d", n->snapshot.errnos[i]);
         csv_cell(stdout, c->unit);

@@ -478,7 +478,7 @@ static void print_text(const merging *m, const clocks *c, FILE *to)
         last = p->node ? p->node : "";
     }
     fprintf(to, "%s: %zu file%s of %zu node%s, %s\n", safe(output), kept, kept == 1 ? "" : "s", nodes,
-            nodes == 1 ? "" : "s", number_si((double)bytes_of(m), "bytes"));
+            nodes == 1 ? "" : "s", words_amount((double)bytes_of(m), "bytes").text);
     if (c->text && *c->text) fprintf(to, "%s\n", safe(c->text + strspn(c->text, " ")));
 }
 

@@ -42,7 +42,8 @@ static const char *quantity(char text[40], const nsys_table *t, double value, bo
 static const char *exact(char text[40], const nsys_table *t, uint64_t value)
 {
     if (is_bytes(t)) return quantity(text, t, (double)value, true);
-    return number_bound(value == UINT64_MAX, number_exact(value));
+    snprintf(text, 40, "%.39s", words_at_least(value == UINT64_MAX, words_exact(value)).text);
+    return text;
 }
 
 static void print_row(table *to, const nsys_table *t, const nsys_row *row)
@@ -53,7 +54,7 @@ static void print_row(table *to, const nsys_table *t, const nsys_row *row)
     else
         table_cell(to, PLAIN, NULL);
     table_cell(to, PLAIN, exact(text, t, row->total));
-    table_cell(to, PLAIN, number_exact(row->count));
+    table_cell(to, PLAIN, words_exact(row->count).text);
     table_cell(to, PLAIN, quantity(text, t, row->mean, false));
     table_cell(to, PLAIN, quantity(text, t, row->median, false));
     table_cell(to, PLAIN, exact(text, t, row->min));
@@ -67,9 +68,10 @@ static void print_notes(const nsys_table *t, size_t shown)
 {
     if (shown < t->row_count) printf("  and %zu more (--all)\n", t->row_count - shown);
     if (t->left_out)
-        printf("  %s events without a plausible %s were left out\n", number_exact(t->left_out),
+        printf("  %s events without a plausible %s were left out\n", words_exact(t->left_out).text,
                is_bytes(t) ? "size" : "time");
-    if (t->unended) printf("  %s ranges never ended: counted to the last event of NVTX\n", number_exact(t->unended));
+    if (t->unended)
+        printf("  %s ranges never ended: counted to the last event of NVTX\n", words_exact(t->unended).text);
     if (t->row_count && strncmp(t->name, "nvtx_", 5) == 0)
         puts("  a range within another counts in both, and so do ranges of several threads");
 }
@@ -123,17 +125,17 @@ static void print_gpu(table *to, const nsys *n, const nsys_gpu *gpu, bool many)
     else
         table_printf(to, PLAIN, "%lld", (long long)gpu->device);
     table_cell(to, PLAIN, gpu->name);
-    if (many) table_cell(to, PLAIN, number_seconds(length / 1e9));
+    if (many) table_cell(to, PLAIN, words_duration(length / 1e9).text);
     for (int what = 0; what < NSYS_BUSY; what++)
-        table_cell(to, PLAIN, length > 0 ? number_share((double)gpu->busy_ns[what] / length) : NULL);
+        table_cell(to, PLAIN, length > 0 ? words_share((double)gpu->busy_ns[what] / length).text : NULL);
 }
 
 static void print_when(const nsys *n)
 {
     double length = (double)(n->end_ns - n->begin_ns);
-    printf("\nBusy GPUs, of the %s between their first and last event", number_seconds(length / 1e9));
+    printf("\nBusy GPUs, of the %s between their first and last event", safe(words_duration(length / 1e9).text));
     if (n->session_ns)
-        printf(", from %s on", number_time(n->session_ns + n->begin_ns));
+        printf(", from %s on", words_time(n->session_ns + n->begin_ns).text);
     else
         printf(" (the file does not tell the date)");
     putchar('\n');
@@ -178,7 +180,7 @@ static void print_balance(table *to, const nsys_job *job, const char *title, boo
         else if (ratio)
             table_printf(to, b->ratio >= 1.2 ? WARNING : PLAIN, "%.2f", b->ratio);
         else
-            table_cell(to, BOLD, number_seconds(b->mean / 1e9));
+            table_cell(to, BOLD, words_duration(b->mean / 1e9).text);
     }
 }
 
@@ -187,10 +189,10 @@ static void print_process(table *to, const nsys_job *job, const nsys_spender *s)
     const nsys *n = &job->files[s->file];
     table_cell(to, PLAIN, n->path);
     table_cell(to, PLAIN, n->host);
-    table_cell(to, PLAIN, s->process->rank >= 0 ? number_signed(s->process->rank) : NULL);
-    table_cell(to, PLAIN, s->process->pid >= 0 ? number_signed(s->process->pid) : NULL);
+    table_cell(to, PLAIN, s->process->rank >= 0 ? words_integer(s->process->rank).text : NULL);
+    table_cell(to, PLAIN, s->process->pid >= 0 ? words_integer(s->process->pid).text : NULL);
     for (int what = 0; what < NSYS_SPENT; what++)
-        table_cell(to, PLAIN, n->knows[what] ? number_seconds((double)s->process->spent_ns[what] / 1e9) : NULL);
+        table_cell(to, PLAIN, n->knows[what] ? words_duration((double)s->process->spent_ns[what] / 1e9).text : NULL);
 }
 
 static void print_processes(const nsys_job *job)
@@ -277,12 +279,12 @@ static void print_csv_table(const nsys *n, const nsys_table *t, const char *file
         for (size_t c = 0; c < sizeof texts / sizeof *texts; c++)
             csv_cell(stdout, texts[c]);
         number_cell(row->share);
-        csv_cell(stdout, number_exact(row->count));
-        csv_cell(stdout, row->total == UINT64_MAX ? NULL : number_exact(row->total));
+        csv_cell(stdout, words_exact(row->count).text);
+        csv_cell(stdout, row->total == UINT64_MAX ? NULL : words_exact(row->total).text);
         number_cell(row->mean);
         number_cell(row->median);
-        csv_cell(stdout, number_exact(row->min));
-        csv_cell(stdout, number_exact(row->max));
+        csv_cell(stdout, words_exact(row->min).text);
+        csv_cell(stdout, words_exact(row->max).text);
         number_cell(row->deviation);
         csv_end(stdout);
     }

@@ -269,7 +269,7 @@ static void summary_devices(FILE *to, const difference *d, const traffic *list, 
         if (!chosen(d, &list[i], physical)) continue;
         table_cell(t, PLAIN, schema->devices[i].name);
         print_traffic_cells(t, PLAIN, &list[i]);
-        table_cell(t, PLAIN, traffic_share(&list[i]));
+        table_cell(t, PLAIN, traffic_share(&list[i]).text);
         add_traffic(&sum, &list[i]);
         added++;
     }
@@ -293,7 +293,7 @@ static void summary_troubles_text(FILE *to, const difference *d)
         const difference_row *row = &d->rows[rows[i]];
         table_cell(t, PLAIN, schema->devices[schema->counters[rows[i]].device].name);
         table_cell(t, WARNING, schema->counters[rows[i]].name);
-        table_cell(t, PLAIN, number_bound(row->lower_bound, delta_text(row)));
+        table_cell(t, PLAIN, words_at_least(row->lower_bound, delta_text(row)).text);
         table_cell(t, PLAIN, row->unit);
         table_cell(t, DIM, row->entry ? row->entry->description : NULL);
     }
@@ -307,8 +307,8 @@ static void summary_text(FILE *to, const execution *e, const difference *d)
 {
     double elapsed = (double)(e->end_ns - e->begin_ns) / 1e9;
     double cpu = seconds(e->use.ru_utime) + seconds(e->use.ru_stime);
-    fprintf(to, "netprof: %s %s after %s, CPU time %s\n", safe(e->words[0]), ending(e), number_seconds(elapsed),
-            number_seconds(cpu));
+    fprintf(to, "netprof: %s %s after %s, CPU time %s\n", safe(e->words[0]), ending(e),
+            safe(words_duration(elapsed).text), safe(words_duration(cpu).text));
     if (!d->delta) return;
     traffic *list = summary_traffic(d);
     bool physical = count_chosen(d, list, true) > 0;

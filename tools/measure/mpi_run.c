@@ -206,15 +206,15 @@ static void print_regions(FILE *to, const joined *j)
         const regions_node *n = list[i];
         double per_call_s = (double)n->sums.total_ns / 1e9 / (double)n->sums.measured;
         table_cell(t, PLAIN, n->name);
-        table_cell(t, PLAIN, number_exact(n->sums.calls));
-        table_cell(t, PLAIN, n->sums.measured ? number_seconds(n->mean_ns / 1e9) : NULL);
-        table_cell(t, PLAIN, n->sums.measured ? number_share(n->own_share) : NULL);
-        table_cell(t, PLAIN, n->sums.measured ? number_seconds(per_call_s) : NULL);
+        table_cell(t, PLAIN, words_exact(n->sums.calls).text);
+        table_cell(t, PLAIN, n->sums.measured ? words_duration(n->mean_ns / 1e9).text : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? words_share(n->own_share).text : NULL);
+        table_cell(t, PLAIN, n->sums.measured ? words_duration(per_call_s).text : NULL);
         if (n->cell_count > 1 && !isnan(n->max_over_mean))
             table_printf(t, PLAIN, "%.2f", n->max_over_mean);
         else
             table_cell(t, PLAIN, NULL);
-        table_cell(t, PLAIN, n->sums.bytes ? number_si((double)n->sums.bytes, "bytes") : NULL);
+        table_cell(t, PLAIN, n->sums.bytes ? words_amount((double)n->sums.bytes, "bytes").text : NULL);
     }
     table_end(t, to, 2);
     if (j->flat.node_count > SHOWN) fprintf(to, "  ... and %zu more\n", j->flat.node_count - SHOWN);

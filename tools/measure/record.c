@@ -86,10 +86,11 @@ void recorder_clock(recorder *r, const char *when)
     if (!r || state < 0) return;
     bool good = state != TIME_ERROR && !(t.status & STA_UNSYNC);
     clock_fact(r, when, "synchronised", good ? "yes" : "no");
-    clock_fact(r, when, "max_error_us", number_signed(t.maxerror));
-    clock_fact(r, when, "estimated_error_us", number_signed(t.esterror));
-    clock_fact(r, when, "offset_ns", number_signed(t.status & STA_NANO ? t.offset : t.offset * 1000));
-    clock_fact(r, when, "frequency_ppb", number_signed((int64_t)t.freq * 1000 / 65536)); // ppm with 16 binary places
+    clock_fact(r, when, "max_error_us", words_integer(t.maxerror).text);
+    clock_fact(r, when, "estimated_error_us", words_integer(t.esterror).text);
+    clock_fact(r, when, "offset_ns", words_integer(t.status & STA_NANO ? t.offset : t.offset * 1000).text);
+    clock_fact(r, when, "frequency_ppb",
+               words_integer((int64_t)t.freq * 1000 / 65536).text); // ppm with 16 binary places
 }
 
 char *shell_line(const char *const *words)
@@ -230,7 +231,7 @@ void recorder_fact(recorder *r, const char *key, const char *value)
 
 void recorder_number(recorder *r, const char *key, int64_t value)
 {
-    recorder_fact(r, key, number_signed(value));
+    recorder_fact(r, key, words_integer(value).text);
 }
 
 // What grows must still be there under its name: what is written elsewhere is lost.

@@ -49,18 +49,10 @@ static happening happening_of(const difference *d, size_t counter)
     return !moved && group_of(row->entry, HAPPENINGS) == WAITING ? WAITING : HAPPENINGS;
 }
 
-// "12 nacks", "1.20 Mcycles".
+// "12 nacks", "1.20 M cycles".
 static const char *amount_text(const difference_row *row)
 {
-    static char ring[4][64];
-    static unsigned next;
-    char *text = ring[next++ % 4];
-    bool bytes = strcmp(row->unit, "bytes") == 0;
-    const char *number = number_bound(row->lower_bound, number_si((double)row->magnitude, row->unit));
-    size_t length = strlen(number);
-    bool prefix = !bytes && length && (number[length - 1] < '0' || number[length - 1] > '9');
-    snprintf(text, sizeof ring[0], "%s%s%.30s", number, bytes || prefix ? "" : " ", bytes ? "" : safe(row->unit));
-    return text;
+    return safe(words_at_least(row->lower_bound, words_volume((double)row->magnitude, row->unit)).text);
 }
 
 // The largest of each kind: kinds overlap, so nothing is added.
@@ -219,17 +211,17 @@ static void add_load(view *v, const char *title, double share, char *text)
 
 static const char *share_text(double share)
 {
-    return isnan(share) ? "?" : number_share(share);
+    return isnan(share) ? "?" : safe(words_share(share).text);
 }
 
 static const char *bytes_text(double bytes)
 {
-    return isnan(bytes) ? "?" : number_si(bytes, "bytes");
+    return isnan(bytes) ? "?" : safe(words_amount(bytes, "bytes").text);
 }
 
 static const char *bytes_rate(double rate)
 {
-    return isnan(rate) ? "?" : number_rate(rate, "bytes");
+    return isnan(rate) ? "?" : safe(words_amount_rate(rate, "bytes").text);
 }
 
 static bool has_source(const difference *d, const char *source)
@@ -326,8 +318,9 @@ static void load_power(view *v, const difference *d)
     double power = sum_of(d, "energy", "energy", &zones) / 1e6; // uJ/s
     if (!zones) return;
     add_load(v, "Power", NAN,
-             isnan(power) ? memory_format("? (not readable)")
-                          : memory_format("%.1f W in %zu package%s", power, zones, zones > 1 ? "s" : ""));
+             isnan(power)
+                 ? memory_format("? (not readable)")
+                 : memory_format("%s in %s", words_quantity(power, "W").text, words_many(zones, "package").text));
 }
 
 static void load_job(view *v, const difference *d)
@@ -337,20 +330,19 @@ static void load_job(view *v, const difference *d)
                  rate_of(d, find_counter(d, "process", "job", "cpu_system"));
     double processes = value_of(d, find_counter(d, "process", "job", "processes"));
     double resident = value_of(d, find_counter(d, "process", "job", "resident"));
-    char cores[32] = "?", count[32] = "?";
-    if (!isnan(cpu)) snprintf(cores, sizeof cores, "%.2f", cpu / 1e6);
-    if (!isnan(processes)) snprintf(count, sizeof count, "%.0f", processes);
     add_load(v, "Job", NAN,
-             memory_format("%s processes, %s cores busy, %s resident", count, cores, bytes_text(resident)));
+             memory_format("%s processes, %s cores busy, %s resident",
+                           isnan(processes) ? "?" : words_count(processes).text,
+                           isnan(cpu) ? "?" : words_number(cpu / 1e6).text, bytes_text(resident)));
 }
 
 // One line for each GPU: how busy, memory, power, temperature; what its driver does not tell is left out.
 static void load_gpus(view *v, const difference *d)
 {
     static const struct {
-        const char *counter, *format;
+        const char *counter, *unit;
         double scale;
-    } parts[] = {{"power", ", %.0f W", 1e-6}, {"temperature", ", %.0f C", 1e-3}};
+    } parts[] = {{"power", "W", 1e-6}, {"temperature", "C", 1e-3}};
     const netprof_schema *schema = d->delta->schema;
     for (size_t i = 0; i < schema->device_count; i++) {
         const netprof_device *device = &schema->devices[i];
@@ -363,10 +355,8 @@ static void load_gpus(view *v, const difference *d)
                                    bytes_text(used), bytes_text(total));
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
             double value = value_of(d, find_counter(d, "gpu", device->name, parts[k].counter));
-            char part[48], *longer;
             if (isnan(value)) continue;
-            snprintf(part, sizeof part, parts[k].format, value * parts[k].scale);
-            longer = memory_format("%s%s", text, part);
+            char *longer = memory_format("%s, %s", text, words_quantity(value * parts[k].scale, parts[k].unit).text);
             free(text);
             text = longer;
         }
@@ -458,7 +448,7 @@ void view_verdict(const view *v, lines *l)
     else
         lines_printf(l, severity_style(s), "%s: ", severity_name(s));
     lines_add(l, s >= SEVERITY_WATCH ? STRONG : NORMAL, verdict + word);
-    lines_printf(l, FAINT, " (last %s)", number_seconds(v->window_s));
+    lines_printf(l, FAINT, " (last %s)", safe(words_duration(v->window_s).text));
 }
 
 static void finding_lines(const view *v, lines *l)
@@ -520,17 +510,6 @@ static port_columns columns_for(const view *v, int width)
     return c;
 }
 
-// "12.3k": the unit stands above.
-static const char *count_text(double value)
-{
-    static char text[32];
-    if (isnan(value)) return "?";
-    snprintf(text, sizeof text, "%s", number_si(value >= 10 ? round(value) : value, ""));
-    char *blank = strchr(text, ' ');
-    if (blank) memmove(blank, blank + 1, strlen(blank));
-    return text;
-}
-
 static void port_heading(const view *v, lines *l, const port_columns *c)
 {
     lines_begin(l);
@@ -541,7 +520,7 @@ static void port_heading(const view *v, lines *l, const port_columns *c)
     }
     if (c->line) lines_cell(l, TITLE, c->line + 1, true, "LINE");
     if (c->packets) lines_cell(l, TITLE, c->packets + 1, true, "PKTS/s");
-    lines_printf(l, TITLE, "  TROUBLE IN %s", number_seconds(v->elapsed_s));
+    lines_printf(l, TITLE, "  TROUBLE IN %s", safe(words_duration(v->elapsed_s).text));
 }
 
 static void port_line(const view_port *p, lines *l, const port_columns *c)
@@ -550,9 +529,10 @@ static void port_line(const view_port *p, lines *l, const port_columns *c)
     lines_begin(l);
     lines_cell(l, p->physical ? STRONG : FAINT, c->name, false, safe(p->name));
     for (int way = 0; way < 2; way++) {
-        const char *rate = isnan(p->rate[way]) ? "?" : number_bound(p->bound[way], number_rate(p->rate[way], "bytes"));
+        words_text rate = {"?"};
+        if (!isnan(p->rate[way])) rate = words_at_least(p->bound[way], words_amount_rate(p->rate[way], "bytes"));
         lines_blank(l, 1);
-        lines_cell(l, s, c->rate, true, rate);
+        lines_cell(l, s, c->rate, true, safe(rate.text));
         if (!c->bar) continue;
         lines_blank(l, 1);
         if (p->line_rate > 0)
@@ -563,13 +543,13 @@ static void port_line(const view_port *p, lines *l, const port_columns *c)
     if (c->line) {
         lines_blank(l, 1);
         lines_cell(l, s, c->line, true,
-                   p->line_rate > 0 ? number_rate(p->line_rate, "bytes")
+                   p->line_rate > 0 ? words_amount_rate(p->line_rate, "bytes").text
                    : p->physical    ? "?"
                                     : "-");
     }
     if (c->packets) {
         lines_blank(l, 1);
-        lines_cell(l, s, c->packets, true, count_text(p->packets_per_s));
+        lines_cell(l, s, c->packets, true, isnan(p->packets_per_s) ? "?" : words_count(p->packets_per_s).text);
     }
     lines_blank(l, 2);
     lines_add(l, *p->trouble ? p->style : FAINT, *p->trouble ? p->trouble : "-");
@@ -580,7 +560,7 @@ static void event_lines(const view *v, lines *l)
     enum { SHOWN = 24 };
     if (!v->event_count) return;
     lines_begin(l);
-    lines_printf(l, TITLE, "ERRORS, RETRIES AND PAUSES IN %s", number_seconds(v->elapsed_s));
+    lines_printf(l, TITLE, "ERRORS, RETRIES AND PAUSES IN %s", safe(words_duration(v->elapsed_s).text));
     for (size_t i = 0; i < v->event_count && (!l->width || i < SHOWN); i++) {
         lines_begin(l);
         lines_add(l, v->events[i].style, v->events[i].text);

@@ -114,14 +114,14 @@ static void head_lines(const watch *w, lines *l)
     lines_begin(l);
     lines_add(l, STRONG, "netprof watch ");
     lines_add(l, NORMAL, w->view ? w->view->host : "");
-    if (w->view) lines_printf(l, NORMAL, "  %s", number_time(w->view->wall_ns));
-    if (w->view) lines_printf(l, FAINT, "  over %s", number_seconds(w->view->elapsed_s));
+    if (w->view) lines_printf(l, NORMAL, "  %s", words_time(w->view->wall_ns).text);
+    if (w->view) lines_printf(l, FAINT, "  over %s", safe(words_duration(w->view->elapsed_s).text));
     if (w->paused) lines_add(l, CAUTION, "  PAUSED");
     if (w->path) lines_printf(l, NORMAL, "  %s", safe(w->path));
     if (w->file && follow_ended(w->file))
         lines_add(l, CAUTION, " (ended)");
     else if (w->file && w->view && age_s(w) > 3 * fmax(w->view->elapsed_s, (double)w->interval_ns / 1e9))
-        lines_printf(l, CAUTION, " (nothing new for %s)", number_seconds(age_s(w)));
+        lines_printf(l, CAUTION, " (nothing new for %s)", safe(words_duration(age_s(w)).text));
     lines_begin(l);
     if (w->trouble)
         lines_printf(l, DANGER, "cannot read: %s", w->trouble);

@@ -166,6 +166,11 @@ words_text words_quantity(double value, const char *unit)
     return *unit ? words_prefixed(value, words_is_whole(value, 999.5), unit) : words_count(value);
 }
 
+words_text words_energy(double joules)
+{
+    return fabs(joules) >= 3.6e5 ? words_quantity(joules / 3600, "Wh") : words_quantity(joules, "J");
+}
+
 words_text words_line_rate(double bytes_per_s)
 {
     return words_quantity(bytes_per_s * 8, "b/s");

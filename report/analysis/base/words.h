@@ -40,6 +40,7 @@ words_text words_many(uint64_t count, const char *noun);
 // ---- quantities ----
 
 words_text words_quantity(double value, const char *unit); // SI prefix and unit: "97.1 Mb/s", "2.36 kW"
+words_text words_energy(double joules);                    // "359 kJ", "1.20 kWh" from 360 kJ
 words_text words_line_rate(double bytes_per_s);            // as line rates are given, in bits: 6.2e6 is "49.6 Mb/s"
 words_text words_link_speed(double bits_per_s);            // the nominal speed, exact: "2.5 Gb/s"
 words_text words_binary(double bytes);                     // memory and messages: "64 KiB"

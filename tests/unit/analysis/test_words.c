@@ -103,6 +103,8 @@ static void quantities(void **state)
     assert_string_equal(words_quantity(999.6, "B").text, "1.00 kB");
     assert_string_equal(words_quantity(999999, "B").text, "1.00 MB");
     assert_string_equal(words_quantity(18446744073709551615.0, "B").text, "18.4 EB");
+    assert_string_equal(words_energy(359000).text, "359 kJ");
+    assert_string_equal(words_energy(7.2e6).text, "2.00 kWh");
     assert_string_equal(words_line_rate(6.2e6).text, "49.6 Mb/s");
     assert_string_equal(words_link_speed(2.5e9).text, "2.5 Gb/s");
     assert_string_equal(words_link_speed(200e9).text, "200 Gb/s");

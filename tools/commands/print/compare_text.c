@@ -45,25 +45,15 @@ static colour colour_of(severity s)
     return s >= SEVERITY_HIGH ? ALARM : s >= SEVERITY_WATCH ? WARNING : PLAIN;
 }
 
-// "×" as x: "2794x", "0.69x", "-" where there is none.
-static const char *ratio_text(double ratio)
+// "2794", "0.690", "-" where there is none.
+static words_text ratio_text(double ratio)
 {
-    static char ring[8][24];
-    static unsigned next;
-    char *text = ring[next++ % 8];
-    if (isnan(ratio)) return "-";
-    if (ratio >= 99.95)
-        snprintf(text, sizeof *ring, "%s", number_si(round(ratio), ""));
-    else
-        snprintf(text, sizeof *ring, "%.*f", ratio >= 9.995 ? 1 : 2, ratio);
-    return ratio > 0 && ratio < 0.005 ? "< 0.01" : text;
+    return isnan(ratio) ? (words_text){"-"} : words_number(ratio);
 }
 
-static const char *rate_cell(double rate, const char *unit)
+static words_text rate_cell(double rate, const char *unit)
 {
-    const char *bytes = strcmp(unit, "bytes") == 0 ? "bytes" : "";
-    if (isnan(rate)) return "?";
-    return number_si(fabs(rate) >= 100 ? round(rate) : rate, bytes);
+    return isnan(rate) ? (words_text){"?"} : words_amount(rate, unit);
 }
 
 // ---- what is compared ----
@@ -78,9 +68,9 @@ static void print_runs(FILE *to, const comparison *c)
         const comparison_run *run = c->runs[r];
         table_cell(t, PLAIN, comparison_side_name(run->side));
         table_cell(t, PLAIN, run->host);
-        table_cell(t, PLAIN, run->wall_ns ? number_time(run->wall_ns) : NULL);
-        table_cell(t, PLAIN, run->elapsed_ns > 0 ? number_seconds((double)run->elapsed_ns / 1e9) : "?");
-        table_cell(t, PLAIN, isnan(run->bytes) ? "?" : number_si(run->bytes, "bytes"));
+        table_cell(t, PLAIN, run->wall_ns ? words_time(run->wall_ns).text : NULL);
+        table_cell(t, PLAIN, run->elapsed_ns > 0 ? words_duration((double)run->elapsed_ns / 1e9).text : "?");
+        table_cell(t, PLAIN, isnan(run->bytes) ? "?" : words_amount(run->bytes, "bytes").text);
         table_cell(t, PLAIN, run->label);
     }
     table_end(t, to, 2);
@@ -115,16 +105,17 @@ static void line_row(table *t, const comparison *c, const comparison_line *line)
     else
         table_cell(t, mark, line->name);
     if (c->side_count[COMPARISON_HEALTHY] > 1)
-        table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit), rate_cell(healthy->max, line->unit));
+        table_printf(t, PLAIN, "%s..%s", rate_cell(healthy->min, line->unit).text,
+                     rate_cell(healthy->max, line->unit).text);
     else
-        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit));
-    table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit));
+        table_cell(t, PLAIN, rate_cell(healthy->median, line->unit).text);
+    table_cell(t, PLAIN, rate_cell(cell->worst_per_s, line->unit).text);
     if (c->side_count[COMPARISON_FAULTY] > 1)
-        table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit));
+        table_cell(t, PLAIN, rate_cell(cell->side[COMPARISON_FAULTY].per_s.median, line->unit).text);
     else
         table_cell(t, PLAIN, NULL);
-    table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s));
-    table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte));
+    table_cell(t, mark, apart ? comparison_state_name(cell->state) : ratio_text(cell->ratio_per_s).text);
+    table_cell(t, mark, apart ? NULL : ratio_text(cell->ratio_per_byte).text);
     table_cell(t, PLAIN, line->pattern_text);
 }
 
@@ -243,16 +234,14 @@ static void print_checks(FILE *to, const comparison *c, bool all)
 
 // ---- traffic, histograms, gauges ----
 
-static const char *way_text(const comparison_range side[COMPARISON_SIDES])
+static void way_cell(table *t, const comparison_range side[COMPARISON_SIDES])
 {
-    static char ring[4][48];
-    static unsigned next;
-    char *text = ring[next++ % 4];
     double h = side[COMPARISON_HEALTHY].median, f = side[COMPARISON_FAULTY].median;
-    if (isnan(h) && isnan(f)) return "";
-    snprintf(text, sizeof *ring, "%s -> %s", isnan(h) ? "?" : number_rate(h, "bytes"),
-             isnan(f) ? "?" : number_rate(f, "bytes"));
-    return text;
+    if (isnan(h) && isnan(f))
+        table_cell(t, PLAIN, NULL);
+    else
+        table_printf(t, PLAIN, "%s -> %s", isnan(h) ? "?" : words_amount_rate(h, "bytes").text,
+                     isnan(f) ? "?" : words_amount_rate(f, "bytes").text);
 }
 
 static void print_traffic(FILE *to, const comparison *c, bool all)
@@ -277,8 +266,8 @@ static void print_traffic(FILE *to, const comparison *c, bool all)
         table_cell(t, PLAIN, d->source);
         for (int way = 0; way < 2; way++) {
             double h = ways[way][0].median, f = ways[way][1].median;
-            table_cell(t, PLAIN, way_text(ways[way]));
-            table_cell(t, PLAIN, ratio_text(h > 0 && f > 0 ? f / h : NAN));
+            way_cell(t, ways[way]);
+            table_cell(t, PLAIN, ratio_text(h > 0 && f > 0 ? f / h : NAN).text);
         }
     }
     if (table_lines(t)) heading(to, "Traffic, healthy -> faulty");
@@ -294,18 +283,13 @@ static void print_shapes(FILE *to, const comparison *c, bool all)
     for (size_t i = 0; i < c->shape_count && (all || i < SHOWN); i++) {
         const comparison_shape *s = &c->shapes[i];
         table_cell(t, PLAIN, s->name);
-        table_cell(t, PLAIN, number_share(s->moved));
+        table_cell(t, PLAIN, words_share(s->moved).text);
         table_printf(t, PLAIN, "%s -> %s", s->middle[0] + strlen(s->name) - 1, s->middle[1] + strlen(s->name) - 1);
         table_cell(t, PLAIN, c->devices[s->device].name);
     }
     if (c->shape_count) heading(to, "Histograms whose samples moved to other bins");
     table_end(t, to, 2);
     if (!all && c->shape_count > SHOWN) fprintf(to, "  ... and %zu more (--all)\n", c->shape_count - SHOWN);
-}
-
-static const char *gauge_text(const comparison_range *r)
-{
-    return r->min < r->max ? "" : number_si(r->median, "");
 }
 
 static void print_gauges(FILE *to, const comparison *c, bool all)
@@ -321,9 +305,9 @@ static void print_gauges(FILE *to, const comparison *c, bool all)
         for (int side = 0; side < COMPARISON_SIDES; side++) {
             const comparison_range *r = &g->side[side];
             if (r->min < r->max)
-                table_printf(t, PLAIN, "%s..%s", number_si(r->min, ""), number_si(r->max, ""));
+                table_printf(t, PLAIN, "%s..%s", words_count(r->min).text, words_count(r->max).text);
             else
-                table_cell(t, PLAIN, gauge_text(r));
+                table_cell(t, PLAIN, words_count(r->median).text);
         }
         table_cell(t, PLAIN, g->unit);
     }

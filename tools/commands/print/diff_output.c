@@ -84,9 +84,9 @@ void diff_print_csv(const diff_view *view)
         csv_cell(stdout, row->unit);
         csv_cell(stdout, netprof_kind_name((netprof_kind)c->kind));
         csv_cell(stdout, netprof_flag_name((netprof_flag)row->flag));
-        csv_cell(stdout, row->flag == NETPROF_FLAG_NEW ? NULL : number_exact(delta->before[i]));
-        csv_cell(stdout, row->flag == NETPROF_FLAG_GONE ? NULL : number_exact(delta->after[i]));
-        csv_cell(stdout, row->compared ? delta_text(row) : NULL);
+        csv_cell(stdout, row->flag == NETPROF_FLAG_NEW ? NULL : words_exact(delta->before[i]).text);
+        csv_cell(stdout, row->flag == NETPROF_FLAG_GONE ? NULL : words_exact(delta->after[i]).text);
+        csv_cell(stdout, row->compared ? delta_text(row).text : NULL);
         csv_printf(stdout, "%.9f", (double)delta->elapsed_ns[i] / 1e9);
         if (isnan(row->rate_per_s))
             csv_cell(stdout, NULL);

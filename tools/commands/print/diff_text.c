@@ -25,18 +25,18 @@ static void print_header(const diff_view *view)
     double elapsed = (double)elapsed_ns / 1e9, sweep = (double)delta->sweep_ns / 1e9;
     const char *line = dataset_fact(run, "command");
     heading(stdout, "%s%s, %s, %s", *run->host ? "Node " : "", *run->host ? safe(run->host) : "Unnamed node",
-            number_time(delta->wall_begin_ns), elapsed > 0 ? number_seconds(elapsed) : "unknown time");
+            words_time(delta->wall_begin_ns).text, elapsed > 0 ? safe(words_duration(elapsed).text) : "unknown time");
     if (line) printf("command: %s\n", safe(line));
     printf("%zu of %zu counters of %zu device%s changed", d->total.changed, d->total.counters,
            delta->schema->device_count, delta->schema->device_count == 1 ? "" : "s");
     if (d->total.compared < d->total.counters)
         printf(", %zu could not be compared", d->total.counters - d->total.compared);
-    if (sweep > 0) printf("; a reading took %s", number_seconds(sweep));
+    if (sweep > 0) printf("; a reading took %s", safe(words_duration(sweep).text));
     if (sweep > 0 && elapsed > 0 && sweep / elapsed > 0.01 && blurred(d))
-        printf(", so that rates may be off by %s", number_share(sweep / elapsed));
+        printf(", so that rates may be off by %s", words_share(sweep / elapsed).text);
     if (delta->stamp_error_ns > 0)
         printf("; the files keep the counters' own times to within %s",
-               number_seconds((double)delta->stamp_error_ns / 1e9));
+               safe(words_duration((double)delta->stamp_error_ns / 1e9).text));
     printf("\n");
 }
 
@@ -48,8 +48,8 @@ static void traffic_line(table *t, const difference *d, const traffic *x)
     table_cell(t, c, device->name);
     table_cell(t, c, device->source);
     print_traffic_cells(t, c, x);
-    table_cell(t, c, traffic_share(x));
-    table_cell(t, x->troubles ? WARNING : c, x->troubles ? number_exact(x->troubles) : NULL);
+    table_cell(t, c, traffic_share(x).text);
+    table_cell(t, x->troubles ? WARNING : c, x->troubles ? words_exact(x->troubles).text : NULL);
     table_printf(t, c, "%zu of %zu", counts->changed, counts->counters);
 }
 
@@ -90,9 +90,9 @@ static void counter_line(table *t, const diff_view *view, size_t i, bool with_de
     const netprof_counter *c = &view->difference->delta->schema->counters[i];
     if (with_device) table_cell(t, PLAIN, diff_device_name(view, i));
     table_cell(t, PLAIN, c->name);
-    table_cell(t, PLAIN, number_bound(row->lower_bound, delta_text(row)));
+    table_cell(t, PLAIN, words_at_least(row->lower_bound, delta_text(row)).text);
     table_cell(t, PLAIN, row->unit);
-    table_cell(t, PLAIN, number_bound(row->lower_bound && !isnan(row->rate_per_s), rate_text(row)));
+    table_cell(t, PLAIN, words_at_least(row->lower_bound && !isnan(row->rate_per_s), rate_text(row)).text);
     table_cell(t, WARNING, row->flag == NETPROF_FLAG_OK ? NULL : netprof_flag_name((netprof_flag)row->flag));
     table_cell(t, DIM, row->entry ? row->entry->description : NULL);
 }
@@ -133,13 +133,15 @@ static void print_balance(const diff_view *view)
         if (b->devices < 2 || !b->sum) continue;
         table_cell(t, PLAIN, b->source);
         table_cell(t, PLAIN, b->role == CATALOG_TX_BYTES ? "sent" : "received");
-        table_cell(t, PLAIN, number_exact(b->devices));
-        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->sum, "bytes")));
+        table_cell(t, PLAIN, words_exact(b->devices).text);
+        table_cell(t, PLAIN, words_at_least(b->lower_bound, words_amount((double)b->sum, "bytes")).text);
         table_cell(t, PLAIN,
-                   isnan(b->rate_per_s) ? NULL : number_bound(b->lower_bound, number_rate(b->rate_per_s, "bytes")));
-        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->max, "bytes")));
+                   isnan(b->rate_per_s)
+                       ? NULL
+                       : words_at_least(b->lower_bound, words_amount_rate(b->rate_per_s, "bytes")).text);
+        table_cell(t, PLAIN, words_at_least(b->lower_bound, words_amount((double)b->max, "bytes")).text);
         table_cell(t, PLAIN, devices[b->max_device].name);
-        table_cell(t, PLAIN, number_bound(b->lower_bound, number_si((double)b->min, "bytes")));
+        table_cell(t, PLAIN, words_at_least(b->lower_bound, words_amount((double)b->min, "bytes")).text);
         table_cell(t, PLAIN, devices[b->min_device].name);
         if (isnan(b->max_over_mean))
             table_cell(t, PLAIN, NULL);
@@ -157,12 +159,13 @@ static void sum_line(table *t, const diff_view *view, const difference_sum *s, b
     const difference_row *most = &view->difference->rows[s->most];
     table_cell(t, BOLD, !with_unit ? NULL : *s->unit ? s->unit : "unknown");
     table_cell(t, PLAIN, s->name);
-    table_cell(t, PLAIN, number_bound(s->lower_bound, number_si(value, s->unit)));
+    table_cell(t, PLAIN, words_at_least(s->lower_bound, words_amount(value, s->unit)).text);
     table_cell(t, PLAIN,
-               isnan(s->rate_per_s) ? NULL : number_bound(s->lower_bound, number_rate(s->rate_per_s, s->unit)));
+               isnan(s->rate_per_s) ? NULL
+                                    : words_at_least(s->lower_bound, words_amount_rate(s->rate_per_s, s->unit)).text);
     if (s->devices > 1 && most->magnitude <= s->value && most->negative == s->negative && !s->lower_bound)
         table_printf(t, PLAIN, "%s: %s, %zu devices", diff_device_name(view, s->most),
-                     number_share((double)most->magnitude / (double)s->value), s->devices);
+                     words_share((double)most->magnitude / (double)s->value).text, s->devices);
     else if (s->devices > 1)
         table_printf(t, PLAIN, "%s, %zu devices", diff_device_name(view, s->most), s->devices);
     else
@@ -265,7 +268,7 @@ static void print_device_table(const diff_view *view, const difference_table *ta
             if (row) unit = row->unit;
             table_cell(t, row && !row->changed ? DIM : PLAIN,
                        !row            ? "-"
-                       : row->compared ? number_bound(row->lower_bound, delta_text(row))
+                       : row->compared ? words_at_least(row->lower_bound, delta_text(row)).text
                                        : "?");
         }
         table_cell(t, PLAIN, unit);
@@ -323,8 +326,8 @@ static void print_gauges(const diff_view *view)
         const uint64_t before = delta->before[rows[k]], after = delta->after[rows[k]];
         table_cell(t, PLAIN, diff_device_name(view, rows[k]));
         table_cell(t, PLAIN, c->name);
-        table_cell(t, PLAIN, is_signed ? number_signed((int64_t)before) : number_exact(before));
-        table_cell(t, PLAIN, is_signed ? number_signed((int64_t)after) : number_exact(after));
+        table_cell(t, PLAIN, is_signed ? words_integer((int64_t)before).text : words_exact(before).text);
+        table_cell(t, PLAIN, is_signed ? words_integer((int64_t)after).text : words_exact(after).text);
         table_cell(t, PLAIN, d->rows[rows[k]].unit);
         table_cell(t, DIM, d->rows[rows[k]].entry ? d->rows[rows[k]].entry->description : NULL);
     }
@@ -382,8 +385,8 @@ static void print_quality(const diff_view *view)
         table_cell(t, PLAIN, diff_device_name(view, i));
         table_cell(t, PLAIN, delta->schema->counters[i].name);
         table_cell(t, WARNING, flag == NETPROF_FLAG_UNKNOWN ? status : netprof_flag_name((netprof_flag)flag));
-        table_cell(t, PLAIN, has_before ? number_exact(delta->before[i]) : "-");
-        table_cell(t, PLAIN, has_after ? number_exact(delta->after[i]) : "-");
+        table_cell(t, PLAIN, has_before ? words_exact(delta->before[i]).text : "-");
+        table_cell(t, PLAIN, has_after ? words_exact(delta->after[i]).text : "-");
         bool stuck = flag == NETPROF_FLAG_SUSPECT && delta->after_status[i] == NETPROF_STATUS_SATURATED;
         table_cell(t, PLAIN,
                    flag == NETPROF_FLAG_UNKNOWN ? error ? strerror(error) : NULL

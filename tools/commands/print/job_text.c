@@ -12,63 +12,15 @@ enum { WIDTH = 80, UNIT_MOST = 8 }; // UNIT_MOST: a longer word is no unit
 
 // ---- words ----
 
-// Valid until the 16th next call.
-static const char *text_of(const char *format, double value, const char *unit)
-{
-    static char ring[16][48];
-    static unsigned next;
-    char *text = ring[next++ % 16];
-    snprintf(text, sizeof ring[0], format, value, unit);
-    return text;
-}
-
-static const char *memory_text(double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units)
-        bytes /= 1024, unit++;
-    return text_of(unit && fabs(bytes) < 9.995   ? "%.2f %s"
-                   : unit && fabs(bytes) < 99.95 ? "%.1f %s"
-                                                 : "%.0f %s",
-                   bytes, units[unit]);
-}
-
-// "2.36 kW".
-static const char *si_text(double value, const char *unit)
-{
-    static const char *const prefixes[] = {" ", " k", " M", " G", " T", " P"};
-    static char ring[16][48];
-    static unsigned next;
-    char *text = ring[next++ % 16];
-    size_t i = 0;
-    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes)
-        value /= 1000, i++;
-    snprintf(text, sizeof ring[0], "%.*f%s%s",
-             fabs(value) < 9.995   ? 2
-             : fabs(value) < 99.95 ? 1
-                                   : 0,
-             value, prefixes[i], unit);
-    return text;
-}
-
-// "12.5 CPU s", "487 CPU h".
-static const char *cpu_time_text(double seconds)
-{
-    if (seconds >= 36000) return text_of(seconds < 3.6e5 ? "%.1f %s" : "%.0f %s", seconds / 3600, "CPU h");
-    return text_of(seconds < 99.95 ? "%.2f %s" : "%.0f %s", seconds, "CPU s");
-}
-
 // A value of a meter with its unit.
-static const char *value_text(job_meter meter, double value)
+static words_text value_text(job_meter meter, double value)
 {
     const char *unit = job_meter_of(meter)->unit;
-    if (isnan(value)) return "-";
-    if (!*unit) return number_share(value);
-    if (strcmp(unit, "bytes") == 0) return memory_text(value);
-    if (strcmp(unit, "bytes/s") == 0) return number_rate(value, "bytes");
-    if (strcmp(unit, "CPUs") == 0) return text_of(value < 9.995 ? "%.2f %s" : "%.1f %s", value, "CPUs");
-    return si_text(value, unit);
+    if (isnan(value)) return (words_text){"-"};
+    if (!*unit) return words_share(value);
+    if (strcmp(unit, "bytes") == 0) return words_binary(value);
+    if (strcmp(unit, "bytes/s") == 0) return words_amount_rate(value, "bytes");
+    return strcmp(unit, "CPUs") == 0 ? words_volume(value, unit) : words_quantity(value, unit);
 }
 
 static size_t columns_of(const char *text, size_t bytes)
@@ -165,7 +117,7 @@ static void print_job(FILE *to, const job_report *job)
         text = longer;
     }
     char *line = memory_format("%s%zu node%s, %s, %s", text, job->node_count, job->node_count == 1 ? "" : "s",
-                               number_time(job->begin_ns), job_length_text(length, sizeof length, job->end_s));
+                               words_time(job->begin_ns).text, job_length_text(length, sizeof length, job->end_s));
     print_folded(to, safe(line), 0);
     free(line);
     free(text);
@@ -191,13 +143,11 @@ static void print_notes(FILE *to, const job_report *job)
 
 // ---- used of what was given ----
 
-static const char *amount_text(job_efficiency_of of, double amount)
+static words_text amount_text(job_efficiency_of of, double amount)
 {
-    char length[48];
-    if (!isfinite(amount)) return "no limit";
-    if (of == JOB_EFFICIENCY_CPU) return cpu_time_text(amount);
-    if (of == JOB_EFFICIENCY_MEMORY) return memory_text(amount);
-    return safe(job_length_text(length, sizeof length, amount));
+    if (!isfinite(amount)) return (words_text){"no limit"};
+    if (of == JOB_EFFICIENCY_CPU) return words_cpu_time(amount);
+    return of == JOB_EFFICIENCY_MEMORY ? words_binary(amount) : words_duration(amount);
 }
 
 // As seff and jobstats have it, and against what it was measured.
@@ -215,9 +165,9 @@ static void print_efficiency(FILE *to, const job_report *job)
         char against[400];
         if (isnan(e->used) || isnan(e->of)) continue;
         table_cell(t, PLAIN, names[i]);
-        table_cell(t, PLAIN, isfinite(e->of) ? number_share(e->used / e->of) : NULL);
-        table_cell(t, PLAIN, number_bound(e->lower_bound, amount_text((job_efficiency_of)i, e->used)));
-        table_cell(t, PLAIN, amount_text((job_efficiency_of)i, e->of));
+        table_cell(t, PLAIN, isfinite(e->of) ? words_share(e->used / e->of).text : NULL);
+        table_cell(t, PLAIN, words_at_least(e->lower_bound, amount_text((job_efficiency_of)i, e->used)).text);
+        table_cell(t, PLAIN, amount_text((job_efficiency_of)i, e->of).text);
         table_cell(t, DIM, job_efficiency_text(against, sizeof against, job, (job_efficiency_of)i));
     }
     if (table_lines(t)) putc('\n', to);
@@ -248,15 +198,13 @@ static bool is_worth(const job_report *job, const job_use *use)
     return !trouble || use->mean >= 0.001;
 }
 
-static const char *total_text(const job_use *use)
+static words_text total_text(const job_use *use)
 {
     const char *unit = job_meter_of(use->meter)->total_unit;
-    if (!*unit || isnan(use->total)) return NULL;
-    char energy[48];
-    if (strcmp(unit, "s") == 0) return number_bound(use->lower_bound, cpu_time_text(use->total));
-    if (strcmp(unit, "J") == 0)
-        return number_bound(use->lower_bound, safe(job_energy_text(energy, sizeof energy, use->total)));
-    return number_bound(use->lower_bound, number_si(use->total, unit));
+    if (!*unit || isnan(use->total)) return (words_text){""};
+    return words_at_least(use->lower_bound, strcmp(unit, "s") == 0   ? words_cpu_time(use->total)
+                                            : strcmp(unit, "J") == 0 ? words_energy(use->total)
+                                                                     : words_amount(use->total, unit));
 }
 
 static void print_use(FILE *to, const job_report *job)
@@ -273,12 +221,13 @@ static void print_use(FILE *to, const job_report *job)
         const job_use *use = use_of(job, shown[i]);
         if (!use || !is_worth(job, use)) continue;
         table_cell(t, PLAIN, job_meter_of(shown[i])->title);
-        table_cell(t, PLAIN, value_text(shown[i], use->mean));
+        table_cell(t, PLAIN, value_text(shown[i], use->mean).text);
         table_cell(t, DIM,
-                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity) : NULL);
-        table_cell(t, PLAIN, several ? value_text(shown[i], use->low) : NULL);
-        table_cell(t, PLAIN, several ? value_text(shown[i], use->high) : NULL);
-        table_cell(t, PLAIN, total_text(use));
+                   use->capacity > 0 && *job_meter_of(shown[i])->unit ? value_text(shown[i], use->capacity).text
+                                                                      : NULL);
+        table_cell(t, PLAIN, several ? value_text(shown[i], use->low).text : NULL);
+        table_cell(t, PLAIN, several ? value_text(shown[i], use->high).text : NULL);
+        table_cell(t, PLAIN, total_text(use).text);
     }
     if (table_lines(t)) putc('\n', to);
     table_end(t, to, 0);
@@ -299,14 +248,16 @@ static void print_phases(FILE *to, const job_report *job, bool all)
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < job->phase_count && (all || i < SHOWN); i++) {
         const job_phase *p = &job->phases[i];
-        char time[48], energy[48];
+        char time[48];
         table_cell(t, p->finding == JOB_NONE ? PLAIN : WARNING, p->name);
         table_cell(t, PLAIN, job_length_text(time, sizeof time, p->time_s));
-        table_cell(t, PLAIN, isnan(p->meters[JOB_CPU].mean) ? NULL : value_text(JOB_CPU, p->meters[JOB_CPU].mean));
+        table_cell(t, PLAIN, isnan(p->meters[JOB_CPU].mean) ? NULL : value_text(JOB_CPU, p->meters[JOB_CPU].mean).text);
         table_cell(t, PLAIN,
-                   isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean));
-        table_cell(t, PLAIN, isnan(p->meters[JOB_SENT].amount) ? NULL : number_si(p->meters[JOB_SENT].amount, "bytes"));
-        table_cell(t, PLAIN, isnan(p->energy_j) ? NULL : job_energy_text(energy, sizeof energy, p->energy_j));
+                   isnan(p->meters[JOB_GPU_BUSY].mean) ? NULL
+                                                       : value_text(JOB_GPU_BUSY, p->meters[JOB_GPU_BUSY].mean).text);
+        table_cell(t, PLAIN,
+                   isnan(p->meters[JOB_SENT].amount) ? NULL : words_amount(p->meters[JOB_SENT].amount, "bytes").text);
+        table_cell(t, PLAIN, isnan(p->energy_j) ? NULL : words_energy(p->energy_j).text);
     }
     putc('\n', to);
     table_end(t, to, 0);
@@ -333,10 +284,10 @@ static void print_regions(FILE *to, const job_report *job, bool all)
         char *path = memory_check(regions_path(x, most));
         table_cell(t, PLAIN, path);
         free(path);
-        table_cell(t, PLAIN, number_exact(x->nodes[most].cell_count));
-        table_cell(t, PLAIN, number_exact(x->nodes[most].sums.calls));
-        table_cell(t, PLAIN, number_seconds(x->nodes[most].mean_ns * 1e-9));
-        table_cell(t, PLAIN, number_share(x->nodes[most].own_share));
+        table_cell(t, PLAIN, words_exact(x->nodes[most].cell_count).text);
+        table_cell(t, PLAIN, words_exact(x->nodes[most].sums.calls).text);
+        table_cell(t, PLAIN, words_duration(x->nodes[most].mean_ns * 1e-9).text);
+        table_cell(t, PLAIN, words_share(x->nodes[most].own_share).text);
     }
     if (table_lines(t)) putc('\n', to);
     table_end(t, to, 0);
@@ -378,7 +329,7 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
         name_cell(t, job->region_times[k].others ? "(others)" : job->region_times[k].name, all);
         for (size_t i = 0; i < PARTS; i++) {
             double share = job_region_share(job, k, JOB_ALL_NODES, width * (double)i, width * (double)(i + 1));
-            table_cell(t, PLAIN, isnan(share) ? "-" : number_share(share));
+            table_cell(t, PLAIN, isnan(share) ? "-" : words_share(share).text);
         }
     }
     putc('\n', to);
@@ -390,7 +341,7 @@ static void print_regions_over_time(FILE *to, const job_report *job, bool all)
 static const char *lane_text(const job_node *node, job_meter meter)
 {
     static const char *const states[] = {NULL, "denied", "unreadable", "-"};
-    return node->lanes[meter] ? value_text(meter, node->lanes[meter]->mean) : states[node->state[meter]];
+    return node->lanes[meter] ? value_text(meter, node->lanes[meter]->mean).text : states[node->state[meter]];
 }
 
 static void print_nodes(FILE *to, const job_report *job)

@@ -7,21 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Binary units: message sizes are powers of two.
-static const char *size_text(uint64_t bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    static char ring[8][32];
-    static unsigned next;
-    char *text = ring[next++ % 8];
-    double value = (double)bytes;
-    size_t unit = 0;
-    for (; value >= 1024; unit++)
-        value /= 1024;
-    snprintf(text, sizeof ring[0], value != floor(value) ? "%.2f %s" : "%.0f %s", value, units[unit]);
-    return text;
-}
-
 // ---- findings ----
 
 static const char *paint(severity s)
@@ -85,7 +70,7 @@ static void kind_line(const nccl *n, const nccl_kind *k, table *t)
 {
     table_cell(t, PLAIN, nccl_class_name(k->type));
     table_cell(t, PLAIN, n->colls[k->coll]);
-    table_cell(t, PLAIN, size_text(k->size));
+    table_cell(t, PLAIN, words_binary((double)k->size).text);
     table_printf(t, PLAIN, "%llu", (unsigned long long)k->instances);
     number_cell(t, "%.3f", (double)k->time_us / 1e6);
     number_cell(t, "%.3f", k->spreads.wire_us.p50 / 1e3);
@@ -94,7 +79,7 @@ static void kind_line(const nccl *n, const nccl_kind *k, table *t)
     number_cell(t, "%.3f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.skew_us.p95 / 1e3);
     number_cell(t, "%.2f", k->spreads.bus_gbs.p50);
     number_cell(t, "%.2f", k->type == NCCL_SINGLE_RANK ? NAN : k->spreads.mean_bus_gbs.p50);
-    number_cell(t, "%.0f %%", 100 * k->peak_share);
+    table_cell(t, PLAIN, isfinite(k->peak_share) ? words_share(k->peak_share).text : NULL);
 }
 
 static void print_collectives(const nccl *n, bool all)
@@ -161,8 +146,8 @@ static void print_late(const nccl *n, bool all)
         table_printf(t, PLAIN, "%lld", (long long)p->pid);
         table_printf(t, PLAIN, "%u", p->local);
         table_printf(t, PLAIN, "%llu", (unsigned long long)w->records);
-        table_cell(t, PLAIN, number_share((double)w->last_arrivals / (double)w->records));
-        table_cell(t, PLAIN, number_share((double)w->last_alone / (double)w->records));
+        table_cell(t, PLAIN, words_share((double)w->last_arrivals / (double)w->records).text);
+        table_cell(t, PLAIN, words_share((double)w->last_alone / (double)w->records).text);
         number_cell(t, "%.3f", (double)w->cost_us / 1e6);
         number_cell(t, "%.3f", (double)w->suffered_us / 1e6);
         number_cell(t, "%+.1f", w->judged ? w->behind_us / (double)w->judged : NAN);
@@ -191,7 +176,7 @@ static void print_comparison(const nccl_comparison *c, bool all)
         if (!all && r->verdict == NCCL_ALIKE) continue;
         table_cell(t, PLAIN, nccl_class_name(k->type));
         table_cell(t, PLAIN, n->colls[k->coll]);
-        table_cell(t, PLAIN, size_text(k->size));
+        table_cell(t, PLAIN, words_binary((double)k->size).text);
         number_cell(t, "%.3f", r->before ? r->before->spreads.wire_us.p50 / 1e3 : NAN);
         number_cell(t, "%.3f", r->after ? r->after->spreads.wire_us.p50 / 1e3 : NAN);
         number_cell(t, "%.3f", r->wire_ratio);
@@ -208,15 +193,15 @@ static void print_logs(const nccl *n)
 {
     heading(stdout, "Logs");
     printf("  %zu files, %s, %llu lines; %zu hosts, %zu processes, %zu communicators", n->file_count,
-           number_si((double)n->size, "bytes"), (unsigned long long)n->lines, n->host_count, n->process_count,
+           words_amount((double)n->size, "bytes").text, (unsigned long long)n->lines, n->host_count, n->process_count,
            n->communicator_count);
     for (int minor = 0; minor < 10; minor++)
         if (n->versions >> minor & 1) printf(", v4.%d", minor);
     printf("%s\n", n->foreign_version ? ", and a version that is not known" : "");
     if (n->member_count)
         printf("  written %s to %s\n",
-               number_time((int64_t)(n->first_dump_us < INT64_MAX / 1000 ? n->first_dump_us * 1000 : 0)),
-               number_time((int64_t)(n->last_dump_us < INT64_MAX / 1000 ? n->last_dump_us * 1000 : 0)));
+               words_time((int64_t)(n->first_dump_us < INT64_MAX / 1000 ? n->first_dump_us * 1000 : 0)).text,
+               words_time((int64_t)(n->last_dump_us < INT64_MAX / 1000 ? n->last_dump_us * 1000 : 0)).text);
     printf("  lines:");
     for (int i = NCCL_OUTCOMES; i-- > 0;)
         if (n->outcomes[i]) printf(" %llu %s;", (unsigned long long)n->outcomes[i], nccl_outcome_name((nccl_outcome)i));
@@ -229,13 +214,16 @@ static void print_logs(const nccl *n)
 
 static void bytes_cell(table *t, double bytes, bool rate)
 {
-    table_cell(t, PLAIN, isnan(bytes) ? NULL : rate ? number_rate(bytes, "bytes") : number_si(bytes, "bytes"));
+    table_cell(t, PLAIN,
+               isnan(bytes) ? NULL
+               : rate       ? words_amount_rate(bytes, "bytes").text
+                            : words_amount(bytes, "bytes").text);
 }
 
 static void moved_cell(table *t, const nccl_moved *moved)
 {
     if (moved->counter)
-        table_printf(t, PLAIN, "%.300s %s", moved->counter, number_si(moved->amount, moved->unit));
+        table_printf(t, PLAIN, "%.300s %s", moved->counter, words_amount(moved->amount, moved->unit).text);
     else
         table_cell(t, PLAIN, "none");
 }

@@ -15,16 +15,16 @@ static void number_cell(FILE *to, double value)
 
 static void calls_cells(FILE *to, const regions_calls *c)
 {
-    csv_cell(to, number_exact(c->calls));
-    csv_cell(to, number_exact(c->measured));
-    csv_cell(to, number_exact(c->open));
-    csv_cell(to, number_exact(c->inclusive_ns));
-    csv_cell(to, number_exact(c->exclusive_ns));
-    csv_cell(to, c->measured ? number_exact(c->min_ns) : NULL);
-    csv_cell(to, c->measured ? number_exact(c->max_ns) : NULL);
+    csv_cell(to, words_exact(c->calls).text);
+    csv_cell(to, words_exact(c->measured).text);
+    csv_cell(to, words_exact(c->open).text);
+    csv_cell(to, words_exact(c->inclusive_ns).text);
+    csv_cell(to, words_exact(c->exclusive_ns).text);
+    csv_cell(to, c->measured ? words_exact(c->min_ns).text : NULL);
+    csv_cell(to, c->measured ? words_exact(c->max_ns).text : NULL);
     number_cell(to, regions_mean_call_ns(c));
     number_cell(to, c->measured ? c->variance_ns2 : NAN);
-    csv_cell(to, number_exact(c->bytes));
+    csv_cell(to, words_exact(c->bytes).text);
 }
 
 #define CALLS_TITLES                                                                                                   \
@@ -45,12 +45,12 @@ static void rank_lines(const regions_view *view, FILE *to)
             if (!regions_is_wanted(view, cell->rank)) continue;
             csv_cell(to, path);
             csv_printf(to, "%u", (unsigned)n->depth);
-            csv_cell(to, rank->number < 0 ? NULL : number_signed(rank->number));
-            csv_cell(to, rank->pid < 0 ? NULL : number_signed(rank->pid));
+            csv_cell(to, rank->number < 0 ? NULL : words_integer(rank->number).text);
+            csv_cell(to, rank->pid < 0 ? NULL : words_integer(rank->pid).text);
             csv_cell(to, view->job->hosts[rank->host].name);
             csv_printf(to, "%u", (unsigned)cell->threads);
             calls_cells(to, &cell->sums);
-            csv_cell(to, number_exact(cell->longest_ns));
+            csv_cell(to, words_exact(cell->longest_ns).text);
             number_cell(to, n->median_ns > 0 ? (double)cell->sums.inclusive_ns / n->median_ns : NAN);
             csv_end(to);
         }
@@ -64,9 +64,9 @@ static void balance_cells(FILE *to, const regions_view *view, const regions_node
     number_cell(to, n->share);
     number_cell(to, any ? n->mean_ns : NAN);
     number_cell(to, any ? n->median_ns : NAN);
-    csv_cell(to, any ? number_exact(n->fastest_ns) : NULL);
+    csv_cell(to, any ? words_exact(n->fastest_ns).text : NULL);
     csv_cell(to, any ? view->job->ranks[n->cells[n->fastest].rank].label : NULL);
-    csv_cell(to, any ? number_exact(n->slowest_ns) : NULL);
+    csv_cell(to, any ? words_exact(n->slowest_ns).text : NULL);
     csv_cell(to, any ? view->job->ranks[n->cells[n->slowest].rank].label : NULL);
     number_cell(to, n->max_over_mean);
     csv_cell(to, n->odd == REGIONS_NONE ? NULL : view->job->ranks[n->cells[n->odd].rank].label);
@@ -80,22 +80,22 @@ static void duration_cells(FILE *to, const regions_node *n)
     bool any = regions_histogram(n, buckets);
     for (size_t i = 0; i < 2; i++) {
         regions_quantile q = regions_quantile_of(buckets, quantiles[i], n->sums.min_ns, n->sums.max_ns);
-        csv_cell(to, any ? number_exact(q.low_ns) : NULL);
-        csv_cell(to, any ? number_exact(q.high_ns) : NULL);
+        csv_cell(to, any ? words_exact(q.low_ns).text : NULL);
+        csv_cell(to, any ? words_exact(q.high_ns).text : NULL);
     }
 }
 
 static void nic_cells(FILE *to, const regions_nic *nic)
 {
     csv_cell(to, regions_state_name(nic->state));
-    csv_cell(to, number_exact(nic->hosts));
+    csv_cell(to, words_exact(nic->hosts).text);
     for (int way = 0; way < 2; way++) {
-        csv_cell(to, nic->bytes_known[way] ? number_exact(nic->bytes[way]) : NULL);
+        csv_cell(to, nic->bytes_known[way] ? words_exact(nic->bytes[way]).text : NULL);
         number_cell(to, nic->bytes_per_s[way]);
     }
     number_cell(to, nic->share);
     number_cell(to, nic->paused);
-    csv_cell(to, nic->retries_known ? number_exact(nic->retries) : NULL);
+    csv_cell(to, nic->retries_known ? words_exact(nic->retries).text : NULL);
 }
 
 static void region_lines(const regions_view *view, FILE *to)
@@ -135,10 +135,10 @@ static void region_lines(const regions_view *view, FILE *to)
         char *path = regions_node_path(view, view->order[k]);
         csv_cell(to, path);
         csv_printf(to, "%u", (unsigned)n->depth);
-        csv_cell(to, number_exact(n->cell_count));
-        csv_cell(to, number_exact(n->threads));
+        csv_cell(to, words_exact(n->cell_count).text);
+        csv_cell(to, words_exact(n->threads).text);
         calls_cells(to, &n->sums);
-        csv_cell(to, number_exact(n->bytes));
+        csv_cell(to, words_exact(n->bytes).text);
         balance_cells(to, view, n);
         duration_cells(to, n);
         nic_cells(to, &n->nic);

@@ -9,21 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Valid until the 16th next call.
-static const char *text_of(const char *format, double value)
+static words_text time_text(double ns)
 {
-    static char ring[16][32];
-    static unsigned next;
-    char *text = ring[next++ % 16];
-    snprintf(text, sizeof ring[0], format, value);
-    return text;
-}
-
-static const char *time_text(double ns)
-{
-    if (isnan(ns)) return "-";
-    if (ns < 1e4) return ns < 999.5 ? text_of("%.0f ns", ns) : text_of("%.1f us", ns / 1e3);
-    return number_seconds(ns / 1e9);
+    return isnan(ns) ? (words_text){"-"} : words_duration(ns / 1e9);
 }
 
 static const char *rank_label(const regions_view *view, const regions_node *n, size_t cell)
@@ -46,7 +34,8 @@ static void print_where(const regions *job, FILE *to)
     if (*job->command) fprintf(to, "%s, ", safe(job->command));
     fprintf(to, "%zu rank%s on %zu host%s", job->rank_count, job->rank_count == 1 ? "" : "s", job->host_count,
             job->host_count == 1 ? "" : "s");
-    if (job->wall_ns) fprintf(to, ", %s, %s", number_time(job->wall_ns), time_text((double)job->elapsed_ns));
+    if (job->wall_ns)
+        fprintf(to, ", %s, %s", words_time(job->wall_ns).text, safe(time_text((double)job->elapsed_ns).text));
     putc('\n', to);
 }
 
@@ -76,10 +65,10 @@ static void name_cell(table *t, const regions_node *n)
 static void duration_cells(table *t, const regions_node *n)
 {
     uint64_t buckets[NETPROF_HISTOGRAM_BUCKETS];
-    table_cell(t, PLAIN, n->sums.measured ? time_text(regions_mean_call_ns(&n->sums)) : NULL);
+    table_cell(t, PLAIN, n->sums.measured ? time_text(regions_mean_call_ns(&n->sums)).text : NULL);
     if (n->sums.measured > 1 && regions_histogram(n, buckets))
         table_cell(t, PLAIN,
-                   time_text((double)regions_quantile_of(buckets, 0.99, n->sums.min_ns, n->sums.max_ns).high_ns));
+                   time_text((double)regions_quantile_of(buckets, 0.99, n->sums.min_ns, n->sums.max_ns).high_ns).text);
     else
         table_cell(t, PLAIN, NULL);
 }
@@ -89,7 +78,7 @@ static void odd_cell(table *t, const regions_view *view, const regions_node *n)
     if (!n->odd_notable)
         table_cell(t, PLAIN, NULL);
     else if (isnan(n->odd_over_median))
-        table_printf(t, WARNING, "%s +%s", rank_label(view, n, n->odd), time_text(n->odd_distance_ns));
+        table_printf(t, WARNING, "%s +%s", rank_label(view, n, n->odd), time_text(n->odd_distance_ns).text);
     else
         table_printf(t, WARNING, "%s x%.2f", rank_label(view, n, n->odd), n->odd_over_median);
 }
@@ -105,36 +94,37 @@ static void nic_cells(table *t, const regions_view *view, const regions_node *n)
         return;
     }
     bool sent = nic->state == REGIONS_KNOWN && nic->bytes_known[OUT];
-    table_cell(t, PLAIN, sent ? number_si((double)nic->bytes[OUT], "bytes") : NULL);
-    table_cell(t, PLAIN, sent && !isnan(nic->bytes_per_s[OUT]) ? number_rate(nic->bytes_per_s[OUT], "bytes") : NULL);
-    table_cell(t, PLAIN, isnan(nic->share) ? NULL : number_share(nic->share));
-    table_cell(t, PLAIN, isnan(nic->paused) ? NULL : number_share(nic->paused));
-    table_cell(t, PLAIN, nic->retries_known ? number_exact(nic->retries) : NULL);
+    table_cell(t, PLAIN, sent ? words_amount((double)nic->bytes[OUT], "bytes").text : NULL);
+    table_cell(t, PLAIN,
+               sent && !isnan(nic->bytes_per_s[OUT]) ? words_amount_rate(nic->bytes_per_s[OUT], "bytes").text : NULL);
+    table_cell(t, PLAIN, isnan(nic->share) ? NULL : words_share(nic->share).text);
+    table_cell(t, PLAIN, isnan(nic->paused) ? NULL : words_share(nic->paused).text);
+    table_cell(t, PLAIN, nic->retries_known ? words_exact(nic->retries).text : NULL);
 }
 
-static const char *per_rank(const regions_node *n, uint64_t sum)
+static words_text per_rank(const regions_node *n, uint64_t sum)
 {
     double mean = n->cell_count ? (double)sum / (double)n->cell_count : 0;
-    return mean == floor(mean) ? number_si(mean, "") : text_of("%.1f", mean);
+    return words_count(mean);
 }
 
 static void region_line(table *t, const regions_view *view, const regions_node *n)
 {
     size_t ranks = view->job->rank_count;
     name_cell(t, n);
-    table_cell(t, PLAIN, per_rank(n, n->sums.calls));
-    table_cell(t, BOLD, time_text(n->mean_ns));
-    table_cell(t, PLAIN, n->cell_count ? time_text((double)n->sums.exclusive_ns / (double)n->cell_count) : NULL);
-    table_cell(t, PLAIN, number_share(n->share));
+    table_cell(t, PLAIN, per_rank(n, n->sums.calls).text);
+    table_cell(t, BOLD, time_text(n->mean_ns).text);
+    table_cell(t, PLAIN, n->cell_count ? time_text((double)n->sums.exclusive_ns / (double)n->cell_count).text : NULL);
+    table_cell(t, PLAIN, words_share(n->share).text);
     duration_cells(t, n);
-    table_cell(t, PLAIN, n->cell_count < ranks ? number_exact(n->cell_count) : NULL);
-    table_cell(t, PLAIN, n->threads > n->cell_count ? number_exact(n->threads) : NULL);
+    table_cell(t, PLAIN, n->cell_count < ranks ? words_exact(n->cell_count).text : NULL);
+    table_cell(t, PLAIN, n->threads > n->cell_count ? words_exact(n->threads).text : NULL);
     if (isnan(n->max_over_mean) || ranks < 2)
         table_cell(t, PLAIN, NULL);
     else
         table_printf(t, PLAIN, "%.2f", n->max_over_mean);
     odd_cell(t, view, n);
-    table_cell(t, PLAIN, n->bytes ? number_si((double)n->bytes, "bytes") : NULL);
+    table_cell(t, PLAIN, n->bytes ? words_amount((double)n->bytes, "bytes").text : NULL);
     nic_cells(t, view, n);
 }
 
@@ -157,7 +147,7 @@ static void print_footnotes(const regions_view *view, FILE *to)
     const regions *job = view->job;
     if (view->left_out)
         fprintf(to, "... and %zu region%s below %s of the time; --min-share 0 shows them\n", view->left_out,
-                view->left_out == 1 ? "" : "s", number_share(view->min_share));
+                view->left_out == 1 ? "" : "s", words_share(view->min_share).text);
     fputs(job->rank_count > 1 ? "Calls, time and own time: mean of the ranks that were there"
                               : "Own: without the regions within",
           to);
@@ -213,18 +203,18 @@ static void rank_line(table *t, const regions_node *n, const regions_cell *cell)
 {
     double ns = (double)cell->sums.inclusive_ns;
     name_cell(t, n);
-    table_cell(t, PLAIN, number_si((double)cell->sums.calls, ""));
-    table_cell(t, BOLD, time_text(ns));
-    table_cell(t, PLAIN, time_text((double)cell->sums.exclusive_ns));
-    table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
-    table_cell(t, PLAIN, time_text(n->median_ns));
+    table_cell(t, PLAIN, words_amount((double)cell->sums.calls, "").text);
+    table_cell(t, BOLD, time_text(ns).text);
+    table_cell(t, PLAIN, time_text((double)cell->sums.exclusive_ns).text);
+    table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)).text : NULL);
+    table_cell(t, PLAIN, time_text(n->median_ns).text);
     if (n->median_ns > 0)
         table_printf(t, fabs(ns / n->median_ns - 1) > 0.1 ? WARNING : PLAIN, "x%.2f", ns / n->median_ns);
     else
         table_cell(t, PLAIN, NULL);
     table_printf(t, PLAIN, "%zu of %zu", longer_than(n, cell->sums.inclusive_ns) + 1, n->cell_count);
-    table_cell(t, PLAIN, cell->threads > 1 ? number_exact(cell->threads) : NULL);
-    table_cell(t, PLAIN, cell->sums.bytes ? number_si((double)cell->sums.bytes, "bytes") : NULL);
+    table_cell(t, PLAIN, cell->threads > 1 ? words_exact(cell->threads).text : NULL);
+    table_cell(t, PLAIN, cell->sums.bytes ? words_amount((double)cell->sums.bytes, "bytes").text : NULL);
 }
 
 static void print_rank(const regions_view *view, size_t number, FILE *to)
@@ -242,7 +232,7 @@ static void print_rank(const regions_view *view, size_t number, FILE *to)
     const regions_rank *rank = &view->job->ranks[number];
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
     heading(to, "Rank %s on %s, %s, %s", safe(rank->label), safe(view->job->hosts[rank->host].name),
-            number_time(rank->wall_ns), time_text((double)rank->elapsed_ns));
+            words_time(rank->wall_ns).text, safe(time_text((double)rank->elapsed_ns).text));
     for (size_t i = 0; i < view->order_count; i++) {
         const regions_node *n = &view->nodes[view->order[i]];
         const regions_cell *cell = regions_cell_of(n, number);
@@ -275,7 +265,7 @@ static void print_findings(const regions_view *view, size_t only, FILE *to)
         table_cell(t, PLAIN, job->hosts[x->host].name);
         table_cell(t, PLAIN, device_text(job, x));
         table_cell(t, PLAIN, x->rule->name);
-        table_cell(t, PLAIN, number_exact(x->places));
+        table_cell(t, PLAIN, words_exact(x->places).text);
         table_cell(t, PLAIN, x->claim);
     }
     if (table_lines(t))
@@ -288,22 +278,23 @@ static void print_findings(const regions_view *view, size_t only, FILE *to)
 static void print_calls(const regions_node *n, FILE *to)
 {
     const regions_calls *c = &n->sums;
-    fprintf(to, "%s call%s on %zu rank%s", number_exact(c->calls), c->calls == 1 ? "" : "s", n->cell_count,
+    fprintf(to, "%s call%s on %zu rank%s", words_exact(c->calls).text, c->calls == 1 ? "" : "s", n->cell_count,
             n->cell_count == 1 ? "" : "s");
-    if (c->measured < c->calls - c->open) fprintf(to, ", %s of them timed", number_exact(c->measured));
-    if (c->open) fprintf(to, ", %s open when the file was written", number_exact(c->open));
-    if (c->aborted) fprintf(to, ", %s ended from outside", number_exact(c->aborted));
-    fprintf(to, "; %s of the time", number_share(n->share));
+    if (c->measured < c->calls - c->open) fprintf(to, ", %s of them timed", words_exact(c->measured).text);
+    if (c->open) fprintf(to, ", %s open when the file was written", words_exact(c->open).text);
+    if (c->aborted) fprintf(to, ", %s ended from outside", words_exact(c->aborted).text);
+    fprintf(to, "; %s of the time", words_share(n->share).text);
     if (n->sums.measured)
-        fprintf(to, "\na call: mean %s, deviation %s, shortest %s, longest %s", time_text(regions_mean_call_ns(c)),
-                time_text(sqrt(c->variance_ns2)), time_text((double)c->min_ns), time_text((double)c->max_ns));
+        fprintf(to, "\na call: mean %s, deviation %s, shortest %s, longest %s",
+                safe(time_text(regions_mean_call_ns(c)).text), safe(time_text(sqrt(c->variance_ns2)).text),
+                safe(time_text((double)c->min_ns).text), safe(time_text((double)c->max_ns).text));
     putc('\n', to);
     if (n->bytes)
-        fprintf(to, "declared by the program: %s%s\n", number_si((double)n->bytes, "bytes"),
+        fprintf(to, "declared by the program: %s%s\n", words_amount((double)n->bytes, "bytes").text,
                 n->end && n->bytes != n->sums.bytes ? ", with the regions within" : "");
     if (!isnan(n->nic.sent_over_declared))
         fprintf(to, "sent by the NICs meanwhile: %s, %.3g times what was declared\n",
-                number_si((double)n->nic.bytes[OUT], "bytes"), n->nic.sent_over_declared);
+                words_amount((double)n->nic.bytes[OUT], "bytes").text, n->nic.sent_over_declared);
 }
 
 static void print_quantiles(const regions_node *n, const uint64_t *buckets, FILE *to)
@@ -312,8 +303,8 @@ static void print_quantiles(const regions_node *n, const uint64_t *buckets, FILE
     fputs("quantiles:", to);
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         regions_quantile q = regions_quantile_of(buckets, quantiles[i], n->sums.min_ns, n->sums.max_ns);
-        fprintf(to, "%s %g %% %s to %s", i ? "," : "", quantiles[i] * 100, time_text((double)q.low_ns),
-                time_text((double)q.high_ns));
+        fprintf(to, "%s %g %% %s to %s", i ? "," : "", quantiles[i] * 100, safe(time_text((double)q.low_ns).text),
+                safe(time_text((double)q.high_ns).text));
     }
     putc('\n', to);
 }
@@ -342,10 +333,10 @@ static void print_durations(const regions_node *n, FILE *to)
         int length = (int)ceil((double)WIDTH * (double)sums[i] / (double)most);
         memset(bar, '#', sizeof bar);
         bar[length] = 0;
-        table_cell(t, PLAIN, time_text((double)netprof_histogram_floor_ns(i * STEP)));
-        table_cell(t, PLAIN, time_text(ldexp(8, (int)i)));
-        table_cell(t, PLAIN, number_exact(sums[i]));
-        table_cell(t, PLAIN, number_share((double)sums[i] / (double)n->sums.measured));
+        table_cell(t, PLAIN, time_text((double)netprof_histogram_floor_ns(i * STEP)).text);
+        table_cell(t, PLAIN, time_text(ldexp(8, (int)i)).text);
+        table_cell(t, PLAIN, words_exact(sums[i]).text);
+        table_cell(t, PLAIN, words_share((double)sums[i] / (double)n->sums.measured).text);
         table_cell(t, PLAIN, bar);
     }
     table_end(t, to, 0);
@@ -376,8 +367,8 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
         order[i] = i;
     qsort_r(order, n->cell_count, sizeof *order, compare_cells, n->cells);
     table *t = table_begin(columns, sizeof columns / sizeof *columns);
-    heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", time_text(n->median_ns), time_text(n->mean_ns),
-            n->max_over_mean);
+    heading(to, "Ranks: median %s, mean %s, slowest over mean %.2f", safe(time_text(n->median_ns).text),
+            safe(time_text(n->mean_ns).text), n->max_over_mean);
     for (size_t i = 0; i < n->cell_count; i++) {
         const regions_cell *cell = &n->cells[order[i]];
         if (n->cell_count > 2 * SHOWN && i == SHOWN) {
@@ -390,14 +381,14 @@ static void print_ranks(const regions_view *view, const regions_node *n, FILE *t
         }
         table_cell(t, PLAIN, view->job->ranks[cell->rank].label);
         table_cell(t, PLAIN, view->job->hosts[view->job->ranks[cell->rank].host].name);
-        table_cell(t, PLAIN, number_exact(cell->sums.calls));
-        table_cell(t, PLAIN, time_text((double)cell->sums.inclusive_ns));
+        table_cell(t, PLAIN, words_exact(cell->sums.calls).text);
+        table_cell(t, PLAIN, time_text((double)cell->sums.inclusive_ns).text);
         if (n->median_ns > 0)
             table_printf(t, PLAIN, "x%.2f", (double)cell->sums.inclusive_ns / n->median_ns);
         else
             table_cell(t, PLAIN, NULL);
-        table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)) : NULL);
-        table_cell(t, PLAIN, cell->sums.measured ? time_text((double)cell->sums.max_ns) : NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? time_text(regions_mean_call_ns(&cell->sums)).text : NULL);
+        table_cell(t, PLAIN, cell->sums.measured ? time_text((double)cell->sums.max_ns).text : NULL);
     }
     table_end(t, to, 0);
     free(order);
@@ -409,19 +400,19 @@ static void reading_line(table *t, const regions_view *view, const regions_readi
     table_cell(t, PLAIN, host->name);
     table_cell(t, PLAIN, view->job->ranks[x->rank].label);
     table_printf(t, PLAIN, "%u", (unsigned)x->readers);
-    table_cell(t, PLAIN, time_text((double)x->time_ns));
+    table_cell(t, PLAIN, time_text((double)x->time_ns).text);
     if (x->state != REGIONS_KNOWN) {
         table_cell(t, WARNING, regions_state_name(x->state));
         return;
     }
     for (int way = IN; way <= OUT; way++) {
-        table_cell(t, PLAIN, x->bytes_known[way] ? number_si((double)x->bytes[way], "bytes") : "-");
-        table_cell(t, PLAIN, isnan(x->bytes_per_s[way]) ? NULL : number_rate(x->bytes_per_s[way], "bytes"));
+        table_cell(t, PLAIN, x->bytes_known[way] ? words_amount((double)x->bytes[way], "bytes").text : "-");
+        table_cell(t, PLAIN, isnan(x->bytes_per_s[way]) ? NULL : words_amount_rate(x->bytes_per_s[way], "bytes").text);
     }
-    table_cell(t, PLAIN, isnan(x->share) ? NULL : number_share(x->share));
+    table_cell(t, PLAIN, isnan(x->share) ? NULL : words_share(x->share).text);
     table_cell(t, PLAIN, x->busiest == REGIONS_NONE ? NULL : host->schema->devices[x->busiest].name);
-    table_cell(t, PLAIN, isnan(x->paused) ? NULL : number_share(x->paused));
-    table_cell(t, PLAIN, x->retries_known ? number_exact(x->retries) : NULL);
+    table_cell(t, PLAIN, isnan(x->paused) ? NULL : words_share(x->paused).text);
+    table_cell(t, PLAIN, x->retries_known ? words_exact(x->retries).text : NULL);
     table_printf(t, PLAIN, "%.1f", x->open);
 }
 
@@ -457,14 +448,14 @@ static void print_counters(const regions_view *view, const regions_node *n, FILE
         const difference_row *row = &c.d.rows[rows[i]];
         table_cell(t, PLAIN, schema->devices[schema->counters[rows[i]].device].name);
         table_cell(t, PLAIN, schema->counters[rows[i]].name);
-        table_cell(t, PLAIN, delta_text(row));
+        table_cell(t, PLAIN, delta_text(row).text);
         table_cell(t, PLAIN, row->unit);
-        table_cell(t, PLAIN, rate_text(row));
+        table_cell(t, PLAIN, rate_text(row).text);
         table_cell(t, DIM, row->entry ? row->entry->description : NULL);
     }
     if (count)
         heading(to, "Counters on %s, as rank %s read them (%s)", safe(view->job->hosts[x->host].name),
-                safe(view->job->ranks[x->rank].label), time_text((double)x->time_ns));
+                safe(view->job->ranks[x->rank].label), safe(time_text((double)x->time_ns).text));
     table_end(t, to, 0);
     free(rows);
     regions_counters_free(&c);
@@ -502,7 +493,7 @@ static void print_nics(const regions_view *view, const regions_node *n, FILE *to
         fprintf(
             to,
             "The region is too short for its counters (limit %s per call): its time is exact, bytes are not shown.\n",
-            time_text((double)n->nic.limit_ns));
+            time_text((double)n->nic.limit_ns).text);
     else
         fprintf(to, "Open: regions with counters at the end of a call, this one and those around it (%u) included.\n",
                 (unsigned)n->depth + 1);

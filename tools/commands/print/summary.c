@@ -26,39 +26,36 @@ void print_traffic_cells(table *t, colour c, const traffic *x)
 {
     for (int way = IN; way <= OUT; way++) {
         bool bytes = x->bytes_known[way], bound = x->bytes_bound[way];
-        table_cell(t, c, bytes ? number_bound(bound, number_si((double)x->bytes[way], "bytes")) : NULL);
+        table_cell(t, c, bytes ? words_at_least(bound, words_amount((double)x->bytes[way], "bytes")).text : NULL);
         table_cell(t, c,
-                   bytes && !isnan(x->byte_rate[way]) ? number_bound(bound, number_rate(x->byte_rate[way], "bytes"))
-                                                      : NULL);
+                   bytes && !isnan(x->byte_rate[way])
+                       ? words_at_least(bound, words_amount_rate(x->byte_rate[way], "bytes")).text
+                       : NULL);
         table_cell(t, c,
                    x->packets_known[way]
-                       ? number_bound(x->packets_bound[way], number_si((double)x->packets[way], "packets"))
+                       ? words_at_least(x->packets_bound[way], words_amount((double)x->packets[way], "packets")).text
                        : NULL);
     }
 }
 
-const char *traffic_share(const traffic *t)
+words_text traffic_share(const traffic *t)
 {
-    if (isnan(t->share) || !t->known) return "";
-    return number_bound(t->bytes_bound[IN] || t->bytes_bound[OUT], number_share(t->share));
+    if (isnan(t->share) || !t->known) return (words_text){""};
+    return words_at_least(t->bytes_bound[IN] || t->bytes_bound[OUT], words_share(t->share));
 }
 
-const char *delta_text(const difference_row *row)
+words_text delta_text(const difference_row *row)
 {
-    static char ring[4][24];
-    static unsigned next;
-    char *text = ring[next++ % 4];
-    snprintf(text, sizeof *ring, "%s%llu", row->negative ? "-" : "", (unsigned long long)row->magnitude);
-    return text;
+    return words_signed(row->magnitude, row->negative);
 }
 
-const char *rate_text(const difference_row *row)
+words_text rate_text(const difference_row *row)
 {
-    return isnan(row->rate_per_s) ? "" : number_rate(row->rate_per_s, row->unit);
+    return isnan(row->rate_per_s) ? (words_text){""} : words_amount_rate(row->rate_per_s, row->unit);
 }
 
 json_object *delta_json(const difference_row *row)
 {
     if (!row->negative) return json_u64(row->magnitude);
-    return memory_check(json_object_new_double_s(-(double)row->magnitude, delta_text(row)));
+    return memory_check(json_object_new_double_s(-(double)row->magnitude, delta_text(row).text));
 }

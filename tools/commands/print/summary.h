@@ -20,10 +20,10 @@ size_t *summary_troubles(const difference *d, size_t *count);
 // The cells of RECEIVED, RATE, PACKETS, SENT, RATE, PACKETS, or empty ones.
 void print_traffic_cells(table *t, colour c, const traffic *x);
 // "12.3 %" or "", with "at least" before it where the bytes are a lower bound.
-const char *traffic_share(const traffic *t);
+words_text traffic_share(const traffic *t);
 // The difference as people read it: "-3", "1234567".
-const char *delta_text(const difference_row *row);
-const char *rate_text(const difference_row *row); // "" when there is none
+words_text delta_text(const difference_row *row);
+words_text rate_text(const difference_row *row); // "" when there is none
 json_object *delta_json(const difference_row *row);
 
 #endif
