@@ -260,10 +260,9 @@ static int find_rank(const regions_view *view)
 static int show(regions_view *view, const regions *job)
 {
     regions_flat list = {0};
-    netprof_error error;
     view->job = job;
     view->flat = flat;
-    if (flat && regions_flatten(&list, job, &error)) return fail_error(NULL, &error);
+    if (flat) regions_flatten(&list, job);
     view->nodes = flat ? list.nodes : job->nodes;
     view->node_count = flat ? list.node_count : job->node_count;
     int code = choose_share(view);

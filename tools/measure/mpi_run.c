@@ -161,7 +161,10 @@ static bool join(joined *j, const mpi_run *m)
     netprof_error error;
     const char *paths[] = {m->directory};
     if (!mpi_run_files(m)) return false;
-    if (!regions_read(&j->job, paths, 1, NULL, &error) && !regions_flatten(&j->flat, &j->job, &error)) return true;
+    if (!regions_read(&j->job, paths, 1, NULL, &error)) {
+        regions_flatten(&j->flat, &j->job);
+        return true;
+    }
     fail_error(*error.path ? NULL : m->directory, &error);
     regions_free(&j->job);
     return false;

@@ -1,88 +1,64 @@
+// Files are read by several threads and joined one after the other, in the order of their names: a thread reads its file,
+// waits for its turn, and joins. So one thread at a time writes the tree, nothing of a file outlives its turn but copies,
+// and the result does not depend on which thread was faster.
 #define _POSIX_C_SOURCE 200809L
-#include "regions_private.h"
+#include "regions.h"
 
 #include "analysis/base/directory.h"
 #include "analysis/data/file_parts.h"
+#include "regions_private.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { WARNINGS_KEPT = 1000, THREADS_MOST = 8 };
-
-void regions_warn(regions *r, const char *path, uint64_t offset, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    regions_warning *list = r->warning_count < WARNINGS_KEPT
-                                ? regions_grow(r->warnings, r->warning_count, &r->store->warning_room, sizeof *list)
-                                : NULL;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (list) r->warnings = list;
-    char *kept = list ? strdup(text) : NULL;
-    const char *where = kept ? regions_keep(&r->store->arena, path, strlen(path) + 1) : NULL;
-    if (where) {
-        list[r->warning_count++] = (regions_warning){where, offset, kept};
-    } else {
-        free(kept);
-        r->warnings_dropped++;
-    }
-}
+enum { THREADS_MOST = 8 };
 
 // ---- which files ----
 
 typedef struct regions_paths {
     listing files;
-    bool *asked_for; // [files.count]: by name, not found in a directory
+    bool *asked_for; // for each file: was it named, not found in a directory?
 } regions_paths;
 
-static void free_paths(regions_paths *paths)
+static void regions_free_paths(regions_paths *paths)
 {
     listing_free(&paths->files);
     free(paths->asked_for);
 }
 
-static netprof_err add_directory(regions *r, listing *files, const char *path)
+static void regions_add_directory(regions *r, listing *files, const char *path)
 {
     static const char *const endings[] = {".netprof", NULL};
-    netprof_err failed = listing_add_directory(files, path, endings);
-    if (failed != NETPROF_ERR_IO) return failed;
+    if (!listing_add_directory(files, path, endings)) return;
     regions_warn(r, path, 0, "%s", strerror(errno));
     r->damaged = true;
-    return NETPROF_OK;
 }
 
 // A file that is named twice, by itself and by its directory, is read once.
-static netprof_err find_files(regions *r, regions_paths *paths, const char *const *given, size_t count)
+static void regions_find_files(regions *r, regions_paths *paths, const char *const *given, size_t count)
 {
-    lookup asked = {0};
-    netprof_err failed = NETPROF_OK;
-    for (size_t i = 0; i < count && !failed; i++) {
+    regions_index *asked = NULL;
+    for (size_t i = 0; i < count; i++) {
         if (listing_is_directory(given[i])) {
-            failed = add_directory(r, &paths->files, given[i]);
+            regions_add_directory(r, &paths->files, given[i]);
             continue;
         }
-        size_t *place = lookup_put(&asked, 0, given[i]);
-        if (place) *place = i;
-        if (!place || !listing_add(&paths->files, given[i])) failed = NETPROF_ERR_NOMEM;
+        hmput(asked, map_key_of_name(0, given[i]), i);
+        listing_add(&paths->files, given[i]);
     }
     listing_sort(&paths->files);
-    paths->asked_for = calloc(paths->files.count + 1, sizeof *paths->asked_for);
-    if (!paths->asked_for) failed = NETPROF_ERR_NOMEM;
-    for (size_t i = 0; i < paths->files.count && !failed; i++)
-        paths->asked_for[i] = lookup_find(&asked, 0, paths->files.paths[i]) != LOOKUP_NONE;
-    lookup_free(&asked);
-    return failed;
+    paths->asked_for = memory_calloc(paths->files.count, sizeof *paths->asked_for);
+    for (size_t i = 0; i < paths->files.count; i++)
+        paths->asked_for[i] = hmgeti(asked, map_key_of_name(0, paths->files.paths[i])) >= 0;
+    hmfree(asked);
 }
 
 // ---- one file ----
 
-// What all threads share.
+// Shared by all threads.
 typedef struct regions_reading_job {
     regions *r;
     const regions_paths *paths;
@@ -94,51 +70,44 @@ typedef struct regions_reading_job {
     netprof_error error;
 } regions_reading_job;
 
-static void forget_facts(regions_origin *origin)
+// One thread.
+typedef struct regions_worker {
+    regions_reading_job *job;
+    regions_part part;
+    pthread_t thread;
+} regions_worker;
+
+static void regions_forget_facts(regions_origin *origin)
 {
-    for (size_t i = 0; i < origin->fact_count; i++) {
+    for (size_t i = 0; i < arrlenu(origin->facts); i++) {
         free((char *)(uintptr_t)origin->facts[i].key);
         free((char *)(uintptr_t)origin->facts[i].value);
     }
-    origin->fact_count = 0;
+    arrsetlen(origin->facts, 0);
 }
 
-static bool remember_fact(regions_origin *origin, const netprof_fact *fact)
-{
-    netprof_fact *list = regions_grow(origin->facts, origin->fact_count, &origin->fact_room, sizeof *list);
-    if (!list) return false;
-    origin->facts = list;
-    netprof_fact copy = {strdup(fact->key), strdup(fact->value)};
-    list[origin->fact_count] = copy;
-    origin->fact_count += copy.key && copy.value;
-    if (copy.key && copy.value) return true;
-    free((char *)(uintptr_t)copy.key);
-    free((char *)(uintptr_t)copy.value);
-    return false;
-}
-
-// A place of damage, kept until the file's turn.
+// Damage found, kept until the file's turn.
 typedef struct regions_damage {
     uint64_t offset;
     char text[200];
 } regions_damage;
 
-// One file while it is read: everything before its first regions happens out of turn.
+// One file while it is read. Everything before its first regions happens before its turn.
 typedef struct regions_file {
-    uint64_t base; // where the part at hand begins
+    regions_worker *worker;
     regions_reading_job *job;
+    uint64_t base; // where the current part begins
     size_t number;
     const char *path;
     netprof_reader *reader;
     regions_origin origin;
-    regions_damage *damages;
-    size_t damage_count, damage_room;
+    regions_damage *damages; // stb_ds
     size_t processes;
-    size_t first_rank; // in turn: of the part at hand
+    size_t first_rank; // in turn: of the current part
     bool in_turn, useless;
 } regions_file;
 
-static void wait_for_turn(regions_file *f)
+static void regions_wait_for_turn(regions_file *f)
 {
     regions_reading_job *job = f->job;
     if (f->in_turn) return;
@@ -150,135 +119,123 @@ static void wait_for_turn(regions_file *f)
     f->first_rank = job->r->rank_count;
 }
 
-// Only in turn: nobody else looks at the regions.
-static void tell_damage(regions_file *f)
+// Only in turn: no other thread uses the regions then.
+static void regions_tell_damage(regions_file *f)
 {
     regions *r = f->job->r;
-    for (size_t i = 0; i < f->damage_count; i++) {
+    for (size_t i = 0; i < arrlenu(f->damages); i++) {
         regions_warn(r, f->path, f->damages[i].offset, "%s", f->damages[i].text);
         r->damaged = true;
     }
-    f->damage_count = 0;
+    arrsetlen(f->damages, 0);
 }
 
-static netprof_err add_damage(regions_file *f, uint64_t offset, const char *text)
+static void regions_add_damage(regions_file *f, uint64_t offset, const char *text)
 {
-    regions_damage *list = regions_grow(f->damages, f->damage_count, &f->damage_room, sizeof *list);
-    if (!list) return NETPROF_ERR_NOMEM;
-    f->damages = list;
-    list[f->damage_count].offset = f->base + offset;
-    snprintf(list[f->damage_count++].text, sizeof list->text, "%s", text);
+    regions_damage damage = {.offset = f->base + offset};
+    snprintf(damage.text, sizeof damage.text, "%s", text);
+    arrput(f->damages, damage);
     f->origin.damaged = true;
-    return NETPROF_OK;
 }
 
-static netprof_err take_regions(regions_file *f, const netprof_regions *from, netprof_error *error)
+static void regions_take_part(regions_file *f, const netprof_regions *from)
 {
-    regions_part part;
-    if (!regions_part_make(&part, from)) return NETPROF_ERR_NOMEM;
-    wait_for_turn(f);
-    netprof_err failed = f->job->failed ? NETPROF_OK : regions_join(f->job->r, &part, &f->origin, error);
-    regions_part_free(&part);
+    regions_part_fill(&f->worker->part, from);
+    regions_wait_for_turn(f);
+    if (!f->job->failed) regions_join(f->job->r, &f->worker->part, &f->origin);
     f->processes++;
-    return failed;
 }
 
-static netprof_err take_item(regions_file *f, const netprof_item *item, netprof_error *error)
+static void regions_take_item(regions_file *f, const netprof_item *item)
 {
-    switch (item->type) {
-    case NETPROF_ITEM_FACT: return remember_fact(&f->origin, item->fact) ? NETPROF_OK : NETPROF_ERR_NOMEM;
-    case NETPROF_ITEM_REGIONS: return take_regions(f, item->regions, error);
-    case NETPROF_ITEM_DAMAGE: return add_damage(f, item->offset, item->text);
-    default: return NETPROF_OK;
+    if (item->type == NETPROF_ITEM_FACT) {
+        netprof_fact copy = {memory_strdup(item->fact->key), memory_strdup(item->fact->value)};
+        arrput(f->origin.facts, copy);
+    } else if (item->type == NETPROF_ITEM_REGIONS) {
+        regions_take_part(f, item->regions);
+    } else if (item->type == NETPROF_ITEM_DAMAGE) {
+        regions_add_damage(f, item->offset, item->text);
     }
 }
 
-// The end of a file without an end: what was written last is missing. It shows only behind the regions, which are
-// there already.
-static netprof_err note_end(regions_file *f, const netprof_item *item)
-{
-    if (item->complete || f->origin.damaged) return NETPROF_OK;
-    return add_damage(f, item->offset, "the file ends early");
-}
-
-static void mark_damaged(regions_file *f)
+static void regions_mark_damaged(regions_file *f)
 {
     regions *r = f->job->r;
     for (size_t i = r->rank_count; i > f->first_rank && strcmp(r->ranks[i - 1].path, f->path) == 0; i--)
         r->ranks[i - 1].complete = false;
 }
 
-static netprof_err read_items(regions_file *f, netprof_error *error)
+static netprof_err regions_read_items(regions_file *f, netprof_error *error)
 {
     netprof_item item = {.type = NETPROF_ITEM_FACT};
     netprof_err failed = NETPROF_OK;
     while (!failed && item.type != NETPROF_ITEM_END) {
         failed = netprof_reader_next(f->reader, &item, error);
-        if (!failed) failed = take_item(f, &item, error);
+        if (!failed) regions_take_item(f, &item);
     }
-    wait_for_turn(f);
-    if (!failed) failed = note_end(f, &item);
-    if (f->origin.damaged) mark_damaged(f);
-    tell_damage(f);
+    regions_wait_for_turn(f);
+    // A file without an end lacks its last parts. This shows only after the regions, which are already joined.
+    if (!failed && !item.complete && !f->origin.damaged) regions_add_damage(f, item.offset, "the file ends early");
+    if (f->origin.damaged) regions_mark_damaged(f);
+    regions_tell_damage(f);
     return failed;
 }
 
-static void cannot_use(regions_file *f, const netprof_error *error)
+static void regions_cannot_use(regions_file *f, const netprof_error *error)
 {
     regions *r = f->job->r;
     const char *text = *error->text ? error->text : netprof_strerror(error->code);
-    wait_for_turn(f);
+    regions_wait_for_turn(f);
     f->useless = true;
     regions_warn(r, f->path, error->offset, "%s", error->sys_errno ? strerror(error->sys_errno) : text);
     r->damaged = true;
 }
 
 // One of the files in it, or all of it.
-static netprof_err read_part(regions_file *f, const parts *all, size_t part, uint64_t most, netprof_error *error)
+static netprof_err regions_read_part(regions_file *f, const parts *all, size_t part, uint64_t most,
+                                     netprof_error *error)
 {
     netprof_error wrong = {.code = NETPROF_OK};
     netprof_limits limits = {.max_memory = most};
     parts_stream stream;
     f->base = all->at[part];
     f->origin.damaged = false;
-    forget_facts(&f->origin);
+    regions_forget_facts(&f->origin);
     if (f->in_turn) f->first_rank = f->job->r->rank_count;
-    netprof_err failed = parts_reader(all, part, &stream, &limits, &f->reader, &wrong);
-    if (!failed) {
-        failed = read_items(f, error);
-    } else if (failed != NETPROF_ERR_NOMEM) {
+    if (parts_reader(all, part, &stream, &limits, &f->reader, &wrong)) {
         wrong.offset += f->base;
-        cannot_use(f, &wrong);
-        failed = NETPROF_OK;
+        regions_cannot_use(f, &wrong);
+        return NETPROF_OK;
     }
+    netprof_err failed = regions_read_items(f, error);
     netprof_reader_close(f->reader);
     f->reader = NULL;
     return failed;
 }
 
-// A recording that lies among the regions of a directory.
-static bool is_recording(const regions_file *f)
+// Is it a recording that lies among the regions of a directory?
+static bool regions_is_recording(const regions_file *f)
 {
     return !f->job->paths->asked_for[f->number] && parts_hold(f->path) == PARTS_SNAPSHOTS;
 }
 
-static netprof_err read_file(regions_file *f, netprof_error *error)
+static netprof_err regions_read_file(regions_file *f, netprof_error *error)
 {
     uint64_t most = f->job->options->max_bytes ? f->job->options->max_bytes : UINT64_C(1) << 30;
     netprof_error wrong = {.code = NETPROF_OK};
+    netprof_err failed = NETPROF_OK;
     parts all = {0};
-    bool recording = is_recording(f), damaged = false;
-    netprof_err failed = recording ? NETPROF_OK : parts_open(&all, f->path, &wrong);
-    if (failed && failed != NETPROF_ERR_NOMEM) {
-        cannot_use(f, &wrong);
+    bool damaged = false;
+    if (!regions_is_recording(f) && parts_open(&all, f->path, &wrong)) {
+        regions_cannot_use(f, &wrong);
         return NETPROF_OK;
     }
     for (size_t i = 0; i < all.count && !failed; i++) {
-        failed = read_part(f, &all, i, most, error);
+        failed = regions_read_part(f, &all, i, most, error);
         damaged |= f->origin.damaged;
     }
     if (!failed && !f->useless && !f->processes && !damaged) {
-        wait_for_turn(f);
+        regions_wait_for_turn(f);
         f->job->r->files_without++;
         if (f->job->paths->asked_for[f->number] && !regions_series_in_file(f->path))
             regions_warn(f->job->r, f->path, 0, "holds no regions");
@@ -287,7 +244,7 @@ static netprof_err read_file(regions_file *f, netprof_error *error)
     return failed;
 }
 
-static void next_turn(regions_reading_job *job)
+static void regions_next_turn(regions_reading_job *job)
 {
     pthread_mutex_lock(&job->lock);
     job->turn++;
@@ -295,27 +252,28 @@ static void next_turn(regions_reading_job *job)
     pthread_mutex_unlock(&job->lock);
 }
 
-static void do_file(regions_reading_job *job, size_t number)
+static void regions_do_file(regions_worker *worker, size_t number)
 {
-    regions_file f = {.job = job, .number = number, .path = job->paths->files.paths[number]};
+    regions_reading_job *job = worker->job;
+    regions_file f = {.worker = worker, .job = job, .number = number, .path = job->paths->files.paths[number]};
     netprof_error error = {.code = NETPROF_OK};
     f.origin.path = f.path;
-    netprof_err failed = read_file(&f, &error);
-    forget_facts(&f.origin);
-    free(f.origin.facts);
-    free(f.damages);
-    wait_for_turn(&f);
+    netprof_err failed = regions_read_file(&f, &error);
+    regions_forget_facts(&f.origin);
+    arrfree(f.origin.facts);
+    arrfree(f.damages);
+    regions_wait_for_turn(&f);
     job->r->files++;
     if (failed && !job->failed) {
         job->failed = failed;
         job->error = error;
     }
-    next_turn(job);
+    regions_next_turn(job);
 }
 
 // ---- several threads ----
 
-static bool take_number(regions_reading_job *job, size_t *number)
+static bool regions_take_number(regions_reading_job *job, size_t *number)
 {
     pthread_mutex_lock(&job->lock);
     *number = job->next;
@@ -325,24 +283,25 @@ static bool take_number(regions_reading_job *job, size_t *number)
     return more;
 }
 
-static void *work(void *argument)
+static void *regions_work(void *argument)
 {
-    regions_reading_job *job = argument;
-    for (size_t number; take_number(job, &number);)
-        do_file(job, number);
+    regions_worker *worker = argument;
+    for (size_t number; regions_take_number(worker->job, &number);)
+        regions_do_file(worker, number);
     return NULL;
 }
 
-static void work_and_tell(regions_reading_job *job)
+// The calling thread, which reports progress.
+static void regions_work_and_tell(regions_worker *worker)
 {
-    const regions_options *o = job->options;
-    for (size_t number; take_number(job, &number);) {
-        do_file(job, number);
-        if (o->progress) o->progress(o->user, number + 1, job->paths->files.count);
+    const regions_options *o = worker->job->options;
+    for (size_t number; regions_take_number(worker->job, &number);) {
+        regions_do_file(worker, number);
+        if (o->progress) o->progress(o->user, number + 1, worker->job->paths->files.count);
     }
 }
 
-static size_t threads_for(const regions_options *options, size_t files)
+static size_t regions_threads_for(const regions_options *options, size_t files)
 {
     long there = sysconf(_SC_NPROCESSORS_ONLN);
     size_t wanted = options->threads > 0 ? (size_t)options->threads : there > 0 ? (size_t)there : 1;
@@ -350,32 +309,34 @@ static size_t threads_for(const regions_options *options, size_t files)
     return files / 8 + 1 < wanted ? files / 8 + 1 : wanted; // a thread costs as much as a few files
 }
 
-static netprof_err read_files(regions *r, const regions_paths *paths, const regions_options *options,
-                              netprof_error *error)
+static netprof_err regions_read_files(regions *r, const regions_paths *paths, const regions_options *options,
+                                      netprof_error *error)
 {
     regions_reading_job job = {.r = r, .paths = paths, .options = options};
-    pthread_t others[THREADS_MOST];
-    size_t wanted = threads_for(options, paths->files.count), started = 0;
+    regions_worker workers[THREADS_MOST];
+    size_t wanted = regions_threads_for(options, paths->files.count), started = 1;
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.turned, NULL);
-    while (started + 1 < wanted && pthread_create(&others[started], NULL, work, &job) == 0)
+    for (size_t i = 0; i < wanted; i++) {
+        workers[i].job = &job;
+        regions_part_begin(&workers[i].part);
+    }
+    while (started < wanted && !pthread_create(&workers[started].thread, NULL, regions_work, &workers[started]))
         started++; // fewer do as well
-    work_and_tell(&job);
-    for (size_t i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
+    regions_work_and_tell(&workers[0]);
+    for (size_t i = 1; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    for (size_t i = 0; i < wanted; i++)
+        regions_part_free(&workers[i].part);
     pthread_cond_destroy(&job.turned);
     pthread_mutex_destroy(&job.lock);
-    if (!job.failed) return NETPROF_OK;
-    if (error && job.error.code)
-        *error = job.error;
-    else
-        regions_fail(error, job.failed, NULL, "%s", netprof_strerror(job.failed));
+    if (job.failed && error) *error = job.error;
     return job.failed;
 }
 
 // ---- all ----
 
-static netprof_err nothing_found(const regions *r, netprof_error *error)
+static netprof_err regions_nothing_found(const regions *r, netprof_error *error)
 {
     const regions_warning *w = r->warning_count ? &r->warnings[0] : NULL;
     regions_fail(error, NETPROF_ERR_FORMAT, w ? w->path : NULL, "%s",
@@ -386,19 +347,19 @@ static netprof_err nothing_found(const regions *r, netprof_error *error)
     return NETPROF_ERR_FORMAT;
 }
 
-static netprof_err read_all(regions *r, const char *const *paths, size_t count, const regions_options *options,
-                            netprof_error *error)
+static netprof_err regions_read_all(regions *r, const char *const *paths, size_t count, const regions_options *options,
+                                    netprof_error *error)
 {
     regions_paths files = {0};
-    netprof_err failed = find_files(r, &files, paths, count);
-    if (failed) regions_fail(error, failed, NULL, "no memory");
-    if (!failed) failed = read_files(r, &files, options, error);
-    free_paths(&files);
-    if (!failed && !r->rank_count) failed = nothing_found(r, error);
-    if (!failed) failed = regions_sort(r, error);
-    if (!failed) failed = regions_balance(r, error);
-    if (!failed) failed = regions_judge(r, options, error);
-    if (!failed) failed = regions_conclude(r, error);
+    regions_find_files(r, &files, paths, count);
+    netprof_err failed = regions_read_files(r, &files, options, error);
+    regions_free_paths(&files);
+    if (failed) return failed;
+    if (!r->rank_count) return regions_nothing_found(r, error);
+    regions_sort(r);
+    regions_balance(r);
+    failed = regions_judge(r, options->rules, options->threads, error);
+    if (!failed) regions_conclude(r);
     return failed;
 }
 
@@ -410,9 +371,8 @@ netprof_err regions_read(regions *r, const char *const *paths, size_t count, con
     if (!r || r->store || !count || options->end_zero)
         return regions_fail(error, NETPROF_ERR_ARG, NULL, "%s",
                             !count ? "no file" : "regions or options that were not initialised, or are in use");
-    r->store = calloc(1, sizeof *r->store);
-    netprof_err failed = r->store ? read_all(r, paths, count, options, error)
-                                  : regions_fail(error, NETPROF_ERR_NOMEM, NULL, "no memory");
+    r->store = memory_calloc(1, sizeof *r->store);
+    netprof_err failed = regions_read_all(r, paths, count, options, error);
     if (failed) regions_free(r);
     return failed;
 }

@@ -1,41 +1,31 @@
-// The verdict in sentences: who is unlike the others, what the NICs did, how good the data are.
+// The verdict in sentences: which rank is unlike the others, what the NICs did, how good the data are.
 #include "regions_private.h"
 
+#include "analysis/base/text.h"
 #include "analysis/data/traffic.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct writer {
-    regions *r;
-    bool no_memory;
-} writer;
-
 REGIONS_PRINTF(5, 6)
-static void note(writer *w, severity s, size_t node, size_t rank, const char *format, ...)
+static void regions_say(regions *r, severity s, size_t node, size_t rank, const char *format, ...)
 {
-    regions *r = w->r;
     char text[1024];
     va_list arguments;
-    regions_note *list = regions_grow(r->notes, r->note_count, &r->store->note_room, sizeof *list);
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    char *copy = list ? strdup(text) : NULL;
-    if (list) r->notes = list;
-    if (copy)
-        list[r->note_count++] = (regions_note){s, copy, node, rank};
-    else
-        w->no_memory = true;
+    arrput(r->notes, ((regions_note){s, memory_strdup(text), node, rank}));
+    r->note_count++;
 }
 
 // ---- numbers ----
 
-typedef char number_text[32];
+typedef char regions_number_text[32];
 
-static const char *time_text(number_text text, double ns)
+static const char *regions_time_text(regions_number_text text, double ns)
 {
     static const struct {
         double unit;
@@ -46,36 +36,36 @@ static const char *time_text(number_text text, double ns)
         i++;
     double value = ns / units[i].unit;
     int digits = value >= 99.95 || i == 3 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(text, sizeof(number_text), "%.*f %s", digits, value, units[i].name);
+    snprintf(text, sizeof(regions_number_text), "%.*f %s", digits, value, units[i].name);
     return text;
 }
 
-static const char *share_text(number_text text, double share)
+static const char *regions_share_text(regions_number_text text, double share)
 {
     double percent = share * 100;
     int digits = percent >= 9.995 ? 0 : percent >= 0.995 ? 1 : 2;
     if (percent > 0 && percent < 0.01)
-        snprintf(text, sizeof(number_text), "less than 0.01 %%");
+        snprintf(text, sizeof(regions_number_text), "less than 0.01 %%");
     else
-        snprintf(text, sizeof(number_text), "%.*f %%", digits, percent);
+        snprintf(text, sizeof(regions_number_text), "%.*f %%", digits, percent);
     return text;
 }
 
-static const char *count_text(number_text text, double count)
+static const char *regions_count_text(regions_number_text text, double count)
 {
     if (count >= 99999.5e3)
-        snprintf(text, sizeof(number_text), "%.0f million", count / 1e6);
+        snprintf(text, sizeof(regions_number_text), "%.0f million", count / 1e6);
     else if (count >= 999.5e3)
-        snprintf(text, sizeof(number_text), "%.1f million", count / 1e6);
+        snprintf(text, sizeof(regions_number_text), "%.1f million", count / 1e6);
     else
-        snprintf(text, sizeof(number_text), "%.0f", count);
+        snprintf(text, sizeof(regions_number_text), "%.0f", count);
     return text;
 }
 
 // ---- who ----
 
 // "Rank 17 (h3)"
-static const char *rank_text(const regions *r, size_t rank, char *text, size_t size)
+static const char *regions_rank_text(const regions *r, size_t rank, char *text, size_t size)
 {
     const char *host = r->hosts[r->ranks[rank].host].name;
     bool told = r->host_count < 2 || !*host || strstr(r->ranks[rank].label, "(");
@@ -83,24 +73,24 @@ static const char *rank_text(const regions *r, size_t rank, char *text, size_t s
     return text;
 }
 
-static double run_ns(const regions *r)
+static double regions_run_ns(const regions *r)
 {
     return (double)r->time_ns / (double)r->rank_count;
 }
 
 // How bad it is to lose so much of the run: our own choice.
-static severity cost_severity(const regions *r, double ns)
+static severity regions_cost_severity(const regions *r, double ns)
 {
-    double share = run_ns(r) > 0 ? ns / run_ns(r) : 0;
+    double share = regions_run_ns(r) > 0 ? ns / regions_run_ns(r) : 0;
     return share >= 0.1    ? SEVERITY_HIGH
            : share >= 0.05 ? SEVERITY_WARN
            : share >= 0.01 ? SEVERITY_WATCH
                            : SEVERITY_INFO;
 }
 
-// The notable odd rank that costs most, on the long side or on the short; of regions within each other that tell of
-// nearly the same the outer one.
-static size_t find_odd(const regions *r, bool is_long)
+// The notable odd rank that costs most, on the long side or on the short. Of nested regions that show nearly the same,
+// the outermost.
+static size_t regions_costliest_odd(const regions *r, bool is_long)
 {
     double most = 0;
     for (size_t i = 0; i < r->node_count; i++) {
@@ -114,8 +104,8 @@ static size_t find_odd(const regions *r, bool is_long)
     return REGIONS_NONE;
 }
 
-// The rank behind the odd one on the same side, if it is far from the median as well.
-static size_t next_to_odd(const regions_node *n)
+// The second farthest rank on the same side as the odd one, if it is far from the median, too.
+static size_t regions_next_to_odd(const regions_node *n)
 {
     size_t best = REGIONS_NONE;
     double farthest = 0.1 * n->median_ns;
@@ -128,87 +118,89 @@ static size_t next_to_odd(const regions_node *n)
     return best;
 }
 
-static void say_slow(writer *w, size_t number)
+static void regions_say_slow(regions *r, size_t number)
 {
-    const regions *r = w->r;
     const regions_node *n = &r->nodes[number];
     const regions_cell *odd = &n->cells[n->odd];
-    size_t next = next_to_odd(n);
+    size_t next = regions_next_to_odd(n);
     char who[512], behind[512] = "";
-    number_text time, above, median, more, cost, run, share;
+    regions_number_text time, above, median, more, cost, run, share;
     if (next != REGIONS_NONE)
         snprintf(behind, sizeof behind, "; rank %s is next (+%s)", r->ranks[n->cells[next].rank].label,
-                 share_text(more, (double)n->cells[next].sums.inclusive_ns / n->median_ns - 1));
-    note(w, cost_severity(r, n->odd_distance_ns), number, odd->rank, "%s: %s takes %s, %s above the median of %s%s",
-         rank_text(r, odd->rank, who, sizeof who), n->name, time_text(time, (double)odd->sums.inclusive_ns),
-         n->median_ns > 0 ? share_text(above, n->odd_over_median - 1) : "far", time_text(median, n->median_ns), behind);
-    note(w, SEVERITY_INFO, number, odd->rank,
-         "If it took the median there, at most %s of %s (%s) would be gained, as the others wait for it",
-         time_text(cost, n->odd_distance_ns), time_text(run, run_ns(r)),
-         share_text(share, n->odd_distance_ns / run_ns(r)));
+                 regions_share_text(more, (double)n->cells[next].sums.inclusive_ns / n->median_ns - 1));
+    regions_say(r, regions_cost_severity(r, n->odd_distance_ns), number, odd->rank,
+                "%s: %s takes %s, %s above the median of %s%s", regions_rank_text(r, odd->rank, who, sizeof who),
+                n->name, regions_time_text(time, (double)odd->sums.inclusive_ns),
+                n->median_ns > 0 ? regions_share_text(above, n->odd_over_median - 1) : "far",
+                regions_time_text(median, n->median_ns), behind);
+    regions_say(r, SEVERITY_INFO, number, odd->rank,
+                "If it took the median there, at most %s of %s (%s) would be gained, as the others wait for it",
+                regions_time_text(cost, n->odd_distance_ns), regions_time_text(run, regions_run_ns(r)),
+                regions_share_text(share, n->odd_distance_ns / regions_run_ns(r)));
 }
 
-// A rank that is short where the others wait: for whom, says the rank that is slow elsewhere.
-static void say_short(writer *w, size_t number, size_t slow_rank)
+// A rank that is short where the others wait. If it is the one that is slow elsewhere, they wait for it.
+static void regions_say_short(regions *r, size_t number, size_t slow_rank)
 {
-    const regions *r = w->r;
     const regions_node *n = &r->nodes[number];
     const regions_cell *odd = &n->cells[n->odd];
     char who[512];
-    number_text time, median, cost;
+    regions_number_text time, median, cost;
     if (odd->rank == slow_rank)
-        note(w, SEVERITY_INFO, number, odd->rank, "The others wait for it: %s takes %s in the median and %s on rank %s",
-             n->name, time_text(median, n->median_ns), time_text(time, (double)odd->sums.inclusive_ns),
-             r->ranks[odd->rank].label);
+        regions_say(r, SEVERITY_INFO, number, odd->rank,
+                    "The others wait for it: %s takes %s in the median and %s on rank %s", n->name,
+                    regions_time_text(median, n->median_ns), regions_time_text(time, (double)odd->sums.inclusive_ns),
+                    r->ranks[odd->rank].label);
     else
-        note(w, cost_severity(r, -n->odd_distance_ns), number, odd->rank,
-             "%s: %s takes %s, the median is %s: if the ranks meet there, the others wait up to %s for it",
-             rank_text(r, odd->rank, who, sizeof who), n->name, time_text(time, (double)odd->sums.inclusive_ns),
-             time_text(median, n->median_ns), time_text(cost, -n->odd_distance_ns));
+        regions_say(r, regions_cost_severity(r, -n->odd_distance_ns), number, odd->rank,
+                    "%s: %s takes %s, the median is %s: if the ranks meet there, the others wait up to %s for it",
+                    regions_rank_text(r, odd->rank, who, sizeof who), n->name,
+                    regions_time_text(time, (double)odd->sums.inclusive_ns), regions_time_text(median, n->median_ns),
+                    regions_time_text(cost, -n->odd_distance_ns));
 }
 
-// Uneven without one rank that stands out.
-static void say_uneven(writer *w, size_t not_this)
+// Uneven, though no single rank stands out.
+static void regions_say_uneven(regions *r, size_t not_this)
 {
-    const regions *r = w->r;
     size_t best = REGIONS_NONE;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         if (i == not_this || n->odd_notable || n->cell_count < 2) continue;
         if (best == REGIONS_NONE || n->imbalance_ns > r->nodes[best].imbalance_ns) best = i;
     }
-    if (best == REGIONS_NONE || r->nodes[best].imbalance_ns < 0.05 * run_ns(r)) return;
+    if (best == REGIONS_NONE || r->nodes[best].imbalance_ns < 0.05 * regions_run_ns(r)) return;
     const regions_node *n = &r->nodes[best];
     const regions_cell *slowest = &n->cells[n->slowest];
-    number_text most, mean;
-    note(w, SEVERITY_WATCH, best, slowest->rank, "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%.2f)",
-         n->name, time_text(most, (double)n->slowest_ns), r->ranks[slowest->rank].label, time_text(mean, n->mean_ns),
-         n->cell_count, n->max_over_mean);
+    regions_number_text most, mean;
+    regions_say(r, SEVERITY_WATCH, best, slowest->rank,
+                "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%.2f)", n->name,
+                regions_time_text(most, (double)n->slowest_ns), r->ranks[slowest->rank].label,
+                regions_time_text(mean, n->mean_ns), n->cell_count, n->max_over_mean);
 }
 
 // ---- NICs ----
 
-static const char *device_name(const regions *r, const regions_finding *x)
+static const char *regions_device_name(const regions *r, const regions_finding *x)
 {
     return x->device == DIFFERENCE_NONE ? "" : r->hosts[x->host].schema->devices[x->device].name;
 }
 
-static bool is_told(const regions_finding *const *told, size_t count, const rule *x)
+static bool regions_is_told(const regions_finding *const *told, size_t count, const rule *x)
 {
     for (size_t i = 0; i < count; i++)
         if (told[i]->rule == x) return true;
     return false;
 }
 
-// The worst findings, each rule once, where the trouble really is.
-static size_t worst_findings(const regions *r, const regions_finding **worst, size_t most)
+// The worst findings, each rule once, leaving out those whose trouble is in a region within.
+static size_t regions_worst_findings(const regions *r, const regions_finding **worst, size_t most)
 {
     size_t count = 0;
     for (; count < most; count++) {
         const regions_finding *best = NULL;
         for (size_t i = 0; i < r->finding_count; i++) {
             const regions_finding *x = &r->findings[i];
-            if (x->part != REGIONS_NONE || is_told(worst, count, x->rule)) continue;
+            if (x->part != REGIONS_NONE || regions_is_told(worst, count, x->rule)) continue;
             if (!best || x->severity > best->severity ||
                 (x->severity == best->severity && r->nodes[x->node].share > r->nodes[best->node].share))
                 best = x;
@@ -219,22 +211,20 @@ static size_t worst_findings(const regions *r, const regions_finding **worst, si
     return count;
 }
 
-static void say_troubles(writer *w, const regions_finding *const *worst, size_t count)
+static void regions_say_troubles(regions *r, const regions_finding *const *worst, size_t count)
 {
-    const regions *r = w->r;
     for (size_t i = 0; i < count; i++) {
         const regions_finding *x = worst[i];
-        const char *host = r->hosts[x->host].name, *device = device_name(r, x);
+        const char *host = r->hosts[x->host].name, *device = regions_device_name(r, x);
         char others[64] = "";
         if (x->places > 1) snprintf(others, sizeof others, " (and at %zu more places)", x->places - 1);
-        note(w, x->severity, x->node, REGIONS_NONE, "%s%s%s in %s: %s%s", host, *host && *device ? " " : "", device,
-             r->nodes[x->node].name, x->claim, others);
+        regions_say(r, x->severity, x->node, REGIONS_NONE, "%s%s%s in %s: %s%s", host, *host && *device ? " " : "",
+                    device, r->nodes[x->node].name, x->claim, others);
     }
 }
 
-static void say_too_short(writer *w)
+static void regions_say_too_short(regions *r)
 {
-    const regions *r = w->r;
     size_t first = REGIONS_NONE, count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
         if (r->nodes[i].nic.state != REGIONS_TOO_SHORT) continue;
@@ -245,29 +235,30 @@ static void say_too_short(writer *w)
     const regions_node *n = &r->nodes[first];
     double call = n->sums.measured ? (double)n->sums.total_ns / (double)n->sums.measured : 0;
     char more[48] = "";
-    number_text mean, limit;
+    regions_number_text mean, limit;
     if (count > 1) snprintf(more, sizeof more, " and %zu more regions", count - 1);
-    note(w, SEVERITY_WATCH, first, REGIONS_NONE,
-         "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown", n->name,
-         more, time_text(mean, call), time_text(limit, (double)n->nic.limit_ns));
+    regions_say(r, SEVERITY_WATCH, first, REGIONS_NONE,
+                "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown",
+                n->name, more, regions_time_text(mean, call), regions_time_text(limit, (double)n->nic.limit_ns));
 }
 
-// ---- what the program says it moved against what the NICs sent (rule x-app-vs-nic) ----
+// ---- bytes declared by the program against bytes sent by the NICs (rule x-app-vs-nic) ----
 
-// Headers cost at most 1.05 of what is sent (TCP, MTU 1500). The steps, and how much is enough to judge, are our own.
+// Headers add at most 5 % (TCP, MTU 1500). The thresholds, and how many bytes are enough to judge, are our own.
 #define EXTRA_WATCH 1.2
 #define EXTRA_WARN  1.5
 #define TOO_LITTLE  0.95
 enum { DECLARED_LEAST = 100000000 }; // bytes
 
-// Regions of libnetprof-mpi.so. These declare what one peer gets from another, and move it at any time until the request
-// has ended; the other calls with bytes are collectives, of which the library sends as much as its algorithm needs.
-static bool is_mpi(const regions_node *n)
+// Regions of libnetprof-mpi.so.
+static bool regions_is_mpi(const regions_node *n)
 {
     return strncmp(n->name, "MPI_", 4) == 0;
 }
 
-static bool is_point_to_point(const regions_node *n)
+// These calls declare what one peer gets from another. The other calls with bytes are collectives, where MPI sends as
+// much as its algorithm needs.
+static bool regions_is_point_to_point(const regions_node *n)
 {
     static const char *const names[] = {"Send",  "Isend",    "Bsend",    "Ibsend",    "Ssend", "Issend",
                                         "Rsend", "Irsend",   "Sendrecv", "Isendrecv", "Recv",  "Mrecv",
@@ -279,25 +270,26 @@ static bool is_point_to_point(const regions_node *n)
     return false;
 }
 
-// Bytes that the NICs have to send as they are: declared by the program itself, or by its sends within this region, and
-// not by both.
-static bool is_plain(const regions *r, size_t number)
+// Must the NICs send exactly the declared bytes? So when the program itself declared them, or its sends within this region
+// did, and not both.
+static bool regions_is_plain(const regions *r, size_t number)
 {
     const regions_node *n = &r->nodes[number];
     bool by_calls = false, directly = false;
-    if (is_mpi(n) || n->bytes < DECLARED_LEAST) return false;
+    if (regions_is_mpi(n) || n->bytes < DECLARED_LEAST) return false;
     for (size_t i = number + 1; i < n->end; i++) {
         const regions_node *part = &r->nodes[i];
         if (!part->sums.bytes) continue;
-        if (!is_mpi(part) || !is_point_to_point(part)) return false; // a region of its own, or a collective
+        if (!regions_is_mpi(part) || !regions_is_point_to_point(part))
+            return false; // a region of its own, or a collective
         by_calls = true;
         directly |= part->parent == number;
     }
     return n->sums.bytes ? !by_calls : directly;
 }
 
-// Neither memory that ranks of a host share, nor threads that were not looked at, can have moved the rest.
-static bool must_pass_nics(const regions *r, const regions_node *n)
+// Can neither shared memory between ranks of a host nor other threads have moved the rest?
+static bool regions_must_pass_nics(const regions *r, const regions_node *n)
 {
     if (r->host_count < 2 || n->nic.hosts < 2) return false;
     for (size_t i = 0; i < r->host_count; i++)
@@ -307,57 +299,56 @@ static bool must_pass_nics(const regions *r, const regions_node *n)
     return true;
 }
 
-static double seen_over_declared(const regions_node *n)
+static double regions_seen_over_declared(const regions_node *n)
 {
     if (!n->nic.bytes_known[TRAFFIC_RECEIVED]) return NAN;
     return ((double)n->nic.bytes[TRAFFIC_SENT] + (double)n->nic.bytes[TRAFFIC_RECEIVED]) / (double)n->bytes;
 }
 
-static void say_moved(writer *w)
+static void regions_say_moved(regions *r)
 {
-    const regions *r = w->r;
     size_t most = REGIONS_NONE, least = REGIONS_NONE;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         double sent = n->nic.sent_over_declared;
-        if (isnan(sent) || !is_plain(r, i)) continue;
+        if (isnan(sent) || !regions_is_plain(r, i)) continue;
         if (sent > EXTRA_WATCH && (most == REGIONS_NONE || sent > r->nodes[most].nic.sent_over_declared)) most = i;
-        if (must_pass_nics(r, n) && seen_over_declared(n) < TOO_LITTLE &&
+        if (regions_must_pass_nics(r, n) && regions_seen_over_declared(n) < TOO_LITTLE &&
             (least == REGIONS_NONE || sent < r->nodes[least].nic.sent_over_declared))
             least = i;
     }
     if (most != REGIONS_NONE) {
         const regions_node *n = &r->nodes[most];
         double k = n->nic.sent_over_declared;
-        note(w, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
-             "%s: the NICs sent %.2f bytes for each byte that the program moved there: small messages, repetition, or "
-             "traffic of others",
-             n->name, k);
+        regions_say(
+            r, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
+            "%s: the NICs sent %.2f bytes for each byte that the program moved there: small messages, repetition, or "
+            "traffic of others",
+            n->name, k);
     }
     if (least != REGIONS_NONE)
-        note(w, SEVERITY_WATCH, least, REGIONS_NONE,
-             "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a "
-             "way that was not counted",
-             r->nodes[least].name, seen_over_declared(&r->nodes[least]));
+        regions_say(
+            r, SEVERITY_WATCH, least, REGIONS_NONE,
+            "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a "
+            "way that was not counted",
+            r->nodes[least].name, regions_seen_over_declared(&r->nodes[least]));
 }
 
 // ---- how good the data are ----
 
-static void say_missing(writer *w)
+static void regions_say_missing(regions *r)
 {
-    const regions *r = w->r;
     char list[256] = "";
     size_t used = 0;
     if (!r->missing_count) return;
     for (size_t i = 0; i < r->missing_count && i < 8; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%ld", i ? ", " : "", r->missing[i]);
-    note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%zu of %ld ranks left no file: %s%s", r->missing_count,
-         r->rank_count_told, list, r->missing_count > 8 ? ", ..." : "");
+    regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%zu of %ld ranks left no file: %s%s", r->missing_count,
+                r->rank_count_told, list, r->missing_count > 8 ? ", ..." : "");
 }
 
-static void say_open(writer *w)
+static void regions_say_open(regions *r)
 {
-    const regions *r = w->r;
     for (size_t i = 0; i < r->node_count; i++) {
         const regions_node *n = &r->nodes[i];
         size_t ranks = 0, first = REGIONS_NONE;
@@ -366,101 +357,103 @@ static void say_open(writer *w)
             if (!ranks++) first = n->cells[k].rank;
         }
         if (!ranks) continue;
-        note(w, SEVERITY_INFO, i, first,
-             "%s was open on %zu rank%s when the file was written: its time is at least that of the regions within",
-             n->name, ranks, ranks == 1 ? "" : "s");
+        regions_say(
+            r, SEVERITY_INFO, i, first,
+            "%s was open on %zu rank%s when the file was written: its time is at least that of the regions within",
+            n->name, ranks, ranks == 1 ? "" : "s");
         return; // the outermost
     }
 }
 
-static void say_wrong(writer *w)
+static void regions_say_wrong(regions *r)
 {
-    const regions *r = w->r;
-    number_text count;
+    regions_number_text count;
     const char *first = "";
     for (size_t i = 0; i < r->rank_count && !*first; i++)
         first = r->ranks[i].warning;
     if (r->mismatched)
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s end%s not of the innermost region%s%s",
-             count_text(count, (double)r->mismatched), r->mismatched == 1 ? " was" : "s were",
-             *first ? "; the first: " : "", first);
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s end%s not of the innermost region%s%s",
+                    regions_count_text(count, (double)r->mismatched), r->mismatched == 1 ? " was" : "s were",
+                    *first ? "; the first: " : "", first);
     else if (*first)
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
     if (r->dropped)
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-             "%s begins could not be counted: too deep, or too many regions", count_text(count, (double)r->dropped));
-    if (r->store->jobs_differ) note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    "%s begins could not be counted: too deep, or too many regions",
+                    regions_count_text(count, (double)r->dropped));
+    if (r->store->jobs_differ)
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
     if (r->store->versions_differ)
-        note(w, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, "The files are of several versions of netprof.h");
+        regions_say(r, SEVERITY_INFO, REGIONS_NONE, REGIONS_NONE, "The files are of several versions of netprof.h");
 }
 
-static void say_complete(writer *w)
+static void regions_say_complete(regions *r)
 {
-    const regions *r = w->r;
     size_t cut = 0;
-    number_text calls, share;
+    regions_number_text calls, share;
     for (size_t i = 0; i < r->rank_count; i++)
         cut += !r->ranks[i].complete;
     if (cut || r->damaged) {
-        note(w, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
-             "Files are damaged or could not be read: %zu warning%s; what could be read of %zu rank%s is here",
-             r->warning_count, r->warning_count == 1 ? "" : "s", r->rank_count, r->rank_count == 1 ? "" : "s");
+        regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
+                    "Files are damaged or could not be read: %zu warning%s; what could be read of %zu rank%s is here",
+                    r->warning_count, r->warning_count == 1 ? "" : "s", r->rank_count, r->rank_count == 1 ? "" : "s");
         return;
     }
-    note(w, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
-         "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
-         r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
-         count_text(calls, (double)r->calls), r->calls == 1 ? "" : "s", r->mismatched ? "" : ", none unmatched",
-         share_text(share, r->overhead_share));
+    regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
+                "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
+                r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
+                regions_count_text(calls, (double)r->calls), r->calls == 1 ? "" : "s",
+                r->mismatched ? "" : ", none unmatched", regions_share_text(share, r->overhead_share));
 }
 
 // ---- the title ----
 
-static const regions_finding *finding_at(const regions *r, const regions_finding *const *worst, size_t count,
-                                         size_t rank)
+static const regions_finding *regions_finding_at(const regions *r, const regions_finding *const *worst, size_t count,
+                                                 size_t rank)
 {
     for (size_t i = 0; i < count; i++)
         if (worst[i]->host == r->ranks[rank].host && worst[i]->severity >= SEVERITY_WARN) return worst[i];
     return NULL;
 }
 
-static char *busiest_title(const regions *r)
+static char *regions_busiest_title(const regions *r)
 {
     const regions_node *best = NULL;
-    number_text share;
+    regions_number_text share;
     for (size_t i = 0; i < r->node_count; i++)
         if (!best || r->nodes[i].own_share > best->own_share) best = &r->nodes[i];
-    if (!best || !r->time_ns) return text_make("No time was measured");
-    return text_make("%s: most time in %s (%s)", r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions",
-                     best->name, share_text(share, best->own_share));
+    if (!best || !r->time_ns) return memory_format("No time was measured");
+    return memory_format("%s: most time in %s (%s)",
+                         r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions", best->name,
+                         regions_share_text(share, best->own_share));
 }
 
-static char *make_title(const regions *r, size_t slow, const regions_finding *const *worst, size_t count)
+static char *regions_make_title(const regions *r, size_t slow, const regions_finding *const *worst, size_t count)
 {
     char who[512];
-    number_text above;
-    if (slow != REGIONS_NONE && cost_severity(r, r->nodes[slow].odd_distance_ns) >= SEVERITY_WATCH) {
+    regions_number_text above;
+    if (slow != REGIONS_NONE && regions_cost_severity(r, r->nodes[slow].odd_distance_ns) >= SEVERITY_WATCH) {
         const regions_node *n = &r->nodes[slow];
         size_t rank = n->cells[n->odd].rank;
-        const regions_finding *x = finding_at(r, worst, count, rank);
-        const char *device = x ? device_name(r, x) : "";
-        rank_text(r, rank, who, sizeof who);
+        const regions_finding *x = regions_finding_at(r, worst, count, rank);
+        const char *device = x ? regions_device_name(r, x) : "";
+        regions_rank_text(r, rank, who, sizeof who);
         if (x)
-            return text_make("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
-                             x->claim);
-        return text_make("%s is slowest in %s, %s above the median", who, n->name,
-                         n->median_ns > 0 ? share_text(above, n->odd_over_median - 1) : "far");
+            return memory_format("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
+                                 x->claim);
+        return memory_format("%s is slowest in %s, %s above the median", who, n->name,
+                             n->median_ns > 0 ? regions_share_text(above, n->odd_over_median - 1) : "far");
     }
     if (count && worst[0]->severity >= SEVERITY_WARN)
-        return text_make("%s %s in %s: %s", r->hosts[worst[0]->host].name, device_name(r, worst[0]),
-                         r->nodes[worst[0]->node].name, worst[0]->claim);
-    return busiest_title(r);
+        return memory_format("%s %s in %s: %s", r->hosts[worst[0]->host].name, regions_device_name(r, worst[0]),
+                             r->nodes[worst[0]->node].name, worst[0]->claim);
+    return regions_busiest_title(r);
 }
 
 // ---- all of it ----
 
-// The worst first, otherwise as they were said.
-static void sort_notes(regions *r)
+// The worst first, otherwise in the order in which they were added.
+static void regions_sort_notes(regions *r)
 {
     for (size_t i = 1; i < r->note_count; i++) {
         regions_note x = r->notes[i];
@@ -471,25 +464,24 @@ static void sort_notes(regions *r)
     }
 }
 
-netprof_err regions_conclude(regions *r, netprof_error *error)
+void regions_conclude(regions *r)
 {
     enum { FINDINGS_TOLD = 3 };
     const regions_finding *worst[FINDINGS_TOLD];
-    writer w = {.r = r};
-    size_t slow = find_odd(r, true), late = find_odd(r, false), count = worst_findings(r, worst, FINDINGS_TOLD);
-    if (slow != REGIONS_NONE) say_slow(&w, slow);
+    size_t slow = regions_costliest_odd(r, true), late = regions_costliest_odd(r, false),
+           count = regions_worst_findings(r, worst, FINDINGS_TOLD);
+    if (slow != REGIONS_NONE) regions_say_slow(r, slow);
     if (late != REGIONS_NONE)
-        say_short(&w, late, slow == REGIONS_NONE ? REGIONS_NONE : r->nodes[slow].cells[r->nodes[slow].odd].rank);
-    if (slow == REGIONS_NONE && late == REGIONS_NONE) say_uneven(&w, REGIONS_NONE);
-    say_troubles(&w, worst, count);
-    say_moved(&w);
-    say_too_short(&w);
-    say_missing(&w);
-    say_open(&w);
-    say_wrong(&w);
-    say_complete(&w);
-    sort_notes(r);
+        regions_say_short(r, late, slow == REGIONS_NONE ? REGIONS_NONE : r->nodes[slow].cells[r->nodes[slow].odd].rank);
+    if (slow == REGIONS_NONE && late == REGIONS_NONE) regions_say_uneven(r, REGIONS_NONE);
+    regions_say_troubles(r, worst, count);
+    regions_say_moved(r);
+    regions_say_too_short(r);
+    regions_say_missing(r);
+    regions_say_open(r);
+    regions_say_wrong(r);
+    regions_say_complete(r);
+    regions_sort_notes(r);
     r->severity = r->note_count ? r->notes[0].severity : SEVERITY_OK;
-    r->title = make_title(r, slow, worst, count);
-    return w.no_memory || !r->title ? regions_fail(error, NETPROF_ERR_NOMEM, NULL, "no memory") : NETPROF_OK;
+    r->title = regions_make_title(r, slow, worst, count);
 }

@@ -1,4 +1,4 @@
-// One process: the stats of its threads, sorted by path, and packed.
+// One process: the statistics of its threads, sorted by path and packed.
 #include "regions_private.h"
 
 #include <stdlib.h>
@@ -6,36 +6,34 @@
 
 // ---- paths ----
 
-typedef struct stat_key {
+typedef struct regions_stat_key {
     uint32_t thread, node;
     size_t stat;
-} stat_key;
+} regions_stat_key;
 
-static int compare_keys(const void *a, const void *b)
+static int regions_compare_stats(const void *a, const void *b)
 {
-    const stat_key *x = a, *y = b;
+    const regions_stat_key *x = a, *y = b;
     if (x->thread != y->thread) return x->thread < y->thread ? -1 : 1;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     return x->stat < y->stat ? -1 : x->stat > y->stat;
 }
 
-// Threads in order of first use, and in each the nodes likewise: so that parents come first.
-static bool sort_stats(regions_part *part)
+// Threads in the order of first use, and the nodes of each likewise, so that parents come first.
+static void regions_sort_stats(regions_part *part)
 {
     const netprof_regions *from = part->from;
-    stat_key *keys = malloc((from->count + 1) * sizeof *keys);
-    if (!keys) return false;
+    regions_stat_key *keys = NULL;
     for (size_t i = 0; i < from->count; i++)
-        keys[i] = (stat_key){from->stats[i].thread, from->stats[i].node, i};
-    qsort(keys, from->count, sizeof *keys, compare_keys);
+        arrput(keys, ((regions_stat_key){from->stats[i].thread, from->stats[i].node, i}));
+    if (keys) qsort(keys, from->count, sizeof *keys, regions_compare_stats);
     for (size_t i = 0; i < from->count; i++)
         part->order[i] = keys[i].stat;
-    free(keys);
-    return true;
+    arrfree(keys);
 }
 
-// The part's node of the stat's parent, REGIONS_NONE at the top. A parent that the file lost counts as the top.
-static size_t parent_of(const regions_part *part, size_t place)
+// The part's node of a statistic's parent, or REGIONS_NONE at the top. If the file lost the parent, that is the top, too.
+static size_t regions_parent_of(const regions_part *part, size_t place)
 {
     const netprof_stat *stats = part->from->stats, *s = &stats[part->order[place]];
     size_t low = 0, high = place;
@@ -53,30 +51,27 @@ static size_t parent_of(const regions_part *part, size_t place)
                                                                                  : REGIONS_NONE;
 }
 
-static bool add_stat(regions_part *part, size_t place)
+static void regions_add_stat(regions_part *part, size_t place)
 {
-    size_t stat = part->order[place], parent = parent_of(part, place);
-    size_t *index = lookup_put(&part->index, parent + 1, part->from->stats[stat].region);
-    if (!index) return false;
+    size_t stat = part->order[place], parent = regions_parent_of(part, place);
+    map_key key = map_key_of_name(parent + 1, part->from->stats[stat].region);
+    ptrdiff_t found = hmgeti(part->index, key);
     part->next[stat] = REGIONS_NONE;
-    if (*index == LOOKUP_NONE) {
-        regions_part_node *list = regions_grow(part->nodes, part->node_count, &part->room, sizeof *list);
-        if (!list) return false;
-        part->nodes = list;
-        *index = part->node_count;
-        list[part->node_count++] = (regions_part_node){.parent = parent, .first = stat, .last = stat};
-    } else {
-        regions_part_node *node = &part->nodes[*index];
-        part->next[node->last] = stat;
-        node->last = stat;
+    if (found < 0) {
+        part->node_of[stat] = arrlenu(part->nodes);
+        hmput(part->index, key, arrlenu(part->nodes));
+        arrput(part->nodes, ((regions_part_node){.parent = parent, .first = stat, .last = stat}));
+        return;
     }
-    part->node_of[stat] = *index;
-    return true;
+    part->node_of[stat] = part->index[found].value;
+    regions_part_node *node = &part->nodes[part->node_of[stat]];
+    part->next[node->last] = stat;
+    node->last = stat;
 }
 
 // ---- one node ----
 
-static regions_calls calls_of(const netprof_stat *s)
+static regions_calls regions_calls_of(const netprof_stat *s)
 {
     return (regions_calls){.calls = s->calls,
                            .measured = s->measured,
@@ -92,7 +87,7 @@ static regions_calls calls_of(const netprof_stat *s)
                            .bytes = s->bytes};
 }
 
-static void pack_histogram(regions_part *part, regions_part_node *node)
+static void regions_pack_histogram(regions_part *part, regions_part_node *node)
 {
     uint64_t sum[NETPROF_HISTOGRAM_BUCKETS] = {0};
     const uint64_t *buckets = part->from->stats[node->first].histogram;
@@ -102,33 +97,33 @@ static void pack_histogram(regions_part *part, regions_part_node *node)
                 sum[b] = sum_capped(sum[b], part->from->stats[i].histogram[b]);
         buckets = sum;
     }
-    node->histogram = part->packed.size;
+    node->histogram = arrlenu(part->packed);
     regions_pack(&part->packed, buckets, NETPROF_HISTOGRAM_BUCKETS);
 }
 
-// How long the thread was inside during the calls whose counters are known. A sampler's calls without a sample between
-// their edges are a part of the time that its samples stand for; elsewhere a reading failed, and its call is left out.
-static uint64_t read_ns(const netprof_regions *from, const netprof_stat *s)
+// How long the thread was inside during the calls whose counters are known. Calls of a sampler that no sample fell into
+// are covered by the samples around them; in other modes a reading failed, and its call is left out.
+static uint64_t regions_read_ns(const netprof_regions *from, const netprof_stat *s)
 {
     if (from->mode == NETPROF_MODE_SAMPLER || !s->too_short) return s->inclusive_ns;
     return (uint64_t)((double)s->inclusive_ns * (double)s->counted / ((double)s->counted + (double)s->too_short));
 }
 
-// Of the threads the one that was inside longest.
-static void choose_reading(regions_part *part, regions_part_node *node)
+// The reading of the thread that was inside longest.
+static void regions_choose_reading(regions_part *part, regions_part_node *node)
 {
     const netprof_stat *best = NULL;
     uint64_t longest = 0;
     for (size_t i = node->first; i != REGIONS_NONE; i = part->next[i]) {
         const netprof_stat *s = &part->from->stats[i];
-        uint64_t ns = s->counted ? read_ns(part->from, s) : 0;
+        uint64_t ns = s->counted ? regions_read_ns(part->from, s) : 0;
         if (!s->counter_sums || (!s->counted && !s->too_short)) continue;
         node->readers += s->counted > 0;
         if (best && (ns < longest || (ns == longest && s->counted <= best->counted))) continue;
         best = s;
         longest = ns;
     }
-    node->values = part->packed.size;
+    node->values = arrlenu(part->packed);
     if (!best) return;
     node->has_reading = true;
     node->thread = best->thread;
@@ -139,44 +134,51 @@ static void choose_reading(regions_part *part, regions_part_node *node)
     regions_pack(&part->packed, best->counter_sums, part->from->counter_count);
 }
 
-static void pack_node(regions_part *part, regions_part_node *node)
+static void regions_pack_node(regions_part *part, regions_part_node *node)
 {
     node->cell.sums = (regions_calls){.min_ns = UINT64_MAX};
     for (size_t i = node->first; i != REGIONS_NONE; i = part->next[i]) {
-        regions_calls one = calls_of(&part->from->stats[i]);
+        regions_calls one = regions_calls_of(&part->from->stats[i]);
         regions_calls_add(&node->cell.sums, &one);
         node->cell.threads += one.calls || one.open || one.bytes;
         if (one.inclusive_ns > node->cell.longest_ns) node->cell.longest_ns = one.inclusive_ns;
     }
-    pack_histogram(part, node);
-    choose_reading(part, node);
-    node->packed_end = part->packed.size;
+    regions_pack_histogram(part, node);
+    regions_choose_reading(part, node);
+    node->packed_end = arrlenu(part->packed);
 }
 
-bool regions_part_make(regions_part *part, const netprof_regions *from)
+void regions_part_begin(regions_part *part)
 {
-    *part = (regions_part){.from = from, .has_counters = from->schema && from->counter_count};
-    part->order = malloc((from->count + 1) * sizeof *part->order);
-    part->next = malloc((from->count + 1) * sizeof *part->next);
-    part->node_of = malloc((from->count + 1) * sizeof *part->node_of);
-    bool done = part->order && part->next && part->node_of && sort_stats(part);
-    for (size_t i = 0; i < from->count && done; i++)
-        done = add_stat(part, i);
-    for (size_t i = 0; i < part->node_count && done; i++)
-        pack_node(part, &part->nodes[i]);
-    if (part->has_counters) part->view_hash = regions_view_hash(from);
-    if (done && !part->packed.failed) return true;
-    regions_part_free(part);
-    return false;
+    *part = (regions_part){.from = NULL};
+    hmput(part->index, (map_key){0}, 0); // makes the map, which regions_part_fill() empties
+}
+
+void regions_part_fill(regions_part *part, const netprof_regions *from)
+{
+    while (hmlenu(part->index))
+        hmdel(part->index, part->index[hmlenu(part->index) - 1].key);
+    arrsetlen(part->nodes, 0);
+    arrsetlen(part->packed, 0);
+    arrsetlen(part->order, from->count);
+    arrsetlen(part->next, from->count);
+    arrsetlen(part->node_of, from->count);
+    part->from = from;
+    part->has_counters = from->schema && from->counter_count;
+    regions_sort_stats(part);
+    for (size_t i = 0; i < from->count; i++)
+        regions_add_stat(part, i);
+    for (size_t i = 0; i < arrlenu(part->nodes); i++)
+        regions_pack_node(part, &part->nodes[i]);
+    part->view_hash = part->has_counters ? regions_view_hash(from) : 0;
 }
 
 void regions_part_free(regions_part *part)
 {
-    free(part->order);
-    free(part->next);
-    free(part->node_of);
-    free(part->nodes);
-    free(part->packed.data);
-    lookup_free(&part->index);
-    *part = (regions_part){0};
+    arrfree(part->order);
+    arrfree(part->next);
+    arrfree(part->node_of);
+    arrfree(part->nodes);
+    arrfree(part->packed);
+    hmfree(part->index);
 }

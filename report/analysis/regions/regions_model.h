@@ -1,0 +1,224 @@
+// What regions_read() makes: processes, hosts, the tree of regions with times and NIC counters, findings and notes. regions.h
+// explains what the figures mean.
+#ifndef NETPROF_REGIONS_MODEL_H
+#define NETPROF_REGIONS_MODEL_H
+
+#include "analysis/rules/findings.h"
+
+#define REGIONS_NONE ((size_t)-1)
+
+enum {
+    REGIONS_ODD_RANKS = 4,      // fewer have no median to be far from
+    REGIONS_TOO_SHORT_FOLD = 10 // a region is too short below so many times the counters' granularity
+};
+
+// ---- who ----
+
+typedef struct regions_host {
+    const char *name; // "" when the file does not say
+    size_t *ranks;    // indexes of its ranks, rising
+    size_t rank_count;
+    // The devices and counters that its ranks read for their regions; NULL without counters.
+    const netprof_schema *schema;
+} regions_host;
+
+// One process.
+typedef struct regions_rank {
+    const char *label; // "17"; where that is not unique or not known "17 (pid 4242)", "pid 4242"
+    long number;       // -1: not known
+    long pid;          // -1: not known
+    size_t host;
+    const char *path;            // of its file
+    const char *command;         // "" unknown
+    const char *version;         // of netprof.h; "" unknown
+    const char *clock;           // "tsc", "clock_gettime"
+    const char *warning;         // of netprof.h while it measured; ""
+    netprof_mode mode;           // TIME: no counters
+    int64_t wall_ns, elapsed_ns; // when its first region began, and from then to the writing of the file
+    int64_t sweep_ns;            // how long a reading of the counters took; 0 without
+    int64_t interval_ns;         // sampler: between readings; else 0
+    uint64_t threads;
+    uint64_t time_ns;     // of its top-level regions, over all threads
+    uint64_t calls;       // of all its regions
+    uint64_t mismatched;  // ends of a region that was not the innermost open one
+    uint64_t dropped;     // begins that could not be counted
+    uint64_t overhead_ps; // of an empty begin/end pair, where it was measured at start
+    bool complete;        // false: its file is cut or damaged, and this is what could be read
+} regions_rank;
+
+// ---- what ----
+
+// Calls of one region, of one rank or of all. Sums saturate at UINT64_MAX.
+typedef struct regions_calls {
+    uint64_t calls, measured;            // all, and those that were timed
+    uint64_t open;                       // begun and not ended when the file was written; counted nowhere else
+    uint64_t spans, aborted;             // of the calls: spans; ended from outside
+    uint64_t total_ns;                   // of all measured calls, recursive ones too: mean of a call = total / measured
+    uint64_t inclusive_ns, exclusive_ns; // time within recursive calls counts once
+    uint64_t min_ns, max_ns;             // of a call; only when measured
+    double variance_ns2;                 // of the single calls
+    uint64_t bytes;                      // declared by the program in this node, not in its children
+} regions_calls;
+
+// One rank in one node.
+typedef struct regions_cell {
+    size_t rank;
+    uint32_t threads;    // that entered the node
+    uint32_t order;      // private
+    uint64_t longest_ns; // inclusive time of the thread with the most
+    regions_calls sums;
+    const unsigned char *histogram; // private
+} regions_cell;
+
+typedef enum regions_state {
+    REGIONS_NO_COUNTERS = 0, // none were read
+    REGIONS_TOO_SHORT,       // the region is too short for its counters: there are no figures
+    REGIONS_KNOWN
+} regions_state;
+
+// The NICs of one host during a node; the figures are valid only when the state is KNOWN.
+typedef struct regions_reading {
+    size_t host, rank; // whose reading it is
+    uint32_t thread;
+    uint32_t readers; // threads of the host that read these devices here; one of them is used
+    regions_state state;
+    uint64_t calls;   // calls whose counters are included
+    uint64_t unread;  // calls of this thread without counters: no sample fell within them, or reading failed
+    uint64_t time_ns; // time within these calls; scaled down in proportion when some have no counters
+    double open;      // regions with counters that were open in the process when calls ended, counting this one
+                      // and those around it; above depth + 1, other threads had some open too
+    // Sums over the physical devices of the host, counting each byte once; [TRAFFIC_RECEIVED], [TRAFFIC_SENT].
+    bool bytes_known[2];
+    uint64_t bytes[2];
+    double bytes_per_s[2];   // NAN unknown
+    double line_bytes_per_s; // line rates of these devices added up, one way; 0 when one is unknown
+    double share;            // of the line rate, of the busiest device and way; NAN unknown
+    size_t busiest;          // that device, in host.schema, or REGIONS_NONE
+    double paused;           // share of the time in which the most paused device had to stop sending; NAN unknown
+    size_t most_paused;      // that device, or REGIONS_NONE
+    bool retries_known;
+    uint64_t retries;    // repeated transmissions, of all devices
+    uint32_t view, room; // private
+    unsigned char *values;
+} regions_reading;
+
+// All hosts of a node together.
+typedef struct regions_nic {
+    regions_state state; // KNOWN when it is on at least one host
+    size_t hosts;        // hosts whose readings are included
+    uint64_t limit_ns;   // calls shorter than this on average are too short; 0 without counters
+    bool bytes_known[2];
+    uint64_t bytes[2];       // sum over hosts
+    double bytes_per_s[2];   // mean per host; NAN unknown
+    double line_bytes_per_s; // mean per host; 0 unknown
+    double share;            // the largest of the readings' ...
+    size_t busiest;          // ... and which reading that was, or REGIONS_NONE
+    double paused;           // likewise
+    size_t most_paused;
+    bool retries_known;
+    uint64_t retries;
+    // Bytes sent by the NICs over bytes declared by the program, both including children; NAN when either is unknown
+    // or 0, when not all calls were measured, or when a rank that declared bytes has no reading on its host.
+    double sent_over_declared;
+} regions_nic;
+
+// A rule that fired, once per node: the worst place, and how many others there are.
+typedef struct regions_finding {
+    const rule *rule;
+    severity severity;
+    double value; // in rule->unit
+    char *claim;
+    size_t node;
+    size_t host, device;  // device: in host.schema, or DIFFERENCE_NONE: the host as a whole
+    size_t places, hosts; // (host, device) pairs where this rule fired in this node; and on how many hosts
+    // A region within this one where the same rule finds the same device much worse, so the trouble is there; or NONE.
+    size_t part;
+} regions_finding;
+
+// A path of names. Nodes are in the order of the code: a parent before its children, children in the order in which the
+// lowest rank that has them first used them.
+typedef struct regions_node {
+    const char *name; // of the region
+    size_t parent;    // < its own index, or REGIONS_NONE
+    size_t end;       // index after its last descendant
+    uint32_t depth;   // 0 at the top
+    uint32_t child_count;
+    regions_cell *cells; // [cell_count], ranks rising
+    size_t cell_count;
+    regions_calls sums; // over all ranks
+    uint64_t threads;   // of all ranks that entered it
+    uint64_t bytes;     // declared, including the children's
+    bool sampled;       // measured < calls
+    double share;       // of the time of all top-level regions, 0..1
+    double own_share;   // likewise of the exclusive time
+    // Statistics of the inclusive times of the ranks that have it (cells):
+    double mean_ns, median_ns, deviation_ns; // deviation: of the ranks, not of the calls
+    uint64_t fastest_ns, slowest_ns;
+    size_t fastest, slowest;   // indexes of cells
+    double max_over_mean;      // 1 = even; NAN without time
+    double imbalance_ns;       // slowest - mean: how long the ranks wait on average if they meet after the region
+    size_t odd;                // index of the cell farthest from the median, or REGIONS_NONE
+    double odd_over_median;    // NAN without, or when the median is 0
+    double odd_distance_ns;    // odd - median, with its sign; 0 without
+    bool odd_notable;          // by more than 10 %, well outside the others' scatter, and by at least 0.1 % of the run
+    regions_reading *readings; // [reading_count], hosts rising; several for a host whose ranks read different devices
+    size_t reading_count;
+    regions_nic nic;
+    size_t first_finding, finding_count; // regions.findings[]
+    const unsigned char *histogram;      // private
+} regions_node;
+
+// ---- all of it ----
+
+typedef struct regions_note {
+    severity severity; // OK: a good sign; INFO: context
+    char *text;        // one sentence
+    size_t node, rank; // its subject, or REGIONS_NONE
+} regions_note;
+
+typedef struct regions_warning {
+    const char *path;
+    uint64_t offset; // bytes
+    char *text;
+} regions_warning;
+
+// Start from {0}; regions_free() at the end.
+typedef struct regions {
+    regions_rank *ranks; // by number, host, pid
+    size_t rank_count;
+    regions_host *hosts; // in the order of their lowest ranks
+    size_t host_count;
+    regions_node *nodes; // the tree
+    size_t node_count;
+    regions_finding *findings; // node after node, the worst first
+    size_t finding_count;
+    const char *job, *command;   // "" when unknown or not the same in all files
+    long rank_count_told;        // as the launcher said; 0 unknown
+    long *missing;               // numbers of ranks below that without a file; at most the first thousand
+    size_t missing_count;        // all of them
+    int64_t wall_ns, elapsed_ns; // from the first begin of a region to the last writing of a file; 0 unknown
+    uint64_t time_ns;            // of the top-level regions of all ranks and threads: share 1
+    uint64_t calls, mismatched, dropped;
+    double overhead_share; // estimated share of that time spent measuring: calls times the cost of an empty pair
+    char *title;           // one sentence: the main thing
+    regions_note *notes;   // the verdict, worst first
+    size_t note_count;
+    severity severity;           // of the worst note
+    regions_warning *warnings;   // problems with files
+    size_t warning_count;        // at most a thousand are kept
+    uint64_t warnings_dropped;   // and these are not
+    size_t files, files_without; // files read; those in directories that hold no regions
+    bool damaged;                // parts of a file, or whole files, are missing
+    struct regions_store *store; // private
+} regions;
+
+void regions_free(regions *r);
+
+// The cell of a rank, or NULL. any thread.
+const regions_cell *regions_cell_of(const regions_node *node, size_t rank);
+// "main/step/halo"; a slash within a name is "\/", a backslash "\\". free() it.
+char *regions_path(const regions *r, size_t node);
+// The node of such a path, or REGIONS_NONE.
+size_t regions_find(const regions *r, const char *path);
+
+#endif
