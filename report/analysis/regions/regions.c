@@ -6,7 +6,7 @@
 
 #include "analysis/base/directory.h"
 #include "analysis/data/file_parts.h"
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <errno.h>
 #include <pthread.h>

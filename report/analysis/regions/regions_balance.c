@@ -1,5 +1,5 @@
 // Times: sums over ranks, shares, and which rank is unlike the others.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <math.h>
 #include <string.h>

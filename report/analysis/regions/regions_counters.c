@@ -1,7 +1,7 @@
 #include "regions_counters.h"
 
 #include "analysis/data/dataset_private.h"
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ netprof_err regions_counters_make(regions_counters *c, const regions *r, const r
     regions_unpack_add(seen->values, values, view->counter_count);
     dataset_blank_delta(&c->delta, r->hosts[seen->host].schema); // its statuses are SKIPPED
     memset(c->delta.flags, NETPROF_FLAG_UNKNOWN, c->delta.schema->counter_count);
-    regions_fill_delta(&c->delta, hv, values, view->counter_count, time_ns, regions_mean_call_ns(node, seen));
+    regions_fill_delta(&c->delta, hv, values, view->counter_count, time_ns, regions_reading_call_ns(node, seen));
     free(values);
     c->delta.wall_begin_ns = rank->wall_ns;
     c->delta.wall_end_ns = rank->wall_ns > INT64_MAX - time_ns ? INT64_MAX : rank->wall_ns + time_ns;

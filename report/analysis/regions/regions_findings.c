@@ -1,5 +1,5 @@
 // The rules' findings in the regions: per reading by several threads, then each rule once per node.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <pthread.h>
 #include <string.h>

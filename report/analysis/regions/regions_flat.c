@@ -1,6 +1,6 @@
 #include "regions_flat.h"
 
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <string.h>
 

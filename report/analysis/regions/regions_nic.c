@@ -1,5 +1,5 @@
 // What the NICs did in a node: per reading, and all readings together.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include "analysis/data/traffic.h"
 #include "analysis/rules/evaluate.h"
@@ -26,7 +26,7 @@ static regions_state regions_state_of(const regions *r, const regions_node *node
 {
     if (!seen->calls)
         return r->ranks[seen->rank].mode == NETPROF_MODE_SAMPLER ? REGIONS_TOO_SHORT : REGIONS_NO_COUNTERS;
-    return regions_mean_call_ns(node, seen) < (double)regions_limit_ns(r, seen) ? REGIONS_TOO_SHORT : REGIONS_KNOWN;
+    return regions_reading_call_ns(node, seen) < (double)regions_limit_ns(r, seen) ? REGIONS_TOO_SHORT : REGIONS_KNOWN;
 }
 
 // Do its bytes count for the host? Ports do; where two devices count the same bytes, one of them does.

@@ -1,5 +1,5 @@
 // The verdict in sentences: which rank is unlike the others, what the NICs did, how good the data are.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include "analysis/base/text.h"
 #include "analysis/data/traffic.h"

@@ -1,5 +1,5 @@
 // One process: the statistics of its threads, sorted by path and packed.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <stdlib.h>
 #include <string.h>

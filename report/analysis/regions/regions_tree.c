@@ -1,5 +1,5 @@
 // The tree: processes are added one after the other, then everything is put in order.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include "analysis/base/text.h"
 

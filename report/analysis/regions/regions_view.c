@@ -1,6 +1,6 @@
 // Views: the devices and counters that a process read, without what differs from host to host, so that a thousand equal
 // hosts share one; and the schemas of hosts, made of them.
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// What the parts of regions share and nobody else sees.
-#ifndef NETPROF_REGIONS_PRIVATE_H
-#define NETPROF_REGIONS_PRIVATE_H
+// Shared by the parts of regions, private to them.
+#ifndef NETPROF_REGIONS_STORE_H
+#define NETPROF_REGIONS_STORE_H
 
 #include "analysis/base/map_key.h"
 #include "analysis/base/saturating_sum.h"
@@ -21,7 +21,8 @@ netprof_err regions_fail(netprof_error *error, netprof_err code, const char *pat
     REGIONS_PRINTF(4, 5);
 void regions_warn(regions *r, const char *path, uint64_t offset, const char *format, ...) REGIONS_PRINTF(4, 5);
 void regions_calls_add(regions_calls *to, const regions_calls *more);
-double regions_mean_call_ns(const regions_node *node, const regions_reading *seen); // of the rank whose reading it is
+double regions_reading_call_ns(const regions_node *node,
+                               const regions_reading *seen); // of the rank whose reading it is
 
 // ---- one process on its way in ----
 

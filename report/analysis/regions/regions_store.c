@@ -1,4 +1,4 @@
-#include "regions_private.h"
+#include "regions_store.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ const regions_cell *regions_cell_of(const regions_node *node, size_t rank)
     return low < node->cell_count && node->cells[low].rank == rank ? &node->cells[low] : NULL;
 }
 
-double regions_mean_call_ns(const regions_node *node, const regions_reading *seen)
+double regions_reading_call_ns(const regions_node *node, const regions_reading *seen)
 {
     const regions_cell *cell = regions_cell_of(node, seen->rank);
     return cell && cell->sums.measured ? (double)cell->sums.total_ns / (double)cell->sums.measured : 0;
