@@ -54,6 +54,14 @@ static void print_failure(const char *name, const char *text, int code)
     output_close();
 }
 
+static bool command_parsing; // popt is at work
+
+// popt ends the program itself when its small texts find no memory, with words and a status of its own.
+static void command_at_exit(void)
+{
+    if (command_parsing) memory_exhausted();
+}
+
 static int wrong_option(const command *c, poptContext context, int result)
 {
     const char *option = poptBadOption(context, POPT_BADOPTION_NOALIAS);
@@ -72,8 +80,11 @@ static int parse_part(const command *c, int argc, const char **argv, const char 
         {"help", 'h', POPT_ARG_NONE, &help_option, 0, NULL, NULL},
         POPT_TABLEEND,
     };
+    command_parsing = true;
     poptContext context = memory_check(poptGetContext("netprof", argc, argv, wanted, c->popt_flags));
     int result = poptGetNextOpt(context), code = EXIT_DONE;
+    command_parsing = false;
+    if (result == POPT_ERROR_MALLOC) memory_exhausted();
     const char **arguments = result < -1 ? NULL : poptGetArgs(context);
     *help_wanted |= help_option != 0;
     if (result < -1 && !help_option) code = wrong_option(c, context, result);
@@ -98,6 +109,7 @@ static int dashes(const command *c, int argc, const char **argv)
 int command_execute(const command *c, int argc, const char **argv)
 {
     bool help_wanted = false;
+    atexit(command_at_exit);
     const char **words = NULL;
     size_t count = 0;
     int first = dashes(c, argc, argv);

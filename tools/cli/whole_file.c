@@ -3,6 +3,7 @@
 #include "common.h"
 #include "pipes.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,21 +19,23 @@ struct whole_file {
 };
 
 // A new file takes the mode that the umask leaves; mkstemp() would make it private.
-static int open_temporary(whole_file *file)
+static FILE *whole_file_open_temporary(whole_file *file)
 {
     mode_t mask = umask(0);
     umask(mask);
     file->temporary = memory_format("%s.XXXXXX", file->path);
     int fd = mkstemp(file->temporary);
-    if (fd >= 0 && fchmod(fd, 0666 & ~mask)) errno = 0; // the file is then only less readable
-    return fd;
+    if (fd < 0) return NULL;
+    unfinished_begin(file->temporary);
+    if (fchmod(fd, 0666 & ~mask)) errno = 0; // the file is then only less readable
+    return memory_check(fdopen(fd, "w"));
 }
 
-static FILE *open_in_place(const char *path, bool is_pipe)
+static FILE *whole_file_open_in_place(const char *path, bool is_pipe)
 {
     int fd = is_pipe ? pipe_open(path) : open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
     if (fd >= 0 && is_pipe) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    return fd >= 0 ? fdopen(fd, "w") : NULL;
+    return fd >= 0 ? memory_check(fdopen(fd, "w")) : NULL;
 }
 
 whole_file *whole_file_open(const char *path)
@@ -43,11 +46,9 @@ whole_file *whole_file_open(const char *path)
     if (strcmp(path, "-") == 0)
         file->stream = stdout;
     else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        file->stream = open_in_place(path, S_ISFIFO(st.st_mode)); // /dev/null is no file to replace
-    else {
-        int fd = open_temporary(file);
-        file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-    }
+        file->stream = whole_file_open_in_place(path, S_ISFIFO(st.st_mode)); // /dev/null is no file to replace
+    else
+        file->stream = whole_file_open_temporary(file);
     if (file->stream) return file;
     fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     free(file->temporary);
@@ -63,7 +64,7 @@ int whole_file_write(void *user, const void *data, size_t size)
     return file->error;
 }
 
-static int finish(whole_file *file, bool keep)
+static int whole_file_finish(whole_file *file, bool keep)
 {
     FILE *stream = file->stream;
     if (stream == stdout) return fflush(stdout) ? errno : 0;
@@ -76,9 +77,10 @@ static int finish(whole_file *file, bool keep)
 
 int whole_file_close(whole_file *file, bool keep)
 {
-    int error = finish(file, keep && !file->error);
+    int error = whole_file_finish(file, keep && !file->error);
     if (file->error) error = file->error;
     if (file->temporary && (error || !keep)) unlink(file->temporary);
+    unfinished_end(file->temporary);
     bool told = keep || file->error; // a write that failed is why it is not kept
     int code = told && error ? fail(EXIT_FILE, "%s: %s", safe(file->path), strerror(error)) : EXIT_DONE;
     if (file->stream == stdout && error) clearerr(stdout); // said once

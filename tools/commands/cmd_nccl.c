@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 #include "analysis/nccl/nccl_counters.h"
 #include "analysis/nccl/nccl_export.h"
 #include "cli/nccl_inputs.h"
@@ -208,10 +209,11 @@ static int make_report(const results *r)
     char *path = memory_format("%s/netprof-XXXXXX.json", directory && *directory ? directory : "/tmp");
     int fd = mkstemps(path, (int)strlen(".json"));
     int code = fd < 0 ? fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno)) : EXIT_DONE;
+    if (fd >= 0) unfinished_begin(path);
     if (fd >= 0) close(fd);
     if (!code) code = save_result(r, path);
     if (!code) code = nccl_report_make(path, report_path);
-    if (fd >= 0) unlink(path);
+    if (fd >= 0) unfinished_drop(path);
     free(path);
     return code;
 }

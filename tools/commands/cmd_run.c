@@ -11,6 +11,7 @@
 #include "commands/print/summary.h"
 #include "measure/witness.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,6 +59,7 @@ typedef struct execution {
     schedule clock;
     witness witness;
     pid_t child;
+    bool reaped;
     int status; // as wait4() gives it
     struct rusage use;
     int64_t begin_ns, end_ns, wall_begin_ns;
@@ -110,32 +112,6 @@ static void become_command(const execution *e, const struct sigaction *child_act
     _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START);
 }
 
-// Starts the command; an exit code after saying why it cannot be started.
-static int start(execution *e)
-{
-    struct sigaction old, standard = {.sa_handler = SIG_DFL};
-    int report[2], error;
-    if (pipe2(report, O_CLOEXEC)) return fail(EXIT_FILE, "pipe: %s", strerror(errno));
-    sigaction(SIGCHLD, &standard, &old); // where it was ignored there would be no exit status
-    e->wall_begin_ns = now_ns(CLOCK_REALTIME);
-    e->begin_ns = now_ns(CLOCK_MONOTONIC);
-    ask_for_series(e);
-    e->child = fork();
-    if (e->child == 0) become_command(e, &old, report[1]);
-    error = e->child < 0 ? errno : 0;
-    close(report[1]);
-    if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error)
-        error = 0;
-    else if (e->child > 0)
-        waitpid(e->child, &e->status, 0);
-    close(report[0]);
-    e->job.pids = &e->child;
-    e->job.pid_count = error ? 0 : 1;
-    if (!error) return EXIT_DONE;
-    return fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, "%s: %s", safe(e->words[0]),
-                error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
-}
-
 // Signals of the terminal and those sent to the process group reach the command by themselves; those sent to this
 // process alone are passed on, but for those that say "stop" on a keyboard, which time(1) and nohup(1) leave to the
 // command as well.
@@ -152,6 +128,58 @@ static bool has_ended(pid_t child)
 {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+static int exit_status(const execution *e)
+{
+    return WIFSIGNALED(e->status) ? EXIT_SIGNAL + WTERMSIG(e->status) : WEXITSTATUS(e->status);
+}
+
+// The execution whose command has started: netprof then ends with the command's exit status, whatever happens to itself.
+static execution *run_started;
+
+// Runs when memory is used up, and allocates nothing: waits for the command as if nothing had happened, passes its signals
+// on, keeps the readings that there are, and ends with the command's exit status.
+static void run_outlive_memory(void)
+{
+    siginfo_t info;
+    execution *e = run_started;
+    if (!e) return;
+    e->clock.count = 0; // no more readings
+    while (!e->reaped && !has_ended(e->child))
+        if (schedule_wait(&e->clock, &info) == SCHEDULE_SIGNAL && info.si_signo != SIGCHLD) pass_on(e, &info);
+    if (!e->reaped) wait4(e->child, &e->status, 0, &e->use);
+    recorder_rescue(e->to);
+    unfinished_remove();
+    _exit(exit_status(e));
+}
+
+// Starts the command; an exit code after saying why it cannot be started.
+static int start(execution *e)
+{
+    struct sigaction old, standard = {.sa_handler = SIG_DFL};
+    int report[2], error;
+    if (pipe2(report, O_CLOEXEC)) return fail(EXIT_FILE, "pipe: %s", strerror(errno));
+    sigaction(SIGCHLD, &standard, &old); // where it was ignored there would be no exit status
+    e->wall_begin_ns = now_ns(CLOCK_REALTIME);
+    e->begin_ns = now_ns(CLOCK_MONOTONIC);
+    ask_for_series(e);
+    e->child = fork();
+    if (e->child == 0) become_command(e, &old, report[1]);
+    if (e->child > 0) run_started = e;
+    memory_at_exhaustion(run_outlive_memory);
+    error = e->child < 0 ? errno : 0;
+    close(report[1]);
+    if (!error && read(report[0], &error, sizeof error) != (ssize_t)sizeof error)
+        error = 0;
+    else if (e->child > 0)
+        e->reaped = waitpid(e->child, &e->status, 0) == e->child;
+    close(report[0]);
+    e->job.pids = &e->child;
+    e->job.pid_count = error ? 0 : 1;
+    if (!error) return EXIT_DONE;
+    return fail(error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_START, "%s: %s", safe(e->words[0]),
+                error == ENOENT && !strchr(e->words[0], '/') ? "command not found" : strerror(error));
 }
 
 // Those that ended since the last reading have been read once more as they waited.
@@ -177,15 +205,10 @@ static void watch(execution *e)
             // While it still waits to be reaped the kernel tells all that it and its children used.
             e->end_ns = now_ns(CLOCK_MONOTONIC);
             take(e, &e->after, NETPROF_SET_ALL);
-            wait4(e->child, &e->status, 0, &e->use);
+            e->reaped = wait4(e->child, &e->status, 0, &e->use) == e->child;
             return;
         }
     }
-}
-
-static int exit_status(const execution *e)
-{
-    return WIFSIGNALED(e->status) ? EXIT_SIGNAL + WTERMSIG(e->status) : WEXITSTATUS(e->status);
 }
 
 // ---- what is kept ----
@@ -383,11 +406,9 @@ static void summarize(const execution *e)
 {
     difference d = {0};
     netprof_error error;
-    FILE *to = summary_path ? fopen(summary_path, "we") : stderr;
-    if (!to) {
-        warn("%s: %s", safe(summary_path), strerror(errno));
-        return;
-    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = summary_path ? memory_check(open_memstream(&text, &size)) : stderr; // a file is written in one go
     if (e->before.schema && e->after.schema && difference_of_snapshots(&d, &e->before, &e->after, false, &error)) {
         warn("%s", error_text(&error));
         d = (difference){0};
@@ -398,7 +419,12 @@ static void summarize(const execution *e)
         summary_text(to, e, &d);
     if (as_mpi && !as_json) mpi_run_summary(to, &e->mpi);
     difference_free(&d);
-    if (to != stderr && fclose(to)) warn("%s: %s", safe(summary_path), strerror(errno));
+    if (!summary_path) return;
+    if (fclose(to)) memory_exhausted();
+    to = fopen(summary_path, "we");
+    if (to) fwrite(text, 1, size, to);
+    if (!to || fclose(to)) warn("%s: %s", safe(summary_path), strerror(errno));
+    free(text);
 }
 
 // ---- together ----
@@ -419,6 +445,7 @@ static bool temporary_file(execution *e)
     const char *directory = getenv("TMPDIR");
     e->temporary = memory_format("%s/netprof-XXXXXX.netprof", directory && *directory ? directory : "/tmp");
     int fd = mkstemps(e->temporary, (int)strlen(".netprof"));
+    if (fd >= 0) unfinished_begin(e->temporary);
     if (fd >= 0) return close(fd) == 0;
     fail(EXIT_FILE, "%s: %s", safe(e->temporary), strerror(errno));
     free(e->temporary);
@@ -518,7 +545,7 @@ static int run(const char **arguments, size_t count)
         make_report(kept);
     else if (started && report_path && as_mpi && !kept)
         warn("--report: the ranks left no regions to report about");
-    if (e.temporary) unlink(e.temporary);
+    if (e.temporary) unfinished_drop(e.temporary);
     free(e.temporary);
     free(kept);
     schedule_close(&e.clock);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // renameat2
 #include "export.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -70,10 +71,14 @@ static bool make_work(export_sink *s)
         n--;
     s->work = memory_format("%.*s.XXXXXX", (int)n, s->o.path);
     if (s->directory) {
-        if (mkdtemp(s->work)) return chmod(s->work, 0777 & ~mask) == 0 || true;
+        if (mkdtemp(s->work)) {
+            unfinished_begin(s->work);
+            return chmod(s->work, 0777 & ~mask) == 0 || true;
+        }
     } else {
         int fd = mkstemp(s->work);
         if (fd >= 0) {
+            unfinished_begin(s->work);
             bool set = fchmod(fd, 0666 & ~mask) == 0;
             close(fd);
             return set || true; // the file is then only less readable
@@ -187,16 +192,6 @@ void export_fail(export_sink *sink, const char *format, ...)
 
 // ---- the end ----
 
-static void remove_directory(const char *path)
-{
-    DIR *listing = opendir(path);
-    for (struct dirent *e; listing && (e = readdir(listing));) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) unlinkat(dirfd(listing), e->d_name, 0);
-    }
-    if (listing) closedir(listing);
-    rmdir(path);
-}
-
 static int sync_path(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -227,10 +222,10 @@ static int place_directory(export_sink *s)
     if (rename(s->work, s->o.path) == 0) return 0;
     if (errno != ENOTEMPTY && errno != EEXIST) return errno;
     if (renameat2(AT_FDCWD, s->work, AT_FDCWD, s->o.path, RENAME_EXCHANGE)) {
-        remove_directory(s->o.path); // holds tables only, see may_replace()
+        unfinished_drop(s->o.path); // holds tables only, see may_replace()
         return rename(s->work, s->o.path) ? errno : 0;
     }
-    remove_directory(s->work); // it is the old one now
+    unfinished_drop(s->work); // it is the old one now
     return 0;
 }
 
@@ -241,14 +236,6 @@ static int place(export_sink *s)
     return error ? error : rename(s->work, s->o.path) ? errno : 0;
 }
 
-static void drop(const export_sink *s)
-{
-    if (s->directory)
-        remove_directory(s->work);
-    else
-        unlink(s->work);
-}
-
 int export_close(export_sink *sink, bool keep)
 {
     int code = EXIT_DONE, error;
@@ -257,14 +244,15 @@ int export_close(export_sink *sink, bool keep)
     if (sink->state) sink->o.driver->close(sink->state, keep && !sink->failure);
     if (sink->failure) code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), sink->failure);
     if (!keep || sink->failure) {
-        if (sink->work) drop(sink);
+        if (sink->work) unfinished_drop(sink->work);
     } else if (sink->work && (error = place(sink))) {
         code = fail(EXIT_FILE, "%s: %s", safe(sink->o.path), strerror(error));
-        drop(sink);
+        unfinished_drop(sink->work);
     }
     for (int i = 0; i < EXPORT_TABLES; i++)
         free_copy(&sink->tables[i]);
     free(sink->failure);
+    unfinished_end(sink->work);
     free(sink->work);
     free(sink);
     return code;

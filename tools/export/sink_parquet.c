@@ -5,6 +5,7 @@
 #include "export.h"
 #include "sink_text.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 #include "analysis/base/parquet.h"
 
 #include <errno.h>
@@ -40,7 +41,10 @@ static void parquet_table(void *state, export_id id, const export_table *table)
     p->names[id] = memory_format("%s%s", name, strcmp(name, p->path) == 0 ? ".rows" : "");
     free(name);
     p->files[id] = fopen(p->names[id], "wxe");
-    if (!p->files[id]) export_fail(p->sink, "%s: %s", safe(p->names[id]), strerror(errno));
+    if (!p->files[id])
+        export_fail(p->sink, "%s: %s", safe(p->names[id]), strerror(errno));
+    else if (export_options_of(p->sink)->only)
+        unfinished_begin(p->names[id]); // beside the output, not in its directory
 }
 
 static void parquet_row(void *state, export_id id, const export_table *table, const export_cell *cells)
@@ -79,6 +83,7 @@ static void parquet_sink_close(void *state, bool finish)
         if (p->files[i] && fclose(p->files[i]) && finish) export_fail(p->sink, "%s", strerror(errno));
         if (p->files[i] && finish && !export_failed(p->sink)) convert(p, i);
         if (p->names[i] && p->files[i]) unlink(p->names[i]);
+        unfinished_end(p->names[i]);
         free(p->names[i]);
     }
     parquet_close(p->duck);

@@ -2,6 +2,7 @@
 #include "mpi_run.h"
 #include "cli/output.h"
 #include "analysis/base/memory.h"
+#include "analysis/base/unfinished.h"
 #include "analysis/regions/regions.h"
 
 #include <dirent.h>
@@ -88,6 +89,7 @@ static int make_temporary(mpi_run *m)
         fail(EXIT_FILE, "%s: %s", safe(path), strerror(errno));
     else
         m->directory = realpath(path, NULL);
+    if (m->directory) unfinished_begin(m->directory);
     free(path);
     return m->directory ? EXIT_DONE : EXIT_FILE;
 }
@@ -142,6 +144,7 @@ static void remove_file(const char *path)
 
 void mpi_run_close(mpi_run *m)
 {
+    unfinished_end(m->directory);
     if (m->temporary && m->directory) each_file(m, remove_file);
     if ((m->temporary || m->made) && m->directory) rmdir(m->directory); // unless something is in it
     free(m->directory);

@@ -191,6 +191,16 @@ static netprof_err open_pipe(recorder *r)
     return NETPROF_ERR_IO;
 }
 
+static recorder *recorder_latest; // the one that is open
+
+// Only a live file may end early: the others appear whole or not at all.
+static void recorder_at_exhaustion(void)
+{
+    recorder *r = recorder_latest;
+    if (r) netprof_writer_close(r->writer, r->live, NULL);
+    recorder_latest = NULL;
+}
+
 recorder *recorder_open(const char *path, bool live)
 {
     struct stat there;
@@ -210,6 +220,8 @@ recorder *recorder_open(const char *path, bool live)
         return give_up(r);
     }
     if (r->live && stat(r->path, &r->opened)) r->live = false; // it cannot be looked at again
+    recorder_latest = r;
+    memory_at_exhaustion(recorder_at_exhaustion);
     return r;
 }
 
@@ -296,6 +308,7 @@ int recorder_close(recorder *r, bool keep)
     if (r->writer) {
         bool ours = is_there(r);
         netprof_error error = {.code = NETPROF_OK};
+        recorder_latest = NULL;
         if (netprof_writer_close(r->writer, keep, &error) && keep && !r->error.code) r->error = error;
         if (r->live && !keep && ours) unlink(r->path);
         if (r->error.code && keep) code = fail_error(r->path, &r->error);
@@ -315,6 +328,12 @@ int recorder_close(recorder *r, bool keep)
     free(r->path);
     free(r);
     return code;
+}
+
+void recorder_rescue(recorder *r)
+{
+    if (r) netprof_writer_close(r->writer, 1, NULL);
+    recorder_latest = NULL;
 }
 
 // ---- schedule ----
