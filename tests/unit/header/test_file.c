@@ -1405,6 +1405,72 @@ static void seal_chain(unsigned char *data, const struct chunks *chunks)
     }
 }
 
+// The file with three bytes more in each chunk but those of snapshots.
+static void append_longer_chunks(struct sink *to, const struct sink *file)
+{
+    struct chunks chunks = chunks_of(file);
+    sink_write(to, file->data, 16);
+    for (size_t i = 0; i < chunks.count; i++) {
+        const unsigned char *chunk = file->data + chunks.at[i];
+        size_t size = chunks.at[i + 1] - chunks.at[i] - 12;
+        char tag[5] = "";
+        unsigned char *payload = malloc(size + 3);
+        memcpy(tag, chunk, 4);
+        memcpy(payload, chunk + 12, size);
+        memcpy(payload + size, "new", 3);
+        append_chunk(to, tag, payload, strcmp(tag, "STEP") == 0 ? size : size + 3);
+        free(payload);
+    }
+    chunks = chunks_of(to);
+    seal_chain(to->data, &chunks);
+}
+
+// Section 3 of netprof.h promises this to later writers of the same format version.
+static void bytes_at_the_end_of_chunks_are_skipped(void **state)
+{
+    (void)state;
+    struct things things = small_things();
+    struct sink file = {0}, longer = {0};
+    write_things(&things, &file);
+    append_longer_chunks(&longer, &file);
+    struct things got = read_data(longer.data, longer.size, NULL);
+    assert_int_equal(longer.size, file.size + 3 * (3 + 1 + 1 + 1)); // 3 x SCHM (the delta joins two), FACT, DIFF, END
+    assert_int_equal(got.damages, 0);
+    assert_int_equal(got.complete, 1);
+    assert_int_equal(check_only_originals(&got, &things), 0);
+    things_free(&got);
+    things_free(&things);
+    sink_free(&file);
+    sink_free(&longer);
+}
+
+static void bytes_at_the_end_of_regions_are_skipped(void **state)
+{
+    (void)state;
+    struct sink file = {0}, longer = {0};
+    netprof_regions r = NETPROF_ZERO;
+    netprof_writer *writer;
+    netprof_reader *reader;
+    netprof_item item;
+    r.mode = NETPROF_MODE_TIME;
+    r.elapsed_ns = 12345;
+    assert_int_equal(netprof_writer_open_fn(&writer, sink_write, &file, NULL), NETPROF_OK);
+    assert_int_equal(netprof_write_regions(writer, &r, NULL), NETPROF_OK);
+    assert_int_equal(netprof_writer_close(writer, 1, NULL), NETPROF_OK);
+    append_longer_chunks(&longer, &file);
+    assert_int_equal(longer.size, file.size + 3 * 2); // REGN, END
+    assert_int_equal(netprof_reader_open_memory(&reader, longer.data, longer.size, NULL, NULL), NETPROF_OK);
+    assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_OK);
+    assert_int_equal(item.type, NETPROF_ITEM_REGIONS);
+    assert_int_equal(item.regions->elapsed_ns, 12345);
+    assert_int_equal(netprof_reader_next(reader, &item, NULL), NETPROF_OK);
+    assert_int_equal(item.type, NETPROF_ITEM_END);
+    assert_int_equal(item.complete, 1);
+    netprof_reader_close(reader);
+    sink_free(&file);
+    sink_free(&longer);
+}
+
 struct bit_row {
     unsigned char bytes[64];
     size_t bits;
@@ -2206,6 +2272,8 @@ int main(int count, char **arguments_given)
         cmocka_unit_test(a_second_file_with_a_damaged_header),
         cmocka_unit_test(stretches_lost),
         cmocka_unit_test(unknown_chunks_are_skipped),
+        cmocka_unit_test(bytes_at_the_end_of_chunks_are_skipped),
+        cmocka_unit_test(bytes_at_the_end_of_regions_are_skipped),
         cmocka_unit_test(headers),
         cmocka_unit_test(a_file_by_hand),
         cmocka_unit_test(steps_by_hand),
