@@ -180,16 +180,17 @@
      files of a program, and a library that passes these structs, with the same MAJOR.MINOR. Names that begin with
      netprof__ or NETPROF__ are private and may change at any time.
 
-     .netprof files. Every version reads every file that an earlier version wrote. A file's header has one format
-     version (now 2), a whole number: the *major format* of NETPROF_ERR_VERSION. It rises only when older readers would
-     misread the new files; these then refuse the file as a whole instead of guessing (or pass over it, as damage, where
-     files were put together). Within a format version a writer may add chunks with new tags, facts with new keys, and
-     bytes at the end of FACT, SCHM, DIFF, REGN and END chunks: readers skip chunks and trailing bytes that they do not
-     know, and pass unknown facts on as they are. New kinds, statuses or flags of deltas need a new format version.
+     .netprof files. Every version reads every file that an earlier version wrote. A file's header has a format version
+     (now 2), a whole number without minor versions. It rises only when older readers would misread the new files; these
+     then refuse the file as a whole (NETPROF_ERR_VERSION) instead of guessing, or pass over it, as damage, where files
+     were put together. Within a format version a writer may add chunks with new tags, facts with new keys, and bytes at
+     the end of FACT, SCHM, DIFF, REGN and END chunks: readers skip chunks and trailing bytes that they do not know, and
+     pass unknown facts on as they are. New kinds of counters, statuses or flags of deltas need a new format version.
 
      JSON documents, of netprof_write_json() and of the commands. Each document has "format" and a "version" number.
      Within a version keys are only added; an existing key keeps its meaning, type and unit. Any other change raises the
-     number. Ignore keys that you do not know.
+     number. Ignore keys that you do not know. Lines of .ndjson files have no version of their own: they follow the
+     document that is written with them.
 
      Exit codes of the commands: 0 done, 1 done but worth failing for, 2 wrong usage, 3 a file could not be read or
      written (or memory ran out), 4 nothing to read on this node. They are fixed, also while MAJOR is 0: a code never
@@ -3307,6 +3308,8 @@ static const char *const netprof__procdev_same[][2] = {
     {"tx_drop", "tx_dropped"}, {"tx_fifo", "tx_fifo_errors"}, {"tx_colls", "collisions"},
 };
 
+#define NETPROF__ARPHRD_LOOPBACK 772 /* linux/if_arp.h */
+
 /* The result of discovery for one link. */
 typedef struct netprof__link {
     uint32_t ifindex, master, lower, mtu, type, carrier_up, carrier_down, netnsid;
@@ -3392,8 +3395,7 @@ static const char *netprof__classify(const netprof__link *links, size_t count, c
 {
     const netprof__link *master = netprof__link_by_index(links, count, link->master);
     *flags = NETPROF_DEVICE_VIRTUAL;
-    if (link->type == 772) /* ARPHRD_LOOPBACK */
-        return "loopback";
+    if (link->type == NETPROF__ARPHRD_LOOPBACK) return "loopback";
     if (!netprof__is_port(link)) return *link->kind ? link->kind : "virtual";
     if (link->is_function || (master && netprof__is_port(master))) return "vf";
     if (netprof__is_representor(link->port)) return "representor";
@@ -3411,8 +3413,8 @@ static uint32_t netprof__known_speed(uint64_t speed)
 
 /* >>8.2.2 facts of a link */
 
-/* struct ethtool_link_settings. The first reply holds the negated number of words of its masks; the second one has the
-   settings. */
+/* struct ethtool_link_settings: the speed is word 1, the duplex byte 8, the number of words of its masks byte 15. The
+   first reply holds that number, negated; the second one has the settings. */
 static int netprof__link_settings(int fd, const char *name, uint32_t *speed, unsigned *duplex)
 {
     uint32_t words[12 + 3 * 128];
@@ -3709,7 +3711,8 @@ static void netprof__procdev_found(void *user, const char *name, const uint64_t 
     link = netprof__netdev_add_link(nd);
     if (!link) return;
     netprof__copy_text(link->name, sizeof link->name, name);
-    link->type = strcmp(name, "lo") == 0 ? 772 : UINT32_MAX; /* nothing is known about the others */
+    link->type =
+        strcmp(name, "lo") == 0 ? NETPROF__ARPHRD_LOOPBACK : UINT32_MAX; /* nothing is known about the others */
 }
 
 /* Learns the columns, and adds the links that only this file knows. Returns 0 or an errno. */
@@ -4045,7 +4048,8 @@ static void netprof__parse_linkinfo(const netprof__attr *info, netprof__link *li
             netprof__attr_text(&attr, link->kind, sizeof link->kind);
 }
 
-/* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes. Returns 0 or EBADMSG. */
+/* RTM_NEWLINK: struct ifinfomsg (16 bytes: type at 2, ifindex at 4) and attributes (linux/if_link.h). Returns 0 or
+   EBADMSG. */
 static int netprof__parse_link(const unsigned char *body, size_t size, netprof__link *link, const unsigned char **stats,
                                size_t *count)
 {
@@ -4059,23 +4063,23 @@ static int netprof__parse_link(const unsigned char *body, size_t size, netprof__
     link->type = netprof__u16_at(body + 2);
     link->ifindex = netprof__u32_at(body + 4);
     while (netprof__next_attr(body, size, &at, &a)) {
-        switch (a.type) { /* IFLA_... of linux/if_link.h */
-        case 1: netprof__parse_mac(&a, link->mac, sizeof link->mac); break;
-        case 3: netprof__attr_text(&a, link->name, sizeof link->name); break;
-        case 4: link->mtu = netprof__attr_u32(&a), link->has_mtu = 1; break;
-        case 5: link->lower = netprof__attr_u32(&a); break;
-        case 6: netprof__attr_text(&a, link->qdisc, sizeof link->qdisc); break;
-        case 10: link->master = netprof__attr_u32(&a); break;
-        case 16: link->operstate = (uint8_t)netprof__attr_u32(&a); break;
-        case 18: netprof__parse_linkinfo(&a, link); break;
-        case 23: *stats = a.data, *count = a.size / 8; break; /* IFLA_STATS64 */
-        case 33: link->carrier = netprof__attr_u32(&a) != 0, link->has_carrier = 1; break;
-        case 37: link->netnsid = netprof__attr_u32(&a), link->has_netnsid = 1; break;
-        case 38: netprof__attr_text(&a, link->port, sizeof link->port); break;
-        case 47: link->carrier_up = netprof__attr_u32(&a), link->has_up = 1; break;
-        case 48: link->carrier_down = netprof__attr_u32(&a), link->has_down = 1; break;
-        case 56: netprof__attr_text(&a, link->bus_device, sizeof link->bus_device); break;
-        case 57: netprof__attr_text(&a, link->bus, sizeof link->bus); break;
+        switch (a.type) {
+        case 1: netprof__parse_mac(&a, link->mac, sizeof link->mac); break;                /* IFLA_ADDRESS */
+        case 3: netprof__attr_text(&a, link->name, sizeof link->name); break;              /* IFLA_IFNAME */
+        case 4: link->mtu = netprof__attr_u32(&a), link->has_mtu = 1; break;               /* IFLA_MTU */
+        case 5: link->lower = netprof__attr_u32(&a); break;                                /* IFLA_LINK */
+        case 6: netprof__attr_text(&a, link->qdisc, sizeof link->qdisc); break;            /* IFLA_QDISC */
+        case 10: link->master = netprof__attr_u32(&a); break;                              /* IFLA_MASTER */
+        case 16: link->operstate = (uint8_t)netprof__attr_u32(&a); break;                  /* IFLA_OPERSTATE */
+        case 18: netprof__parse_linkinfo(&a, link); break;                                 /* IFLA_LINKINFO */
+        case 23: *stats = a.data, *count = a.size / 8; break;                              /* IFLA_STATS64 */
+        case 33: link->carrier = netprof__attr_u32(&a) != 0, link->has_carrier = 1; break; /* IFLA_CARRIER */
+        case 37: link->netnsid = netprof__attr_u32(&a), link->has_netnsid = 1; break;      /* IFLA_LINK_NETNSID */
+        case 38: netprof__attr_text(&a, link->port, sizeof link->port); break;             /* IFLA_PHYS_PORT_NAME */
+        case 47: link->carrier_up = netprof__attr_u32(&a), link->has_up = 1; break;        /* IFLA_CARRIER_UP_COUNT */
+        case 48: link->carrier_down = netprof__attr_u32(&a), link->has_down = 1; break;    /* IFLA_CARRIER_DOWN_COUNT */
+        case 56: netprof__attr_text(&a, link->bus_device, sizeof link->bus_device); break; /* IFLA_PARENT_DEV_NAME */
+        case 57: netprof__attr_text(&a, link->bus, sizeof link->bus); break; /* IFLA_PARENT_DEV_BUS_NAME */
         default: break;
         }
     }
@@ -4172,7 +4176,7 @@ static void netprof__netdev_bus(netprof__netdev *nd, netprof__link *link, char *
 {
     char dir[128];
     device[0] = 0;
-    if ((*link->kind && strcmp(link->kind, "ipoib") != 0) || link->type == 772) return;
+    if ((*link->kind && strcmp(link->kind, "ipoib") != 0) || link->type == NETPROF__ARPHRD_LOOPBACK) return;
     snprintf(dir, sizeof dir, "/sys/class/net/%.64s", link->name);
     if (netprof__same_namespace(dir, link->ifindex))
         snprintf(device, size, "%.120s/device", dir);
@@ -5229,7 +5233,7 @@ static netprof_err netprof__ethtool_device_of(netprof__ethtool_source *et, netpr
     netprof__copy_text(d->name, sizeof d->name, name);
     d->ifindex = netprof__ifindex_of(et->fd, name);
     failed = netprof__ethtool_count(et->fd, name, &d->count);
-    if (!failed && d->count > 1000000) d->count = 0;
+    if (!failed && d->count > 1000000) d->count = 0; /* implausible */
     if (!failed && d->count) failed = netprof__ethtool_strings(a, et->fd, name, &d->count, &words);
     if (failed && failed != ENOMEM) d->count = 0;
     if (failed != ENOMEM && d->count && !netprof__ethtool_room(a, d)) failed = ENOMEM;
@@ -10470,7 +10474,8 @@ static const char *netprof__keep_schema(netprof_reader *r, netprof__cursor *c)
         netprof_schema_release(schema);
         return "a schema of another file, whose beginning is lost";
     }
-    if (number > r->schema_count + 4096 || (number < r->schema_count && r->schemas[number].schema) ||
+    if (number > r->schema_count + 4096 || /* so many lost schemas are implausible */
+        (number < r->schema_count && r->schemas[number].schema) ||
         !netprof__reader_may_hold(r, NETPROF__COUNTER_COST *
                                          (uint64_t)(schema->counter_count + schema->device_count + 10)) ||
         !netprof__reader_room(r, &r->schemas, &r->schema_capacity, number + 1, sizeof *r->schemas)) {
