@@ -1054,6 +1054,12 @@ extern "C" {
 #error "define all three of NETPROF_MALLOC, NETPROF_REALLOC and NETPROF_FREE, or none"
 #endif
 
+/* FNV-1a, 64 and 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define NETPROF__FNV_BASIS   14695981039346656037u
+#define NETPROF__FNV_PRIME   1099511628211u
+#define NETPROF__FNV32_BASIS 2166136261u
+#define NETPROF__FNV32_PRIME 16777619u
+
 static void *netprof__default_resize(void *user, void *pointer, size_t size)
 {
     (void)user;
@@ -1445,9 +1451,9 @@ static int netprof__in_table(const char *name, const char *const *table, size_t 
 /* Adds the FNV-1a hash of a name and its inode. */
 static int netprof__mix_entry(void *user, const char *name, uint64_t inode)
 {
-    uint64_t *sum = (uint64_t *)user, h = 14695981039346656037u ^ inode;
+    uint64_t *sum = (uint64_t *)user, h = NETPROF__FNV_BASIS ^ inode;
     for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
+        h = (h ^ (unsigned char)*name) * NETPROF__FNV_PRIME;
     *sum += h; /* a sum: the order of the entries does not matter */
     return 0;
 }
@@ -1719,11 +1725,11 @@ static void netprof__list_free(netprof_list *list)
 /* The slot of a text, by its FNV-1a hash, or the free slot where it belongs. The size is a power of two. */
 static netprof__interned *netprof__intern_slot(netprof__interned *table, size_t size, const char *text)
 {
-    uint64_t h = 14695981039346656037u;
+    uint64_t h = NETPROF__FNV_BASIS;
     const char *p;
     size_t i;
     for (p = text; *p; p++)
-        h = (h ^ (unsigned char)*p) * 1099511628211u;
+        h = (h ^ (unsigned char)*p) * NETPROF__FNV_PRIME;
     for (i = (size_t)(h ^ h >> 32) & (size - 1); table[i].text; i = (i + 1) & (size - 1))
         if (strcmp(table[i].text, text) == 0) break;
     return &table[i];
@@ -2446,6 +2452,7 @@ typedef struct netprof__nl {
 #define NETPROF__NL_TRIES       4
 #define NETPROF__NL_INTERRUPTED 1 /* complete, but links came or went during it */
 
+#define NETPROF__NLA_F_NESTED    0x8000u
 #define NETPROF__NLM_F_MULTI     0x2
 #define NETPROF__NLM_F_DUMP_INTR 0x10
 #define NETPROF__RTM_NEWLINK     16
@@ -4574,6 +4581,9 @@ enum {
     NETPROF__HISTOGRAM_TX = 0x101
 };
 
+#define NETPROF__OLDER_GROUPS 0xfu  /* without phydev, which only newer kernels know */
+#define NETPROF__ALL_GROUPS   0x1fu /* one bit per ETHTOOL_STATS_... */
+
 static const char *const netprof__ethtool_groups[] = {"eth-phy", "eth-mac", "eth-ctrl", "rmon",
                                                       "phydev",  "pause",   "fec",      "link"};
 
@@ -4922,13 +4932,13 @@ static size_t netprof__ethtool_request(unsigned char *request, size_t size, unsi
                                        const struct netprof__ethtool_ask *ask, uint32_t ifindex, uint32_t groups)
 {
     size_t at = netprof__genl_request(request, size, family, ask->command), nest;
-    uint32_t bits = groups > 0xf ? 5 : 4;
-    nest = netprof__put_attr(request, &at, 0x8000u | ask->header, NULL, 0);
+    uint32_t bits = groups > NETPROF__OLDER_GROUPS ? 5 : 4;
+    nest = netprof__put_attr(request, &at, NETPROF__NLA_F_NESTED | ask->header, NULL, 0);
     netprof__put_attr(request, &at, 1, &ifindex, 4);
     netprof__put_attr(request, &at, 3, &ask->flags, 4);
     netprof__end_nest(request, at, nest);
     if (ask->command != 32) return at;
-    nest = netprof__put_attr(request, &at, 0x8000u | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS */
+    nest = netprof__put_attr(request, &at, NETPROF__NLA_F_NESTED | 3, NULL, 0); /* ETHTOOL_A_STATS_GROUPS */
     netprof__put_attr(request, &at, 1, NULL, 0);
     netprof__put_attr(request, &at, 2, &bits, 4);
     netprof__put_attr(request, &at, 4, &groups, 4);
@@ -5085,10 +5095,11 @@ static int netprof__ethtool_find_groups(netprof__ethtool_source *et, netprof__et
     for (ask = 0; et->family && ask < NETPROF__ASKS; ask++) {
         size_t before = d->entry_count;
         int failed = netprof__ethtool_ask_once(et, d->ifindex, ask, et->groups, netprof__ethtool_found, &finding);
-        if (failed && failed != ENOMEM && ask == 0 && et->groups > 0xf) {
+        if (failed && failed != ENOMEM && ask == 0 && et->groups > NETPROF__OLDER_GROUPS) {
             d->entry_count = before;
-            failed = netprof__ethtool_ask_once(et, d->ifindex, ask, 0xf, netprof__ethtool_found, &finding);
-            if (!failed) et->groups = 0xf;
+            failed =
+                netprof__ethtool_ask_once(et, d->ifindex, ask, NETPROF__OLDER_GROUPS, netprof__ethtool_found, &finding);
+            if (!failed) et->groups = NETPROF__OLDER_GROUPS;
         }
         if (failed == ENOMEM) return ENOMEM;
         if (failed) d->entry_count = before;
@@ -5344,7 +5355,7 @@ static netprof_err netprof__make_ethtool(netprof *np, netprof_source *source, vo
     et->np = np;
     et->fd = et->events = et->nl.fd = -1;
     et->nl.protocol = 16; /* NETLINK_GENERIC */
-    et->groups = 0x1f;
+    et->groups = NETPROF__ALL_GROUPS;
 #ifndef NETPROF_NO_NETLINK
     if (!*np->root && np->pid <= 0) {
         et->nl.buffer = (unsigned char *)netprof__resize(&np->alloc, NULL, NETPROF__NL_BUFFER);
@@ -6277,12 +6288,12 @@ static uint64_t netprof__mix_text(uint64_t h, const char *text, size_t size)
     uint64_t word;
     for (; size >= 8; text += 8, size -= 8) {
         memcpy(&word, text, 8);
-        h = (h ^ word) * 1099511628211u;
+        h = (h ^ word) * NETPROF__FNV_PRIME;
         h ^= h >> 29;
     }
     for (word = size; size; size--)
         word = word << 8 | (unsigned char)*text++;
-    h = (h ^ word) * 11400714819323198485u;
+    h = (h ^ word) * 11400714819323198485u; /* 2^64 divided by the golden ratio */
     return h ^ h >> 32;
 }
 
@@ -9983,10 +9994,10 @@ typedef struct netprof__region_names {
 static void netprof__region_number(netprof__region_names *n, const netprof_regions *r, size_t i)
 {
     const char *name = r->stats[i].region, *p;
-    uint32_t hash = 2166136261u;
+    uint32_t hash = NETPROF__FNV32_BASIS;
     size_t at;
     for (p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 16777619u;
+        hash = (hash ^ (unsigned char)*p) * NETPROF__FNV32_PRIME;
     for (at = hash & n->mask; n->slots[at]; at = (at + 1) & n->mask)
         if (strcmp(r->stats[n->slots[at] - 1].region, name) == 0) {
             n->numbers[i] = n->numbers[n->slots[at] - 1];
@@ -12128,6 +12139,8 @@ static NETPROF__TLS int netprof__holds_lock, netprof__flushing;
 
 /* >>12.2 clock and nodes */
 
+#define NETPROF__TICK_UNIT 16777216.0 /* 2^24, see ns_per_tick_24 */
+
 NETPROF__HOT uint64_t netprof__ticks(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -12145,7 +12158,8 @@ NETPROF__HOT uint64_t netprof__ticks(void)
 /* A negative difference (the clocks of two processors differ by a few ticks) becomes 0. */
 NETPROF__COLD uint64_t netprof__many_ticks_to_ns(uint64_t ticks)
 {
-    return ticks >> 63 ? 0 : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / 16777216.0);
+    return ticks >> 63 ? 0
+                       : (uint64_t)((double)ticks * (double)netprof__regions_state.ns_per_tick_24 / NETPROF__TICK_UNIT);
 }
 
 NETPROF__HOT uint64_t netprof__ticks_to_ns(uint64_t ticks)
@@ -12848,11 +12862,11 @@ static uint32_t netprof__name_find(const char *name, uint32_t *slot)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
     const size_t count = sizeof g->slots / sizeof *g->slots;
-    uint32_t hash = 2166136261u, id;
+    uint32_t hash = NETPROF__FNV32_BASIS, id;
     const char *p;
     size_t i;
     for (p = name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 16777619u;
+        hash = (hash ^ (unsigned char)*p) * NETPROF__FNV32_PRIME;
     for (i = hash % count; (id = NETPROF__GET(g->slots[i])) != 0; i = (i + 1) % count)
         if (strcmp(g->regions[id]->name, name) == 0) return id;
     *slot = (uint32_t)i;
@@ -12914,11 +12928,13 @@ static netprof *netprof__region_context(void)
     return np;
 }
 
+#define NETPROF__THREADS_KEPT 256 /* blocks of ended threads are kept apart up to this many */
+
 /* Takes over the block of an ended thread, once there are many: thread pools that come and go must not fill memory. */
 static netprof__thread *netprof__thread_adopt(void)
 {
     netprof__thread *t;
-    if (netprof__regions_state.thread_count < 256) return NULL;
+    if (netprof__regions_state.thread_count < NETPROF__THREADS_KEPT) return NULL;
     for (t = netprof__regions_state.threads; t; t = t->next)
         if (!NETPROF__GET(t->in_use)) return t;
     return NULL;
@@ -13053,7 +13069,7 @@ static void netprof__calibrate(struct netprof__regions_state *g)
         continue;
     ns = netprof__clock_and_ticks(&ticks) - g->begin_ns;
     if (ticks > g->begin_ticks)
-        g->ns_per_tick_24 = (uint64_t)((double)ns * 16777216.0 / (double)(ticks - g->begin_ticks) + 0.5);
+        g->ns_per_tick_24 = (uint64_t)((double)ns * NETPROF__TICK_UNIT / (double)(ticks - g->begin_ticks) + 0.5);
 }
 
 typedef struct netprof__scratch {
@@ -13517,7 +13533,7 @@ static double netprof__clock_factor(struct netprof__regions_state *g)
     if (!g->use_tsc) return 1;
     ns = netprof__clock_and_ticks(&ticks) - g->begin_ns;
     if (ns < 10000000 || ticks <= g->begin_ticks) return 1;
-    return (double)ns * 16777216.0 / ((double)(ticks - g->begin_ticks) * (double)g->ns_per_tick_24);
+    return (double)ns * NETPROF__TICK_UNIT / ((double)(ticks - g->begin_ticks) * (double)g->ns_per_tick_24);
 }
 
 /* Fills in a stat from the counts of its node; all times are multiplied by the clock's factor. */
