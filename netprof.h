@@ -244,7 +244,7 @@ typedef enum netprof_err {
     NETPROF_ERR_MISMATCH = -7, /* snapshots of different hosts or boots, or given in the wrong order */
     NETPROF_ERR_LIMIT = -8,    /* more than the limits allow */
     NETPROF_ERR_NOSOURCE = -9, /* nothing to read: no source found a counter */
-    /* a file with missing parts (readers of other formats; .netprof has NETPROF_ITEM_DAMAGE) */
+    /* A file with missing parts (readers of other formats; .netprof has NETPROF_ITEM_DAMAGE). */
     NETPROF_ERR_DAMAGED = -10
 } netprof_err;
 
@@ -391,8 +391,8 @@ typedef struct netprof_delta {
     int64_t wall_begin_ns, wall_end_ns;
     int64_t interval_ns; /* between the starts of the two sweeps (CLOCK_MONOTONIC within one boot) */
     int64_t sweep_ns;    /* duration of the longer of the two sweeps: how blurred the edges are */
-    /* Largest error of an elapsed_ns that was computed from stamps: the sum of the errors of both snapshots. 0: exact.
-       */
+    /* Largest error of an elapsed_ns that was computed from stamps: the sum of the errors of both snapshots. 0:
+       exact. */
     int64_t stamp_error_ns;
     void *memory;
 } netprof_delta;
@@ -494,7 +494,7 @@ typedef struct netprof_reader netprof_reader;
 typedef struct netprof_limits {
     uint64_t max_counters; /* of one schema; default 4 Mi */
     uint64_t max_devices;  /* of one schema; default 64 Ki */
-    /* bytes that one reader keeps, and bytes of a chunk (its buffer comes on top); default 1 GiB */
+    /* Bytes that one reader keeps, and bytes of a chunk (its buffer comes on top); default 1 GiB. */
     uint64_t max_memory;
 } netprof_limits;
 
@@ -767,7 +767,7 @@ typedef struct netprof_stat {
     uint64_t measured;
     uint64_t open;  /* begun but not yet ended; not in the other figures */
     uint64_t spans; /* calls that began as a netprof_span, perhaps in another thread */
-    /* sum over the measured calls, including the inner ones of a recursion: mean = total / measured */
+    /* Sum over the measured calls, including the inner ones of a recursion: mean = total / measured. */
     uint64_t total_ns;
     /* Inclusive: a region directly inside itself is not counted twice; inside another region inside itself it is a
        separate node, and a sum by name takes only the outer one. Exclusive: without the regions inside. */
@@ -938,8 +938,8 @@ NETPROF_API void netprof_regions_free(netprof_regions *regions); /* any; NULL ac
 /* Smallest duration of a bucket, in ns: 0..7 are exact, then 8 buckets per power of two. UINT64_MAX for
    NETPROF_HISTOGRAM_BUCKETS and above. any. */
 NETPROF_API uint64_t netprof_histogram_floor_ns(unsigned bucket);
-/* Writes a copy of the statistics, taken or read; its schema is written first if it has counters. object (the writer).
-   */
+/* Writes a copy of the statistics, taken or read; its schema is written first if it has counters. object (the
+   writer). */
 NETPROF_API netprof_err netprof_write_regions(netprof_writer *writer, const netprof_regions *regions,
                                               netprof_error *error);
 
@@ -1108,8 +1108,8 @@ static char *netprof__strdup(const netprof_alloc *a, const char *text)
     return copy;
 }
 
-/* Makes room for `need` elements; at least doubles the capacity. Returns 0 if out of memory, with the array unchanged.
-   */
+/* Makes room for `need` elements; at least doubles the capacity. Returns 0 if out of memory, with the array
+   unchanged. */
 static int netprof__grow(const netprof_alloc *a, void *array_pointer, size_t *capacity, size_t need, size_t size)
 {
     void *array, *bigger;
@@ -1600,7 +1600,10 @@ static int netprof__matches_pattern(const char *pattern, const char *name)
     return strcmp(pattern, name) == 0;
 }
 
-/* >>7.7 schemas and the list that builds one */
+/* >>7.7 schemas and the list that builds one
+
+   A list collects what the sources find, in this order: a source, its devices, and after each device its facts and
+   counters. netprof__list_finish() turns it into a schema. All texts are kept once, in the schema's arena. */
 
 /* Memory for texts that are freed all at once: a list of blocks. */
 typedef struct netprof__arena {
@@ -2034,7 +2037,10 @@ static int netprof__same_schema(const netprof_schema *a, const netprof_schema *b
     return 1;
 }
 
-/* >>7.8 groups of files: one directory, one counter per file */
+/* >>7.8 groups of files: one directory, one counter per file
+
+   Sources in sysfs have one directory per device and one file per counter. Files are held open within the budget of the
+   context (netprof_config.hold, max_fds); all others are opened for each reading. */
 
 #define NETPROF__CLOSED (-1) /* to be held open, not open yet */
 #define NETPROF__LOOSE  (-2) /* opened for each reading */
@@ -2306,8 +2312,8 @@ static void netprof__files_read(netprof__files *files, size_t device, netprof_sw
         netprof__read_group(&files->groups[i], sweep);
 }
 
-/* Lists all files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds nothing.
-   */
+/* Lists all files of a directory as counters "PREFIXname"; describe() sets the rest. A missing directory adds
+   nothing. */
 static netprof_err netprof__dir_group(netprof__files *files, netprof_list *list, const char *path, const char *prefix,
                                       netprof__parser parse, int (*describe)(netprof_counter *c, const char *name))
 {
@@ -2425,7 +2431,10 @@ static void netprof__link_target(const char *dir, const char *file, char *text, 
     netprof__copy_text(text, size, slash ? slash + 1 : target);
 }
 
-/* >>7.10 netlink */
+/* >>7.10 netlink
+
+   Messages, attributes, requests and events (linux/netlink.h, linux/rtnetlink.h). Numbers are written out, so that old
+   kernel headers suffice. Every function that looks at a reply is a pure function of its bytes. */
 
 /* A netlink socket and its buffer. If it is subscribed to link events, it receives events and answers through the same
    call, in the order in which they happened. */
@@ -2642,7 +2651,7 @@ static int netprof__nl_drain(const netprof__nl *nl)
 static int netprof__nl_broken(netprof__nl *nl, int sys_errno)
 {
     nl->heard = 1;
-    /* the program closed it; the number may be its own now */
+    /* The program closed it; the number may be its own now. */
     if (sys_errno == EBADF || sys_errno == ENOTSOCK) nl->fd = -1;
     if (nl->fd >= 0 && (!nl->hears || !netprof__nl_drain(nl))) netprof__nl_close(nl);
     return -sys_errno;
@@ -3388,8 +3397,8 @@ static int netprof__is_representor(const char *port)
     return strncmp(port, "vf", 2) == 0 || strncmp(port, "sf", 2) == 0;
 }
 
-/* True for a port of its own: on a bus, on top of nothing, not of a kind made by software (IPoIB parents have a kind).
-   */
+/* True for a port of its own: on a bus, on top of nothing, not of a kind made by software (IPoIB parents have a
+   kind). */
 static int netprof__is_port(const netprof__link *link)
 {
     return link->has_bus && (!link->lower || link->lower == link->ifindex) &&
@@ -3857,7 +3866,7 @@ static int netprof__has_pf(const netprof_alloc *a, const char *device)
 
 static void netprof__sysfs_link(netprof__netdev *nd, const char *dir, netprof__link *link)
 {
-    /* the number in each file and where it goes */
+    /* The number in each file and where it goes. */
     const struct {
         const char *file;
         uint32_t *number;
@@ -4032,8 +4041,8 @@ static int netprof__parse_qdisc(const unsigned char *body, size_t size, uint32_t
     return 0;
 }
 
-/* True if IFLA_QDISC names a discipline that counts: these two are placeholders that the kernel leaves out of its dump.
-   */
+/* True if IFLA_QDISC names a discipline that counts: these two are placeholders that the kernel leaves out of its
+   dump. */
 static int netprof__has_queue(const netprof__link *link)
 {
     return *link->qdisc && strcmp(link->qdisc, "noqueue") != 0 && strcmp(link->qdisc, "noop") != 0;
@@ -4706,8 +4715,8 @@ static int netprof__ethtool_count(int fd, const char *name, uint32_t *count)
     return failed;
 }
 
-/* Reads the names, 32 bytes each after three words; *count becomes what the driver really gave. Returns 0 or an errno.
-   */
+/* Reads the names, 32 bytes each after three words; *count becomes what the driver really gave. Returns 0 or an
+   errno. */
 static int netprof__ethtool_strings(const netprof_alloc *a, int fd, const char *name, uint32_t *count, uint32_t **words)
 {
     size_t room = *count + *count / 2 + 64; /* the driver may have more of them by now */
@@ -5562,8 +5571,8 @@ static void netprof__rdma_describe_state(netprof_counter *c, const char *name, i
 
 /* True if data and packets of counters/ have 64 bits: the agent has the extended set (and therefore unicast_*), or a
    value exceeds 32 bits. Otherwise they are taken for 32-bit counters that stick, which can only be wrong in a flag,
-   and only at the one value 4294967295. counters_ext/ proves nothing: it keeps the wide counters in files of their own.
-   */
+   and only at the one value 4294967295. counters_ext/ proves nothing: it keeps the wide counters in files of their
+   own. */
 static int netprof__rdma_is_wide(const netprof__names *names, const char *dir)
 {
     char path[1024], text[64];
@@ -7066,8 +7075,8 @@ static uint64_t netprof__socket_inode(int fd)
     return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode) ? (uint64_t)st.st_ino : 0;
 }
 
-/* Reads one field of a struct tcp_info of which `size` bytes are filled in. Returns 0 if it is missing or has no value.
-   */
+/* Reads one field of a struct tcp_info of which `size` bytes are filled in. Returns 0 if it is missing or has no
+   value. */
 static int netprof__tcp_field(const struct netprof__tcp_row *row, const unsigned char *info, size_t size,
                               uint64_t *value)
 {
@@ -7386,7 +7395,10 @@ NETPROF_API netprof_err netprof_add_counter(netprof *np, const netprof_user_coun
 
 /* ---- >>9 implementation: contexts, snapshots, deltas ---- */
 
-/* >>9.1 opening and discovery */
+/* >>9.1 opening and discovery
+
+   A part is one source in a context. Discovery lets every part list its devices and counters and builds one schema of
+   them, in which each part has a range of devices and a range of counters. */
 
 static const struct {
     const char *name;
@@ -7728,7 +7740,10 @@ NETPROF_API netprof_err netprof_add_source(netprof *np, const netprof_source *so
     return failed;
 }
 
-/* >>9.2 snapshots */
+/* >>9.2 snapshots
+
+   A sweep consists of jobs, one for each device or for a whole source, which the calling thread and the workers
+   share. */
 
 static int netprof__same_alloc(const netprof_alloc *a, const netprof_alloc *b)
 {
@@ -8149,8 +8164,8 @@ static int64_t netprof__device_elapsed(const netprof__pair *pair, uint32_t befor
                           netprof__read_at(pair->a, before, pair->by_wall));
 }
 
-/* Time between the two readings of a counter: by the device's own stamps if both have one, else by the devices' times.
-   */
+/* Time between the two readings of a counter: by the device's own stamps if both have one, else by the devices'
+   times. */
 static int64_t netprof__counter_elapsed(const netprof__pair *pair, size_t i, size_t k, int64_t of_device_ns)
 {
     const netprof_snapshot *a = pair->a, *b = pair->b;
@@ -8265,8 +8280,8 @@ static size_t netprof__twin_counter(const netprof_schema *schema, const netprof_
     return NETPROF_NONE;
 }
 
-/* where[i]: the index in `from` of counter i of `to`, or NETPROF_NONE. recreated[i]: device i of `to` was re-created.
-   */
+/* where[i]: the index in `from` of counter i of `to`, or NETPROF_NONE. recreated[i]: device i of `to` was
+   re-created. */
 static void netprof__match_counters(const netprof_schema *from, const netprof_schema *to, size_t *where,
                                     uint8_t *recreated)
 {
@@ -8456,7 +8471,7 @@ static int64_t netprof__choose_clock(netprof__pair *pair, int same_boot)
     if (!same_boot) return 0;
     if (pair->by_wall) return wall < 0 ? netprof__minus(0, wall) : 0;
     if (elapsed >= 0) return 0;
-    /* the clocks contradict each other: another boot, or a container with a clock of its own */
+    /* The clocks contradict each other: another boot, or a container with a clock of its own. */
     pair->by_wall = wall > 0;
     return same_boot > 0 || wall <= 0 ? netprof__minus(0, elapsed) : 0;
 }
@@ -9001,8 +9016,8 @@ static void netprof__put_list(netprof__buffer *b, const netprof__classes *classe
     }
 }
 
-/* Finds the different lists of counters: lists[k] is the first device with list k, of_device[i] the list of device i.
-   */
+/* Finds the different lists of counters: lists[k] is the first device with list k, of_device[i] the list of device
+   i. */
 static size_t netprof__find_lists(const netprof_schema *s, size_t *lists, size_t *of_device)
 {
     size_t count = 0, i, k;
@@ -9092,7 +9107,11 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
     netprof__release(&b->alloc, lists);
 }
 
-/* >>10.4 what writer and reader expect of the next snapshot */
+/* >>10.4 what writer and reader expect of the next snapshot
+
+   Most counters change by about the same amount from snapshot to snapshot. Writer and reader keep the same prediction
+   of each value, time and stamp, and a file holds only the errors of these predictions. Section 10.1 defines the
+   arithmetic: any change to it needs a new format version. */
 
 #define NETPROF__AS_BEFORE       254 /* status of a run: each as in the previous snapshot */
 #define NETPROF__AS_ASKED        255 /* OK for what the set includes, SKIPPED for the rest */
@@ -9118,7 +9137,7 @@ typedef struct netprof__expected {
 
 /* The part that is needed only for counters that change, or have stamps. */
 typedef struct netprof__habit {
-    /* 4 times the usual error of the counter's own prediction, and of the one led by the counter before */
+    /* 4 times the usual error of the counter's own prediction, and of the one led by the counter before. */
     uint64_t alone, led;
     int64_t stamp; /* usual stamp minus its snapshot's wall_ns */
 } netprof__habit;
@@ -9131,8 +9150,8 @@ typedef struct netprof__window {
     uint8_t read;
 } netprof__window;
 
-/* What the snapshots of a schema so far predict about the next one. A new chain begins every NETPROF__CHAIN snapshots.
-   */
+/* What the snapshots of a schema so far predict about the next one. A new chain begins every NETPROF__CHAIN
+   snapshots. */
 typedef struct netprof__chain {
     void *memory; /* holds all arrays */
     netprof__expected *counters;
@@ -9147,7 +9166,7 @@ typedef struct netprof__chain {
     int begun;         /* position is valid */
     int64_t begin_ns, interval_ns;
     int64_t wall_ns, tail_ns; /* wall_ns - begin_ns; end_ns minus the last device's end */
-    /* shortest time between two snapshots, in this chain and in the one before */
+    /* Shortest time between two snapshots, in this chain and in the one before. */
     int64_t shortest_ns, shortest_then_ns;
     uint64_t written; /* snapshots written by this writer */
 } netprof__chain;
@@ -10254,7 +10273,7 @@ typedef struct netprof__schema_parts {
     netprof_counter *classes; /* `unit` points into `units` */
     char **units;
     size_t class_count;
-    /* of all lists, one after another; their names are at the offsets `name_at` in `names` */
+    /* Of all lists, one after another; their names are at the offsets `name_at` in `names`. */
     netprof_counter *counters;
     size_t *name_at;
     size_t counter_count, counter_capacity, name_at_capacity;
@@ -10333,7 +10352,7 @@ static size_t netprof__take_name(netprof_reader *r, netprof__cursor *c, netprof_
 /* Reads a list of counters: the names, then runs of classes. */
 static void netprof__take_list(netprof_reader *r, netprof__cursor *c, netprof__schema_parts *p, size_t number)
 {
-    /* names in a run take less than a byte each: only the limit bounds n */
+    /* Names in a run take less than a byte each: only the limit bounds n. */
     uint64_t n = netprof__take_varint(c), run = 0;
     size_t first = p->counter_count, i, previous = NETPROF_NONE;
     p->list_first[number] = first;
@@ -10567,8 +10586,8 @@ static void netprof__interpolate_all(netprof_snapshot *s, const uint8_t *marks)
     }
 }
 
-/* Finds the next anchor of a device from i on, or the device's end. *distance: stamps on the way, the anchor included.
-   */
+/* Finds the next anchor of a device from i on, or the device's end. *distance: stamps on the way, the anchor
+   included. */
 static size_t netprof__next_anchor(const netprof_device *d, const uint8_t *marks, size_t i, uint64_t *distance)
 {
     *distance = 0;
@@ -10976,7 +10995,7 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     size_t i;
     for (i = 0; i < 18; i++)
         v[i] = netprof__take_varint(c);
-    /* a parent comes before its children, so that walking up always ends */
+    /* A parent comes before its children, so that walking up always ends. */
     if (c->bad || c->end - c->at < 8 || v[3] >= name_count || v[0] > UINT32_MAX || v[1] >= UINT32_MAX || v[2] > v[1]) {
         c->bad = 1;
         return;
@@ -11011,8 +11030,8 @@ static void netprof__take_stat(netprof__cursor *c, netprof_stat *s, size_t count
     c->bad |= c->zeros != 0;
 }
 
-/* Reads the names into the scratch space from `from` on, and allocates pointers for them. NULL if they do not decode.
-   */
+/* Reads the names into the scratch space from `from` on, and allocates pointers for them. NULL if they do not
+   decode. */
 static const char **netprof__take_region_names(netprof_reader *r, netprof__cursor *c, size_t from, size_t *count,
                                                size_t *end)
 {
@@ -12488,8 +12507,8 @@ NETPROF__COLD netprof__thread *netprof__thread_slow(void)
     return t;
 }
 
-/* Returns this thread's block, or NULL: out of memory, another copy has the regions, or a signal handler inside a call.
-   */
+/* Returns this thread's block, or NULL: out of memory, another copy has the regions, or a signal handler inside a
+   call. */
 NETPROF__HOT netprof__thread *netprof__thread_enter(void)
 {
     netprof__thread *t = netprof__this_thread;
@@ -12764,7 +12783,10 @@ NETPROF_API void netprof_bytes(uint64_t bytes)
     netprof__thread_leave(t);
 }
 
-/* >>12.5 locks and names */
+/* >>12.5 locks and names
+
+   Everything but the hot path takes one lock. A signal handler cannot wait for a lock that its own thread holds, so
+   taking it fails there. */
 
 /* Returns 0 if this thread already holds a lock: then it is in a signal handler that interrupted the holder. */
 static int netprof__lock(int *lock)
@@ -13002,8 +13024,8 @@ static netprof__thread *netprof__thread_make(void)
     return t;
 }
 
-/* At the first call after a fork: the part of the setup that a child does not need if it only starts another program.
-   */
+/* At the first call after a fork: the part of the setup that a child does not need if it only starts another
+   program. */
 static void netprof__process_begin(netprof__thread *t)
 {
     struct netprof__regions_state *g = &netprof__regions_state;
@@ -13279,8 +13301,8 @@ static int netprof__background_start(netprof *np)
 }
 #endif
 
-/* Starts the thread if it is wanted and not running: at first use, also in a forked process. Call with the lock held.
-   */
+/* Starts the thread if it is wanted and not running: at first use, also in a forked process. Call with the lock
+   held. */
 static void netprof__background_check(struct netprof__regions_state *g)
 {
 #ifndef NETPROF_NO_THREADS
