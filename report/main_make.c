@@ -51,8 +51,8 @@ static int make_pair_pages(arguments *a, const difference *d, const report_order
     netprof_error error;
     document *doc = NULL;
     int code = inputs_rules(&all, order->rules);
-    if (!code && findings_make(&f, d, &all, &error)) code = fail_error(NULL, &error);
     if (!code) {
+        findings_make(&f, d, &all);
         const pages_pair_input in = {.set = &a->set,
                                      .d = d,
                                      .f = &f,

@@ -88,7 +88,8 @@ static int group_setup(void **state)
     else if (!make_space(SENDER) || !make_space(RECEIVER) || !make_space(ROUTER))
         why_not = "needs network namespaces";
     if (why_not) print_message("skipped: %s\n", why_not);
-    return rules_builtin(&built_in, NULL);
+    rules_builtin(&built_in);
+    return 0;
 }
 
 static int group_teardown(void **state)
@@ -411,7 +412,7 @@ static void expect_queue_drops(const netprof_snapshot s[2])
     size_t found = 0;
     snprintf(link, sizeof link, "r%d", RECEIVER);
     assert_int_equal(difference_of_snapshots(&d, &s[0], &s[1], false, NULL), NETPROF_OK);
-    assert_int_equal(findings_make(&f, &d, &built_in, NULL), NETPROF_OK);
+    findings_make(&f, &d, &built_in);
     for (size_t i = 0; i < f.count; i++) {
         if (strcmp(f.items[i].rule->name, "qdisc-drop") != 0) continue;
         found++;
@@ -433,12 +434,12 @@ static void expect_lost_between(const netprof_snapshot sender[2], const netprof_
     const finding *x = NULL;
     assert_int_equal(difference_of_snapshots(&d[0], &sender[0], &sender[1], false, NULL), NETPROF_OK);
     assert_int_equal(difference_of_snapshots(&d[1], &receiver[0], &receiver[1], false, NULL), NETPROF_OK);
-    assert_int_equal(ends_find(&e, &d[0], &d[1], NULL), NETPROF_OK);
+    ends_find(&e, &d[0], &d[1]);
     assert_int_equal(e.count, 1);
     assert_int_equal(e.links[0].sent[0] - e.links[0].received[0], lost);
     assert_int_equal(e.links[0].sent[1], e.links[0].received[1]);
     findings_far far = {.d = &d[0], .devices = e.of[1]};
-    assert_int_equal(findings_make_pair(&f, &d[1], &far, &built_in, NULL), NETPROF_OK);
+    findings_make_pair(&f, &d[1], &far, &built_in);
     for (size_t i = 0; i < f.count; i++)
         if (strcmp(f.items[i].rule->name, "x-pair") == 0) x = &f.items[i];
     assert_true((x != NULL) == (lost > 0));

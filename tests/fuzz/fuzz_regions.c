@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *all[3] = {paths[0], paths[1], paths[2]};
     size_t first = size > 2 ? (size_t)(data[size - 1] | data[size - 2] << 8) % (size + 1) : size;
     start();
-    if (!set.count) expect(rules_builtin(&set, NULL) == NETPROF_OK);
+    if (!set.count) rules_builtin(&set);
     if (first > size / 2) first = size; // mostly one file, or the second would be nonsense
     unsigned char *copy = malloc(size + 1);
     expect(copy != NULL);

@@ -41,7 +41,7 @@ static void try_table(const difference *d, const char *text, size_t size)
     rules set = {0};
     findings f = {0};
     rules_read_text(&set, "fuzz.csv", text, size, NULL);
-    if (findings_make(&f, d, &set, NULL)) abort();
+    findings_make(&f, d, &set);
     json_object_put(findings_json(&f));
     findings_free(&f);
     rules_free(&set);
@@ -54,7 +54,7 @@ static void try_formula(const difference *d, const char *text)
     expression_error error;
     evaluation e;
     if (!expression_parse(&x, text, NULL, &error)) return;
-    if (!evaluation_begin(&e, d)) abort();
+    evaluation_begin(&e, d);
     evaluation_of(&e, &plain, 0);
     evaluate(&e, &x);
     evaluation_end(&e);

@@ -13,7 +13,8 @@ static int load(void **state)
 {
     (void)state;
     if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1); // thousands of files
-    return rules_builtin(&built_in, NULL);
+    rules_builtin(&built_in);
+    return 0;
 }
 
 static int unload(void **state)

@@ -161,7 +161,7 @@ int inputs_compare(difference *d, const dataset *set, bool force)
 int inputs_rules(rules *set, const char *path)
 {
     netprof_error error;
-    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    rules_builtin(set);
     size_t known = set->problem_count;
     netprof_err result = path ? rules_read(set, path, &error) : NETPROF_OK;
     for (size_t i = known; i < set->problem_count; i++)

@@ -176,10 +176,9 @@ static int judge(const difference *d)
 {
     rules set = {0};
     findings f = {0};
-    netprof_error error;
     int code = inputs_rules(&set, rules_path);
-    if (!code && findings_make(&f, d, &set, &error)) code = fail_error(NULL, &error);
     if (!code) {
+        findings_make(&f, d, &set);
         if (as_json)
             json_print(stdout, memory_check(findings_json(&f)));
         else
@@ -216,15 +215,15 @@ static const char *link_device(const node *n, const ends_link *link)
     return n->run->d.delta->schema->devices[link->device[n->order]].name;
 }
 
-static netprof_err find_pair(const run_list *list, netprof_error *error)
+static void find_pair(const run_list *list)
 {
-    return ends_find(&between, &list->items[0]->d, &list->items[1]->d, error);
+    ends_find(&between, &list->items[0]->d, &list->items[1]->d);
 }
 
-static netprof_err make_findings(node *n, const run_list *list, const rules *set, netprof_error *error)
+static void make_findings(node *n, const run_list *list, const rules *set)
 {
     findings_far far = {.d = pair ? &list->items[!n->order]->d : NULL, .devices = between.of[n->order & 1]};
-    return findings_make_pair(&n->f, &n->run->d, pair ? &far : NULL, set, error);
+    findings_make_pair(&n->f, &n->run->d, pair ? &far : NULL, set);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -397,15 +396,14 @@ static void print_nodes_json(const node *nodes, size_t count)
 static int judge_nodes(const run_list *list)
 {
     rules set = {0};
-    netprof_error error;
     size_t judged = 0;
     node *nodes = memory_calloc(list->count + 1, sizeof *nodes);
     int code = inputs_rules(&set, rules_path);
-    if (!code && pair && find_pair(list, &error)) code = fail_error(NULL, &error);
+    if (!code && pair) find_pair(list);
     for (size_t i = 0; i < list->count && !code; i++) {
         nodes[i].run = list->items[i];
         nodes[i].order = i;
-        if (make_findings(&nodes[i], list, &set, &error)) code = fail_error(NULL, &error);
+        make_findings(&nodes[i], list, &set);
         judged += nodes[i].f.judged;
     }
     if (!code) {

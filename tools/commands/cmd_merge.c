@@ -54,7 +54,7 @@ static int add_paths(listing *files, const char *const *arguments, size_t count)
         if (listing_is_directory(arguments[i]))
             code = inputs_list(files, arguments[i]);
         else
-            memory_check(listing_add(files, arguments[i]) ? files : NULL);
+            listing_add(files, arguments[i]);
     }
     return code;
 }

@@ -174,7 +174,7 @@ static void show_progress(void *user, size_t done, size_t all)
 static int read_rules(rules *set)
 {
     netprof_error error;
-    if (rules_builtin(set, &error)) return fail_error(NULL, &error);
+    rules_builtin(set);
     size_t known = set->problem_count;
     netprof_err result = rules_path ? rules_read(set, rules_path, &error) : NETPROF_OK;
     for (size_t i = known; i < set->problem_count; i++)

@@ -388,11 +388,11 @@ netprof_err view_make(view **out, const history *h, const rules *set, netprof_er
     view *v = memory_calloc(1, sizeof *v);
     netprof_err err = compare(&v->last, before, last, error);
     if (!err) err = compare(&v->window, first, last, error);
-    if (!err) err = findings_make(&v->findings, &v->window, set, error);
     if (err) {
         view_free(v);
         return err;
     }
+    findings_make(&v->findings, &v->window, set);
     const char *host = netprof_fact_of(last->schema->facts, last->schema->fact_count, "host");
     v->host = memory_strdup(host ? safe(host) : "?");
     v->wall_ns = last->wall_ns;

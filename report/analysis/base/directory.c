@@ -1,30 +1,25 @@
 #include "directory.h"
 
-#include "list.h"
-#include "text.h"
+#include "memory.h"
+#include "stb_ds.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-// Keeps the path; frees it when there is no memory.
-static bool take(listing *l, char *path)
+static void listing_take(listing *l, char *path)
 {
-    bool good = path && list_grow(&l->paths, l->count, &l->room, sizeof *l->paths);
-    if (good)
-        l->paths[l->count++] = path;
-    else
-        free(path);
-    return good;
+    arrput(l->paths, path);
+    l->count = arrlenu(l->paths);
 }
 
-bool listing_add(listing *l, const char *path)
+void listing_add(listing *l, const char *path)
 {
-    return take(l, strdup(path));
+    listing_take(l, memory_strdup(path));
 }
 
-static bool ends_in(const char *name, const char *const *endings)
+static bool listing_ends_in(const char *name, const char *const *endings)
 {
     size_t n = strlen(name);
     for (; *endings; endings++) {
@@ -34,7 +29,7 @@ static bool ends_in(const char *name, const char *const *endings)
     return false;
 }
 
-static int by_text(const void *a, const void *b)
+static int listing_by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -43,26 +38,26 @@ netprof_err listing_add_directory(listing *l, const char *directory, const char 
 {
     DIR *d = opendir(directory);
     size_t first = l->count, n = strlen(directory);
-    bool good = true;
     if (!d) return NETPROF_ERR_IO;
-    for (struct dirent *x; good && (x = readdir(d));)
-        if (x->d_name[0] != '.' && ends_in(x->d_name, endings))
-            good = take(l, text_make("%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", x->d_name));
+    for (struct dirent *x; (x = readdir(d));)
+        if (x->d_name[0] != '.' && listing_ends_in(x->d_name, endings))
+            listing_take(l, memory_format("%s%s%s", directory, n && directory[n - 1] == '/' ? "" : "/", x->d_name));
     closedir(d);
-    if (l->count > first) qsort(l->paths + first, l->count - first, sizeof *l->paths, by_text);
-    return good ? NETPROF_OK : NETPROF_ERR_NOMEM;
+    if (l->count > first) qsort(l->paths + first, l->count - first, sizeof *l->paths, listing_by_text);
+    return NETPROF_OK;
 }
 
 void listing_sort(listing *l)
 {
     size_t kept = 0;
-    if (l->count) qsort(l->paths, l->count, sizeof *l->paths, by_text);
+    if (l->count) qsort(l->paths, l->count, sizeof *l->paths, listing_by_text);
     for (size_t i = 0; i < l->count; i++) {
         if (kept && strcmp(l->paths[kept - 1], l->paths[i]) == 0)
             free(l->paths[i]);
         else
             l->paths[kept++] = l->paths[i];
     }
+    arrsetlen(l->paths, kept);
     l->count = kept;
 }
 
@@ -70,7 +65,7 @@ void listing_free(listing *l)
 {
     for (size_t i = 0; i < l->count; i++)
         free(l->paths[i]);
-    free(l->paths);
+    arrfree(l->paths);
     *l = (listing){0};
 }
 

@@ -8,17 +8,15 @@
 
 // Start from {0}; listing_free() at the end.
 typedef struct listing {
-    char **paths;
+    char **paths; // an array of stb_ds
     size_t count;
-    size_t room; // private
 } listing;
 
-// One more path, copied. False without memory.
-bool listing_add(listing *l, const char *path);
-// Behind what there is, in byte order: the files of a directory whose names end in one of the endings (up to NULL), but
-// for hidden ones. _IO: errno tells; _NOMEM.
+void listing_add(listing *l, const char *path); // copies it
+// Adds, in byte order, the files of a directory whose names end in one of the endings (a list up to NULL), except hidden
+// ones. _IO: see errno.
 netprof_err listing_add_directory(listing *l, const char *directory, const char *const *endings);
-// All in byte order, each once.
+// Sorts all paths in byte order and removes duplicates.
 void listing_sort(listing *l);
 void listing_free(listing *l);
 

@@ -1,12 +1,14 @@
-#define _GNU_SOURCE // asprintf, open_memstream
+#define _POSIX_C_SOURCE 200809L // open_memstream
 #include "parquet.h"
+
+#include "memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The few functions of DuckDB's C interface that are needed; a result is 48 bytes there, and grows never.
+// The few functions of DuckDB's C interface that are needed; a result has 48 bytes there and never grows.
 typedef struct duck_result {
     void *words[16];
 } duck_result;
@@ -22,7 +24,7 @@ struct parquet_writer {
     void (*close)(void **database);
 };
 
-static int find_functions(parquet_writer *p)
+static int parquet_find_functions(parquet_writer *p)
 {
     const struct {
         const char *name;
@@ -46,22 +48,19 @@ static int find_functions(parquet_writer *p)
 parquet_writer *parquet_open(char *text, size_t size)
 {
     const char *path = getenv("NETPROF_DUCKDB");
-    parquet_writer *p = calloc(1, sizeof *p);
-    snprintf(text, size, "out of memory");
-    if (!p) return NULL;
+    parquet_writer *p = memory_calloc(1, sizeof *p);
     p->library = dlopen(path && *path ? path : "libduckdb.so", RTLD_NOW | RTLD_LOCAL);
     if (!p->library) {
         snprintf(text, size,
-                 "DuckDB's library is needed for Parquet and cannot be loaded (%s); install libduckdb.so, or "
-                 "name it "
+                 "DuckDB's library is needed for Parquet and cannot be loaded (%s); install libduckdb.so, or name it "
                  "in NETPROF_DUCKDB",
                  dlerror());
-    } else if (find_functions(p)) {
+    } else if (parquet_find_functions(p)) {
         snprintf(text, size, "the library %s is not DuckDB's", path && *path ? path : "libduckdb.so");
     } else if (p->open(NULL, &p->database) || p->connect(p->database, &p->connection)) {
         snprintf(text, size, "DuckDB does not start");
     } else {
-        // A node of many cores need not hold a part of the rows for each.
+        // Each thread holds a part of the rows in memory: not one per core of a large node.
         duck_result result = {{NULL}};
         p->query(p->connection, "SET threads = 4", &result);
         p->destroy_result(&result);
@@ -71,11 +70,10 @@ parquet_writer *parquet_open(char *text, size_t size)
     return NULL;
 }
 
-// With every ' doubled, as SQL wants it in a text.
-static char *quoted(const char *text)
+// Doubles every ', as SQL wants it in a text.
+static char *parquet_quoted(const char *text)
 {
-    char *copy = malloc(2 * strlen(text) + 1), *to = copy;
-    if (!copy) return NULL;
+    char *copy = memory_alloc(2 * strlen(text) + 1), *to = copy;
     for (; *text; text++) {
         if (*text == '\'') *to++ = '\'';
         *to++ = *text;
@@ -84,45 +82,36 @@ static char *quoted(const char *text)
     return copy;
 }
 
-// The columns as a struct of SQL, {'name': 'TYPE', ...}; NULL without memory.
-static char *column_list(const parquet_column *columns, size_t count)
+// The columns as a struct of SQL, {'name': 'TYPE', ...}.
+static char *parquet_column_list(const parquet_column *columns, size_t count)
 {
     char *text = NULL;
     size_t size;
-    FILE *to = open_memstream(&text, &size);
-    bool good = to != NULL;
-    for (size_t i = 0; good && i < count; i++) {
-        char *name = quoted(columns[i].name);
-        good = name != NULL;
-        if (good) fprintf(to, "%s'%s': '%s'", i ? ", " : "", name, columns[i].type);
+    FILE *to = memory_check(open_memstream(&text, &size));
+    for (size_t i = 0; i < count; i++) {
+        char *name = parquet_quoted(columns[i].name);
+        fprintf(to, "%s'%s': '%s'", i ? ", " : "", name, columns[i].type);
         free(name);
     }
-    if (to && fclose(to)) good = false;
-    if (good) return text;
-    free(text);
-    return NULL;
+    if (fclose(to)) memory_exhausted();
+    return text;
 }
 
 int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
                     size_t count, char *text, size_t size)
 {
     duck_result result = {{NULL}};
-    char *from = quoted(csv), *to = quoted(file), *list = column_list(columns, count), *query = NULL;
-    int failed = -1;
-    snprintf(text, size, "out of memory");
-    if (from && to && list &&
-        asprintf(&query,
-                 "COPY (SELECT * FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
-                 "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, "
-                 "max_line_size = 67108864, "
-                 "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
-                 from, head ? "true" : "false", list, to) >= 0) {
-        failed = p->query(p->connection, query, &result);
-        const char *why = failed ? p->result_error(&result) : "";
-        snprintf(text, size, "%s", why ? why : "DuckDB failed");
-        p->destroy_result(&result);
-        free(query);
-    }
+    char *from = parquet_quoted(csv), *to = parquet_quoted(file), *list = parquet_column_list(columns, count);
+    char *query = memory_format(
+        "COPY (SELECT * FROM read_csv('%s', header = %s, delim = ',', quote = '\"', escape = '\"', "
+        "auto_detect = false, parallel = false, nullstr = '', allow_quoted_nulls = false, max_line_size = 67108864, "
+        "columns = {%s})) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
+        from, head ? "true" : "false", list, to);
+    int failed = p->query(p->connection, query, &result);
+    const char *why = failed ? p->result_error(&result) : "";
+    snprintf(text, size, "%s", why ? why : "DuckDB failed");
+    p->destroy_result(&result);
+    free(query);
     free(from);
     free(to);
     free(list);
@@ -134,6 +123,6 @@ void parquet_close(parquet_writer *p)
     if (!p) return;
     if (p->connection) p->disconnect(&p->connection);
     if (p->database) p->close(&p->database);
-    // The library stays loaded: it has threads of its own that may still end.
+    // The library stays loaded: threads of its own may still be running.
     free(p);
 }

@@ -1,4 +1,4 @@
-// CSV files as Parquet, by DuckDB's library where it is installed: it is loaded when it is asked for.
+// Converts CSV files to Parquet with DuckDB's library, which is loaded on demand where it is installed.
 // Thread rule: one thread at a time.
 #ifndef NETPROF_PARQUET_H
 #define NETPROF_PARQUET_H
@@ -13,11 +13,10 @@ typedef struct parquet_column {
     const char *type; // of SQL: "UBIGINT"
 } parquet_column;
 
-// NULL after writing why into `text`. The library is $NETPROF_DUCKDB, else libduckdb.so where libraries are looked for.
+// NULL after writing the reason into `text`. The library is $NETPROF_DUCKDB, else libduckdb.so on the library path.
 parquet_writer *parquet_open(char *text, size_t size);
-// 0, or -1 after writing why into `text`. The CSV file (RFC 4180) begins with a line of names, when head; names and
-// types are those of the columns, of which there are as many. An empty cell is NULL and a quoted empty one an empty
-// text.
+// 0, or -1 after writing the reason into `text`. csv: path of an RFC 4180 file with these columns in this order; head:
+// its first line holds names. An empty cell becomes NULL, a quoted empty one an empty text.
 int parquet_convert(parquet_writer *p, const char *csv, bool head, const char *file, const parquet_column *columns,
                     size_t count, char *text, size_t size);
 void parquet_close(parquet_writer *p);

@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "memory.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,28 +9,24 @@
 #include <string.h>
 #include <strings.h>
 
-bool text_append(char **text, const char *format, va_list arguments)
+void text_append_list(char **text, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
+    if (length < 0) memory_exhausted();
     size_t before = *text ? strlen(*text) : 0;
-    char *longer = length >= 0 ? realloc(*text, before + (size_t)length + 1) : NULL;
-    if (!longer) return false;
-    *text = longer;
-    vsnprintf(longer + before, (size_t)length + 1, format, arguments);
-    return true;
+    *text = memory_realloc(*text, before + (size_t)length + 1);
+    vsnprintf(*text + before, (size_t)length + 1, format, arguments);
 }
 
-char *text_make(const char *format, ...)
+void text_append(char **text, const char *format, ...)
 {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    text_append(&text, format, arguments);
+    text_append_list(text, format, arguments);
     va_end(arguments);
-    return text;
 }
 
 // [m-n]: a decimal number of the text within the range; the whole run of digits, as long as it is. Returns the

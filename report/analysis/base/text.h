@@ -2,14 +2,16 @@
 #ifndef NETPROF_TEXT_H
 #define NETPROF_TEXT_H
 
+#include "memory.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 
-// Puts more behind *text (NULL: an empty one), which is allocated anew. False without memory: *text is as it was.
-bool text_append(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+// Appends to *text, which is NULL (empty) or from malloc(); it moves.
+void text_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_append_list(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
-// A text of its own; free it. NULL without memory.
-char *text_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define text_make memory_format // until all users say so themselves
 
 // Does the pattern match the whole text? '*' any characters, '?' one, [m-n] a decimal number in this range.
 bool text_like(const char *pattern, const char *text);

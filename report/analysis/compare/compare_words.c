@@ -1,7 +1,9 @@
 // What the comparison says in words. Every sentence follows a rule: it repeats what was measured on both sides, and
 // names a cause only where a rule of the findings does.
-#define _POSIX_C_SOURCE 200809L // strdup
-#include "compare_private.h"
+#include "comparer.h"
+
+#include "analysis/base/stb_ds.h"
+#include "analysis/base/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,42 +14,42 @@
 
 enum { NAMED = 3 }; // devices that are called by their names
 
-static void append_cells(comparer *m, char **text, const comparison_line *line)
+static void words_append_cells(const comparison *c, char **text, const comparison_line *line)
 {
     bool first = true;
     for (size_t i = 0; i < line->device_count; i++) {
         if (!(line->cells[i].score > 0)) continue;
-        comparer_append(m, text, "%s%s", first ? "" : ", ", m->c->devices[line->first_device + i].name);
+        text_append(text, "%s%s", first ? "" : ", ", c->devices[line->first_device + i].name);
         first = false;
     }
 }
 
-void comparer_pattern_text(comparer *m, comparison_line *line)
+void comparer_pattern_text(const comparison *c, comparison_line *line)
 {
-    const char *worst = m->c->devices[line->first_device + line->worst].name;
+    const char *worst = c->devices[line->first_device + line->worst].name;
     size_t known = 0, changed = 0;
     for (size_t i = 0; i < line->device_count; i++) {
         known += line->cells[i].state != COMPARISON_UNKNOWN;
         changed += line->cells[i].score > 0;
     }
     switch (line->pattern) {
-    case COMPARISON_NOWHERE: comparer_append(m, &line->pattern_text, "within chance"); break;
-    case COMPARISON_ALONE: comparer_append(m, &line->pattern_text, "%s", worst); break;
-    case COMPARISON_ALL_ALIKE: comparer_append(m, &line->pattern_text, "all %zu alike", known); break;
-    case COMPARISON_ALL: comparer_append(m, &line->pattern_text, "all %zu, most %s", known, worst); break;
-    case COMPARISON_ONLY_ONE: comparer_append(m, &line->pattern_text, "only %s", worst); break;
+    case COMPARISON_NOWHERE: text_append(&line->pattern_text, "within chance"); break;
+    case COMPARISON_ALONE: text_append(&line->pattern_text, "%s", worst); break;
+    case COMPARISON_ALL_ALIKE: text_append(&line->pattern_text, "all %zu alike", known); break;
+    case COMPARISON_ALL: text_append(&line->pattern_text, "all %zu, most %s", known, worst); break;
+    case COMPARISON_ONLY_ONE: text_append(&line->pattern_text, "only %s", worst); break;
     case COMPARISON_SOME:
         if (changed <= NAMED)
-            append_cells(m, &line->pattern_text, line);
+            words_append_cells(c, &line->pattern_text, line);
         else
-            comparer_append(m, &line->pattern_text, "%zu of %zu, most %s", changed, known, worst);
+            text_append(&line->pattern_text, "%zu of %zu, most %s", changed, known, worst);
         break;
     }
 }
 
 // ---- facts ----
 
-// What may explain a difference; names, addresses and serial numbers do not.
+// What may explain a difference; words_names, addresses and serial numbers do not.
 static const char *const telling_device[] = {"driver",
                                              "driver_rev",
                                              "version",
@@ -82,13 +84,12 @@ static const char *const telling_device[] = {"driver",
 static const char *const telling_node[] = {"kernel", "machine", "netprof", NULL};
 
 // The fact on a side: NULL when no run has it, "" (an impossible value) when its runs differ.
-static const char *fact_of_side(const comparer *m, size_t device, const char *key, comparison_side side)
+static const char *words_fact_of_side(const comparison *c, size_t device, const char *key, comparison_side side)
 {
-    const comparison *c = m->c;
     const char *found = NULL;
     for (size_t r = 0; r < c->run_count; r++) {
         const netprof_schema *schema = c->runs[r]->d.delta->schema;
-        size_t place = device == DIFFERENCE_NONE ? 0 : comparer_place(m, device, r);
+        size_t place = device == DIFFERENCE_NONE ? 0 : c->devices[device].places[r];
         if (c->runs[r]->side != side || place == DIFFERENCE_NONE) continue;
         const char *value = device == DIFFERENCE_NONE
                                 ? netprof_fact_of(schema->facts, schema->fact_count, key)
@@ -99,137 +100,122 @@ static const char *fact_of_side(const comparer *m, size_t device, const char *ke
     return found;
 }
 
-static void compare_fact(comparer *m, size_t device, const char *key)
+static void words_compare_fact(comparison *c, size_t device, const char *key)
 {
-    comparison *c = m->c;
     comparison_fact fact = {.device = device, .key = key};
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        fact.side[side] = fact_of_side(m, device, key, (comparison_side)side);
+        fact.side[side] = words_fact_of_side(c, device, key, (comparison_side)side);
     const char *h = fact.side[COMPARISON_HEALTHY], *f = fact.side[COMPARISON_FAULTY];
     if (!h || !f || !*h || !*f || strcmp(h, f) == 0) return;
-    comparison_fact *list = comparer_grow(m, c->facts, c->fact_count, sizeof *list);
-    if (!list) return;
-    c->facts = list;
-    list[c->fact_count++] = fact;
+    arrput(c->facts, fact);
+    c->fact_count = arrlenu(c->facts);
 }
 
 void comparer_facts(comparer *m)
 {
-    const comparison *c = m->c;
+    comparison *c = m->c;
     for (const char *const *key = telling_node; *key; key++)
-        compare_fact(m, DIFFERENCE_NONE, *key);
+        words_compare_fact(c, DIFFERENCE_NONE, *key);
     for (size_t i = 0; i < c->device_count; i++)
         for (const char *const *key = telling_device; c->devices[i].runs[0] && c->devices[i].runs[1] && *key; key++)
-            compare_fact(m, i, *key);
+            words_compare_fact(c, i, *key);
 }
 
 // ---- notes ----
 
-static void add_note(comparer *m, char *text)
+static void words_add_note(comparison *c, char *text)
 {
-    comparison *c = m->c;
     if (!text) return;
-    char **list = comparer_grow(m, c->notes, c->note_count, sizeof *list);
-    if (!list) {
-        free(text);
-        return;
-    }
-    c->notes = list;
-    list[c->note_count++] = text;
+    arrput(c->notes, text);
+    c->note_count = arrlenu(c->notes);
 }
 
 // The hosts of a side, each once.
-static size_t append_hosts(comparer *m, char **text, comparison_side side)
+static size_t words_append_hosts(const comparison *c, char **text, comparison_side side)
 {
-    const comparison *c = m->c;
     size_t count = 0;
     for (size_t r = 0; r < c->run_count; r++) {
         bool again = false;
         for (size_t k = 0; k < r; k++)
             again |= c->runs[k]->side == side && strcmp(c->runs[k]->host, c->runs[r]->host) == 0;
         if (c->runs[r]->side != side || again || !*c->runs[r]->host) continue;
-        if (count < NAMED) comparer_append(m, text, "%s%s", count ? ", " : "", c->runs[r]->host);
+        if (count < NAMED) text_append(text, "%s%s", count ? ", " : "", c->runs[r]->host);
         count++;
     }
-    if (count > NAMED) comparer_append(m, text, " and %zu more", count - NAMED);
+    if (count > NAMED) text_append(text, " and %zu more", count - NAMED);
     return count;
 }
 
-static void note_hosts(comparer *m)
+static void words_note_hosts(comparison *c)
 {
     char *healthy = NULL, *faulty = NULL, *text = NULL;
-    size_t h = append_hosts(m, &healthy, COMPARISON_HEALTHY), f = append_hosts(m, &faulty, COMPARISON_FAULTY);
+    size_t h = words_append_hosts(c, &healthy, COMPARISON_HEALTHY),
+           f = words_append_hosts(c, &faulty, COMPARISON_FAULTY);
     if (h && f && (h > 1 || f > 1 || strcmp(healthy, faulty) != 0))
-        comparer_append(m, &text, "different hosts: healthy %s, faulty %s; devices are matched by name", healthy,
-                        faulty);
-    add_note(m, text);
+        text_append(&text, "different hosts: healthy %s, faulty %s; devices are matched by name", healthy, faulty);
+    words_add_note(c, text);
     free(healthy);
     free(faulty);
 }
 
 // Devices that only one side has.
-static void note_devices(comparer *m, comparison_side side)
+static void words_note_devices(comparison *c, comparison_side side)
 {
-    const comparison *c = m->c;
     char *names = NULL, *text = NULL;
     size_t count = 0;
     for (size_t i = 0; i < c->device_count; i++) {
         const comparison_device *d = &c->devices[i];
         if (!d->runs[side] || d->runs[!side]) continue;
-        if (count < NAMED) comparer_append(m, &names, "%s%s (%s)", count ? ", " : "", d->name, d->source);
+        if (count < NAMED) text_append(&names, "%s%s (%s)", count ? ", " : "", d->name, d->source);
         count++;
     }
-    if (count > NAMED) comparer_append(m, &names, " and %zu more", count - NAMED);
+    if (count > NAMED) text_append(&names, " and %zu more", count - NAMED);
     if (count)
-        comparer_append(m, &text, "device%s only on the %s side, not compared: %s", count == 1 ? "" : "s",
-                        comparison_side_name(side), names ? names : "");
+        text_append(&text, "device%s only on the %s side, not compared: %s", count == 1 ? "" : "s",
+                    comparison_side_name(side), names ? names : "");
     free(names);
-    add_note(m, text);
+    words_add_note(c, text);
 }
 
-static void note_counters(comparer *m)
+static void words_note_counters(comparison *c)
 {
-    const comparison *c = m->c;
     char *text = NULL;
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         if (!c->counts.only[side]) continue;
-        comparer_append(m, &text, "%s%zu counter%s only on the %s side", text ? ", " : "", c->counts.only[side],
-                        c->counts.only[side] == 1 ? "" : "s", comparison_side_name((comparison_side)side));
+        text_append(&text, "%s%zu counter%s only on the %s side", text ? ", " : "", c->counts.only[side],
+                    c->counts.only[side] == 1 ? "" : "s", comparison_side_name((comparison_side)side));
     }
-    if (text) comparer_append(m, &text, ": not compared");
-    add_note(m, text);
+    if (text) text_append(&text, ": not compared");
+    words_add_note(c, text);
 }
 
 // Counters that exist on both sides and have no value on one: reset, not readable, not asked for.
-static void note_unknown(comparer *m)
+static void words_note_unknown(comparison *c)
 {
-    const comparison *c = m->c;
     char *text = NULL;
     size_t gone = c->counts.only[0] + c->counts.only[1];
     if (c->counts.states[COMPARISON_UNKNOWN] <= gone) return;
     size_t count = c->counts.states[COMPARISON_UNKNOWN] - gone;
-    comparer_append(m, &text, "%zu counter%s could not be compared: reset, not read, or not readable", count,
-                    count == 1 ? "" : "s");
-    add_note(m, text);
+    text_append(&text, "%zu counter%s could not be compared: reset, not read, or not readable", count,
+                count == 1 ? "" : "s");
+    words_add_note(c, text);
 }
 
-static void note_resets(comparer *m)
+static void words_note_resets(comparison *c)
 {
-    const comparison *c = m->c;
     for (size_t r = 0; r < c->run_count; r++) {
         const difference_counts *total = &c->runs[r]->d.total;
         char *text = NULL;
         size_t resets = total->flagged[NETPROF_FLAG_RESET];
         if (!resets) continue;
-        comparer_append(m, &text, "%zu of %zu counters started again from zero in the %s run %s", resets,
-                        total->counters, comparison_side_name(c->runs[r]->side), c->runs[r]->label);
-        add_note(m, text);
+        text_append(&text, "%zu of %zu counters started again from zero in the %s run %s", resets, total->counters,
+                    comparison_side_name(c->runs[r]->side), c->runs[r]->label);
+        words_add_note(c, text);
     }
 }
 
-static void note_facts(comparer *m)
+static void words_note_facts(comparison *c)
 {
-    const comparison *c = m->c;
     for (size_t i = 0; i < c->fact_count; i++) {
         const comparison_fact *fact = &c->facts[i];
         size_t count = 0;
@@ -242,15 +228,15 @@ static void note_facts(comparer *m)
             count += same;
         }
         if (before) continue;
-        comparer_append(m, &text, "%s: %s is %.60s on the healthy side, %.60s on the faulty one",
-                        fact->device == DIFFERENCE_NONE ? "the node" : c->devices[fact->device].name, fact->key,
-                        fact->side[0], fact->side[1]);
-        if (count > 1) comparer_append(m, &text, " (and on %zu more device%s)", count - 1, count == 2 ? "" : "s");
-        add_note(m, text);
+        text_append(&text, "%s: %s is %.60s on the healthy side, %.60s on the faulty one",
+                    fact->device == DIFFERENCE_NONE ? "the node" : c->devices[fact->device].name, fact->key,
+                    fact->side[0], fact->side[1]);
+        if (count > 1) text_append(&text, " (and on %zu more device%s)", count - 1, count == 2 ? "" : "s");
+        words_add_note(c, text);
     }
 }
 
-static double side_seconds(const comparison *c, comparison_side side, double *low, double *high)
+static double words_side_seconds(const comparison *c, comparison_side side, double *low, double *high)
 {
     *low = INFINITY;
     *high = 0;
@@ -263,72 +249,64 @@ static double side_seconds(const comparison *c, comparison_side side, double *lo
     return *high;
 }
 
-static void note_lengths(comparer *m)
+static void words_note_lengths(comparison *c)
 {
-    const comparison *c = m->c;
     double low[COMPARISON_SIDES], high[COMPARISON_SIDES];
     char *text = NULL;
-    bool known = side_seconds(c, COMPARISON_HEALTHY, &low[0], &high[0]) > 0;
-    known = side_seconds(c, COMPARISON_FAULTY, &low[1], &high[1]) > 0 && known;
+    bool known = words_side_seconds(c, COMPARISON_HEALTHY, &low[0], &high[0]) > 0;
+    known = words_side_seconds(c, COMPARISON_FAULTY, &low[1], &high[1]) > 0 && known;
     double longest = fmax(high[0], high[1]), shortest = fmin(low[0], low[1]);
     if (!known)
-        comparer_append(m, &text, "the length of a run is not known: no ratio per second");
+        text_append(&text, "the length of a run is not known: no ratio per second");
     else if (longest > 2 * shortest)
-        comparer_append(m, &text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain",
-                        shortest, longest);
-    add_note(m, text);
+        text_append(&text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain",
+                    shortest, longest);
+    words_add_note(c, text);
 }
 
-static void note_damage(comparer *m)
+static void words_note_damage(comparison *c)
 {
-    const comparison *c = m->c;
     for (size_t r = 0; r < c->run_count; r++) {
         char *text = NULL;
         if (!c->runs[r]->damaged) continue;
-        comparer_append(m, &text, "parts of the %s run %s are missing", comparison_side_name(c->runs[r]->side),
-                        c->runs[r]->label);
-        add_note(m, text);
+        text_append(&text, "parts of the %s run %s are missing", comparison_side_name(c->runs[r]->side),
+                    c->runs[r]->label);
+        words_add_note(c, text);
     }
 }
 
 void comparer_notes(comparer *m)
 {
-    note_hosts(m);
+    comparison *c = m->c;
+    words_note_hosts(c);
     for (int side = 0; side < COMPARISON_SIDES; side++)
-        note_devices(m, (comparison_side)side);
-    note_counters(m);
-    note_resets(m);
-    note_unknown(m);
-    note_facts(m);
-    note_lengths(m);
-    note_damage(m);
+        words_note_devices(c, (comparison_side)side);
+    words_note_counters(c);
+    words_note_resets(c);
+    words_note_unknown(c);
+    words_note_facts(c);
+    words_note_lengths(c);
+    words_note_damage(c);
 }
 
 // ---- the verdict ----
 
-static void add_sentence(comparer *m, severity s, char *text)
+static void words_add_sentence(comparison *c, severity s, char *text)
 {
-    comparison *c = m->c;
     if (!text) return;
-    comparison_sentence *list = comparer_grow(m, c->sentences, c->sentence_count, sizeof *list);
-    if (!list) {
-        free(text);
-        return;
-    }
-    c->sentences = list;
-    list[c->sentence_count++] = (comparison_sentence){s, text};
+    arrput(c->sentences, ((comparison_sentence){s, text}));
+    c->sentence_count = arrlenu(c->sentences);
 }
 
-static const char *runs_word(const comparison *c, comparison_side side)
+static const char *words_runs(const comparison *c, comparison_side side)
 {
     if (c->side_count[side] == 1) return side == COMPARISON_HEALTHY ? "healthy run" : "faulty run";
     return side == COMPARISON_HEALTHY ? "healthy runs" : "faulty runs";
 }
 
 // "cxi2", "cxi2 and cxi5", "cxi2 and 3 others": the devices whose mark is as bad as the worst one's on that side.
-static void append_devices(comparer *m, char **text, const comparison_check *check, comparison_side side)
+static void words_append_devices(const comparison *c, char **text, const comparison_check *check, comparison_side side)
 {
-    const comparison *c = m->c;
     const comparison_verdict *worst = &check->cells[check->worst];
     const finding *x = worst->finding[side];
     size_t count = 0, last = 0;
@@ -339,63 +317,62 @@ static void append_devices(comparer *m, char **text, const comparison_check *che
         count++;
         last = i;
     }
-    comparer_append(m, text, "%s",
-                    x                ? finding_device(&c->runs[worst->run[side]]->f, x)
-                    : check->of_node ? check->rule->source
-                                     : c->devices[check->first_device + check->worst].name);
+    text_append(text, "%s",
+                x                ? finding_device(&c->runs[worst->run[side]]->f, x)
+                : check->of_node ? check->rule->source
+                                 : c->devices[check->first_device + check->worst].name);
     if (check->of_node || !count) return;
     if (count == 1)
-        comparer_append(m, text, " and %s", c->devices[check->first_device + last].name);
+        text_append(text, " and %s", c->devices[check->first_device + last].name);
     else
-        comparer_append(m, text, " and %zu others", count);
+        text_append(text, " and %zu others", count);
 }
 
 // The other side's values on the same devices: "healthy run 0.1 %".
-static void append_other(comparer *m, char **text, const comparison_check *check, comparison_side other)
+static void words_append_other(const comparison *c, char **text, const comparison_check *check, comparison_side other)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     char number[64];
     const char *shown = v->judged[other] == COMPARISON_JUDGED
                             ? finding_number_text(check->rule, v->value[other], number, sizeof number)
                             : "";
-    comparer_append(m, text, "; %s", runs_word(m->c, other));
+    text_append(text, "; %s", words_runs(c, other));
     if (v->judged[other] == COMPARISON_NOT_KNOWN)
-        comparer_append(m, text, ": could not be judged");
+        text_append(text, ": could not be judged");
     else if (v->judged[other] == COMPARISON_NOT_THERE)
-        comparer_append(m, text, ": nothing to judge");
+        text_append(text, ": nothing to judge");
     else if (*shown)
-        comparer_append(m, text, "%s %s", m->c->side_count[other] > 1 ? " at most" : "", shown);
+        text_append(text, "%s %s", c->side_count[other] > 1 ? " at most" : "", shown);
     else
-        comparer_append(m, text, ": %s", v->severity[other] ? severity_name(v->severity[other]) : "not so");
+        text_append(text, ": %s", v->severity[other] ? severity_name(v->severity[other]) : "not so");
 }
 
 // Without the words about peers, which follow a claim.
-static void append_claim(comparer *m, char **text, const finding *x)
+static void words_append_claim(char **text, const finding *x)
 {
     const char *peers = x->claim ? strstr(x->claim, "; its peer") : NULL;
-    comparer_append(m, text, "%.*s", (int)(peers ? peers - x->claim : (ptrdiff_t)strlen(x->claim ? x->claim : "")),
-                    x->claim ? x->claim : "");
+    text_append(text, "%.*s", (int)(peers ? peers - x->claim : (ptrdiff_t)strlen(x->claim ? x->claim : "")),
+                x->claim ? x->claim : "");
 }
 
-static char *check_sentence(comparer *m, const comparison_check *check, comparison_side side)
+static char *words_check(const comparison *c, const comparison_check *check, comparison_side side)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     const finding *x = v->finding[side];
     char *text = NULL;
-    append_devices(m, &text, check, side);
-    comparer_append(m, &text, ": ");
+    words_append_devices(c, &text, check, side);
+    text_append(&text, ": ");
     if (x)
-        append_claim(m, &text, x);
+        words_append_claim(&text, x);
     else
-        comparer_append(m, &text, "%s", check->rule->name);
-    append_other(m, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
-    if (side == COMPARISON_FAULTY && x && x->explained_by)
-        comparer_append(m, &text, " (explained by %s)", x->explained_by);
+        text_append(&text, "%s", check->rule->name);
+    words_append_other(c, &text, check, side == COMPARISON_FAULTY ? COMPARISON_HEALTHY : COMPARISON_FAULTY);
+    if (side == COMPARISON_FAULTY && x && x->explained_by) text_append(&text, " (explained by %s)", x->explained_by);
     return text;
 }
 
 // Does the faulty side look worse?
-static bool is_worse(const comparison_check *check)
+static bool words_is_worse(const comparison_check *check)
 {
     const comparison_verdict *v = &check->cells[check->worst];
     return check->flipped && v->judged[COMPARISON_FAULTY] == COMPARISON_JUDGED &&
@@ -404,18 +381,17 @@ static bool is_worse(const comparison_check *check)
             v->severity[COMPARISON_FAULTY] > v->severity[COMPARISON_HEALTHY]);
 }
 
-static void say_flips(comparer *m)
+static void words_say_flips(comparison *c)
 {
-    const comparison *c = m->c;
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
-        if (is_worse(check))
-            add_sentence(m, check->cells[check->worst].severity[COMPARISON_FAULTY],
-                         check_sentence(m, check, COMPARISON_FAULTY));
+        if (words_is_worse(check))
+            words_add_sentence(c, check->cells[check->worst].severity[COMPARISON_FAULTY],
+                               words_check(c, check, COMPARISON_FAULTY));
     }
 }
 
-static bool names(const char *text, const char *name)
+static bool words_names(const char *text, const char *name)
 {
     size_t n = strlen(name);
     for (const char *at = text; (at = strstr(at, name)); at += n) {
@@ -426,22 +402,22 @@ static bool names(const char *text, const char *name)
 }
 
 // Is the line, or one of those folded into it, evidence of a finding that is said already?
-static bool is_said(const comparison *c, const comparison_line *line)
+static bool words_is_said(const comparison *c, const comparison_line *line)
 {
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
         const finding *x = check->cells[check->worst].finding[COMPARISON_FAULTY];
-        if (!is_worse(check) || !x) continue;
+        if (!words_is_worse(check) || !x) continue;
         for (size_t k = 0; k < x->evidence_count; k++) {
             if (strcmp(x->evidence[k].name, line->name) == 0) return true;
             for (size_t e = 0; e < line->equal_count; e++)
-                if (names(x->evidence[k].name, line->equal[e])) return true;
+                if (words_names(x->evidence[k].name, line->equal[e])) return true;
         }
     }
     return false;
 }
 
-static const char *per_second(char *text, size_t size, const comparison_line *line, double rate)
+static const char *words_per_second(char *text, size_t size, const comparison_line *line, double rate)
 {
     char number[40];
     bool bytes = strcmp(line->unit, "bytes") == 0;
@@ -451,75 +427,71 @@ static const char *per_second(char *text, size_t size, const comparison_line *li
 }
 
 // "cxi2: hni_rx_paused_0 310 M cycles/s; healthy run 0 (new): receive buffer asked to pause".
-static char *line_sentence(comparer *m, const comparison_line *line)
+static char *words_line(const comparison *c, const comparison_line *line)
 {
     const comparison_cell *cell = &line->cells[line->worst];
     char *text = NULL, healthy[80], faulty[80], ratio[32];
-    const char *device = m->c->devices[line->first_device + line->worst].name;
-    comparer_append(m, &text, "%s: %s %s", device, line->name,
-                    per_second(faulty, sizeof faulty, line, cell->worst_per_s));
-    comparer_append(m, &text, "; %s %s", runs_word(m->c, COMPARISON_HEALTHY),
-                    per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
+    const char *device = c->devices[line->first_device + line->worst].name;
+    text_append(&text, "%s: %s %s", device, line->name,
+                words_per_second(faulty, sizeof faulty, line, cell->worst_per_s));
+    text_append(&text, "; %s %s", words_runs(c, COMPARISON_HEALTHY),
+                words_per_second(healthy, sizeof healthy, line, cell->side[COMPARISON_HEALTHY].per_s.median));
     if (cell->state == COMPARISON_CHANGED && !isnan(cell->ratio_per_s))
-        comparer_append(m, &text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
+        text_append(&text, " (%s times)", rules_format(ratio, sizeof ratio, "x", cell->ratio_per_s));
     else if (cell->state != COMPARISON_CHANGED)
-        comparer_append(m, &text, " (%s)", comparison_state_name(cell->state));
-    if (line->pattern != COMPARISON_ALONE) comparer_append(m, &text, "; %s", line->pattern_text);
-    if (*line->gloss) comparer_append(m, &text, ": %s", line->gloss);
+        text_append(&text, " (%s)", comparison_state_name(cell->state));
+    if (line->pattern != COMPARISON_ALONE) text_append(&text, "; %s", line->pattern_text);
+    if (*line->gloss) text_append(&text, ": %s", line->gloss);
     return text;
 }
 
 // Errors and stalls that no rule spoke of.
-static void say_lines(comparer *m)
+static void words_say_lines(comparison *c)
 {
     enum { SAID = 3 };
-    const comparison *c = m->c;
     size_t said = 0;
     for (size_t i = 0; i < c->ranked_count && said < SAID; i++) {
         const comparison_line *line = &c->lines[i];
         bool more = line->cells[line->worst].direction > 0;
-        if (line->kind > COMPARISON_STALLS || !more || is_said(c, line)) continue;
-        add_sentence(m, SEVERITY_WATCH, line_sentence(m, line));
+        if (line->kind > COMPARISON_STALLS || !more || words_is_said(c, line)) continue;
+        words_add_sentence(c, SEVERITY_WATCH, words_line(c, line));
         said++;
     }
 }
 
-static void say_better(comparer *m)
+static void words_say_better(comparison *c)
 {
     enum { SAID = 2 };
-    const comparison *c = m->c;
     size_t said = 0;
     for (size_t i = 0; i < c->check_count && said < SAID; i++) {
         const comparison_check *check = &c->checks[i];
         char *text = NULL;
-        if (!check->flipped || is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY]) continue;
-        char *inner = check_sentence(m, check, COMPARISON_HEALTHY);
-        comparer_append(m, &text, "Only on the healthy side: %s", inner ? inner : "");
+        if (!check->flipped || words_is_worse(check) || !check->cells[check->worst].finding[COMPARISON_HEALTHY])
+            continue;
+        char *inner = words_check(c, check, COMPARISON_HEALTHY);
+        text_append(&text, "Only on the healthy side: %s", inner);
         free(inner);
-        add_sentence(m, SEVERITY_INFO, text);
+        words_add_sentence(c, SEVERITY_INFO, text);
         said++;
     }
 }
 
-static void say_both(comparer *m)
+static void words_say_both(comparison *c)
 {
-    const comparison *c = m->c;
     char *text = NULL;
     size_t count = 0;
     for (size_t i = 0; i < c->check_count; i++) {
         const comparison_check *check = &c->checks[i];
         if (check->flipped || check->severity[0] < SEVERITY_WATCH || check->severity[1] < SEVERITY_WATCH) continue;
-        if (count++ < NAMED)
-            comparer_append(m, &text, "%s%s", count > 1 ? ", " : "On both sides alike: ", check->rule->name);
+        if (count++ < NAMED) text_append(&text, "%s%s", count > 1 ? ", " : "On both sides alike: ", check->rule->name);
     }
-    if (count > NAMED) comparer_append(m, &text, " and %zu more", count - NAMED);
-    add_sentence(m, SEVERITY_INFO, text);
+    if (count > NAMED) text_append(&text, " and %zu more", count - NAMED);
+    words_add_sentence(c, SEVERITY_INFO, text);
 }
 
 // The link: only when both sides were judged, and all is well on both.
-static void say_links(comparer *m)
+static void words_say_links(comparison *c)
 {
-    const comparison *c = m->c;
     char *text = NULL;
     size_t judged = 0;
     for (size_t i = 0; i < c->check_count; i++) {
@@ -529,19 +501,17 @@ static void say_links(comparer *m)
         judged++;
     }
     if (judged < 2) return;
-    comparer_append(m, &text, "Links: none of %zu checks of links and their errors found anything on either side",
-                    judged);
-    add_sentence(m, SEVERITY_OK, text);
+    text_append(&text, "Links: none of %zu checks of links and their errors found anything on either side", judged);
+    words_add_sentence(c, SEVERITY_OK, text);
 }
 
-static bool is_near(double ratio)
+static bool words_is_near(double ratio)
 {
     return ratio > 0.95 && ratio < 1.0 / 0.95;
 }
 
-static char *work_sentence(comparer *m)
+static char *words_work(const comparison *c)
 {
-    const comparison *c = m->c;
     char *text = NULL, healthy[40], faulty[40], rate[40];
     const double *seconds = c->seconds;
     if (isnan(c->bytes_ratio)) return NULL;
@@ -549,23 +519,22 @@ static char *work_sentence(comparer *m)
     rules_format(faulty, sizeof faulty, "B", c->bytes[COMPARISON_FAULTY]);
     double ratio = c->bytes_ratio / c->seconds_ratio;
     rules_format(rate, sizeof rate, "x", ratio);
-    if (!is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
-        comparer_append(m, &text, "%s moved instead of %s", faulty, healthy);
-    else if (!is_near(c->bytes_ratio))
-        comparer_append(m, &text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy,
-                        seconds[0]);
+    if (!words_is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
+        text_append(&text, "%s moved instead of %s", faulty, healthy);
+    else if (!words_is_near(c->bytes_ratio))
+        text_append(&text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy, seconds[0]);
     else if (isnan(c->seconds_ratio))
-        comparer_append(m, &text, "Same work: %s moved on both sides", faulty);
-    else if (is_near(c->seconds_ratio))
-        comparer_append(m, &text, "Same work in the same time: %s moved in %.3g s", faulty, seconds[1]);
+        text_append(&text, "Same work: %s moved on both sides", faulty);
+    else if (words_is_near(c->seconds_ratio))
+        text_append(&text, "Same work in the same time: %s moved in %.3g s", faulty, seconds[1]);
     else
-        comparer_append(m, &text, "Same work: %s moved on both sides, in %.3g s instead of %.3g s", faulty, seconds[1],
-                        seconds[0]);
-    if (ratio > 0.001 && ratio < 1000 && !is_near(ratio)) comparer_append(m, &text, ": %s times per second", rate);
+        text_append(&text, "Same work: %s moved on both sides, in %.3g s instead of %.3g s", faulty, seconds[1],
+                    seconds[0]);
+    if (ratio > 0.001 && ratio < 1000 && !words_is_near(ratio)) text_append(&text, ": %s times per second", rate);
     return text;
 }
 
-static bool judged_any(const comparison *c)
+static bool words_judged_any(const comparison *c)
 {
     for (int side = 0; side < COMPARISON_SIDES; side++) {
         size_t judged = 0;
@@ -576,26 +545,25 @@ static bool judged_any(const comparison *c)
     return true;
 }
 
-static bool differs(const comparison *c)
+static bool words_differ(const comparison *c)
 {
     return c->ranked_count || (c->check_count && c->checks[0].flipped);
 }
 
 // What stands above everything: what went wrong most, else that nothing did, and what was moved.
-static void choose_title(comparer *m)
+static void words_choose_title(comparison *c)
 {
-    comparison *c = m->c;
-    char *text = NULL, *work = work_sentence(m);
+    char *text = NULL, *work = words_work(c);
     if (c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH)
-        comparer_append(m, &text, "%s", c->sentences[0].text);
+        text_append(&text, "%s", c->sentences[0].text);
     else if (!comparison_compared(c))
-        comparer_append(m, &text, "Nothing to compare: no counter has values on both sides");
-    else if (!differs(c))
-        comparer_append(m, &text, "No difference beyond chance");
+        text_append(&text, "Nothing to compare: no counter has values on both sides");
+    else if (!words_differ(c))
+        text_append(&text, "No difference beyond chance");
     else
-        comparer_append(m, &text, "Nothing went worse");
+        text_append(&text, "Nothing went worse");
     if (work && c->line_count && !(c->sentence_count && c->sentences[0].severity >= SEVERITY_WATCH))
-        comparer_append(m, &text, ". %s", work);
+        text_append(&text, ". %s", work);
     free(work);
     c->title = text;
 }
@@ -603,16 +571,16 @@ static void choose_title(comparer *m)
 void comparer_conclude(comparer *m)
 {
     comparison *c = m->c;
-    say_flips(m);
+    words_say_flips(c);
     for (size_t i = 0; i < c->sentence_count; i++)
         if (c->sentences[i].severity > c->severity) c->severity = c->sentences[i].severity;
-    say_lines(m);
-    choose_title(m);
+    words_say_lines(c);
+    words_choose_title(c);
     if (c->severity < SEVERITY_WATCH && c->sentence_count) c->severity = SEVERITY_WATCH;
-    say_better(m);
-    say_both(m);
-    say_links(m);
-    add_sentence(m, SEVERITY_INFO, work_sentence(m));
-    if (c->severity == SEVERITY_OK && differs(c)) c->severity = SEVERITY_INFO;
-    if (c->severity < SEVERITY_WATCH && !judged_any(c)) c->severity = SEVERITY_WATCH;
+    words_say_better(c);
+    words_say_both(c);
+    words_say_links(c);
+    words_add_sentence(c, SEVERITY_INFO, words_work(c));
+    if (c->severity == SEVERITY_OK && words_differ(c)) c->severity = SEVERITY_INFO;
+    if (c->severity < SEVERITY_WATCH && !words_judged_any(c)) c->severity = SEVERITY_WATCH;
 }

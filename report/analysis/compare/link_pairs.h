@@ -2,8 +2,8 @@
 // other, by what both counted.
 //
 //     ends_pair e = {0};
-//     if (!ends_find(&e, &a, &b, &error))
-//         findings_make_pair(&f, &a, &(findings_far){&b, e.of[0]}, &rules, &error);
+//     ends_find(&e, &a, &b);
+//     findings_make_pair(&f, &a, &(findings_far){&b, e.of[0]}, &rules);
 //     ends_free(&e);
 //
 // A port of one and a port of the other are a pair when each received about what the other sent, and neither fits
@@ -28,7 +28,7 @@ typedef struct ends_pair {
     int64_t apart_ns; // by how much their readings were apart, by the wall clocks; -1 unknown
 } ends_pair;
 
-netprof_err ends_find(ends_pair *e, const difference *a, const difference *b, netprof_error *error); // _NOMEM
+void ends_find(ends_pair *e, const difference *a, const difference *b);
 void ends_free(ends_pair *e);
 
 #endif

@@ -1,5 +1,7 @@
 #include "traffic.h"
 
+#include "analysis/base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +148,7 @@ bool traffic_counts_the_same(const netprof_device *all, const netprof_device *pa
 traffic *traffic_make(const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
-    traffic *list = calloc(schema->device_count + 1, sizeof *list);
-    if (!list) return NULL;
+    traffic *list = memory_calloc(schema->device_count, sizeof *list);
     for (size_t i = 0; i < schema->device_count; i++)
         list[i] = traffic_of(d, i);
     for (size_t i = 0; i < schema->device_count; i++)

@@ -126,7 +126,7 @@ bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_erro
     netprof_error own;
     bool good = true;
     netprof_err err = difference_of_dataset(&d, set, true, &own);
-    if (!err) err = findings_make(&f, &d, r->reader->options->rules, &own);
+    if (!err) findings_make(&f, &d, r->reader->options->rules);
     if (err == NETPROF_ERR_NOMEM)
         good = false;
     else if (err)

@@ -43,7 +43,7 @@ static netprof_err list_files(job_report *r, listing *files, const char *const *
         if (directory)
             err = listing_add_directory(files, paths[i], endings);
         else
-            err = listing_add(files, paths[i]) ? NETPROF_OK : NETPROF_ERR_NOMEM;
+            listing_add(files, paths[i]);
         if (err != NETPROF_ERR_IO) continue;
         job_warn(r, paths[i], "%s", strerror(errno));
         r->damaged = true;

@@ -108,7 +108,7 @@ static void regions_find_troubles(regions_finding **found, const difference *d, 
                                   const regions_reading *seen)
 {
     findings f = {0};
-    findings_make(&f, d, set, NULL);
+    findings_make(&f, d, set);
     for (size_t i = 0; i < f.count; i++) {
         const finding *x = &f.items[i];
         if (x->severity < SEVERITY_WATCH) continue;

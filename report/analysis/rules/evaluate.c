@@ -24,86 +24,78 @@ static const char *own_fact(const evaluation *e, size_t device, const char *key)
 // ---- devices ----
 
 // The interface of the source netdev that a device belongs to.
-static size_t find_interface(const evaluation *e, const lookup *interfaces, size_t device)
+static size_t find_interface(const evaluation *e, const index_map *interfaces, size_t device)
 {
     const netprof_device *dev = device_at(e, device);
     const char *name = own_fact(e, device, "netdev");
     if (!name && strcmp(dev->source, "ethtool") == 0) name = dev->name;
     if (!name && strcmp(dev->source, "netdev") == 0) return device;
-    return name ? lookup_find(interfaces, 0, name) : LOOKUP_NONE;
+    return name ? index_map_find(interfaces, map_key_of_name(0, name)) : DIFFERENCE_NONE;
 }
 
-static bool find_twins(evaluation *e)
+static void find_twins(evaluation *e)
 {
-    lookup interfaces = {0};
-    bool done = true;
-    for (size_t i = 0; i < device_count(e) && done; i++) {
-        if (strcmp(device_at(e, i)->source, "netdev") != 0) continue;
-        size_t *place = lookup_put(&interfaces, 0, device_at(e, i)->name);
-        if (place) *place = i;
-        done = place != NULL;
-    }
-    for (size_t i = 0; i < device_count(e) && done; i++)
-        e->twins[i] = find_interface(e, &interfaces, i);
-    lookup_free(&interfaces);
-    return done;
+    index_map *interfaces = NULL;
+    for (size_t i = 0; i < device_count(e); i++)
+        if (strcmp(device_at(e, i)->source, "netdev") == 0)
+            hmput(interfaces, map_key_of_name(0, device_at(e, i)->name), i);
+    for (size_t i = 0; i < device_count(e); i++)
+        e->twins[i] = find_interface(e, interfaces, i);
+    hmfree(interfaces);
 }
 
 // Chains in the order of the devices: those of one interface, and those of one master.
-static bool find_groups(evaluation *e)
+static void find_groups(evaluation *e)
 {
-    lookup masters = {0};
-    bool done = true;
+    index_map *masters = NULL;
     for (size_t i = 0; i < device_count(e); i++)
-        e->groups[i] = (evaluation_group){LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE, LOOKUP_NONE};
-    for (size_t i = device_count(e); i-- > 0 && done;) {
+        e->groups[i] = (evaluation_group){DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE, DIFFERENCE_NONE};
+    for (size_t i = device_count(e); i-- > 0;) {
         const char *master = own_fact(e, i, "master");
         size_t twin = e->twins[i];
-        if (twin != LOOKUP_NONE) {
+        if (twin != DIFFERENCE_NONE) {
             e->groups[i].next_twin = e->groups[twin].first_twin;
             e->groups[twin].first_twin = i;
         }
         if (!master) continue;
-        size_t *place = lookup_put(&masters, 0, master);
-        if (place) e->groups[i].next_member = *place;
-        if (place) *place = i;
-        done = place != NULL;
+        e->groups[i].next_member = index_map_find(masters, map_key_of_name(0, master));
+        hmput(masters, map_key_of_name(0, master), i);
     }
-    for (size_t i = 0; i < device_count(e) && done; i++)
-        e->groups[i].first_member = lookup_find(&masters, 0, device_at(e, i)->name);
-    lookup_free(&masters);
-    return done;
+    for (size_t i = 0; i < device_count(e); i++)
+        e->groups[i].first_member = index_map_find(masters, map_key_of_name(0, device_at(e, i)->name));
+    hmfree(masters);
 }
 
 // The first of those that evaluation_linked() to a device; `groups` leads on.
 static size_t first_linked(const evaluation *e, size_t device)
 {
     size_t twin = e->twins[device];
-    return twin == LOOKUP_NONE ? device : e->groups[twin].first_twin;
+    return twin == DIFFERENCE_NONE ? device : e->groups[twin].first_twin;
 }
 
-bool evaluation_begin(evaluation *e, const difference *d)
+void evaluation_begin(evaluation *e, const difference *d)
 {
     const netprof_schema *schema = d->delta->schema;
     *e = (evaluation){.d = d, .device = DIFFERENCE_NONE, .line_share = NAN};
-    e->twins = calloc(schema->device_count + 1, sizeof *e->twins);
-    e->groups = calloc(schema->device_count + 1, sizeof *e->groups);
-    bool done = e->twins && e->groups && find_twins(e) && find_groups(e);
-    for (size_t i = 0; i < schema->counter_count && done; i++) {
-        size_t *place = lookup_put(&e->index, schema->counters[i].device, schema->counters[i].name);
-        if (place) *place = i;
-        done = place != NULL;
-    }
-    if (!done) evaluation_end(e);
-    return done;
+    e->twins = memory_calloc(schema->device_count, sizeof *e->twins);
+    e->groups = memory_calloc(schema->device_count, sizeof *e->groups);
+    find_twins(e);
+    find_groups(e);
+    for (size_t i = 0; i < schema->counter_count; i++)
+        hmput(e->counters, map_key_of_name(schema->counters[i].device, schema->counters[i].name), i);
 }
 
 void evaluation_end(evaluation *e)
 {
-    lookup_free(&e->index);
+    hmfree(e->counters);
     free(e->twins);
     free(e->groups);
     *e = (evaluation){0};
+}
+
+size_t evaluation_counter(const evaluation *e, size_t device, const char *name)
+{
+    return index_map_find(e->counters, map_key_of_name(device, name));
 }
 
 void evaluation_of(evaluation *e, const rule *x, size_t device)
@@ -116,7 +108,7 @@ void evaluation_of(evaluation *e, const rule *x, size_t device)
 
 bool evaluation_linked(const evaluation *e, size_t a, size_t b)
 {
-    return a == b || (e->twins[a] != LOOKUP_NONE && e->twins[a] == e->twins[b]);
+    return a == b || (e->twins[a] != DIFFERENCE_NONE && e->twins[a] == e->twins[b]);
 }
 
 // An InfiniBand port counts the packets of its own network interface (IPoIB); RoCE is not in its interface's counters.
@@ -132,7 +124,7 @@ bool evaluation_counts_again(const evaluation *e, size_t device)
 {
     const char *source = device_at(e, device)->source;
     if (strcmp(source, "netdev") != 0 && strcmp(source, "ethtool") != 0) return false;
-    for (size_t i = first_linked(e, device); i != LOOKUP_NONE; i = e->groups[i].next_twin) {
+    for (size_t i = first_linked(e, device); i != DIFFERENCE_NONE; i = e->groups[i].next_twin) {
         if (i == device) continue;
         bool by_nic = strcmp(device_at(e, i)->source, "cxi") == 0 || is_ipoib(e, i);
         if (by_nic || strcmp(source, "ethtool") == 0) return true;
@@ -221,8 +213,8 @@ static void match_in_device(const evaluation *e, const expression_node *n, size_
     const netprof_schema *schema = e->d->delta->schema;
     const netprof_device *dev = &schema->devices[device];
     if (!n->is_list) {
-        size_t i = lookup_find(&e->index, device, n->text);
-        if (i != LOOKUP_NONE) visit(user, i);
+        size_t i = evaluation_counter(e, device, n->text);
+        if (i != DIFFERENCE_NONE) visit(user, i);
         return;
     }
     size_t head = strcspn(n->text, "*?[");
@@ -243,7 +235,7 @@ static void each_match(const evaluation *e, const expression_node *n, void (*vis
     } else if (!n->qualifier) {
         match_in_device(e, n, e->device, visit, user);
     } else {
-        for (size_t i = first_linked(e, e->device); i != LOOKUP_NONE; i = e->groups[i].next_twin)
+        for (size_t i = first_linked(e, e->device); i != DIFFERENCE_NONE; i = e->groups[i].next_twin)
             if (strcmp(device_at(e, i)->source, n->qualifier) == 0) match_in_device(e, n, i, visit, user);
     }
 }
@@ -343,8 +335,8 @@ static reading far_reading(const evaluation *e, const expression *x, const expre
 static reading members_reading(const evaluation *e, const expression *x, const expression_node *n)
 {
     gathering g = {.e = e, .op = EXPRESSION_SUM};
-    size_t i = e->device == DIFFERENCE_NONE ? LOOKUP_NONE : e->groups[e->device].first_member;
-    for (; i != LOOKUP_NONE; i = e->groups[i].next_member) {
+    size_t i = e->device == DIFFERENCE_NONE ? DIFFERENCE_NONE : e->groups[e->device].first_member;
+    for (; i != DIFFERENCE_NONE; i = e->groups[i].next_member) {
         if (i == e->device || !evaluation_applies(e, e->rule, i)) continue;
         evaluation other = *e;
         evaluation_of(&other, e->rule, i);
@@ -386,8 +378,8 @@ static double cassini_line_rate(const char *name)
 
 static double rate_of(const evaluation *e, size_t device, const char *counter)
 {
-    size_t i = lookup_find(&e->index, device, counter);
-    double rate = i == LOOKUP_NONE || difference_of(e, i).status ? NAN : e->d->rows[i].rate_per_s;
+    size_t i = evaluation_counter(e, device, counter);
+    double rate = i == DIFFERENCE_NONE || difference_of(e, i).status ? NAN : e->d->rows[i].rate_per_s;
     return rate > 0 ? rate : 0;
 }
 
@@ -405,7 +397,7 @@ double evaluation_speed(const evaluation *e, size_t device)
 {
     double mbps = fact_number(own_fact(e, device, "speed_mbps")), rate = fact_number(own_fact(e, device, "rate_bps"));
     size_t twin = e->twins[device];
-    if (mbps <= 0 && rate <= 0 && twin != LOOKUP_NONE) mbps = fact_number(own_fact(e, twin, "speed_mbps"));
+    if (mbps <= 0 && rate <= 0 && twin != DIFFERENCE_NONE) mbps = fact_number(own_fact(e, twin, "speed_mbps"));
     if (mbps >= 4294967295.0) mbps = 0; // what a driver says that does not know
     if (mbps > 0 || rate > 0) return plausible(mbps > 0 ? mbps * 1e6 : rate);
     return strcmp(device_at(e, device)->source, "cxi") == 0 ? evaluation_line_rate(e, device) / 1.0625 : 0;
@@ -471,7 +463,7 @@ static const char *fact_text(const evaluation *e, const char *key)
         return netprof_fact_of(schema->facts, schema->fact_count, key);
     }
     const char *text = own_fact(e, e->device, key);
-    return text || e->twins[e->device] == LOOKUP_NONE ? text : own_fact(e, e->twins[e->device], key);
+    return text || e->twins[e->device] == DIFFERENCE_NONE ? text : own_fact(e, e->twins[e->device], key);
 }
 
 static reading fact_reading(const evaluation *e, const char *key)

@@ -3,7 +3,7 @@
 #define NETPROF_EVALUATE_H
 
 #include "analysis/data/difference.h"
-#include "analysis/base/lookup.h"
+#include "analysis/base/index_map.h"
 #include "rules.h"
 
 // Worse is larger: what a formula with several parts gives is the worst of them.
@@ -22,7 +22,7 @@ typedef struct reading {
 } reading;
 
 // A device in the chains of those that share its network interface, and of those that have one master. Indexes of devices
-// that end with LOOKUP_NONE.
+// that end with DIFFERENCE_NONE.
 typedef struct evaluation_group {
     size_t first_twin, next_twin; // first: of the interface that the device is
     size_t first_member, next_member;
@@ -31,8 +31,8 @@ typedef struct evaluation_group {
 // Start from evaluation_begin(); evaluation_end() frees. Made once for a difference.
 typedef struct evaluation {
     const difference *d;
-    lookup index;  // (device, counter) -> index of the counter
-    size_t *twins; // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
+    index_map *counters; // from (device, name): see evaluation_counter()
+    size_t *twins;       // [device_count]: the network interface of a device by its fact "netdev", or DIFFERENCE_NONE
     evaluation_group *groups; // [device_count]
     // of the node, set by the caller: the largest share of its line that a port used (NAN: that of some is not known),
     // and how many findings there are so far that speak against the network
@@ -50,8 +50,11 @@ typedef struct evaluation {
     const size_t *far_devices;
 } evaluation;
 
-bool evaluation_begin(evaluation *e, const difference *d); // false: no memory
+void evaluation_begin(evaluation *e, const difference *d);
 void evaluation_end(evaluation *e);
+
+// The index of a device's counter; DIFFERENCE_NONE when it has none of this name.
+size_t evaluation_counter(const evaluation *e, size_t device, const char *name);
 
 // Sets rule and device; everything behind is about them.
 void evaluation_of(evaluation *e, const rule *x, size_t device);

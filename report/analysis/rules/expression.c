@@ -1,5 +1,6 @@
-#define _POSIX_C_SOURCE 200809L
 #include "expression.h"
+
+#include "analysis/base/memory.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -373,22 +374,17 @@ bool expression_parse(expression *e, const char *text, const expression_names *n
 {
     static const expression_names none = {0};
     parser p = {.text = text, .at = text, .e = e, .names = names ? names : &none, .error = error};
-    *e = (expression){.nodes = calloc(EXPRESSION_NODES, sizeof *e->nodes),
-                      .texts = malloc(2 * strlen(text) + 2)}; // each name ends with a zero of its own
+    *e = (expression){.nodes = memory_calloc(EXPRESSION_NODES, sizeof *e->nodes),
+                      .texts = memory_alloc(2 * strlen(text) + 2)}; // each name ends with a zero of its own
     p.store = e->texts;
-    if (error) error->no_memory = !e->nodes || !e->texts;
-    if (!e->nodes || !e->texts)
-        fail(&p, "no memory");
-    else
-        e->root = parse_or(&p);
+    e->root = parse_or(&p);
     skip_blanks(&p);
     if (!p.failed && *p.at) fail(&p, "expected an operator");
     if (p.failed) {
         expression_free(e);
         return false;
     }
-    expression_node *less = realloc(e->nodes, (e->count + 1) * sizeof *less);
-    if (less) e->nodes = less;
+    e->nodes = memory_array(e->nodes, e->count + 1, sizeof *e->nodes);
     return true;
 }
 

@@ -89,8 +89,7 @@ typedef struct expression {
 } expression;
 
 typedef struct expression_error {
-    size_t column;  // 1 for the first character
-    bool no_memory; // the text is not to blame
+    size_t column; // 1 for the first character
     char text[96];
 } expression_error;
 
@@ -101,7 +100,7 @@ typedef struct expression_names {
     bool by_device; // "Tcp/OutSegs": the word before the first '/' is always a device
 } expression_names;
 
-// False: *error tells (there is no memory, too). An empty text is an error.
+// False: see *error. An empty text is an error.
 bool expression_parse(expression *e, const char *text, const expression_names *names, expression_error *error);
 void expression_free(expression *e);
 

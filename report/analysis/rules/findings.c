@@ -1,12 +1,9 @@
-#define _POSIX_C_SOURCE 200809L
 #include "findings.h"
 
 #include "evaluate.h"
-#include "analysis/base/list.h"
 #include "analysis/base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,40 +19,7 @@ typedef struct maker {
     findings *f;
     evaluation e;
     load load;
-    size_t room, unknown_room, check_room, background_room;
-    bool no_memory;
 } maker;
-
-// Room for one more element in a list, whose address is given.
-static bool grow(maker *m, void *list, size_t count, size_t *room, size_t size)
-{
-    bool good = list_grow(list, count, room, size);
-    m->no_memory |= !good;
-    return good;
-}
-
-// In place of a text that memory failed: no half sentence may stand for a whole one.
-static char lost[1];
-
-// Whether it was lost; then there is no text.
-static bool take_lost(char **text)
-{
-    if (*text != lost) return false;
-    *text = NULL;
-    return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void append(char **text, const char *format, ...)
-{
-    if (*text == lost) return;
-    va_list arguments;
-    va_start(arguments, format);
-    if (!text_append(text, format, arguments)) {
-        free(*text);
-        *text = lost;
-    }
-    va_end(arguments);
-}
 
 // ---- judging ----
 
@@ -80,15 +44,16 @@ static severity judge(evaluation *e, const rule *x, double value)
 static void add_unknown(maker *m, const rule *x, size_t device, reading r)
 {
     findings *f = m->f;
-    if (!grow(m, &f->unknown, f->unknown_count, &m->unknown_room, sizeof *f->unknown)) return;
-    f->unknown[f->unknown_count++] = (finding_unknown){x, device, r.counter, r.reason ? r.reason : "unknown"};
+    finding_unknown made = {x, device, r.counter, r.reason ? r.reason : "unknown"};
+    arrput(f->unknown, made);
+    f->unknown_count = arrlenu(f->unknown);
 }
 
 static void add_check(maker *m, finding_check check)
 {
     findings *f = m->f;
-    if (!grow(m, &f->checks, f->check_count, &m->check_room, sizeof *f->checks)) return;
-    f->checks[f->check_count++] = check;
+    arrput(f->checks, check);
+    f->check_count = arrlenu(f->checks);
 }
 
 // ---- evidence ----
@@ -182,9 +147,9 @@ static void append_peers(finding *x)
     rules_format(low, sizeof low, format, x->peers_min);
     rules_format(high, sizeof high, format, x->peers_max);
     if (strcmp(low, high) == 0)
-        append(&x->claim, "; %s %s", x->peers == 1 ? "its peer" : "its peers", low);
+        text_append(&x->claim, "; %s %s", x->peers == 1 ? "its peer" : "its peers", low);
     else
-        append(&x->claim, "; its peers %s to %s", low, high);
+        text_append(&x->claim, "; its peers %s to %s", low, high);
 }
 
 static void make_claim(maker *m, finding *x)
@@ -192,18 +157,17 @@ static void make_claim(maker *m, finding *x)
     for (size_t i = 0; i < x->rule->part_count; i++) {
         const rule_part *part = &x->rule->claim[i];
         char text[32] = "?";
-        append(&x->claim, "%s", part->text);
+        text_append(&x->claim, "%s", part->text);
         if (!part->number.root) continue;
         reading r = evaluate(&m->e, &part->number);
-        append(&x->claim, "%s", r.status ? "?" : rules_format(text, sizeof text, part->format, r.number));
+        text_append(&x->claim, "%s", r.status ? "?" : rules_format(text, sizeof text, part->format, r.number));
     }
     if (!x->rule->part_count) {
         char text[32];
-        append(&x->claim, "%s: %s%s%s", x->rule->name, rules_format(text, sizeof text, "", x->value),
-               *x->rule->unit ? " " : "", x->rule->unit);
+        text_append(&x->claim, "%s: %s%s%s", x->rule->name, rules_format(text, sizeof text, "", x->value),
+                    *x->rule->unit ? " " : "", x->rule->unit);
     }
     append_peers(x);
-    if (take_lost(&x->claim) || !x->claim) m->no_memory = true;
 }
 
 // ---- the node's traffic ----
@@ -313,11 +277,11 @@ static void add_finding(maker *m, const rule *x, size_t device, const judgement 
         made.peers_max = made.peers ? fmax(made.peers_max, all[i].value.number) : all[i].value.number;
         made.peers++;
     }
-    if (!grow(m, &f->items, f->count, &m->room, sizeof *f->items)) return;
     collect_evidence(m, &made);
     make_claim(m, &made);
     if (device == DIFFERENCE_NONE) made.device = largest_device(m, x);
-    f->items[f->count++] = made;
+    arrput(f->items, made);
+    f->count = arrlenu(f->items);
     m->e.losses += speaks_against_network(f, &made);
 }
 
@@ -409,9 +373,8 @@ static void explain(maker *m, finding *x)
         if (cause == x || cause->severity < SEVERITY_WATCH || !here) continue;
         if (!names_rule(x->rule->explained_by, cause->rule->name)) continue;
         if (x->explained_by && names_rule(x->explained_by, cause->rule->name)) continue;
-        append(&x->explained_by, "%s%s", x->explained_by ? ", " : "", cause->rule->name);
+        text_append(&x->explained_by, "%s%s", x->explained_by ? ", " : "", cause->rule->name);
     }
-    m->no_memory |= take_lost(&x->explained_by);
 }
 
 typedef struct order_key {
@@ -432,28 +395,22 @@ static int compare_findings(const void *a, const void *b)
     return p->device < q->device ? -1 : p->device > q->device;
 }
 
-static void sort(maker *m, const rules *set)
+static void findings_sort(findings *f, const rules *set)
 {
-    findings *f = m->f;
-    order_key *keys = calloc(f->count + 1, sizeof *keys);
-    finding *sorted = calloc(f->count + 1, sizeof *sorted);
-    if (keys && sorted) {
-        for (size_t i = 0; i < f->count; i++) {
-            size_t r = 0;
-            while (set->items[r] != f->items[i].rule)
-                r++;
-            keys[i] = (order_key){&f->items[i], r, f->items[i].device};
-        }
-        qsort(keys, f->count, sizeof *keys, compare_findings);
-        for (size_t i = 0; i < f->count; i++)
-            sorted[i] = *keys[i].x;
-        free(f->items);
-        f->items = sorted;
-    } else {
-        free(sorted);
-        m->no_memory = true;
+    order_key *keys = NULL;
+    finding *sorted = NULL;
+    for (size_t i = 0; i < f->count; i++) {
+        size_t r = 0;
+        while (set->items[r] != f->items[i].rule)
+            r++;
+        arrput(keys, ((order_key){&f->items[i], r, f->items[i].device}));
     }
-    free(keys);
+    if (f->count) qsort(keys, f->count, sizeof *keys, compare_findings);
+    for (size_t i = 0; i < f->count; i++)
+        arrput(sorted, *keys[i].x);
+    arrfree(f->items);
+    f->items = sorted;
+    arrfree(keys);
 }
 
 // ---- background ----
@@ -490,8 +447,8 @@ static void look_behind(maker *m, size_t counter)
     for (size_t i = 0; i < schema->device_count; i++) {
         if (strcmp(schema->devices[i].source, source) != 0 || !(schema->devices[i].flags & NETPROF_DEVICE_PHYSICAL))
             continue;
-        size_t c = lookup_find(&m->e.index, i, name);
-        uint64_t value = c == LOOKUP_NONE ? 0 : f->d->rows[c].magnitude;
+        size_t c = evaluation_counter(&m->e, i, name);
+        uint64_t value = c == DIFFERENCE_NONE ? 0 : f->d->rows[c].magnitude;
         if (!value || f->d->rows[c].flag != NETPROF_FLAG_OK) return;
         if (value < b.min) b.min = value;
         if (value > b.max) b.max = value;
@@ -499,8 +456,8 @@ static void look_behind(maker *m, size_t counter)
     }
     double slack = b.min >= 5 ? fmax(1, 0.01 * (double)b.min) : 0;
     if (b.devices < 3 || (double)(b.max - b.min) > slack || is_evidence(f, name)) return;
-    if (!grow(m, &f->background, f->background_count, &m->background_room, sizeof *f->background)) return;
-    f->background[f->background_count++] = b;
+    arrput(f->background, b);
+    f->background_count = arrlenu(f->background);
 }
 
 // Each name once: asked of the first physical device of each source.
@@ -527,8 +484,8 @@ static void append_load(char **text, const load *l)
     if (!l->devices) return;
     rules_format(in, sizeof in, "b", 8 * l->rate[0]);
     rules_format(out, sizeof out, "b", 8 * l->rate[1]);
-    append(text, "%s/s in, %s/s out on %zu port%s", in, out, l->devices, l->devices == 1 ? "" : "s");
-    if (l->share > 0) append(text, ", at most %s of a line", rules_format(share, sizeof share, "%", l->share));
+    text_append(text, "%s/s in, %s/s out on %zu port%s", in, out, l->devices, l->devices == 1 ? "" : "s");
+    if (l->share > 0) text_append(text, ", at most %s of a line", rules_format(share, sizeof share, "%", l->share));
 }
 
 // How many devices have this finding, and how many findings there are besides.
@@ -548,11 +505,11 @@ static void append_worst(findings *f)
 {
     const finding *x = &f->items[0];
     size_t others, same = alike(f, x, &others);
-    append(&f->verdict, "%s", finding_device(f, x));
-    if (same == 2) append(&f->verdict, " and another");
-    if (same > 2) append(&f->verdict, " and %zu others", same - 1);
-    append(&f->verdict, ": %s", x->claim ? x->claim : "");
-    if (others) append(&f->verdict, " (and %zu more finding%s)", others, others == 1 ? "" : "s");
+    text_append(&f->verdict, "%s", finding_device(f, x));
+    if (same == 2) text_append(&f->verdict, " and another");
+    if (same > 2) text_append(&f->verdict, " and %zu others", same - 1);
+    text_append(&f->verdict, ": %s", x->claim ? x->claim : "");
+    if (others) text_append(&f->verdict, " (and %zu more finding%s)", others, others == 1 ? "" : "s");
 }
 
 static void conclude(maker *m)
@@ -564,63 +521,56 @@ static void conclude(maker *m)
     f->severity = f->count ? f->items[0].severity : SEVERITY_OK;
     if (!f->judged) {
         f->severity = SEVERITY_WATCH;
-        append(&f->verdict, "Nothing could be judged: no rule found its counters");
+        text_append(&f->verdict, "Nothing could be judged: no rule found its counters");
     } else if (f->severity <= SEVERITY_WATCH) {
-        append(&f->verdict, idle ? "Nearly idle, no fault found" : "No fault found");
-        if (l->devices) append(&f->verdict, ": ");
+        text_append(&f->verdict, idle ? "Nearly idle, no fault found" : "No fault found");
+        if (l->devices) text_append(&f->verdict, ": ");
         append_load(&f->verdict, l);
-        if (idle) append(&f->verdict, ": too little traffic to judge performance");
+        if (idle) text_append(&f->verdict, ": too little traffic to judge performance");
         if (f->severity == SEVERITY_WATCH) {
-            append(&f->verdict, "; worth watching: ");
+            text_append(&f->verdict, "; worth watching: ");
             append_worst(f);
         }
     } else {
-        append(&f->verdict, "%s", begins[f->severity]);
+        text_append(&f->verdict, "%s", begins[f->severity]);
         append_worst(f);
     }
     if (f->judged && f->unknown_count)
-        append(&f->verdict, "; %zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
-    if (take_lost(&f->verdict) || !f->verdict) m->no_memory = true;
+        text_append(&f->verdict, "; %zu check%s could not be made", f->unknown_count, f->unknown_count == 1 ? "" : "s");
 }
 
 // ---- all ----
 
-netprof_err findings_make(findings *f, const difference *d, const rules *set, netprof_error *error)
+void findings_make(findings *f, const difference *d, const rules *set)
 {
-    return findings_make_pair(f, d, NULL, set, error);
+    findings_make_pair(f, d, NULL, set);
 }
 
-netprof_err findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set,
-                               netprof_error *error)
+void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set)
 {
     findings_free(f);
     f->d = d;
     maker m = {.f = f};
     evaluation other = {0};
-    judgement *all = calloc(d->delta->schema->device_count + 1, sizeof *all);
-    m.no_memory = !evaluation_begin(&m.e, d) || !all || (far && !evaluation_begin(&other, far->d));
-    if (far && !m.no_memory) {
+    judgement *all = memory_calloc(d->delta->schema->device_count, sizeof *all);
+    evaluation_begin(&m.e, d);
+    if (far) {
+        evaluation_begin(&other, far->d);
         m.e.far = &other;
         m.e.far_devices = far->devices;
     }
-    if (!m.no_memory) {
-        m.load = weigh(&m);
-        m.e.line_share = m.load.devices && m.load.is_whole ? m.load.share : NAN;
-    }
-    for (size_t i = 0; i < set->count && !m.no_memory; i++)
+    m.load = weigh(&m);
+    m.e.line_share = m.load.devices && m.load.is_whole ? m.load.share : NAN;
+    for (size_t i = 0; i < set->count; i++)
         apply(&m, set->items[i], all);
     free(all);
-    for (size_t i = 0; i < f->count && !m.no_memory; i++)
+    for (size_t i = 0; i < f->count; i++)
         explain(&m, &f->items[i]);
-    if (!m.no_memory) find_background(&m);
-    if (!m.no_memory) sort(&m, set);
-    if (!m.no_memory) conclude(&m);
+    find_background(&m);
+    findings_sort(f, set);
+    conclude(&m);
     evaluation_end(&other);
     evaluation_end(&m.e);
-    if (!m.no_memory) return NETPROF_OK;
-    findings_free(f);
-    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM, .text = "no memory"};
-    return NETPROF_ERR_NOMEM;
 }
 
 void findings_free(findings *f)
@@ -629,10 +579,10 @@ void findings_free(findings *f)
         free(f->items[i].claim);
         free(f->items[i].explained_by);
     }
-    free(f->items);
-    free(f->unknown);
-    free(f->checks);
-    free(f->background);
+    arrfree(f->items);
+    arrfree(f->unknown);
+    arrfree(f->checks);
+    arrfree(f->background);
     free(f->verdict);
     *f = (findings){0};
 }

@@ -83,10 +83,9 @@ typedef struct findings_far {
     const size_t *devices; // for each device here the one at the other end of its link, or DIFFERENCE_NONE
 } findings_far;
 
-netprof_err findings_make(findings *f, const difference *d, const rules *set, netprof_error *error);
+void findings_make(findings *f, const difference *d, const rules *set);
 // Of one of two nodes: what far() in a rule's formula asks for. far may be NULL.
-netprof_err findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set,
-                               netprof_error *error);
+void findings_make_pair(findings *f, const difference *d, const findings_far *far, const rules *set);
 void findings_free(findings *f);
 
 // Are its devices the job or the node as a whole?

@@ -1,5 +1,6 @@
-#define _POSIX_C_SOURCE 200809L
 #include "rules.h"
+
+#include "analysis/base/stb_ds.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -88,7 +89,6 @@ typedef struct reader {
     int place[MAX_FIELDS]; // column of each field, -1: not yet known
     size_t field_count;
     size_t accepted;
-    bool no_memory;
     char problem[256]; // of the line at hand
 } reader;
 
@@ -104,20 +104,10 @@ __attribute__((format(printf, 2, 3))) static bool refuse(reader *r, const char *
 static void add_problem(reader *r)
 {
     rules *set = r->set;
-    rules_problem *more;
     if (set->problem_count >= MAX_PROBLEMS) return;
-    more = realloc(set->problems, (set->problem_count + 1) * sizeof *more);
-    if (more) {
-        set->problems = more;
-        more[set->problem_count] = (rules_problem){strdup(r->path), r->line, strdup(r->problem)};
-        if (more[set->problem_count].path && more[set->problem_count].text) {
-            set->problem_count++;
-            return;
-        }
-        free(more[set->problem_count].path);
-        free(more[set->problem_count].text);
-    }
-    r->no_memory = true;
+    rules_problem made = {memory_strdup(r->path), r->line, memory_strdup(r->problem)};
+    arrput(set->problems, made);
+    set->problem_count = arrlenu(set->problems);
 }
 
 // Cuts the line in place (RFC 4180, no line breaks in fields).
@@ -168,7 +158,6 @@ static bool parse(reader *r, const rule *x, expression *e, enum column column, c
     expression_error error = {0};
     scope_of(x, &names);
     if (expression_parse(e, text, &names.names, &error)) return true;
-    r->no_memory |= error.no_memory;
     return refuse(r, "%s: character %zu of '%.60s': %s", column_names[column], error.column, text, error.text);
 }
 
@@ -323,14 +312,8 @@ static bool parse_words(reader *r, rule *x, char *const value[COLUMNS])
 
 static bool parse_evidence(reader *r, rule *x, const char *text)
 {
-    size_t size = strlen(text) + 8;
-    char *call = *text ? malloc(size) : NULL; // the list as arguments of a function
     if (!*text) return true;
-    if (!call) {
-        r->no_memory = true;
-        return refuse(r, "no memory");
-    }
-    snprintf(call, size, "sum(%s)", text);
+    char *call = memory_format("sum(%s)", text); // the list as arguments of a function
     bool ok = parse(r, x, &x->evidence, EVIDENCE, call);
     free(call);
     return ok;
@@ -380,13 +363,8 @@ static bool keep_rule(reader *r, rule *x)
         return true;
     }
     if (set->count >= MAX_RULES) return refuse(r, "more than %d rules", MAX_RULES);
-    rule **more = realloc(set->items, (set->count + 1) * sizeof *more);
-    if (!more) {
-        r->no_memory = true;
-        return refuse(r, "no memory");
-    }
-    set->items = more;
-    more[set->count++] = x;
+    arrput(set->items, x);
+    set->count = arrlenu(set->items);
     return true;
 }
 
@@ -415,13 +393,8 @@ static bool read_rule(reader *r, const char *line, size_t size)
     static char empty[] = "";
     char *fields[MAX_FIELDS], *value[COLUMNS];
     size_t count;
-    rule *x = calloc(1, sizeof *x);
-    if (x) x->memory = malloc(size + 2); // the last field may be empty
-    if (!x || !x->memory) {
-        free(x);
-        r->no_memory = true;
-        return refuse(r, "no memory");
-    }
+    rule *x = memory_calloc(1, sizeof *x);
+    x->memory = memory_alloc(size + 2); // the last field may be empty
     memcpy(x->memory, line, size);
     x->memory[size] = 0;
     for (int c = 0; c < COLUMNS; c++)
@@ -480,14 +453,13 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
         text += 3;
         size -= 3;
     }
-    for (size_t at = 0; at < size && !r.no_memory;) {
+    for (size_t at = 0; at < size;) {
         const char *end = memchr(text + at, '\n', size - at);
         size_t n = end ? (size_t)(end - text) - at : size - at;
         read_line(&r, text + at, n);
         at += n + 1;
         if (!r.field_count && set->problem_count > problems) break; // without columns nothing can be read
     }
-    if (r.no_memory) return fail(error, NETPROF_ERR_NOMEM, path, "no memory", 0);
     if (r.accepted < 2) return fail(error, NETPROF_ERR_PARSE, path, "holds no usable rule", 0);
     return NETPROF_OK;
 }
@@ -495,37 +467,31 @@ netprof_err rules_read_text(rules *set, const char *path, const char *text, size
 netprof_err rules_read(rules *set, const char *path, netprof_error *error)
 {
     FILE *file = fopen(path, "re");
-    char *text = NULL, *more;
-    size_t size = 0, n = 1;
+    char *text = NULL;
+    size_t n = 1;
     if (!file) return fail(error, NETPROF_ERR_IO, path, strerror(errno), errno);
-    for (size_t room = 0; n && size <= MAX_FILE; size += n) {
-        if (size == room) {
-            room = room ? 2 * room : 65536;
-            more = realloc(text, room);
-            if (!more) break;
-            text = more;
-        }
-        n = fread(text + size, 1, room - size, file);
+    while (n && arrlenu(text) <= MAX_FILE) {
+        enum { PIECE = 65536 };
+        char *at = arraddnptr(text, PIECE);
+        n = fread(at, 1, PIECE, file);
+        arrsetlen(text, arrlenu(text) - PIECE + n);
     }
     int number = ferror(file) ? errno : 0;
     fclose(file);
-    netprof_err err = number            ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
-                      : size > MAX_FILE ? fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
-                      : n               ? fail(error, NETPROF_ERR_NOMEM, path, "no memory", 0)
-                                        : rules_read_text(set, path, text, size, error);
-    free(text);
+    netprof_err err = number                     ? fail(error, NETPROF_ERR_IO, path, strerror(number), number)
+                      : arrlenu(text) > MAX_FILE ? fail(error, NETPROF_ERR_LIMIT, path, "larger than 4 MiB", 0)
+                                                 : rules_read_text(set, path, text, arrlenu(text), error);
+    arrfree(text);
     return err;
 }
 
-netprof_err rules_builtin(rules *set, netprof_error *error)
+void rules_builtin(rules *set)
 {
     for (size_t t = 0; t < LENGTH(tables); t++) {
         reader r = {.set = set, .path = tables[t].name};
-        for (const char *const *line = tables[t].lines; *line && !r.no_memory; line++)
+        for (const char *const *line = tables[t].lines; *line; line++)
             read_line(&r, *line, strlen(*line));
-        if (r.no_memory) return fail(error, NETPROF_ERR_NOMEM, "", "no memory", 0);
     }
-    return NETPROF_OK;
 }
 
 void rules_free(rules *set)
@@ -536,8 +502,8 @@ void rules_free(rules *set)
         free(set->problems[i].path);
         free(set->problems[i].text);
     }
-    free(set->items);
-    free(set->problems);
+    arrfree(set->items);
+    arrfree(set->problems);
     *set = (rules){0};
 }
 

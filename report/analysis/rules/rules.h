@@ -86,9 +86,9 @@ typedef struct rules {
 } rules;
 
 // Adds the built-in tables.
-netprof_err rules_builtin(rules *set, netprof_error *error);
-// Adds a user's table; a rule of the same name is replaced. Bad lines become problems. Errors: _IO, _NOMEM,
-// _LIMIT, _PARSE (no header line, or no usable rule).
+void rules_builtin(rules *set);
+// Adds a user's table; a rule of the same name is replaced. Bad lines become problems. Errors: _IO, _LIMIT,
+// _PARSE (no header line, or no usable rule).
 netprof_err rules_read(rules *set, const char *path, netprof_error *error);
 netprof_err rules_read_text(rules *set, const char *path, const char *text, size_t size, netprof_error *error);
 void rules_free(rules *set);

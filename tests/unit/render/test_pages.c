@@ -58,7 +58,7 @@ static size_t check_pages(const char *what, const difference *d, bool all_nics, 
     static const char *const paths[] = {"before.netprof", "after.netprof"};
     findings f = {0};
     netprof_error error;
-    assert_int_equal(findings_make(&f, d, &built_in, &error), NETPROF_OK);
+    findings_make(&f, d, &built_in);
     pages_pair_input in = {.d = d, .f = &f, .rules = &built_in, .paths = paths, .path_count = 2, .all_nics = all_nics};
     document *doc = pages_pair(&in, &error);
     assert_non_null(doc);

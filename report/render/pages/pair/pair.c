@@ -28,8 +28,8 @@ double pair_role_rate(const pair *p, size_t device, uint32_t role)
 
 double pair_counter_rate(const pair *p, size_t device, const char *counter)
 {
-    size_t c = lookup_find(&p->e.index, device, counter);
-    return c == LOOKUP_NONE || !p->d->rows[c].compared ? NAN : p->d->rows[c].rate_per_s;
+    size_t c = evaluation_counter(&p->e, device, counter);
+    return c == DIFFERENCE_NONE || !p->d->rows[c].compared ? NAN : p->d->rows[c].rate_per_s;
 }
 
 reading pair_value(pair *p, const char *formula, size_t device)
@@ -166,8 +166,8 @@ static void find_traffic(pair *p)
 bool pair_begin(pair *p, const pages_pair_input *in)
 {
     *p = (pair){.in = in, .d = in->d, .f = in->f, .schema = in->d->delta->schema};
-    p->failed = !evaluation_begin(&p->e, in->d);
-    if (!p->failed) find_traffic(p);
+    evaluation_begin(&p->e, in->d);
+    find_traffic(p);
     if (!p->failed) find_sources(p);
     return !p->failed;
 }

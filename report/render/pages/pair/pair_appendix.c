@@ -78,8 +78,8 @@ static number_text change_text(const difference_row *row)
 
 static const difference_row *row_of(const pair *p, size_t device, const char *name)
 {
-    size_t c = lookup_find(&p->e.index, device, name);
-    return c == LOOKUP_NONE ? NULL : &p->d->rows[c];
+    size_t c = evaluation_counter(&p->e, device, name);
+    return c == DIFFERENCE_NONE ? NULL : &p->d->rows[c];
 }
 
 // Columns for devices: each of a few, else sum, most and whose.
@@ -180,9 +180,9 @@ static double lifetime_s(pair *p, size_t device)
 static void put_metric(sheet *t, const pair_source *s, const char *name, const double *lifetimes, bool lifetime)
 {
     for (size_t i = 0; i < s->count; i++) {
-        size_t c = lookup_find(&t->p->e.index, s->devices[i], name);
+        size_t c = evaluation_counter(&t->p->e, s->devices[i], name);
         double value = NAN;
-        if (c != LOOKUP_NONE && t->p->d->rows[c].compared)
+        if (c != DIFFERENCE_NONE && t->p->d->rows[c].compared)
             value = lifetime ? (double)t->p->d->delta->after[c] / lifetimes[i] : t->p->d->rows[c].rate_per_s;
         put_number(t, number_prefixed(value, ""));
     }

@@ -174,8 +174,8 @@ static void fill_row(const pair *p, const pair_source *s, const ranked *r, size_
     row->value = r->rate;
     row->exact = arena_format(a, "%s: %s %s", c->name, number_grouped(r->magnitude).text, p->d->rows[r->counter].unit);
     for (size_t i = 0; peers && i < s->count; i++) {
-        size_t peer = s->devices[i] == c->device ? LOOKUP_NONE : lookup_find(&p->e.index, s->devices[i], c->name);
-        if (peer != LOOKUP_NONE) peers[row->peer_count++] = p->d->rows[peer].rate_per_s;
+        size_t peer = s->devices[i] == c->device ? DIFFERENCE_NONE : evaluation_counter(&p->e, s->devices[i], c->name);
+        if (peer != DIFFERENCE_NONE) peers[row->peer_count++] = p->d->rows[peer].rate_per_s;
     }
     row->peers = peers;
     if (is_background(p->f, s->name, c->name)) row->note = "alike on all: background";

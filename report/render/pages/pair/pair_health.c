@@ -284,8 +284,8 @@ static void heat_by_size(pair *p, heating *h, const pair_source *s)
         if (in_band++ >= EACH) continue;
         double *values = arena_make(h->memory, s->count + 1, sizeof *values);
         for (size_t k = 0; values && k < s->count; k++) {
-            size_t c = lookup_find(&p->e.index, s->devices[k], sums[i].name);
-            values[k] = c == LOOKUP_NONE ? NAN : p->d->rows[c].rate_per_s;
+            size_t c = evaluation_counter(&p->e, s->devices[k], sums[i].name);
+            values[k] = c == DIFFERENCE_NONE ? NAN : p->d->rows[c].rate_per_s;
         }
         if (values)
             add_heat(h, arena_text(h->memory, sums[i].name), arena_format(h->memory, "%s/s", *unit ? unit : ""), band,

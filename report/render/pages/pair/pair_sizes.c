@@ -80,9 +80,9 @@ static bool read_bins(const pair *p, const family *f, size_t way, size_t device,
             snprintf(name, sizeof name, "%s%s", f->prefix[way], f->suffixes[b]);
         else
             snprintf(name, sizeof name, "%s%zu", f->prefix[way], b);
-        size_t c = lookup_find(&p->e.index, device, name);
-        values[b] = c != LOOKUP_NONE && p->d->rows[c].compared ? (double)p->d->rows[c].magnitude : NAN;
-        any = any || c != LOOKUP_NONE;
+        size_t c = evaluation_counter(&p->e, device, name);
+        values[b] = c != DIFFERENCE_NONE && p->d->rows[c].compared ? (double)p->d->rows[c].magnitude : NAN;
+        any = any || c != DIFFERENCE_NONE;
         if (values[b] > 0) sum += values[b];
     }
     return any && sum > 0;

@@ -1,0 +1,40 @@
+#include "comparer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int comparer_by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double comparison_median(double *values, size_t count)
+{
+    if (!count) return NAN;
+    qsort(values, count, sizeof *values, comparer_by_number);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+comparison_range comparison_range_of(double *values, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(values[i])) values[kept++] = values[i];
+    double median = comparison_median(values, kept);
+    return (comparison_range){median, kept ? values[0] : NAN, kept ? values[kept - 1] : NAN};
+}
+
+size_t comparer_source_end(const comparison *c, size_t first)
+{
+    size_t i = first;
+    while (i < c->device_count && strcmp(c->devices[i].source, c->devices[first].source) == 0)
+        i++;
+    return i;
+}
+
+bool comparer_is_gauge(const netprof_counter *counter)
+{
+    return counter->kind == NETPROF_KIND_GAUGE || counter->kind == NETPROF_KIND_STATE;
+}
