@@ -3,9 +3,15 @@
 
 load common
 
-commands='list collect diff check compare regions run record merge job convert nccl nsys export'
-[ ! -x "$NETPROF_TEST_BIN/netprof-report" ] || commands="$commands report"
-[ ! -x "$NETPROF_TEST_BIN/netprof-watch" ] || commands="$commands watch"
+# From the program's own table, so that a new command is tested as well: all but second names, "help", and programs that
+# are not built here.
+commands=
+second_names=" help $(netprof --help | sed -n 's/.*(also: \(.*\))$/\1/p' | tr '\n' ' ')"
+for name in $(netprof --list-options); do
+    [[ $second_names == *" $name "* ]] && continue
+    case $name in report | watch | export) [ -x "$NETPROF_TEST_BIN/netprof-$name" ] || continue ;; esac
+    commands+=" $name"
+done
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -270,6 +276,8 @@ END
             refute grep -i 'warning\|error:' err
         fi
         [ -z "$command" ] && continue
+        # netprof(1) describes it in a line, and names it at its end
+        [ "$(grep -c "^\.BR netprof.-$command (1)" "$man/netprof.1")" -eq 2 ] || { echo "netprof.1: $command"; false; }
         while IFS=$'\t' read -r option takes; do
             case $option in --*) ;; *) continue ;; esac
             grep -qF -- "${option//-/\\-}" "$page" || { echo "$page: $option is missing"; false; }

@@ -29,18 +29,4 @@ void command_help(const command *c, FILE *to);
 // The options for shell completion; see options_list().
 void command_list_options(const command *c);
 
-extern const command command_list;
-extern const command command_collect;
-extern const command command_diff;
-extern const command command_check;
-extern const command command_compare;
-extern const command command_run;
-extern const command command_record;
-extern const command command_merge;
-extern const command command_job;
-extern const command command_regions;
-extern const command command_convert;
-extern const command command_nccl;
-extern const command command_nsys;
-
 #endif

@@ -1,5 +1,5 @@
 // netprof check: what the rules find, and an exit code for prologues.
-#include "cli/command.h"
+#include "commands.h"
 #include "analysis/base/memory.h"
 #include "analysis/compare/link_pairs.h"
 #include "analysis/rules/findings.h"

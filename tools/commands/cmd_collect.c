@@ -1,5 +1,5 @@
 // netprof collect: snapshots into a file.
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "measure/node_options.h"

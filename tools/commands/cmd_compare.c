@@ -1,5 +1,5 @@
 // netprof compare: healthy runs against faulty ones.
-#include "cli/command.h"
+#include "commands.h"
 #include "commands/print/compare_text.h"
 #include "cli/inputs.h"
 #include "cli/options.h"

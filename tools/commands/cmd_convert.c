@@ -1,5 +1,5 @@
 // netprof convert: one format into another.
-#include "cli/command.h"
+#include "commands.h"
 #include "analysis/data/convert.h"
 #include "cli/inputs.h"
 #include "cli/options.h"

@@ -1,5 +1,5 @@
 // netprof diff: what happened between two snapshots.
-#include "cli/command.h"
+#include "commands.h"
 #include "commands/print/diff_output.h"
 #include "cli/inputs.h"
 #include "cli/options.h"

@@ -1,6 +1,6 @@
 // netprof job: what recordings say of a job, in a page of text.
 #define _POSIX_C_SOURCE 200809L
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/inputs.h"
 #include "analysis/base/memory.h"
 #include "analysis/job/job_report.h"

@@ -1,7 +1,7 @@
 // netprof list: sources, devices with their facts, counters; what cannot be read and why.
 #include "analysis/base/memory.h"
 #include "analysis/catalog/catalog.h"
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "measure/node_options.h"

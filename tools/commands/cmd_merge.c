@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "analysis/base/memory.h"
 #include "analysis/data/clocks.h"
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
 #include "cli/output.h"

@@ -1,5 +1,5 @@
 // netprof nccl: logs of the NCCL Inspector: who is late, how fast was the wire, what was never recorded.
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/inputs.h"
 #include "analysis/base/memory.h"
 #include "analysis/base/unfinished.h"

@@ -1,5 +1,5 @@
 // netprof nsys: the tables of an Nsight Systems export, and how busy the GPUs were.
-#include "cli/command.h"
+#include "commands.h"
 #include "analysis/base/memory.h"
 #include "analysis/nsys/nsys.h"
 #include "cli/options.h"

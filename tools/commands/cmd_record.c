@@ -1,6 +1,6 @@
 // netprof record: what a node does, tick by tick, until the job ends or somebody says stop.
 #define _GNU_SOURCE
-#include "cli/command.h"
+#include "commands.h"
 #include "measure/job.h"
 #include "cli/options.h"
 #include "cli/output.h"

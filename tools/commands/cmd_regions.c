@@ -1,6 +1,6 @@
 // netprof regions: what the processes of a job measured around their code.
 #define _GNU_SOURCE // qsort_r
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/whole_file.h"

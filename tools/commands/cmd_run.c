@@ -1,6 +1,6 @@
 // netprof run: a command between two snapshots, untouched.
 #define _GNU_SOURCE // pipe2
-#include "cli/command.h"
+#include "commands.h"
 #include "measure/job_slurm.h"
 #include "measure/mpi_run.h"
 #include "cli/options.h"

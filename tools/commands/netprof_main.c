@@ -1,5 +1,5 @@
 // netprof: finds the sub-command, parses its options by its table, shows its help.
-#include "cli/command.h"
+#include "commands.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/helper_program.h"
@@ -11,21 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const command *const commands[] = {
-    &command_list,    //
-    &command_collect, //
-    &command_diff,    //
-    &command_check,   //
-    &command_compare, //
-    &command_run,     //
-    &command_record,  //
-    &command_merge,   //
-    &command_job,     //
-    &command_regions, //
-    &command_convert, //
-    &command_nccl,    //
-    &command_nsys,
-};
+#define COMMAND_ADDRESS(name) &command_##name,
+static const command *const commands[] = {COMMANDS(COMMAND_ADDRESS)};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 // Programs of their own, started as netprof NAME.
