@@ -1,6 +1,7 @@
 /* Files of phases: every mark has a time that the text names and a name of at most 200 bytes that stands in the text; no
    line gives more than one. */
-#include "analysis/job/job_report_private.h"
+#include "analysis/job/job_report.h"
+#include "analysis/job/job_store.h"
 #include "expect.h"
 
 #include <stdio.h>

@@ -1,34 +1,12 @@
 // What the job was given on each node, and how much of it it used: what seff and jobstats tell.
-#include "job_report_private.h"
+#include "job_words.h"
+#include "job_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ---- what a node's part of the job may use ----
-
-const char *job_basis_text(job_basis basis)
-{
-    static const char *const texts[] = {"",
-                                        "all CPUs of the node",
-                                        "the CPUs that its threads may run on",
-                                        "what the scheduler gave",
-                                        "its cpuset",
-                                        "its CPU quota",
-                                        "differing by node",
-                                        "the memory requested",
-                                        "the limit of its control group",
-                                        "all memory of the node",
-                                        "the time limit"};
-    return texts[basis];
-}
-
-const char *job_basis_name(job_basis basis)
-{
-    static const char *const names[] = {NULL,    "node",    "affinity", "scheduler", "cpuset", "quota",
-                                        "mixed", "request", "cgroup",   "node",      "limit"};
-    return names[basis];
-}
 
 typedef struct cpus {
     double count;

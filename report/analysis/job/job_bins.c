@@ -1,4 +1,4 @@
-#include "job_report_private.h"
+#include "job_bins.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,66 +1,14 @@
 // What went wrong: the rules' findings of each node, folded; episodes as incidents, with what the others did meanwhile.
 // What only the whole job over time can tell is found in job_limits.c.
-#include "job_findings_private.h"
+#include "job_columns.h"
+#include "job_words.h"
+#include "job_finding.h"
+#include "job_store.h"
 #include "analysis/base/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- words ----
-
-const char *job_share_text(char *text, size_t size, double share)
-{
-    return rules_format(text, size, "%", share);
-}
-
-const char *job_nodes_text(char *text, size_t size, const char *first, size_t count)
-{
-    if (count <= 1)
-        snprintf(text, size, "%s", first);
-    else if (count == 2)
-        snprintf(text, size, "%s and another node", first);
-    else
-        snprintf(text, size, "%s and %zu other nodes", first, count - 1);
-    return text;
-}
-
-// ---- findings ----
-
-const job_finding job_finding_blank = {.class_rank = 99,
-                                       .node = JOB_NONE,
-                                       .device = JOB_NONE,
-                                       .meter = JOB_METERS,
-                                       .value = NAN,
-                                       .threshold = NAN,
-                                       .sent_ratio = NAN,
-                                       .cpu_ratio = NAN,
-                                       .gpu_ratio = NAN,
-                                       .power_ratio = NAN,
-                                       .lost_s = NAN};
-
-job_finding *job_add_finding(job_report *r, job_finding x)
-{
-    const char *const fixed[] = {x.rule, x.advice, x.origin, x.unit};
-    char *texts[4] = {0};
-    bool good = x.claim && x.title;
-    for (size_t i = 0; i < 4; i++)
-        good &= (texts[i] = strdup(fixed[i] ? fixed[i] : "")) != NULL;
-    if (good && list_grow_one(&r->findings, r->finding_count, sizeof *r->findings)) {
-        x.rule = texts[0];
-        x.advice = texts[1];
-        x.origin = texts[2];
-        x.unit = texts[3];
-        r->findings[r->finding_count] = x;
-        if (x.node != JOB_NONE && x.severity > r->nodes[x.node].severity) r->nodes[x.node].severity = x.severity;
-        return &r->findings[r->finding_count++];
-    }
-    for (size_t i = 0; i < 4; i++)
-        free(texts[i]);
-    free(x.claim);
-    free(x.title);
-    return NULL;
-}
 
 // ---- the rules, node by node ----
 

@@ -1,5 +1,5 @@
 // Which counters of a file are followed, and what each is to the meters of its node and device.
-#include "job_samples_private.h"
+#include "job_tracks.h"
 
 #include "analysis/catalog/catalog.h"
 #include "analysis/base/list.h"

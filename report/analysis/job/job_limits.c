@@ -1,6 +1,9 @@
 // What only the whole job over time tells: CPUs and GPUs that were hardly used, memory near its limit, nodes that did
 // less than others.
-#include "job_findings_private.h"
+#include "job_columns.h"
+#include "job_words.h"
+#include "job_finding.h"
+#include "job_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

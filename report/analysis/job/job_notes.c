@@ -1,5 +1,6 @@
 // The title, the verdict box and the lines below the page: a job in a few sentences.
-#include "job_report_private.h"
+#include "job_words.h"
+#include "job_store.h"
 #include "analysis/base/list.h"
 
 #include <stdio.h>
@@ -75,17 +76,6 @@ static bool note_good(job_report *r)
     return add_note(r, SEVERITY_OK, text_make("%s", text), JOB_NONE);
 }
 
-// "2.36 kW".
-static const char *si_text(char *text, size_t size, double value, const char *unit)
-{
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
-    size_t i = 0;
-    while (fabs(value) >= 999.5 && i + 1 < sizeof prefixes / sizeof *prefixes)
-        value /= 1000, i++;
-    snprintf(text, size, "%.*f %s%s", fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0, value, prefixes[i], unit);
-    return text;
-}
-
 static bool note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
@@ -102,7 +92,7 @@ static bool note_energy(job_report *r)
     return add_note(r, SEVERITY_INFO,
                     text_make("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
                               job_energy_text(total, sizeof total, e->total_j), share,
-                              si_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ",
+                              job_quantity_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ",
                               e->whole ? "" : e->how),
                     JOB_NONE);
 }
@@ -270,11 +260,6 @@ static char *clock_words(const job_report *r)
     if (isnan(r->uncertainty_s)) return text_make("node clocks aligned, how well is not known");
     char text[32];
     return text_make("node clocks agree to %s", job_length_text(text, sizeof text, r->uncertainty_s));
-}
-
-const char *job_energy_text(char *text, size_t size, double joules)
-{
-    return fabs(joules) >= 3.6e5 ? si_text(text, size, joules / 3600, "Wh") : si_text(text, size, joules, "J");
 }
 
 bool job_make_notes(job_report *r)

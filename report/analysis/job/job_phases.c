@@ -1,5 +1,6 @@
 // Phases that the user marked, incidents as phases, and the processes that left regions.
-#include "job_report_private.h"
+#include "job_columns.h"
+#include "job_store.h"
 #include "analysis/base/list.h"
 
 #include <errno.h>

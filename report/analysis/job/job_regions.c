@@ -4,7 +4,9 @@
 // is added to the node's bins of that name, and how long the threads lived meanwhile to the node's; many ranks add up
 // in the same bins. A share is one over the other, over the same stretch: what is missing in the one is missing in the
 // other.
-#include "job_regions_private.h"
+#include "job_regions.h"
+#include "job_columns.h"
+#include "job_store.h"
 
 #include "analysis/base/list.h"
 #include "analysis/base/lookup.h"

@@ -1,4 +1,6 @@
-#include "job_regions_private.h"
+#include "job_report.h"
+#include "job_regions.h"
+#include "job_store.h"
 
 #include "analysis/base/list.h"
 #include "analysis/base/directory.h"
@@ -7,28 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WARNINGS = 1000 };
-
-// ---- text ----
-
-void job_warn(job_report *r, const char *path, const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    if (r->warning_count >= WARNINGS || !list_grow_one(&r->warnings, r->warning_count, sizeof *r->warnings)) return;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    job_warning *to = &r->warnings[r->warning_count];
-    *to = (job_warning){strdup(path ? path : ""), strdup(text)};
-    if (to->path && to->text) {
-        r->warning_count++;
-        return;
-    }
-    free(to->path);
-    free(to->text);
-}
 
 // ---- which files ----
 

@@ -1,6 +1,7 @@
 // Snapshots as they come: cut down to what a meter is made of, differenced by netprof_diff(), added to the lanes.
-#include "job_regions_private.h"
-#include "job_samples_private.h"
+#include "job_regions.h"
+#include "job_store.h"
+#include "job_tracks.h"
 #include "analysis/data/snapshot_subset.h"
 #include "analysis/base/list.h"
 
@@ -138,13 +139,6 @@ static netprof_err next(job_report *r, track *t, const netprof_snapshot *x)
 }
 
 // ---- runs and nodes ----
-
-// While a file is read its run does not have a schema yet.
-const char *job_fact_of(const dataset_run *run, const netprof_schema *schema, const char *key)
-{
-    const char *value = netprof_fact_of(run->facts, run->fact_count, key);
-    return value && *value ? value : netprof_fact_of(schema->facts, schema->fact_count, key);
-}
 
 static size_t find_node(job_report *r, const dataset_run *run, const netprof_schema *schema)
 {

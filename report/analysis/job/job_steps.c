@@ -1,5 +1,5 @@
 // From differences into lanes: what the counters of one step tell of each meter.
-#include "job_samples_private.h"
+#include "job_tracks.h"
 #include "analysis/base/list.h"
 
 #include <stdlib.h>

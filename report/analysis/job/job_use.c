@@ -1,5 +1,6 @@
 // Facts of the job, use of the nodes, energy to solution.
-#include "job_report_private.h"
+#include "job_columns.h"
+#include "job_store.h"
 #include "analysis/base/list.h"
 
 #include <stdio.h>

@@ -4,6 +4,7 @@
 
 #include "job_cluster.h"
 
+#include "analysis/job/job_bins.h"
 #include "analysis/job/job_report.h"
 
 #include <math.h>

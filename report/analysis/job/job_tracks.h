@@ -3,7 +3,7 @@
 #ifndef NETPROF_JOB_TAKE_PRIVATE_H
 #define NETPROF_JOB_TAKE_PRIVATE_H
 
-#include "job_report_private.h"
+#include "job_store.h"
 
 enum { RECENT = 9, TRACKS_MOST = 8 };
 

@@ -1,105 +1,16 @@
-// What the parts of the job report share.
-#ifndef NETPROF_JOB_REPORT_PRIVATE_H
-#define NETPROF_JOB_REPORT_PRIVATE_H
+// What is kept while files are read, and the steps from the files to the report. Private to the job report.
+#ifndef NETPROF_JOB_STORE_H
+#define NETPROF_JOB_STORE_H
 
-#include "job_report.h"
 #include "analysis/base/lookup.h"
 #include "analysis/base/pairs.h"
 #include "analysis/base/text.h"
+#include "job_bins.h"
+#include "analysis/data/dataset.h"
+#include "job_sources.h"
 
-#include <math.h>
-#include <stdarg.h>
-
-// ---- text ----
-
-void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-// As fmin() and fmax(), NAN of both alone; those are calls of a library, and these are made for every value read.
-static inline double job_less(double a, double b)
-{
-    return b < a || isnan(a) ? b : a;
-}
-
-static inline double job_more(double a, double b)
-{
-    return b > a || isnan(a) ? b : a;
-}
-
-// ---- bins ----
-
-typedef struct job_bin {
-    float known_s, integral, low, high; // integral: of the value over the known time ...
-    float from_s, to_s;                 // ... which lies between these, since the bin's begin
-} job_bin;
-
-// What was counted while samples were missing.
-typedef struct job_skipped {
-    int64_t from_ns, to_ns;
-    double amount;
-} job_skipped;
-
-enum { JOB_SKIPPED = 64 }; // more are joined with their neighbours
-
-// Bins of 2^shift ns; bin i of all times is [i << shift, (i + 1) << shift), so those of different lanes lie alike.
-typedef struct job_bins {
-    int64_t first;
-    unsigned shift;
-    size_t count, room;
-    job_bin *items;
-    job_skipped *skipped;
-    size_t skipped_count;
-    double integral;   // of all that was added, more exact than the items'
-    int64_t offset_ns; // of the clock: what was added at t is at t + offset_ns on the axis
-    unsigned owners;   // lanes
-} job_bins;
-
-job_bins *job_bins_make(void);
-void job_bins_free(job_bins *b); // the last owner's frees it
-// A value known from..to, in ns on the clock of the axis. False: no memory.
-bool job_bins_add(job_bins *b, int64_t from_ns, int64_t to_ns, double value, double low, double high);
-// An amount of events without a value: integral alone.
-bool job_bins_skip(job_bins *b, int64_t from_ns, int64_t to_ns, double amount);
-void job_bins_coarsen(job_bins *b, unsigned shift); // to bins of at least 2^shift ns
-
-// Adds values where both are known; where b has nothing yet, from's are taken.
-bool job_bins_join(job_bins *b, const job_bins *from);
-
-typedef struct job_span {
-    double known_s, integral, low, high; // low, high: NAN when nothing is known
-} job_span;
-// Bins that reach over an edge count in proportion to what of their known time lies within.
-job_span job_bins_span(const job_bins *b, int64_t from_ns, int64_t to_ns);
-
-// ---- what is read ----
-
-// What of a meter, by whom: each is a lane of its own while reading; the best one is the node's in the end.
+// Every scope of a meter is a lane of its own while reading; the best one becomes the node's in the end.
 enum { JOB_SCOPES = 4 };
-
-typedef enum job_kind {
-    JOB_RATE = 0, // a counter: value and total by its differences
-    JOB_LEVEL     // a gauge
-} job_kind;
-
-typedef enum job_join { JOB_SUM = 0, JOB_MOST, JOB_MEAN } job_join;
-
-// A row: what a counter means.
-typedef struct job_source_row {
-    const char *source, *device, *counter; // patterns
-    job_meter meter;
-    job_scope scope;
-    job_kind kind;
-    job_join join;  // with other counters of the same node or device
-    double factor;  // from the counter's unit; 0: by the unit's name (time to seconds)
-    bool of_device; // a lane of the device, of which the node's is made
-} job_source_row;
-
-// NULL when it means nothing here. Bytes of network devices are the catalog's business: job_bytes_row().
-const job_source_row *job_source_row_of(const netprof_device *device, const netprof_counter *counter);
-const job_source_row *job_bytes_row(bool is_sent);
-// 1e-6 for "us"; 0 when the unit is no time.
-double job_seconds_of_unit(const char *unit);
-// How lanes of a node's devices come together.
-job_join job_device_join(job_meter meter);
 
 // An episode in which a meter of a device was beyond its limit.
 typedef struct job_episode {
@@ -108,17 +19,6 @@ typedef struct job_episode {
     int64_t from_ns, to_ns;
     double mean, high, retries;
 } job_episode;
-
-typedef struct job_watch_row {
-    job_meter meter;
-    const char *rule;
-    double limit;   // the value, of its unit
-    double least_s; // so long at least
-    severity severity;
-    const char *class_name, *origin, *advice;
-} job_watch_row;
-
-const job_watch_row *job_watch_of(job_meter meter); // NULL: it is not watched
 
 // What is kept of a finding of the rules about one node, folded by rule in the end.
 typedef struct job_node_finding {
@@ -135,12 +35,6 @@ typedef struct job_trouble {
     size_t event, device;
     double sum;
 } job_trouble;
-
-// Amounts of an event on one node; its own bins, for each node has its clock.
-typedef struct job_event_lane {
-    size_t node;
-    job_bins *bins;
-} job_event_lane;
 
 // What was read of one run, until all are.
 typedef struct job_run {
@@ -206,6 +100,7 @@ typedef struct job_reader {
     double start_s, limit_s; // of the job, by its scheduler: since 1970, and its length. NAN unknown
 } job_reader;
 
+void job_warn(job_report *r, const char *path, const char *format, ...) __attribute__((format(printf, 3, 4)));
 struct job_known *job_known_make(void);
 void job_known_free(struct job_known *known);
 void job_node_finding_free(job_node_finding *x);
@@ -233,13 +128,9 @@ void job_allocate(job_report *r, size_t node);
 void job_take_allocation(job_report *r, size_t node, const dataset_run *run); // of one file, as it is read
 void job_make_efficiency(job_report *r);
 bool job_make_energy(job_report *r);
+bool job_find_limits(job_report *r); // false: no memory
 bool job_make_findings(job_report *r);
 bool job_judge_node(job_report *r, size_t node, const dataset *set, netprof_error *error);
 bool job_make_notes(job_report *r);
-
-// Means of a meter over a stretch: of one node's lane, or over the nodes that know it. NAN unknown.
-double job_mean_between(const job_report *r, job_meter meter, size_t node, double from_s, double to_s);
-double job_median(double *values, size_t count); // sorts them; NAN of none
-int64_t job_ns_of(const job_report *r, double at_s);
 
 #endif

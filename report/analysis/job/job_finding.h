@@ -1,0 +1,12 @@
+// Adding a finding to the report.
+#ifndef NETPROF_JOB_FINDING_H
+#define NETPROF_JOB_FINDING_H
+
+#include "job_model.h"
+
+extern const job_finding job_finding_blank;
+
+// Takes claim and title, copies its other texts. NULL without memory, or without one of the two.
+job_finding *job_add_finding(job_report *r, job_finding x);
+
+#endif
