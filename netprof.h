@@ -1025,6 +1025,9 @@ extern "C" {
 #ifndef NETPROF_OS_SOCKET
 #define NETPROF_OS_SOCKET(domain, type, protocol) socket((domain), (type), (protocol))
 #endif
+#ifndef NETPROF_OS_BIND
+#define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
+#endif
 #ifndef NETPROF_OS_SEND
 #define NETPROF_OS_SEND(fd, data, size, flags) send((fd), (data), (size), (flags))
 #endif
@@ -2449,10 +2452,6 @@ typedef struct netprof__nl {
 } netprof__nl;
 
 #ifndef NETPROF_NO_NETLINK
-
-#ifndef NETPROF_OS_BIND
-#define NETPROF_OS_BIND(fd, address, size) bind((fd), (address), (size))
-#endif
 
 #define NETPROF__NL_BUFFER 32768 /* bytes: the largest datagram of a dump that the kernel sends */
 /* bytes: the datagram that the kernel sends if given no more room, with pages of 4 KiB */
@@ -9111,7 +9110,9 @@ static void netprof__put_schema(netprof__buffer *b, const netprof_schema *s, siz
 
    Most counters change by about the same amount from snapshot to snapshot. Writer and reader keep the same prediction
    of each value, time and stamp, and a file holds only the errors of these predictions. Section 10.1 defines the
-   arithmetic: any change to it needs a new format version. */
+   arithmetic: any change to it needs a new format version.
+
+   The letters of section 10.1: C is change, S spread, F fresh, A alone, L led, T stamp, R the ratio of a lead. */
 
 #define NETPROF__AS_BEFORE       254 /* status of a run: each as in the previous snapshot */
 #define NETPROF__AS_ASKED        255 /* OK for what the set includes, SKIPPED for the rest */
@@ -12785,8 +12786,8 @@ NETPROF_API void netprof_bytes(uint64_t bytes)
 
 /* >>12.5 locks and names
 
-   Everything but the hot path takes one lock. A signal handler cannot wait for a lock that its own thread holds, so
-   taking it fails there. */
+   Everything but the hot path takes a lock: one for the state, one for writing the file. A signal handler cannot wait
+   for a lock that its own thread holds, so taking it fails there. */
 
 /* Returns 0 if this thread already holds a lock: then it is in a signal handler that interrupted the holder. */
 static int netprof__lock(int *lock)
@@ -12950,7 +12951,7 @@ static netprof *netprof__region_context(void)
     return np;
 }
 
-#define NETPROF__THREADS_KEPT 256 /* blocks of ended threads are kept apart up to this many */
+#define NETPROF__THREADS_KEPT 256 /* blocks; from this many on, those of ended threads are reused */
 
 /* Takes over the block of an ended thread, once there are many: thread pools that come and go must not fill memory. */
 static netprof__thread *netprof__thread_adopt(void)

@@ -2194,8 +2194,8 @@ static void check_second_reader(const char *tree, const struct sink *file, const
     assert_int_equal(system(command), 0);
 }
 
-// netprof_reader.py was written from the description at section 10.1 alone. What it reads is what was written; stamps are
-// what netprof.h reads (they are not in the file to the nanosecond).
+// netprof_reader.py was written from section 10.1 alone. It reads what was written, but stamps as netprof.h reads them
+// (the file does not keep them to the nanosecond).
 static void second_implementation(void **state)
 {
     (void)state;
