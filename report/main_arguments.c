@@ -2,7 +2,8 @@
 
 #include "analysis/base/memory.h"
 #include "analysis/job/job_report.h"
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/logs/nccl_logs.h"
+#include "analysis/nccl/view/nccl_view_json.h"
 #include "analysis/nsys/nsys.h"
 #include "analysis/regions/regions.h"
 #include "cli/common.h"

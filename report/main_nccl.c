@@ -1,10 +1,11 @@
 #include "main_nccl.h"
 
 #include "analysis/base/memory.h"
-#include "analysis/nccl/nccl_view.h"
 #include "cli/common.h"
 #include "cli/inputs.h"
 #include "cli/nccl_inputs.h"
+#include "analysis/nccl/view/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_json.h"
 #include "render/pages/nccl/pages_nccl.h"
 
 #include <errno.h>

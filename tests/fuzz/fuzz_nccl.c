@@ -1,8 +1,8 @@
 // Logs of the NCCL Inspector: a chunk of lines, whatever its bytes, and the whole way from it to findings.
-#include "analysis/nccl/nccl_private.h"
+#include "analysis/nccl/logs/nccl_parts.h"
 
-#include "analysis/nccl/nccl_export.h"
-#include "analysis/nccl/nccl_findings.h"
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/nccl/findings/nccl_findings.h"
 #include "expect.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nccl_chunk chunk = {0};
     nccl_findings f;
     size_t written = 0;
-    nccl_memory *memory = calloc(1, sizeof *memory);
+    nccl_store *memory = calloc(1, sizeof *memory);
     expect(memory != NULL);
     memory->threads = 1;
     n.memory = memory;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     n.file_count = 1;
     n.files[0] = (nccl_file){.path = nccl_arena_text(&memory->arena, "input", 5), .name = "input"};
     feed(&chunk, data, size);
-    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_set_peaks(&n, NULL, 0));
+    expect(nccl_merge(&n, &chunk, 1) && nccl_merge_p2p(&n, &chunk, 1) && nccl_group(&n) && nccl_peaks_set(&n, NULL, 0));
     for (int i = 0; i < NCCL_OUTCOMES; i++)
         n.outcomes[i] = chunk.outcomes[i];
     expect(n.record_count == chunk.outcomes[NCCL_COLL]);

@@ -1,7 +1,8 @@
 /* A saved result of netprof nccl: whatever is in it, it is refused, or read so that writing and reading it again gives the
    same; and a report can be laid out of it. */
-#include "analysis/nccl/nccl_export.h"
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/nccl/view/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_json.h"
 #include "render/pages/nccl/pages_nccl.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define TOOLS_NCCL_INPUTS_H
 
 #include "common.h"
-#include "analysis/nccl/nccl_logs.h"
+#include "analysis/nccl/logs/nccl_logs.h"
 
 // What the exporter's configuration file says; NULL: nothing.
 typedef struct nccl_config {

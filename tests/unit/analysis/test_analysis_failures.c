@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/logs/nccl_logs.h"
+#include "analysis/nccl/view/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_json.h"
 #include "analysis/nsys/nsys.h"
 #include "nccl_generate.h"
 

@@ -2,9 +2,10 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
-#include "analysis/nccl/nccl_counters.h"
-#include "analysis/nccl/nccl_export.h"
-#include "analysis/nccl/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_counters.h"
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"
 
 #include <math.h>

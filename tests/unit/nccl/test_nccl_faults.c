@@ -4,7 +4,8 @@
 #include "netprof.h"
 
 #include "nccl_generate.h"
-#include "analysis/nccl/nccl_findings.h"
+#include "analysis/nccl/findings/nccl_findings.h"
+#include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/nccl/nccl_line.h"
+#include "analysis/nccl/logs/nccl_line.h"
 
 #define HEADER "\"header\":{\"id\":\"0x1f\",\"comm_name\":\"dp0\",\"rank\":3,\"n_ranks\":8,\"nnodes\":2}"
 #define METADATA                                                                                                       \

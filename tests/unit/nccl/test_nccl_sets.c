@@ -2,7 +2,8 @@
 #define _GNU_SOURCE
 #include "netprof.h"
 
-#include "analysis/nccl/nccl_export.h"
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/nccl/logs/nccl_logs.h"
 #include "support.h"
 
 #include <math.h>

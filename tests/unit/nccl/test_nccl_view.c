@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analysis/nccl/nccl_export.h"
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/nccl/logs/nccl_logs.h"
+#include "analysis/nccl/view/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_json.h"
 #include "support.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TOOLS_NCCL_TEXT_H
 #define TOOLS_NCCL_TEXT_H
 
-#include "analysis/nccl/nccl_counters.h"
+#include "analysis/nccl/findings/nccl_counters.h"
 
 // all: every finding with its evidence, every line of the tables. comparison and counters may be
 // NULL.

@@ -4,6 +4,7 @@
 #include "render/base/arena.h"
 #include "render/base/buffer.h"
 #include "render/chart/charts_plots.h"
+#include "analysis/nccl/findings/nccl_compare.h"
 #include "pages_nccl_private.h"
 
 #include <ctype.h>

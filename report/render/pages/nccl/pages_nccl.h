@@ -3,7 +3,7 @@
 #define NETPROF_PAGES_NCCL_H
 
 #include "render/document/document.h"
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_model.h"
 #include "render/pages/pages_kind.h"
 
 extern const pages_kind pages_nccl_kind;

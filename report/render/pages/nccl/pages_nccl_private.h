@@ -3,7 +3,7 @@
 #define NETPROF_PAGES_NCCL_PRIVATE_H
 
 #include "render/chart/chart_private.h"
-#include "analysis/nccl/nccl_view.h"
+#include "analysis/nccl/view/nccl_view_model.h"
 
 // pages_nccl_table.c: wire beside waiting, and bandwidth up to the peak. left: rows that have no place here.
 chart nccl_chart_table(chart_head head, const nccl_view_row *rows, size_t count, size_t left);

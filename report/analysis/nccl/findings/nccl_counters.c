@@ -1,0 +1,220 @@
+#define _GNU_SOURCE // strdup
+#include "nccl_counters.h"
+
+#include "analysis/nccl/export/nccl_export.h"
+#include "analysis/base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double nccl_counters_time_s(const series *s, uint64_t time_us)
+{
+    return (double)time_us / 1e6 - (double)s->begin_ns / 1e9;
+}
+
+static void nccl_counters_window(const nccl *n, const nccl_host *h, const series *s, double *from_s, double *to_s)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    for (uint32_t i = h->first_process; i < h->first_process + h->process_count; i++) {
+        if (n->processes[i].first_dump_us < first) first = n->processes[i].first_dump_us;
+        if (n->processes[i].last_dump_us > last) last = n->processes[i].last_dump_us;
+    }
+    *from_s = nccl_counters_time_s(s, first);
+    *to_s = nccl_counters_time_s(s, last);
+}
+
+static double nccl_counters_overlap(double from_s, double to_s, const nccl_counters_host *h)
+{
+    double from = from_s > h->from_s ? from_s : h->from_s, to = to_s < h->to_s ? to_s : h->to_s;
+    return to > from ? to - from : 0;
+}
+
+static void nccl_counters_add_bytes(nccl_counters_host *h, const series *s)
+{
+    const series_run *run = &s->runs[h->run];
+    h->bytes[0] = h->bytes[1] = h->peak_rate[0] = h->peak_rate[1] = NAN;
+    for (size_t i = run->first_device; i < run->first_device + run->device_count; i++) {
+        const series_device *d = &s->devices[i];
+        for (size_t k = 0; d->chosen && k < d->count; k++)
+            for (int way = 0; way < 2; way++) {
+                double seconds = nccl_counters_overlap(d->steps[k].from_s, d->steps[k].to_s, h),
+                       rate = d->steps[k].rate[way];
+                if (d->steps[k].gap || isnan(rate) || seconds <= 0) continue;
+                h->bytes[way] = (isnan(h->bytes[way]) ? 0 : h->bytes[way]) + rate * seconds;
+                if (!(h->peak_rate[way] >= rate)) h->peak_rate[way] = rate;
+            }
+    }
+}
+
+typedef struct tally {
+    size_t steps;
+    double amount;
+} tally;
+
+static void nccl_counters_keep(nccl_counters_host *h, const series *s, const tally *tallies)
+{
+    size_t most[2] = {0, 0};
+    for (size_t i = 0; i < s->counter_count; i++) {
+        const series_counter *c = &s->counters[i];
+        nccl_moved *to = c->trouble ? &h->trouble : &h->waiting;
+        if (!tallies[i].steps) continue;
+        ++*(c->trouble ? &h->trouble_count : &h->waiting_count);
+        if (tallies[i].steps <= most[c->trouble]) continue;
+        most[c->trouble] = tallies[i].steps;
+        *to = (nccl_moved){c->name, c->unit ? c->unit : "", tallies[i].amount};
+    }
+}
+
+static bool nccl_counters_add_events(nccl_counters_host *h, const series *s)
+{
+    const series_run *run = &s->runs[h->run];
+    tally *tallies = calloc(s->counter_count + 1, sizeof *tallies);
+    if (!tallies) return false;
+    for (size_t i = 0; i < s->event_count; i++) {
+        const series_event *e = &s->events[i];
+        if (e->device < run->first_device || e->device >= run->first_device + run->device_count) continue;
+        if (nccl_counters_overlap(e->from_s, e->to_s, h) <= 0) continue;
+        tallies[e->counter].steps++;
+        tallies[e->counter].amount += e->amount;
+    }
+    nccl_counters_keep(h, s, tallies);
+    free(tallies);
+    return true;
+}
+
+static bool nccl_counters_add_host(nccl_counters *c, uint32_t host, size_t run)
+{
+    nccl_counters_host h = {.host = host, .run = run};
+    const series_run *r = &c->s->runs[run];
+    nccl_counters_window(c->n, &c->n->hosts[host], c->s, &h.from_s, &h.to_s);
+    if (r->begin_s > h.from_s) h.from_s = r->begin_s;
+    if (r->end_s < h.to_s) h.to_s = r->end_s;
+    if (!(h.to_s > h.from_s)) return true; // another time
+    nccl_counters_add_bytes(&h, c->s);
+    if (!nccl_counters_add_events(&h, c->s)) return false;
+    c->hosts[c->count++] = h;
+    return true;
+}
+
+netprof_err nccl_counters_make(nccl_counters *c, const nccl *n, const series *s, netprof_error *error)
+{
+    bool good;
+    *c = (nccl_counters){.n = n, .s = s};
+    c->hosts = calloc(n->host_count * s->run_count + 1, sizeof *c->hosts);
+    good = c->hosts != NULL;
+    for (uint32_t i = 0; good && i < n->host_count; i++)
+        for (size_t k = 0; good && k < s->run_count; k++)
+            if (text_same_host(n->hosts[i].name, s->runs[k].host)) good = nccl_counters_add_host(c, i, k);
+    if (good) return NETPROF_OK;
+    nccl_counters_free(c);
+    if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
+    return NETPROF_ERR_NOMEM;
+}
+
+void nccl_counters_free(nccl_counters *c)
+{
+    free(c->hosts);
+    *c = (nccl_counters){0};
+}
+
+// ---- findings ----
+
+static bool nccl_counters_is_accused(const nccl_findings *f, uint32_t host)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (f->items[i].severity >= SEVERITY_WATCH && f->items[i].host == host) return true;
+    return false;
+}
+
+static void nccl_counters_describe(char *text, size_t size, const nccl_moved *moved, size_t count, const char *kind)
+{
+    if (!moved->counter)
+        snprintf(text, size, "no %s", kind);
+    else
+        snprintf(text, size, "%s (%.400s %.4g%s%.100s%s)", kind, moved->counter, moved->amount, *moved->unit ? " " : "",
+                 moved->unit, count > 1 ? ", and others" : "");
+}
+
+static char *nccl_counters_claim(const nccl_counters *c, const nccl_counters_host *h)
+{
+    char trouble[700], waiting[700], text[2400];
+    nccl_counters_describe(trouble, sizeof trouble, &h->trouble, h->trouble_count, "trouble");
+    nccl_counters_describe(waiting, sizeof waiting, &h->waiting, h->waiting_count, "waiting or congestion");
+    snprintf(text, sizeof text,
+             "the NIC counters of host %.511s show %s and %s in the %.4g s that recording and logs share",
+             c->n->hosts[h->host].name, trouble, waiting, h->to_s - h->from_s);
+    return strdup(text);
+}
+
+netprof_err nccl_counters_findings(nccl_findings *f, const nccl_counters *c, netprof_error *error)
+{
+    const nccl_rule *found = nccl_rules();
+    while (found->name && strcmp(found->name, "nccl-nic-counters") != 0)
+        found++;
+    size_t known = f->count;
+    for (size_t i = 0; i < c->count; i++) {
+        const nccl_counters_host *h = &c->hosts[i];
+        if (!nccl_counters_is_accused(f, h->host)) continue;
+        nccl_finding *items = realloc(f->items, (f->count + 1) * sizeof *items);
+        if (items) f->items = items;
+        char *claim = items ? nccl_counters_claim(c, h) : NULL;
+        if (!claim) {
+            if (error) *error = (netprof_error){.code = NETPROF_ERR_NOMEM};
+            return NETPROF_ERR_NOMEM;
+        }
+        f->items[f->count++] = (nccl_finding){.rule = found,
+                                              .severity = SEVERITY_INFO,
+                                              .claim = claim,
+                                              .value = (double)(h->trouble_count + h->waiting_count),
+                                              .device = c->n->hosts[h->host].name,
+                                              .communicator = NCCL_NONE,
+                                              .operation = NCCL_NONE,
+                                              .series = NCCL_NONE,
+                                              .member = NCCL_NONE,
+                                              .host = h->host,
+                                              .cost_us = NAN};
+    }
+    f->judged += f->count - known;
+    return NETPROF_OK;
+}
+
+// ---- JSON ----
+
+static json_object *nccl_counters_number(double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.9g", value);
+    return isfinite(value) ? json_object_new_double_s(value, text) : NULL;
+}
+
+static json_object *nccl_counters_moved_json(const nccl_moved *moved)
+{
+    json_object *o;
+    if (!moved->counter) return NULL;
+    o = json_object_new_object();
+    json_object_object_add(o, "counter", nccl_json_string(moved->counter));
+    json_object_object_add(o, "amount", nccl_counters_number(moved->amount));
+    json_object_object_add(o, "unit", nccl_json_string(moved->unit));
+    return o;
+}
+
+json_object *nccl_counters_json(const nccl_counters *c)
+{
+    json_object *list = json_object_new_array();
+    for (size_t i = 0; i < c->count; i++) {
+        const nccl_counters_host *h = &c->hosts[i];
+        json_object *o = json_object_new_object();
+        json_object_object_add(o, "host", nccl_json_string(c->n->hosts[h->host].name));
+        json_object_object_add(o, "seconds", nccl_counters_number(h->to_s - h->from_s));
+        json_object_object_add(o, "received_bytes", nccl_counters_number(h->bytes[SERIES_IN]));
+        json_object_object_add(o, "sent_bytes", nccl_counters_number(h->bytes[SERIES_OUT]));
+        json_object_object_add(o, "peak_received_bytes_per_s", nccl_counters_number(h->peak_rate[SERIES_IN]));
+        json_object_object_add(o, "peak_sent_bytes_per_s", nccl_counters_number(h->peak_rate[SERIES_OUT]));
+        json_object_object_add(o, "trouble", nccl_counters_moved_json(&h->trouble));
+        json_object_object_add(o, "waiting", nccl_counters_moved_json(&h->waiting));
+        json_object_array_add(list, o);
+    }
+    return list;
+}

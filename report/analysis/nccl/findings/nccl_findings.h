@@ -1,0 +1,16 @@
+// What NCCL logs say is wrong. The JSON is of the form of findings.h.
+//
+// Thread rule: one thread at a time. Everything ends with nccl_findings_free(); the nccl (and comparison) must live as
+// long.
+#ifndef NETPROF_NCCL_FINDINGS_H
+#define NETPROF_NCCL_FINDINGS_H
+
+#include "nccl_compare.h"
+#include "nccl_findings_model.h"
+
+// comparison: NULL without one.
+netprof_err nccl_findings_make(nccl_findings *f, const nccl *n, const nccl_comparison *comparison,
+                               netprof_error *error);
+json_object *nccl_findings_json(const nccl_findings *f); // {"format":"netprof-findings",...}; NULL without memory
+
+#endif

@@ -1,0 +1,132 @@
+// The logs themselves: missing, dropped, damaged and odd records.
+#include "nccl_findings_make.h"
+
+// ---- the data themselves ----
+
+void nccl_findings_missing(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    uint64_t calls = 0, complete = 0, records = 0, missing = 0, tail = 0, absent = 0;
+    for (size_t i = 0; i < n->communicator_count; i++) {
+        const nccl_communicator *c = &n->communicators[i];
+        if (c->ranks < 2) continue;
+        calls += c->instances;
+        complete += c->complete;
+        records += c->records;
+        missing += c->missing;
+        tail += c->missing_tail;
+        absent += c->missing_absent;
+    }
+    if (!calls) return;
+    m->f->judged++;
+    if (!missing) return;
+    double incomplete = (double)(calls - complete) / (double)calls,
+           share = (double)missing / (double)(records + missing);
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_RECORDS_MISSING,
+        incomplete > nccl_finding_rules[NCCL_RULE_RECORDS_MISSING].limit ? SEVERITY_WATCH : SEVERITY_INFO, incomplete,
+        nccl_finding_text(
+            m,
+            "%s of the records are missing (%llu), so %s of the calls are incomplete and late ranks are not "
+            "judged in them",
+            nccl_finding_percent(share).text, (unsigned long long)missing, nccl_finding_percent(incomplete).text));
+    nccl_finding_evidence(x, nccl_finding_text(m, "records lost between others of the same rank"),
+                          (double)(missing - tail - absent), "records");
+    nccl_finding_evidence(x, nccl_finding_text(m, "records after the end of a rank's log"), (double)tail, "records");
+    nccl_finding_evidence(x, nccl_finding_text(m, "records of ranks without a log"), (double)absent, "records");
+    nccl_finding_evidence(x, nccl_finding_text(m, "records that were read"), (double)records, "records");
+}
+
+void nccl_findings_dropped(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    uint64_t dropped = 0, written = 0;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < n->member_count; i++) {
+        const nccl_dump_stats *s = &n->members[i].stats;
+        dropped += s->coll_dropped + s->p2p_dropped;
+        written += s->coll_records + s->p2p_records;
+        if (s->coll_dropped > n->members[worst].stats.coll_dropped) worst = i;
+    }
+    if (!n->has_dump_stats) return;
+    m->f->judged++;
+    if (!dropped) return;
+    double share = (double)dropped / ((double)dropped + (double)written);
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_PLUGIN_DROPPED, SEVERITY_WATCH, share,
+        nccl_finding_text(m,
+                          "the plugin dropped %llu records, %s of all, before it could write them; "
+                          "most on host %s, rank %lld of %s",
+                          (unsigned long long)dropped, nccl_finding_percent(share).text, nccl_finding_host(n, worst),
+                          (long long)n->members[worst].rank, n->communicators[n->members[worst].communicator].label));
+    x->device = nccl_finding_host(n, worst);
+    x->member = worst;
+}
+
+static uint64_t damage_unused_lines(const uint64_t *outcomes)
+{
+    uint64_t sum = 0;
+    for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
+        sum += outcomes[i];
+    return sum;
+}
+
+void nccl_findings_damage(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    uint64_t cut = 0, unreadable = 0, unused = damage_unused_lines(n->outcomes) - n->invalid_sizes;
+    const nccl_file *first = NULL;
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *f = &n->files[i];
+        cut += f->cut || f->tail_cut;
+        unreadable += f->error != 0;
+        if (!first && (f->cut || f->tail_cut || f->error || damage_unused_lines(f->outcomes) > f->invalid_sizes))
+            first = f;
+    }
+    m->f->judged++;
+    if (!first) return;
+    double share = n->lines ? (double)unused / (double)n->lines : 0;
+    bool much = cut || unreadable || share > nccl_finding_rules[NCCL_RULE_LOGS_DAMAGED].limit;
+    nccl_finding *x =
+        nccl_finding_add(m, NCCL_RULE_LOGS_DAMAGED, much ? SEVERITY_WATCH : SEVERITY_INFO, share,
+                         nccl_finding_text(m,
+                                           "%llu of %zu files are cut, %llu could not be read; %llu of %llu lines "
+                                           "could not be used; the first "
+                                           "is %s",
+                                           (unsigned long long)cut, n->file_count, (unsigned long long)unreadable,
+                                           (unsigned long long)unused, (unsigned long long)n->lines, first->name));
+    for (int i = NCCL_BAD_JSON; i < NCCL_COLL; i++)
+        if (n->outcomes[i])
+            nccl_finding_evidence(x, nccl_finding_text(m, "%s", nccl_outcome_name((nccl_outcome)i)),
+                                  (double)n->outcomes[i], "lines");
+}
+
+void nccl_findings_odd_records(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    double records = (double)n->outcomes[NCCL_COLL];
+    if (n->conflicts)
+        nccl_finding_add(m, NCCL_RULE_CONFLICTS, SEVERITY_WATCH, (double)n->conflicts / records,
+                         nccl_finding_text(
+                             m,
+                             "%llu records give another time for a call of a rank that was logged before; the first is "
+                             "kept",
+                             (unsigned long long)n->conflicts));
+    if ((double)n->disagreeing > 0)
+        nccl_finding_add(
+            m, NCCL_RULE_DISAGREEING,
+            (double)n->disagreeing > nccl_finding_rules[NCCL_RULE_DISAGREEING].limit * records ? SEVERITY_WATCH
+                                                                                               : SEVERITY_INFO,
+            (double)n->disagreeing / records,
+            nccl_finding_text(m, "in %llu records the logged bandwidth is not what size and time make (%s)",
+                              (unsigned long long)n->disagreeing,
+                              nccl_finding_percent((double)n->disagreeing / records).text));
+    if (n->invalid_sizes)
+        nccl_finding_add(m, NCCL_RULE_INVALID_SIZES, SEVERITY_INFO, (double)n->invalid_sizes,
+                         nccl_finding_text(m, "%llu records have a message size that cannot be and are left out",
+                                           (unsigned long long)n->invalid_sizes));
+    if (n->duplicates)
+        nccl_finding_add(m, NCCL_RULE_DUPLICATES, SEVERITY_INFO, (double)n->duplicates,
+                         nccl_finding_text(m, "%llu records were there twice and are counted once",
+                                           (unsigned long long)n->duplicates));
+}

@@ -1,0 +1,215 @@
+// The rules, and making findings of them.
+#define _GNU_SOURCE // vasprintf
+#include "nccl_findings_make.h"
+
+#include "analysis/nccl/logs/nccl_memory.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// ---- the rules ----
+
+const nccl_rule nccl_finding_rules[NCCL_RULES + 1] = {
+    [NCCL_RULE_LATE_RANK] = {"nccl-late-rank", "late", "of calls", 0.5,
+                             "own: last, alone, in more than half of the complete calls, and not by chance (z > 5)",
+                             "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
+    [NCCL_RULE_OFTEN_LATE] = {"nccl-often-late", "late", "of calls", 3,
+                              "own: last three times as often as its share, not by chance",
+                              "look at this process: GPU clocks, data loader, CPU placement, other load on its cores"},
+    [NCCL_RULE_LATE_HOST] = {"nccl-late-host", "late", "of calls", 0.5,
+                             "own: last, alone, in more than half of the complete calls over several hosts, and not by "
+                             "chance (z > 5)",
+                             "look at this host as a whole: power and clock limits, memory, other jobs, storage"},
+    [NCCL_RULE_SLOW_HOST] =
+        {"nccl-slow-host", "wire", "x", 1.25,
+         "own: every communicator with this host, and none without, takes a quarter longer than its equals",
+         "look at the NICs and links of this host: netprof check, cables, PCIe width, NVLink state"},
+    [NCCL_RULE_SLOW_COMMUNICATOR] = {"nccl-slow-communicator", "wire", "x", 1.25,
+                                     "own: the median wire time is a quarter above the median of its equals",
+                                     "compare its hosts, switches and rails with those of the others"},
+    [NCCL_RULE_SLOWER] = {"nccl-slower", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
+                          "own: median wire time of the compared job + 10 %, and not by chance (z > 5)",
+                          "compare nodes, placement, NCCL version and settings (NCCL_DEBUG=INFO) of the two jobs"},
+    [NCCL_RULE_FASTER] = {"nccl-faster", "wire", "x", 1 + NCCL_COMPARE_CHANGE,
+                          "own: median wire time of the compared job - 9 %, and not by chance (z > 5)", ""},
+    [NCCL_RULE_BELOW_PEAK] = {"nccl-below-peak", "wire", "of the peak", 0.5,
+                              "own: the largest message reaches less than half of the given peak",
+                              "check algorithm and protocol, number of channels and NICs that are used, and the peak "
+                              "that was given"},
+    [NCCL_RULE_WIRE_CHANGE] = {"nccl-wire-change", "wire", "x", 1.25,
+                               "own: the medians before and after differ by a quarter, not by chance",
+                               "look at what happened then: other jobs on the network, link errors, clocks"},
+    [NCCL_RULE_SKEW] = {"nccl-skew", "late", "x wire", 2,
+                        "own: the median skew is above twice the median wire time and 1 ms",
+                        "ranks do not arrive together: balance their work before the collective"},
+    [NCCL_RULE_SLOW_PAIR] = {"nccl-slow-pair", "wire", "x", 1.5,
+                             "own: the median time of this pair is half above that of its equals",
+                             "look at the path between the two ranks"},
+    [NCCL_RULE_PLUGIN_DROPPED] = {"nccl-plugin-dropped", "data", "of records", 0, "the plugin's own count (dump_stats)",
+                                  "raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+    [NCCL_RULE_RECORDS_MISSING] =
+        {"nccl-records-missing", "data", "of calls", 0.05, "own: more than 5 % of the calls lack records of some ranks",
+         "collect the logs of all ranks; raise NCCL_INSPECTOR_DUMP_COLL_RING_SIZE, or dump more often"},
+    [NCCL_RULE_LOGS_DAMAGED] = {"nccl-logs-damaged", "data", "of lines", 0.01,
+                                "own: a file is cut, or 1 % of the lines cannot be used",
+                                "see lines.csv for the files; were processes killed before they wrote, or disks full?"},
+    [NCCL_RULE_CONFLICTS] = {"nccl-conflicting-records", "data", "of records", 0,
+                             "own: a rank has two times for one call", "are logs of several jobs mixed here?"},
+    [NCCL_RULE_DISAGREEING] = {"nccl-disagreeing-bandwidth", "data", "of records", 0.001,
+                               "own: logged and recomputed bandwidth differ by more than 0.1 %",
+                               "the recomputed one is used; which version of the plugin wrote these logs?"},
+    [NCCL_RULE_INVALID_SIZES] =
+        {"nccl-invalid-size", "data", "records", 0, "a message size above 2^62 is an overflow",
+         "the plugin writes such sizes for data types that it does not know; they are left out"},
+    [NCCL_RULE_DUPLICATES] = {"nccl-duplicates", "data", "records", 0, "the same record was read before",
+                              "are files here twice, plain and compressed?"},
+    [NCCL_RULE_MEAN_MISLEADS] = {"nccl-mean-misleads", "late", "of the wire's", 0.8,
+                                 "own: the mean over ranks is below 80 % of what the wire moves",
+                                 "read the wire time: a mean over ranks counts waiting as network"},
+    [NCCL_RULE_NIC_COUNTERS] = {"nccl-nic-counters", "network", "counters that moved", 0,
+                                "what a recording of the same host and time holds",
+                                "netprof check on the recording judges them"},
+    [NCCL_RULES] = {NULL, NULL, NULL, 0, NULL, NULL}};
+
+const nccl_rule *nccl_rules(void)
+{
+    return nccl_finding_rules;
+}
+
+// ---- making findings ----
+
+char *nccl_finding_text(nccl_findings_making *m, const char *text, ...)
+{
+    char *result;
+    va_list arguments;
+    va_start(arguments, text);
+    if (vasprintf(&result, text, arguments) < 0) result = NULL;
+    va_end(arguments);
+    if (!result) m->failed = true;
+    return result;
+}
+
+nccl_finding *nccl_finding_add(nccl_findings_making *m, int which, severity s, double value, char *claim)
+{
+    nccl_findings *f = m->f;
+    if (!claim || !NCCL_ROOM(f->items, f->count, m->room)) {
+        m->failed = true;
+        free(claim);
+        m->lost = (nccl_finding){.rule = &nccl_finding_rules[which]};
+        return &m->lost;
+    }
+    nccl_finding *x = &f->items[f->count++];
+    *x = (nccl_finding){.rule = &nccl_finding_rules[which],
+                        .severity = s,
+                        .value = value,
+                        .claim = claim,
+                        .device = "logs",
+                        .communicator = NCCL_NONE,
+                        .operation = NCCL_NONE,
+                        .series = NCCL_NONE,
+                        .member = NCCL_NONE,
+                        .host = NCCL_NONE,
+                        .cost_us = NAN};
+    return x;
+}
+
+void nccl_finding_unknown(nccl_findings_making *m, char *text)
+{
+    if (text && NCCL_ROOM(m->f->unknown, m->f->unknown_count, m->unknown_room)) {
+        m->f->unknown[m->f->unknown_count++] = text;
+        return;
+    }
+    m->failed = true;
+    free(text);
+}
+
+void nccl_finding_evidence(nccl_finding *x, char *name, double value, const char *unit)
+{
+    if (!name || !x->claim || x->evidence_count == NCCL_EVIDENCE) {
+        free(name);
+        return;
+    }
+    x->evidence[x->evidence_count++] = (nccl_evidence){name, value, unit};
+}
+
+nccl_finding_shown nccl_finding_time(double us)
+{
+    nccl_finding_shown s;
+    if (us < 999.5)
+        snprintf(s.text, sizeof s.text, "%.3g \u03bcs", us);
+    else if (us < 999.5e3)
+        snprintf(s.text, sizeof s.text, "%.3g ms", us / 1e3);
+    else if (us < 999.5e6)
+        snprintf(s.text, sizeof s.text, "%.3g s", us / 1e6);
+    else
+        snprintf(s.text, sizeof s.text, "%.0f s", us / 1e6);
+    return s;
+}
+
+nccl_finding_shown nccl_finding_percent(double share)
+{
+    nccl_finding_shown s;
+    double percent = share * 100;
+    snprintf(s.text, sizeof s.text,
+             percent > 0 && percent < 0.1   ? "< 0.1 %%"
+             : percent < 10 || percent > 99 ? "%.1f %%"
+                                            : "%.0f %%",
+             percent);
+    if (share == 1) snprintf(s.text, sizeof s.text, "100 %%");
+    return s;
+}
+
+nccl_finding_shown nccl_finding_size(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    nccl_finding_shown s;
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024; unit++)
+        value /= 1024;
+    snprintf(s.text, sizeof s.text,
+             value < 10 && value != floor(value) ? "%.2f %s"
+             : value != floor(value)             ? "%.1f %s"
+                                                 : "%.0f %s",
+             value, units[unit]);
+    return s;
+}
+
+const char *nccl_finding_host(const nccl *n, uint32_t member)
+{
+    return n->hosts[n->processes[n->members[member].process].host].name;
+}
+
+const char *nccl_finding_coll(const nccl *n, const nccl_operation *o)
+{
+    return n->colls[o->coll];
+}
+
+const char *nccl_finding_label(const nccl *n, const nccl_operation *o)
+{
+    return n->communicators[o->communicator].label;
+}
+
+// How far k of count is above what chance makes of p, in standard deviations.
+double nccl_finding_beyond_chance(double k, double count, double p)
+{
+    double spread = count * p * (1 - p);
+    return spread > 0 ? (k - count * p) / sqrt(spread) : 0;
+}
+
+void nccl_findings_free(nccl_findings *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        for (size_t k = 0; k < f->items[i].evidence_count; k++)
+            free(f->items[i].evidence[k].name);
+        free(f->items[i].claim);
+    }
+    for (size_t i = 0; i < f->unknown_count; i++)
+        free(f->unknown[i]);
+    free(f->items);
+    free(f->unknown);
+    free(f->verdict);
+    *f = (nccl_findings){0};
+}

@@ -1,0 +1,175 @@
+// The wire: below its peak, changed during the run, hidden by waiting; slow pairs of point-to-point transfers.
+#include "nccl_findings_make.h"
+
+#include "analysis/nccl/logs/nccl_spread.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- peak, change, skew ----
+
+void nccl_findings_below_peak(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    for (size_t i = 0; i < n->series_count; i++) {
+        const nccl_series *s = &n->series[i];
+        bool largest = i + 1 == n->series_count || n->series[i + 1].operation != s->operation;
+        if (!largest || isnan(s->peak_share) || s->instance_count < NCCL_LEAST_CALLS) continue;
+        m->f->judged++;
+        if (s->peak_share >= nccl_finding_rules[NCCL_RULE_BELOW_PEAK].limit || s->size < 1 << 20) continue;
+        const nccl_communicator *c = &n->communicators[s->communicator];
+        nccl_finding *x = nccl_finding_add(
+            m, NCCL_RULE_BELOW_PEAK, SEVERITY_WARN, s->peak_share,
+            nccl_finding_text(m,
+                              "%s of %s on communicator %s moves %.3g GB/s in the median, %s of the peak of %.3g GB/s",
+                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label, s->spreads.bus_gbs.p50,
+                              nccl_finding_percent(s->peak_share).text, c->peak_gbs));
+        x->device = c->label;
+        x->communicator = s->communicator;
+        x->series = (uint32_t)i;
+        x->cost_us = (double)s->wire_total_us * (1 - s->peak_share);
+        nccl_finding_evidence(x, nccl_finding_text(m, "bus bandwidth p50"), s->spreads.bus_gbs.p50, "GB/s");
+        nccl_finding_evidence(x, nccl_finding_text(m, "calls"), (double)s->instance_count, "calls");
+    }
+}
+
+void nccl_findings_wire_changes(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    for (size_t i = 0; i < n->series_count; i++) {
+        const nccl_series *s = &n->series[i];
+        const nccl_change *change = &s->wire_change;
+        if (!change->found) continue;
+        const nccl_communicator *c = &n->communicators[s->communicator];
+        bool worse = change->after > change->before, dear = (double)s->wire_total_us > NCCL_COSTS * (double)c->time_us;
+        nccl_finding *x = nccl_finding_add(
+            m, NCCL_RULE_WIRE_CHANGE, worse && dear ? SEVERITY_WATCH : SEVERITY_INFO, change->after / change->before,
+            nccl_finding_text(m, "the wire time of %s of %s on communicator %s went from %s to %s at sn %llu",
+                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label,
+                              nccl_finding_time(change->before).text, nccl_finding_time(change->after).text,
+                              (unsigned long long)change->sn));
+        x->device = c->label;
+        x->communicator = s->communicator;
+        x->series = (uint32_t)i;
+        x->first_sn = change->sn;
+        x->to_the_end = true;
+    }
+}
+
+void nccl_findings_skew(nccl_findings_making *m, const bool *late_processes)
+{
+    const nccl *n = m->n;
+    for (size_t i = 0; i < n->series_count; i++) {
+        const nccl_series *s = &n->series[i];
+        const nccl_communicator *c = &n->communicators[s->communicator];
+        double skew = s->spreads.skew_us.p50, wire = s->spreads.wire_us.p50;
+        if (c->ranks < 2 || s->instance_count < NCCL_LEAST_CALLS) continue;
+        m->f->judged++;
+        if (skew <= nccl_finding_rules[NCCL_RULE_SKEW].limit * wire || skew <= 1000 ||
+            (double)s->time_us < 0.05 * (double)c->time_us)
+            continue;
+        bool known = false;
+        for (uint32_t k = 0; k < c->member_count; k++)
+            known |= late_processes[n->members[c->first_member + k].process];
+        nccl_finding *x = nccl_finding_add(
+            m, NCCL_RULE_SKEW, known ? SEVERITY_INFO : SEVERITY_WARN, skew / wire,
+            nccl_finding_text(m,
+                              "%s of %s on communicator %s waits longer than it moves: skew %s, wire %s in the median",
+                              n->colls[s->coll], nccl_finding_size(s->size).text, c->label,
+                              nccl_finding_time(skew).text, nccl_finding_time(wire).text));
+        x->device = c->label;
+        x->communicator = s->communicator;
+        x->series = (uint32_t)i;
+        x->cost_us = (double)(s->time_us - s->wire_total_us);
+        x->explained_by = known ? nccl_finding_rules[NCCL_RULE_LATE_RANK].name : NULL;
+    }
+}
+
+void nccl_findings_misleading_mean(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    const nccl_series *dearest = NULL;
+    for (size_t i = 0; i < n->series_count; i++)
+        if (n->communicators[n->series[i].communicator].ranks > 1 &&
+            (!dearest || n->series[i].time_us > dearest->time_us))
+            dearest = &n->series[i];
+    if (!dearest || !(dearest->spreads.mean_bus_gbs.p50 <
+                      nccl_finding_rules[NCCL_RULE_MEAN_MISLEADS].limit * dearest->spreads.bus_gbs.p50))
+        return;
+    const nccl_communicator *c = &n->communicators[dearest->communicator];
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_MEAN_MISLEADS, SEVERITY_INFO, dearest->spreads.mean_bus_gbs.p50 / dearest->spreads.bus_gbs.p50,
+        nccl_finding_text(
+            m,
+            "ranks that wait look slow: a mean over ranks shows %.3g GB/s for %s of %s on communicator %s, "
+            "the wire moves %.3g GB/s",
+            dearest->spreads.mean_bus_gbs.p50, n->colls[dearest->coll], nccl_finding_size(dearest->size).text, c->label,
+            dearest->spreads.bus_gbs.p50));
+    x->device = c->label;
+    x->communicator = dearest->communicator;
+    x->series = (uint32_t)(dearest - n->series);
+}
+
+// ---- point to point ----
+
+typedef struct pair {
+    const nccl_p2p *p;
+    nccl_class type;
+} pair;
+
+static int wire_by_equal_pairs(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->type != y->type) return x->type < y->type ? -1 : 1;
+    int order = strcmp(x->p->operation, y->p->operation);
+    if (!order) order = strcmp(x->p->timing, y->p->timing);
+    return order ? order : (x->p->size > y->p->size) - (x->p->size < y->p->size);
+}
+
+static void wire_report_slow_pair(nccl_findings_making *m, const nccl_p2p *p, double ratio)
+{
+    const nccl *n = m->n;
+    const nccl_member *member = &n->members[p->member];
+    const nccl_communicator *c = &n->communicators[member->communicator];
+    nccl_finding *x = nccl_finding_add(
+        m, NCCL_RULE_SLOW_PAIR, SEVERITY_WATCH, ratio,
+        nccl_finding_text(
+            m,
+            "%s of %s between rank %lld on host %s and rank %lld of communicator %s takes %.2f times as long "
+            "as between its equals (%s)",
+            p->operation, nccl_finding_size(p->size).text, (long long)member->rank, nccl_finding_host(n, p->member),
+            (long long)p->peer, c->label, ratio, nccl_finding_time(p->time_us.p50).text));
+    x->device = nccl_finding_host(n, p->member);
+    x->communicator = member->communicator;
+    x->member = p->member;
+    x->cost_us = p->time_us.p50 * (1 - 1 / ratio) * (double)p->records;
+}
+
+void nccl_findings_slow_pairs(nccl_findings_making *m)
+{
+    const nccl *n = m->n;
+    pair *all = malloc((n->p2p_count + 1) * sizeof *all);
+    double *work = malloc((n->p2p_count + 1) * sizeof *work);
+    if (!all || !work) m->failed = true;
+    size_t count = 0;
+    for (size_t i = 0; all && work && i < n->p2p_count; i++) {
+        const nccl_p2p *p = &n->p2p[i];
+        if (p->records >= NCCL_LEAST_CALLS && p->peer >= 0)
+            all[count++] = (pair){p, n->communicators[n->members[p->member].communicator].type};
+    }
+    if (count) qsort(all, count, sizeof *all, wire_by_equal_pairs);
+    for (size_t i = 0, k; i < count; i = k) {
+        for (k = i; k < count && wire_by_equal_pairs(&all[i], &all[k]) == 0; k++)
+            work[k - i] = all[k].p->time_us.p50;
+        if (k - i < NCCL_LEAST_CALLS) continue;
+        m->f->judged++;
+        double median = nccl_median_of(work, k - i);
+        for (size_t j = i; j < k; j++)
+            if (all[j].p->time_us.p50 > nccl_finding_rules[NCCL_RULE_SLOW_PAIR].limit * median &&
+                all[j].p->time_us.p25 > median + 2)
+                wire_report_slow_pair(m, all[j].p, all[j].p->time_us.p50 / median);
+    }
+    free(all);
+    free(work);
+}

@@ -1,0 +1,498 @@
+#define _GNU_SOURCE // memrchr
+#include "nccl_chunk.h"
+
+#include "nccl_stream.h"
+#include "analysis/base/saturating_sum.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { TEXT_MOST = 512 }; // of a name that is kept
+
+// A text as it is kept and compared: resolved into `buffer` when it holds escapes.
+typedef struct plain {
+    const char *at;
+    size_t length;
+    char buffer[TEXT_MOST];
+} plain;
+
+static void chunk_resolve(plain *to, const nccl_text *text)
+{
+    to->at = text->at;
+    to->length = text->length;
+    if (!text->escaped && text->length < TEXT_MOST) return;
+    to->length = nccl_text_decode(text, to->buffer, sizeof to->buffer);
+    to->at = to->buffer;
+}
+
+static bool chunk_is_text(const plain *p, const char *text)
+{
+    return strncmp(text, p->at, p->length) == 0 && !text[p->length];
+}
+
+static const char *chunk_keep(nccl_chunk *c, const plain *p)
+{
+    const char *text = nccl_arena_text(&c->arena, p->at, p->length);
+    if (!text) c->failed = true;
+    return text;
+}
+
+// ---- who ----
+
+typedef struct who {
+    const nccl_chunk *chunk;
+    const nccl_line *line;
+    plain id, host;
+} who;
+
+static bool chunk_same_member(const void *user, uint32_t i)
+{
+    const who *w = user;
+    const nccl_local_member *m = &w->chunk->members[i];
+    return m->rank == (int64_t)w->line->header.rank && m->pid == (int64_t)w->line->metadata.pid &&
+           m->ranks == (int64_t)w->line->header.ranks && m->nodes == (int64_t)w->line->header.nodes &&
+           chunk_is_text(&w->id, m->id) && chunk_is_text(&w->host, m->host);
+}
+
+static uint32_t chunk_add_member(nccl_chunk *c, const who *w)
+{
+    plain name = {.at = ""};
+    if (!NCCL_ROOM(c->members, c->member_count, c->member_room)) {
+        c->failed = true;
+        return NCCL_NONE;
+    }
+    if (w->line->header.seen & 2) chunk_resolve(&name, &w->line->header.name);
+    if (chunk_is_text(&name, "unknown")) name.length = 0;
+    nccl_local_member *m = &c->members[c->member_count];
+    *m = (nccl_local_member){.id = chunk_keep(c, &w->id),
+                             .name = name.length ? chunk_keep(c, &name) : "",
+                             .host = chunk_keep(c, &w->host),
+                             .rank = (int64_t)w->line->header.rank,
+                             .ranks = (int64_t)w->line->header.ranks,
+                             .nodes = (int64_t)w->line->header.nodes,
+                             .pid = (int64_t)w->line->metadata.pid,
+                             .first_dump_us = UINT64_MAX};
+    return c->failed ? NCCL_NONE : (uint32_t)c->member_count++;
+}
+
+static uint32_t chunk_find_member(nccl_chunk *c, const nccl_line *line)
+{
+    who w;
+    w.chunk = c;
+    w.line = line;
+    chunk_resolve(&w.id, &line->header.id);
+    chunk_resolve(&w.host, &line->metadata.host);
+    uint64_t hash = nccl_mix(nccl_hash_bytes(w.id.at, w.id.length), line->header.rank ^ line->metadata.pid << 32);
+    uint32_t next = (uint32_t)c->member_count,
+             found = nccl_index_put(&c->member_index, hash, chunk_same_member, &w, next);
+    if (found == NCCL_NONE) c->failed = true;
+    return found == next ? chunk_add_member(c, &w) : found;
+}
+
+// ---- what ----
+
+typedef struct what_key {
+    const nccl_chunk *chunk;
+    plain coll, algo, proto, timing;
+} what_key;
+
+static bool chunk_same_what(const void *user, uint32_t i)
+{
+    const what_key *k = user;
+    const nccl_what *w = &k->chunk->whats[i];
+    return chunk_is_text(&k->coll, w->coll) && chunk_is_text(&k->timing, w->timing) &&
+           chunk_is_text(&k->algo, w->algo) && chunk_is_text(&k->proto, w->proto);
+}
+
+static void chunk_resolve_if(plain *to, const nccl_text *text, bool there)
+{
+    to->at = "";
+    to->length = 0;
+    if (there) chunk_resolve(to, text);
+}
+
+static uint32_t chunk_find_what(nccl_chunk *c, const nccl_perf *perf)
+{
+    what_key k;
+    k.chunk = c;
+    chunk_resolve(&k.coll, &perf->coll);
+    chunk_resolve_if(&k.algo, &perf->algo, perf->seen >> NCCL_PERF_ALGO & 1);
+    chunk_resolve_if(&k.proto, &perf->proto, perf->seen >> NCCL_PERF_PROTO & 1);
+    chunk_resolve_if(&k.timing, &perf->timing, perf->seen >> NCCL_PERF_TIMING & 1);
+    uint64_t hash = nccl_hash_bytes(k.coll.at, k.coll.length);
+    hash = nccl_mix(hash, nccl_hash_bytes(k.algo.at, k.algo.length));
+    hash = nccl_mix(hash, nccl_hash_bytes(k.proto.at, k.proto.length));
+    hash = nccl_mix(hash, nccl_hash_bytes(k.timing.at, k.timing.length));
+    uint32_t next = (uint32_t)c->what_count, found = nccl_index_put(&c->what_index, hash, chunk_same_what, &k, next);
+    if (found != next) {
+        if (found == NCCL_NONE) c->failed = true;
+        return found;
+    }
+    if (!NCCL_ROOM(c->whats, c->what_count, c->what_room)) {
+        c->failed = true;
+        return NCCL_NONE;
+    }
+    c->whats[c->what_count++] =
+        (nccl_what){chunk_keep(c, &k.coll), chunk_keep(c, &k.algo), chunk_keep(c, &k.proto), chunk_keep(c, &k.timing)};
+    return c->failed ? NCCL_NONE : found;
+}
+
+// ---- slots: member, what and size together ----
+
+typedef struct slot_key {
+    const nccl_chunk *chunk;
+    uint32_t member, what;
+    uint64_t size;
+} slot_key;
+
+static bool chunk_same_slot(const void *user, uint32_t i)
+{
+    const slot_key *k = user;
+    const nccl_local_slot *s = &k->chunk->slots[i];
+    return s->member == k->member && s->what == k->what && s->size == k->size;
+}
+
+static bool chunk_same_track(const void *user, uint32_t i)
+{
+    const slot_key *k = user;
+    return k->chunk->tracks[i].member == k->member && k->chunk->tracks[i].what == k->what;
+}
+
+static uint32_t chunk_find_track(nccl_chunk *c, const slot_key *k)
+{
+    uint32_t next = (uint32_t)c->track_count;
+    uint32_t found = nccl_index_put(&c->track_index, nccl_mix(k->member, k->what), chunk_same_track, k, next);
+    if (found != next) return found;
+    if (!NCCL_ROOM(c->tracks, c->track_count, c->track_room)) return NCCL_NONE;
+    c->tracks[c->track_count++] = (nccl_track){.member = k->member, .what = k->what};
+    return found;
+}
+
+static nccl_local_slot *chunk_find_slot(nccl_chunk *c, uint32_t member, uint32_t what, uint64_t size)
+{
+    slot_key k = {c, member, what, size};
+    uint64_t hash = nccl_mix(nccl_mix(size, member), what);
+    uint32_t next = (uint32_t)c->slot_count, found = nccl_index_put(&c->slot_index, hash, chunk_same_slot, &k, next);
+    if (found == next) {
+        uint32_t track = chunk_find_track(c, &k);
+        if (track == NCCL_NONE || !NCCL_ROOM(c->slots, c->slot_count, c->slot_room)) {
+            c->failed = true;
+            return NULL;
+        }
+        c->slots[c->slot_count++] = (nccl_local_slot){.member = member, .what = what, .track = track, .size = size};
+    }
+    if (found == NCCL_NONE) c->failed = true;
+    return found == NCCL_NONE ? NULL : &c->slots[found];
+}
+
+// ---- lines ----
+
+static void chunk_note_time(nccl_local_member *m, uint64_t dump_us)
+{
+    if (dump_us < m->first_dump_us) m->first_dump_us = dump_us;
+    if (dump_us > m->last_dump_us) m->last_dump_us = dump_us;
+}
+
+static void chunk_add_record(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint64_t dump_us)
+{
+    uint32_t what = chunk_find_what(c, perf), trace = 0;
+    nccl_local_slot *slot = what != NCCL_NONE ? chunk_find_slot(c, member, what, perf->size) : NULL;
+    if (!slot || !NCCL_ROOM(c->records, c->record_count, c->record_room)) {
+        c->failed = true;
+        return;
+    }
+    if (perf->seen >> NCCL_PERF_TRACE & 1) {
+        if (!NCCL_ROOM(c->traces, c->trace_count, c->trace_room)) {
+            c->failed = true;
+            return;
+        }
+        c->traces[c->trace_count++] = perf->trace;
+        trace = (uint32_t)c->trace_count;
+    }
+    nccl_track *t = &c->tracks[slot->track];
+    if (t->any && perf->sn <= t->sn && dump_us >= t->dump_us) c->members[member].steps_back++;
+    if (!t->any || perf->sn > t->sn) *t = (nccl_track){t->member, t->what, true, perf->sn, dump_us};
+    slot->count++;
+    c->records[c->record_count++] =
+        (nccl_record){(uint32_t)(slot - c->slots), trace, perf->sn, perf->time_us, dump_us, perf->bus_gbs};
+    chunk_note_time(&c->members[member], dump_us);
+}
+
+static void chunk_add_p2p(nccl_chunk *c, uint32_t member, const nccl_perf *perf, uint64_t dump_us)
+{
+    uint32_t what = chunk_find_what(c, perf);
+    if (what == NCCL_NONE || !NCCL_ROOM(c->p2p, c->p2p_count, c->p2p_room)) {
+        c->failed = true;
+        return;
+    }
+    int64_t peer = perf->seen >> NCCL_PERF_PEER & 1 ? (int64_t)perf->peer : -1;
+    c->p2p[c->p2p_count++] = (nccl_p2p_record){member, what, peer, perf->sn, perf->size, perf->time_us, perf->bus_gbs};
+    chunk_note_time(&c->members[member], dump_us);
+}
+
+typedef struct proxy_key {
+    const nccl_chunk *chunk;
+    uint32_t member;
+    int64_t peer;
+    plain direction;
+} proxy_key;
+
+static bool chunk_same_proxy(const void *user, uint32_t i)
+{
+    const proxy_key *k = user;
+    const nccl_proxy *p = &k->chunk->proxies[i];
+    return p->member == k->member && p->peer == k->peer && chunk_is_text(&k->direction, p->direction);
+}
+
+static nccl_proxy *chunk_find_proxy(nccl_chunk *c, const proxy_key *k)
+{
+    uint32_t next = (uint32_t)c->proxy_count;
+    uint32_t found = nccl_index_put(&c->proxy_index, nccl_mix((uint64_t)k->peer, k->member), chunk_same_proxy, k, next);
+    if (found == next) {
+        if (!NCCL_ROOM(c->proxies, c->proxy_count, c->proxy_room)) return NULL;
+        c->proxies[c->proxy_count++] =
+            (nccl_proxy){.member = k->member, .peer = k->peer, .direction = chunk_keep(c, &k->direction)};
+    }
+    return found == NCCL_NONE ? NULL : &c->proxies[found];
+}
+
+static void chunk_add_proxy(nccl_chunk *c, uint32_t member, const nccl_proxy_line *p)
+{
+    plain kind;
+    proxy_key k;
+    chunk_resolve_if(&kind, &p->kind, p->seen >> NCCL_PROXY_KIND & 1);
+    chunk_resolve_if(&k.direction, &p->direction, p->seen >> NCCL_PROXY_DIRECTION & 1);
+    bool operation = chunk_is_text(&kind, "proxy_op"), step = chunk_is_text(&kind, "proxy_step");
+    if (!operation && !step && !chunk_is_text(&kind, "proxy_op_segment")) return; // a beginning: its end tells more
+    k.chunk = c;
+    k.member = member;
+    k.peer = p->seen >> NCCL_PROXY_PEER & 1 && p->peer <= INT32_MAX ? (int64_t)p->peer : -1;
+    nccl_proxy *x = chunk_find_proxy(c, &k);
+    if (!x) {
+        c->failed = true;
+        return;
+    }
+    if (operation) {
+        x->operations++;
+        x->steps = sum_capped(x->steps, p->steps);
+        x->steps_dropped = sum_capped(x->steps_dropped, p->steps_dropped);
+        x->bytes = sum_capped(x->bytes, p->bytes);
+        x->total_us = sum_capped(x->total_us, p->total_us);
+    }
+    x->gpu_us = sum_capped(x->gpu_us, p->gpu_us);
+    x->credit_us = sum_capped(x->credit_us, p->credit_us);
+    x->wire_us = sum_capped(x->wire_us, p->wire_us);
+}
+
+static void chunk_add_stats(nccl_chunk *c, uint32_t member, const nccl_line *line)
+{
+    nccl_dump_stats *s = &c->members[member].stats;
+    const nccl_stats_line *from = &line->stats;
+    s->dumps++;
+    s->coll_records = sum_capped(s->coll_records, from->coll_records);
+    s->p2p_records = sum_capped(s->p2p_records, from->p2p_records);
+    if (from->coll_dropped > s->coll_dropped) s->coll_dropped = from->coll_dropped;
+    if (from->p2p_dropped > s->p2p_dropped) s->p2p_dropped = from->p2p_dropped;
+    chunk_note_time(&c->members[member], line->metadata.dump_us);
+    bool bare_lines_follow = line->minor < 0 || line->minor >= 3;
+    c->context_told = true;
+    c->context = (nccl_bare_context){bare_lines_follow ? member : NCCL_NONE, line->metadata.dump_us, from->coll_records,
+                                     from->p2p_records};
+}
+
+// Whose the bare line is: NCCL_NONE when nobody told, or when more came than were announced.
+static uint32_t chunk_bare_member(nccl_chunk *c, nccl_outcome kind)
+{
+    if (!c->context_told && c->begin) { // only the chunk before knows
+        uint64_t *count = kind == NCCL_COLL  ? &c->inherited_coll
+                          : kind == NCCL_P2P ? &c->inherited_p2p
+                                             : &c->inherited_proxy;
+        ++*count;
+        return NCCL_INHERITED;
+    }
+    if (c->context.member == NCCL_NONE || kind == NCCL_PROXY) return c->context.member;
+    uint64_t *left = kind == NCCL_COLL ? &c->context.coll_left : &c->context.p2p_left;
+    if (!*left) return NCCL_NONE;
+    --*left;
+    return c->context.member;
+}
+
+static void chunk_use_line(nccl_chunk *c, nccl_line *line)
+{
+    uint32_t member = line->bare ? chunk_bare_member(c, line->outcome) : chunk_find_member(c, line);
+    uint64_t dump_us = line->bare ? c->context.dump_us : line->metadata.dump_us;
+    if (member == NCCL_NONE) {
+        line->outcome = NCCL_NO_CONTEXT;
+        return;
+    }
+    switch (line->outcome) {
+    case NCCL_COLL: chunk_add_record(c, member, &line->perf, dump_us); break;
+    case NCCL_P2P: chunk_add_p2p(c, member, &line->perf, dump_us); break;
+    case NCCL_PROXY: chunk_add_proxy(c, member, &line->proxy); break;
+    default: chunk_add_stats(c, member, line); break;
+    }
+}
+
+void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length)
+{
+    nccl_line line;
+    nccl_line_parse(&line, text, length);
+    c->lines++;
+    c->bytes += length + 1;
+    if (line.outcome >= NCCL_COLL) {
+        chunk_use_line(c, &line);
+        if (line.minor >= 0)
+            c->versions |= UINT64_C(1) << line.minor;
+        else if (!line.bare)
+            c->foreign_version = true;
+    } else {
+        c->invalid_sizes += line.invalid_size;
+    }
+    if (line.outcome < NCCL_COLL && line.outcome != NCCL_BLANK && !c->first_bad_line) c->first_bad_line = c->lines;
+    c->outcomes[line.outcome]++;
+}
+
+// ---- bytes ----
+
+typedef struct reader {
+    nccl_chunk *chunk;
+    nccl_stream *stream;
+    char *buffer;
+    size_t room, size; // size: bytes that wait to be used
+    size_t max_line;
+    uint64_t place; // in the file, of the buffer's first byte
+    bool skipping;  // inside a line that is too long
+} reader;
+
+// The whole lines of the buffer. Returns false when the chunk's part of the file is over.
+static bool chunk_feed_lines(reader *r)
+{
+    nccl_chunk *c = r->chunk;
+    char *p = r->buffer, *end = p + r->size;
+    bool more = true;
+    for (;;) {
+        if (r->place + (uint64_t)(p - r->buffer) >= c->end) {
+            more = false;
+            break;
+        }
+        char *newline = memchr(p, '\n', (size_t)(end - p));
+        if (!newline) break;
+        if (r->skipping)
+            r->skipping = false;
+        else
+            nccl_chunk_feed(c, p, (size_t)(newline - p));
+        p = newline + 1;
+    }
+    r->size = (size_t)(end - p);
+    r->place += (uint64_t)(p - r->buffer);
+    memmove(r->buffer, p, r->size);
+    return more && !c->failed;
+}
+
+// The buffer is full without the end of a line: a larger one, or the line is given up.
+static void chunk_make_room(reader *r)
+{
+    nccl_chunk *c = r->chunk;
+    if (r->room <= r->max_line && !r->skipping) {
+        char *larger = realloc(r->buffer, 2 * r->room + NCCL_LINE_PAD);
+        if (larger) {
+            r->buffer = larger;
+            r->room *= 2;
+            return;
+        }
+    }
+    if (!r->skipping) {
+        c->lines++;
+        c->outcomes[NCCL_TOO_LONG]++;
+        if (!c->first_bad_line) c->first_bad_line = c->lines;
+    }
+    r->skipping = true;
+    c->bytes += r->size;
+    r->place += r->size;
+    r->size = 0;
+}
+
+static void chunk_feed_last(reader *r)
+{
+    nccl_chunk *c = r->chunk;
+    if ((!r->size && !r->skipping) || r->place >= c->end) return;
+    c->tail_cut = true;
+    r->buffer[r->size] = '\n';
+    memset(r->buffer + r->size + 1, 0, NCCL_LINE_PAD - 1);
+    if (!r->skipping) {
+        nccl_chunk_feed(c, r->buffer, r->size);
+        c->bytes--;
+    }
+}
+
+static void chunk_read_all(reader *r, uint64_t *done)
+{
+    uint64_t taken = 0;
+    for (;;) {
+        size_t got = nccl_stream_read(r->stream, r->buffer + r->size, r->room - r->size);
+        uint64_t now = nccl_stream_taken(r->stream);
+        __atomic_fetch_add(done, now - taken, __ATOMIC_RELAXED);
+        taken = now;
+        r->size += got;
+        if (!got) {
+            chunk_feed_last(r);
+            return;
+        }
+        if (!chunk_feed_lines(r)) return;
+        if (r->size == r->room) chunk_make_room(r);
+    }
+}
+
+// A chunk begins with the first line that begins in it: what ends before belongs to the chunk before.
+static void chunk_skip_first(reader *r)
+{
+    if (!r->chunk->begin) return;
+    r->place = r->chunk->begin - 1;
+    r->skipping = true;
+}
+
+void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done)
+{
+    enum { ROOM = 256 << 10 };
+    reader r = {.chunk = c, .room = ROOM, .max_line = max_line};
+    c->context.member = NCCL_NONE;
+    r.stream = nccl_stream_open(path, c->begin ? c->begin - 1 : 0);
+    if (!r.stream) {
+        c->error = errno;
+        return;
+    }
+    r.buffer = malloc(ROOM + NCCL_LINE_PAD);
+    c->failed = !r.buffer || !NCCL_ROOM(c->members, c->member_count, c->member_room);
+    if (!c->failed) {
+        c->members[c->member_count++] =
+            (nccl_local_member){.id = "", .name = "", .host = "", .first_dump_us = UINT64_MAX};
+        memset(r.buffer + ROOM, 0, NCCL_LINE_PAD);
+        chunk_skip_first(&r);
+        chunk_read_all(&r, done);
+    }
+    c->packing = nccl_stream_packing(r.stream);
+    c->problem = nccl_stream_problem(r.stream);
+    c->error = nccl_stream_error(r.stream);
+    c->taken = nccl_stream_taken(r.stream);
+    nccl_stream_close(r.stream);
+    free(r.buffer);
+}
+
+void nccl_chunk_free(nccl_chunk *c)
+{
+    nccl_arena_free(&c->arena);
+    nccl_index_free(&c->member_index);
+    nccl_index_free(&c->what_index);
+    nccl_index_free(&c->slot_index);
+    nccl_index_free(&c->track_index);
+    nccl_index_free(&c->proxy_index);
+    free(c->members);
+    free(c->whats);
+    free(c->slots);
+    free(c->tracks);
+    free(c->records);
+    free(c->traces);
+    free(c->p2p);
+    free(c->proxies);
+    memset(c, 0, sizeof *c);
+}

@@ -1,0 +1,91 @@
+// A chunk: a file, or the lines that begin in a part of it, before everything is put together. Thread rule: one thread at
+// a time per chunk.
+#ifndef NETPROF_NCCL_CHUNK_H
+#define NETPROF_NCCL_CHUNK_H
+
+#include "nccl_line.h"
+#include "nccl_memory.h"
+
+typedef struct nccl_local_member {
+    const char *id, *name, *host;
+    int64_t rank, ranks, nodes, pid;
+    nccl_dump_stats stats;
+    uint64_t first_dump_us, last_dump_us;
+    uint64_t steps_back; // records whose sequence number was not above those before
+    uint32_t global;     // set when the chunks are put together
+} nccl_local_member;
+
+typedef struct nccl_local_slot {
+    uint32_t member, what, track;
+    uint32_t owner;  // set when the chunks are put together: the member there, ...
+    uint32_t global; // ... and the slot; NCCL_NONE: left out
+    uint64_t size, count;
+} nccl_local_slot;
+
+// The highest sequence number of a member and what.
+typedef struct nccl_track {
+    uint32_t member, what;
+    bool any;
+    uint64_t sn, dump_us;
+} nccl_track;
+
+typedef struct nccl_p2p_record {
+    uint32_t member, what;
+    int64_t peer;
+    uint64_t sn, size, time_us;
+    double bus_gbs;
+} nccl_p2p_record;
+
+// From the last dump_stats: whose the bare lines are, and how many may come.
+typedef struct nccl_bare_context {
+    uint32_t member; // NCCL_NONE: none
+    uint64_t dump_us, coll_left, p2p_left;
+} nccl_bare_context;
+
+#define NCCL_INHERITED 0 // the member that stands for the context at the end of the chunk before
+
+typedef struct nccl_chunk {
+    uint32_t file;
+    uint64_t begin, end; // lines that begin in these bytes of a plain file; end UINT64_MAX: to the end
+    bool failed;         // no memory
+    nccl_packing packing;
+    const char *problem;
+    int error;
+    bool tail_cut;
+    uint64_t bytes, lines, outcomes[NCCL_OUTCOMES], invalid_sizes, first_bad_line, taken;
+    uint64_t versions;
+    bool foreign_version;
+    nccl_arena arena;
+    nccl_local_member *members; // [0]: NCCL_INHERITED
+    size_t member_count, member_room;
+    nccl_index member_index;
+    nccl_what *whats;
+    size_t what_count, what_room;
+    nccl_index what_index;
+    nccl_local_slot *slots;
+    size_t slot_count, slot_room;
+    nccl_index slot_index;
+    nccl_track *tracks;
+    size_t track_count, track_room;
+    nccl_index track_index;
+    nccl_record *records; // slot is local, trace is local
+    size_t record_count, record_room;
+    nccl_trace *traces;
+    size_t trace_count, trace_room;
+    nccl_p2p_record *p2p;
+    size_t p2p_count, p2p_room;
+    nccl_proxy *proxies;
+    size_t proxy_count, proxy_room;
+    nccl_index proxy_index;
+    nccl_bare_context context;
+    bool context_told; // a dump_stats was seen: context is this chunk's own
+    uint64_t inherited_coll, inherited_p2p, inherited_proxy;
+} nccl_chunk;
+
+// Reads the chunk's lines. `done` grows by the bytes that were read from disk.
+void nccl_chunk_read(nccl_chunk *c, const char *path, size_t max_line, uint64_t *done);
+// One line; text[length] must be '\n' and NCCL_LINE_PAD bytes behind it readable.
+void nccl_chunk_feed(nccl_chunk *c, const char *text, size_t length);
+void nccl_chunk_free(nccl_chunk *c);
+
+#endif

@@ -1,0 +1,87 @@
+// One line of an Inspector log: strict JSON (RFC 8259, at most 512 deep), keys in any order, unknown keys skipped, of
+// keys that come twice the last. Nothing is allocated and no locale matters. Thread rule: any.
+#ifndef NETPROF_NCCL_LINE_H
+#define NETPROF_NCCL_LINE_H
+
+#include "nccl_model.h"
+
+enum { NCCL_LINE_PAD = 32 }; // bytes behind a line that must be readable
+
+// The inside of a JSON string, as it stands in the line; `escaped`: it holds a backslash.
+typedef struct nccl_text {
+    const char *at;
+    uint32_t length;
+    bool escaped;
+} nccl_text;
+
+// Bits of `seen`: the fields that are there with a value of their kind; of `wrong`: there with another. The bit of a
+// field is its place in its struct, from 0.
+typedef struct nccl_header {
+    uint32_t seen, wrong;
+    nccl_text id, name;
+    uint64_t rank, ranks, nodes;
+} nccl_header;
+
+typedef struct nccl_metadata {
+    uint32_t seen, wrong;
+    nccl_text version, host;
+    uint64_t dump_us, pid;
+} nccl_metadata;
+
+// A collective, or point to point (coll is then the operation).
+typedef struct nccl_perf {
+    uint32_t seen, wrong;
+    nccl_text coll, algo, proto, timing;
+    uint64_t sn, size, time_us, peer;
+    double bus_gbs;
+    nccl_trace trace;
+} nccl_perf;
+enum { // bits of nccl_perf
+    NCCL_PERF_COLL,
+    NCCL_PERF_ALGO,
+    NCCL_PERF_PROTO,
+    NCCL_PERF_TIMING,
+    NCCL_PERF_SN,
+    NCCL_PERF_SIZE,
+    NCCL_PERF_TIME,
+    NCCL_PERF_PEER,
+    NCCL_PERF_BUS,
+    NCCL_PERF_TRACE
+};
+
+typedef struct nccl_stats_line {
+    uint32_t seen, wrong;
+    uint64_t coll_records, coll_dropped, p2p_records, p2p_dropped, proxy_records;
+} nccl_stats_line;
+
+typedef struct nccl_proxy_line {
+    uint32_t seen, wrong;
+    nccl_text kind, direction; // record_type: proxy_op, proxy_op_start, proxy_op_segment, proxy_step
+    uint64_t peer, bytes, total_us, steps, steps_dropped;
+    uint64_t gpu_us, credit_us, wire_us; // of this line itself (a step), or summed over its steps
+    bool final;
+} nccl_proxy_line;
+enum { NCCL_PROXY_KIND, NCCL_PROXY_DIRECTION, NCCL_PROXY_PEER };
+
+typedef struct nccl_line {
+    nccl_outcome outcome; // as far as this line alone tells
+    bool invalid_size;
+    bool bare; // no header: context comes from the last dump_stats
+    int minor; // of the version "v4.minor"; -1: another, or none
+    nccl_header header;
+    nccl_metadata metadata;
+    nccl_perf perf;        // NCCL_COLL, NCCL_P2P
+    nccl_stats_line stats; // NCCL_DUMP_STATS
+    nccl_proxy_line proxy; // NCCL_PROXY
+} nccl_line;
+
+// text[length] must be '\n', and NCCL_LINE_PAD bytes behind it readable. `line` need not be initialised; its texts
+// point into `text`.
+void nccl_line_parse(nccl_line *line, const char *text, size_t length);
+// The text with its escapes resolved, at most size - 1 bytes, and a NUL behind it. Returns its length without the NUL.
+// Surrogates that stand alone, and NUL, become U+FFFD.
+size_t nccl_text_decode(const nccl_text *text, char *to, size_t size);
+// The same check for tests: is this one JSON value and nothing else?
+bool nccl_line_is_json(const char *text, size_t length);
+
+#endif

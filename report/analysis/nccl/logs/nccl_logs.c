@@ -1,0 +1,225 @@
+#define _GNU_SOURCE
+#include "nccl_logs.h"
+
+#include "nccl_line.h"
+#include "nccl_parallel.h"
+#include "nccl_parts.h"
+#include "nccl_stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+// Is a line among the first ones of the file of a kind that is known?
+static bool logs_recognise_file(const char *path)
+{
+    enum { BEGINNING = 64 << 10 };
+    bool known = false;
+    nccl_stream *s = nccl_stream_open(path, 0);
+    char *text = malloc(BEGINNING + NCCL_LINE_PAD);
+    size_t size = s && text ? nccl_stream_read(s, text, BEGINNING - 1) : 0;
+    if (text) memset(text + size, '\n', NCCL_LINE_PAD);
+    for (size_t at = 0; at < size && !known;) {
+        nccl_line line;
+        size_t length = (size_t)((char *)memchr(text + at, '\n', size - at + 1) - (text + at));
+        nccl_line_parse(&line, text + at, length);
+        known = line.outcome >= NCCL_COLL;
+        at += length + 1;
+    }
+    free(text);
+    nccl_stream_close(s);
+    return known;
+}
+
+bool nccl_recognise(const char *path)
+{
+    nccl n = {0};
+    nccl_store store = {0};
+    netprof_error error;
+    struct stat st;
+    bool known = false;
+    if (stat(path, &st) != 0) return false;
+    if (!S_ISDIR(st.st_mode)) return logs_recognise_file(path);
+    n.memory = &store;
+    nccl_files_find(&n, &path, 1, &error);
+    for (size_t i = 0; i < n.file_count && !known; i++)
+        known = !n.files[i].error && (n.files[i].prometheus || logs_recognise_file(n.files[i].path));
+    free(n.files);
+    nccl_arena_free(&store.arena);
+    return known;
+}
+
+// ---- reading ----
+
+typedef struct job {
+    size_t chunk;
+    uint64_t size;
+} job;
+
+typedef struct reading {
+    nccl *n;
+    const nccl_options *options;
+    nccl_chunk *chunks;
+    size_t chunk_count, chunk_room;
+    job *jobs; // the largest first
+    uint64_t done, total;
+} reading;
+
+// Large plain files are read in parts.
+static bool logs_plan_file(reading *r, uint32_t file)
+{
+    uint64_t size = r->n->files[file].size, at = 0, part = r->options->part ? r->options->part : 32 << 20;
+    bool packed = true;
+    if (size >= 2 * part) {
+        nccl_stream *s = nccl_stream_open(r->n->files[file].path, 0);
+        packed = !s || nccl_stream_packing(s) != NCCL_PLAIN;
+        nccl_stream_close(s);
+    }
+    do {
+        bool last = packed || size - at < 2 * part;
+        if (!NCCL_ROOM(r->chunks, r->chunk_count, r->chunk_room)) return false;
+        r->chunks[r->chunk_count++] = (nccl_chunk){.file = file, .begin = at, .end = last ? UINT64_MAX : at + part};
+        if (last) break;
+        at += part;
+    } while (true);
+    return true;
+}
+
+static int logs_by_size(const void *a, const void *b)
+{
+    const job *x = a, *y = b;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    return x->chunk < y->chunk ? -1 : 1;
+}
+
+static bool logs_plan(reading *r)
+{
+    for (size_t i = 0; i < r->n->file_count; i++) {
+        const nccl_file *file = &r->n->files[i];
+        if (file->error || file->prometheus) continue;
+        r->total += file->size;
+        if (!logs_plan_file(r, (uint32_t)i)) return false;
+    }
+    r->jobs = malloc((r->chunk_count + 1) * sizeof *r->jobs);
+    if (!r->jobs) return false;
+    for (size_t i = 0; i < r->chunk_count; i++) {
+        const nccl_chunk *c = &r->chunks[i];
+        uint64_t size = r->n->files[c->file].size;
+        r->jobs[i] = (job){i, c->end == UINT64_MAX ? size - c->begin : c->end - c->begin};
+    }
+    qsort(r->jobs, r->chunk_count, sizeof *r->jobs, logs_by_size);
+    return true;
+}
+
+static void logs_read_chunk(void *user, size_t i)
+{
+    reading *r = user;
+    nccl_chunk *c = &r->chunks[r->jobs[i].chunk];
+    size_t max_line = r->options->max_line ? r->options->max_line : (size_t)16 << 20;
+    nccl_chunk_read(c, r->n->files[c->file].path, max_line, &r->done);
+}
+
+static void logs_poll(void *user)
+{
+    reading *r = user;
+    uint64_t done = __atomic_load_n(&r->done, __ATOMIC_RELAXED);
+    r->options->progress(r->options->user, done < r->total ? done : r->total, r->total);
+}
+
+static bool logs_any_failed(const reading *r)
+{
+    for (size_t i = 0; i < r->chunk_count; i++)
+        if (r->chunks[i].failed) return true;
+    return false;
+}
+
+static void logs_account_chunk(nccl *n, const nccl_chunk *c)
+{
+    nccl_file *file = &n->files[c->file];
+    nccl_store *memory = n->memory;
+    if (!c->begin) file->packing = c->packing;
+    if (c->error && !file->error) file->error = c->error;
+    if (c->problem && !file->problem) {
+        file->problem = nccl_arena_text(&memory->arena, c->problem, strlen(c->problem));
+        file->cut = !c->error;
+    }
+    file->tail_cut |= c->tail_cut;
+    if (c->first_bad_line && !file->first_bad_line) file->first_bad_line = file->lines + c->first_bad_line;
+    file->lines += c->lines;
+    file->bytes += c->bytes;
+    file->invalid_sizes += c->invalid_sizes;
+    n->versions |= c->versions;
+    n->foreign_version |= c->foreign_version;
+    for (size_t i = 0; i < NCCL_OUTCOMES; i++)
+        file->outcomes[i] += c->outcomes[i];
+}
+
+static void logs_account(reading *r)
+{
+    nccl *n = r->n;
+    for (size_t i = 0; i < r->chunk_count; i++)
+        logs_account_chunk(n, &r->chunks[i]);
+    for (size_t i = 0; i < n->file_count; i++) {
+        const nccl_file *file = &n->files[i];
+        n->size += file->size;
+        n->bytes += file->bytes;
+        n->lines += file->lines;
+        n->invalid_sizes += file->invalid_sizes;
+        for (size_t k = 0; k < NCCL_OUTCOMES; k++)
+            n->outcomes[k] += file->outcomes[k];
+    }
+}
+
+static bool logs_read_metrics(nccl *n)
+{
+    for (size_t i = 0; i < n->file_count; i++)
+        if (n->files[i].prometheus && !n->files[i].error && !nccl_metrics_read(n, (uint32_t)i)) return false;
+    return true;
+}
+
+static bool logs_read_all(reading *r)
+{
+    nccl *n = r->n;
+    nccl_store *memory = n->memory;
+    nccl_pool_options pool = {memory->threads, r->options->progress ? logs_poll : NULL, r};
+    if (!logs_plan(r)) return false;
+    nccl_parallel(&pool, r->chunk_count, logs_read_chunk, r);
+    if (logs_any_failed(r) || !nccl_merge(n, r->chunks, r->chunk_count)) return false;
+    logs_account(r);
+    return nccl_merge_p2p(n, r->chunks, r->chunk_count) && nccl_group(n) && logs_read_metrics(n) &&
+           nccl_peaks_set(n, r->options->peaks, r->options->peak_count);
+}
+
+static netprof_err logs_nothing(const nccl *n, netprof_error *error)
+{
+    if (!n->file_count)
+        snprintf(error->text, sizeof error->text, "no Inspector log found");
+    else
+        snprintf(error->text, sizeof error->text, "no record of the Inspector in %zu file%s", n->file_count,
+                 n->file_count == 1 ? "" : "s");
+    return error->code = NETPROF_ERR_NOSOURCE;
+}
+
+netprof_err nccl_read(nccl *n, const char *const *paths, size_t count, const nccl_options *options,
+                      netprof_error *error)
+{
+    static const nccl_options defaults;
+    netprof_error mine;
+    if (!options) options = &defaults;
+    if (!error) error = &mine;
+    memset(error, 0, sizeof *error);
+    reading r = {.n = n, .options = options};
+    nccl_store *memory = n->memory = calloc(1, sizeof *memory);
+    if (!memory) return error->code = NETPROF_ERR_NOMEM;
+    memory->threads = options->threads ? options->threads : nccl_processors();
+    netprof_err result = nccl_files_find(n, paths, count, error);
+    if (!result && !logs_read_all(&r)) result = error->code = NETPROF_ERR_NOMEM;
+    for (size_t i = 0; i < r.chunk_count; i++)
+        nccl_chunk_free(&r.chunks[i]);
+    free(r.chunks);
+    free(r.jobs);
+    uint64_t used = 0;
+    for (size_t i = NCCL_COLL; i < NCCL_OUTCOMES; i++)
+        used += n->outcomes[i];
+    return !result && !used && !n->metric_count ? logs_nothing(n, error) : result;
+}

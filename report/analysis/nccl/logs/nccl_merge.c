@@ -1,0 +1,29 @@
+// From chunks to one model: who the members are, which of them are one communicator, where every record belongs.
+#include "nccl_merge_parts.h"
+
+#include <stdlib.h>
+
+// Lets chunks keep members as indexes of n->members for what comes behind.
+static void nccl_merge_resolve_members(nccl_merging *m)
+{
+    for (size_t i = 0; i < m->chunk_count; i++)
+        for (size_t k = 0; k < m->chunks[i].member_count; k++) {
+            nccl_local_member *local = &m->chunks[i].members[k];
+            if (local->global != NCCL_NONE) local->global = m->members[local->global].final;
+        }
+}
+
+bool nccl_merge(nccl *n, nccl_chunk *chunks, size_t count)
+{
+    nccl_merging m = {.n = n, .memory = n->memory, .chunks = chunks, .chunk_count = count};
+    bool good = nccl_merge_members(&m) && nccl_merge_restarts(&m) && nccl_merge_communicators(&m) &&
+                nccl_merge_series(&m) && nccl_merge_records(&m);
+    if (good) nccl_merge_resolve_members(&m);
+    free(m.members);
+    free(m.texts);
+    nccl_index_free(&m.member_index);
+    nccl_index_free(&m.text_index);
+    nccl_index_free(&m.what_index);
+    nccl_index_free(&m.series_index);
+    return good;
+}

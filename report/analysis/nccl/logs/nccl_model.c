@@ -1,0 +1,49 @@
+#include "nccl_model.h"
+
+#include <stdio.h>
+
+const char *nccl_outcome_name(nccl_outcome outcome)
+{
+    static const char *const names[NCCL_OUTCOMES] = {"blank",      "bad_json",   "not_object", "too_long",
+                                                     "no_context", "bad_value",  "other",      "coll",
+                                                     "p2p",        "dump_stats", "proxy"};
+    return names[outcome];
+}
+
+static const struct {
+    const char *name, *meaning;
+} classes[NCCL_CLASSES] = {{"single-rank", "one rank"},
+                           {"nvlink-only", "one node"},
+                           {"hca-only", "one rank on each node"},
+                           {"mixed", "several ranks on each node"}};
+
+nccl_class nccl_class_of(int64_t ranks, int64_t nodes)
+{
+    if (ranks == 1) return NCCL_SINGLE_RANK;
+    if (nodes == 1) return NCCL_NVLINK_ONLY;
+    return ranks == nodes ? NCCL_HCA_ONLY : NCCL_MIXED;
+}
+
+const char *nccl_class_name(nccl_class c)
+{
+    return classes[c].name;
+}
+
+const char *nccl_class_meaning(nccl_class c)
+{
+    return classes[c].meaning;
+}
+
+const char *nccl_size_text(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    uint64_t scale = 1;
+    size_t unit = 0;
+    for (; bytes / scale >= 1000; unit++)
+        scale *= 1000;
+    if (!bytes)
+        snprintf(text, size, "0B");
+    else
+        snprintf(text, size, "%.2f%s", (double)bytes / (double)scale, units[unit]);
+    return text;
+}

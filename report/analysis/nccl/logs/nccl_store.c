@@ -1,0 +1,37 @@
+#include "nccl_store.h"
+
+#include <stdlib.h>
+
+uint32_t nccl_record_member(const nccl *n, const nccl_record *r)
+{
+    return ((const nccl_store *)n->memory)->slots[r->slot].member;
+}
+
+const nccl_what *nccl_record_what(const nccl *n, const nccl_record *r)
+{
+    const nccl_store *memory = n->memory;
+    return &memory->whats[memory->slots[r->slot].what];
+}
+
+uint32_t nccl_record_file(const nccl *n, const nccl_record *r)
+{
+    return ((const nccl_store *)n->memory)->slots[r->slot].file;
+}
+
+void nccl_free(nccl *n)
+{
+    nccl_store *memory = n->memory;
+    if (memory) {
+        nccl_arena_free(&memory->arena);
+        free(memory->slots);
+        free(memory->whats);
+        free(memory);
+    }
+    void *arrays[] = {n->files,         n->hosts,   n->processes,  n->process_members, n->members,
+                      n->communicators, n->colls,   n->operations, n->arrivals,        n->series,
+                      n->instances,     n->records, n->traces,     n->kinds,           n->paths,
+                      n->p2p,           n->proxies, n->metrics};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+    *n = (nccl){0};
+}

@@ -1,0 +1,180 @@
+// Findings and the sentences of the first page.
+#include "nccl_view_parts.h"
+
+#include <math.h>
+
+// ---- findings and sentences ----
+
+void nccl_view_add_findings(nccl_view_making *m)
+{
+    nccl_view *v = m->v;
+    const nccl_findings *f = m->f;
+    size_t count = f->count < NCCL_VIEW_FINDINGS ? f->count : NCCL_VIEW_FINDINGS;
+    v->severity = f->severity;
+    v->findings_left = f->count - count;
+    v->findings.items = nccl_view_take(v, count, sizeof *v->findings.items);
+    for (size_t i = 0; v->findings.items && i < count; i++) {
+        const nccl_finding *x = &f->items[i];
+        nccl_view_finding *to = &v->findings.items[v->findings.count++];
+        *to = (nccl_view_finding){.severity = x->severity, .value = x->value, .limit = x->rule->limit};
+        to->rule = x->rule->name;
+        to->device = nccl_view_text(v, x->device);
+        to->claim = nccl_view_text(v, x->claim);
+        to->unit = x->rule->unit;
+        to->origin = x->rule->origin;
+        to->advice = x->rule->advice;
+        to->explained_by = x->explained_by ? x->explained_by : "";
+        to->evidence.items = nccl_view_take(v, x->evidence_count, sizeof *to->evidence.items);
+        for (size_t k = 0; to->evidence.items && k < x->evidence_count; k++)
+            to->evidence.items[to->evidence.count++] = (nccl_view_evidence){
+                nccl_view_text(v, x->evidence[k].name), nccl_view_text(v, x->evidence[k].unit), x->evidence[k].value};
+    }
+    v->unknown.items = nccl_view_take(v, f->unknown_count, sizeof *v->unknown.items);
+    for (size_t i = 0; v->unknown.items && i < f->unknown_count && i < NCCL_VIEW_FINDINGS; i++)
+        v->unknown.items[v->unknown.count++] = (nccl_view_line){SEVERITY_INFO, nccl_view_text(v, f->unknown[i])};
+}
+
+enum { SENTENCES = 6 };
+
+static const char *say_capital(nccl_view_making *m, const char *text)
+{
+    char *copy = (char *)(uintptr_t)nccl_view_text(m->v, text);
+    if (*copy >= 'a' && *copy <= 'z') *copy = (char)(*copy - 'a' + 'A');
+    return copy;
+}
+
+static void say_sentence(nccl_view_making *m, severity s, const char *text)
+{
+    nccl_view *v = m->v;
+    if (v->sentences.items && v->sentences.count < SENTENCES)
+        v->sentences.items[v->sentences.count++] = (nccl_view_line){s, text};
+}
+
+// Which findings are said on the first page: the worst, at most two of a rule, one of the data's own.
+static bool say_is_said(const nccl_view_making *m, size_t i, size_t said)
+{
+    const nccl_finding *x = &m->f->items[i];
+    size_t alike = 0;
+    bool data = strcmp(x->rule->class_name, "data") == 0;
+    for (size_t k = 0; k < i; k++)
+        alike += m->f->items[k].rule == x->rule || (data && strcmp(m->f->items[k].rule->class_name, "data") == 0);
+    return x->severity >= SEVERITY_WATCH && !x->explained_by && alike < (data ? 1 : 2) && (data || said < 3);
+}
+
+static bool say_has_class(const nccl_view_making *m, const char *name)
+{
+    for (size_t i = 0; i < m->f->count; i++)
+        if (m->f->items[i].severity >= SEVERITY_WATCH && strcmp(m->f->items[i].rule->class_name, name) == 0)
+            return true;
+    return false;
+}
+
+static const nccl_view_size *say_largest_size(const nccl_view *v)
+{
+    const nccl_view_size *best = NULL;
+    for (size_t i = 0; i < v->sizes.count; i++)
+        if (v->sizes.items[i].bus_gbs.count) best = &v->sizes.items[i];
+    return best;
+}
+
+static const char *say_size(nccl_view_making *m, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    for (; value >= 1024; unit++)
+        value /= 1024;
+    return nccl_view_format(m->v, value == floor(value) ? "%.0f %s" : "%.3g %s", value, units[unit]);
+}
+
+// What the wire does when nobody waits: said when no finding is about it.
+static void say_wire(nccl_view_making *m)
+{
+    const nccl_view *v = m->v;
+    const nccl_view_size *s = say_largest_size(v);
+    const char *of_peak = "";
+    if (!s || say_has_class(m, "wire")) return;
+    if (!isnan(v->main_peak_gbs))
+        of_peak = nccl_view_format(m->v, ", %.0f %% of the peak", 100 * s->bus_gbs.p50 / v->main_peak_gbs);
+    say_sentence(
+        m, isnan(v->main_peak_gbs) ? SEVERITY_INFO : SEVERITY_OK,
+        nccl_view_format(
+            m->v, "The wire: %s of %s on %s moves %.3g GB/s in the median%s; nine of ten calls %.3g to %.3g GB/s.",
+            v->main_coll, say_size(m, s->size), v->main_label, s->bus_gbs.p50, of_peak, s->bus_gbs.p5, s->bus_gbs.p95));
+}
+
+static const char *say_seconds(nccl_view_making *m, double us)
+{
+    if (us >= 1e6) return nccl_view_format(m->v, us >= 1e7 ? "%.0f s" : "%.1f s", us / 1e6);
+    return us >= 1e3 ? nccl_view_format(m->v, "%.0f ms", us / 1e3) : nccl_view_format(m->v, "%.0f \xc2\xb5s", us);
+}
+
+// The same process under the name that it has elsewhere, and what it cost in all.
+static void say_process(nccl_view_making *m, const nccl_finding *x)
+{
+    const nccl *n = m->n;
+    if (x->member == NCCL_NONE || strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return;
+    const nccl_member *of = &n->members[x->member], *wide = nccl_view_widest_member(n, of->process);
+    const nccl_process *p = &n->processes[of->process];
+    const char *also = wide == of ? ""
+                                  : nccl_view_format(m->v, "is rank %lld of %s, ", (long long)wide->rank,
+                                                     n->communicators[wide->communicator].label);
+    say_sentence(m, SEVERITY_INFO,
+                 nccl_view_format(
+                     m->v, "That process (pid %lld, local rank %u) %sand cost %s in all its communicators together.",
+                     (long long)p->pid, p->local, also, say_seconds(m, x->cost_us)));
+}
+
+// "look at this process" behind "Look next: ".
+static const char *say_look_at(const char *advice)
+{
+    static const char verb[] = "look at ";
+    return strncmp(advice, verb, sizeof verb - 1) == 0 ? advice + sizeof verb - 1 : advice;
+}
+
+void nccl_view_say_all(nccl_view_making *m)
+{
+    size_t said = 0;
+    const nccl_finding *lead = NULL;
+    m->v->sentences.items = nccl_view_take(m->v, SENTENCES, sizeof(nccl_view_line));
+    for (size_t i = 0; i < m->f->count && said < 4; i++) {
+        if (!say_is_said(m, i, said)) continue;
+        if (!lead) lead = &m->f->items[i];
+        say_sentence(m, m->f->items[i].severity, nccl_view_format(m->v, "%s.", say_capital(m, m->f->items[i].claim)));
+        say_process(m, &m->f->items[i]);
+        said++;
+    }
+    if (!said && (m->v->completeness_known || !m->n->instance_count))
+        say_sentence(m, m->f->judged && m->n->instance_count ? SEVERITY_OK : SEVERITY_INFO,
+                     nccl_view_format(m->v, "%s.", m->f->verdict));
+    say_wire(m);
+    for (size_t i = 0; i < m->f->count; i++)
+        if (strcmp(m->f->items[i].rule->name, "nccl-mean-misleads") == 0)
+            say_sentence(m, SEVERITY_INFO, nccl_view_format(m->v, "%s.", say_capital(m, m->f->items[i].claim)));
+    if (lead && *lead->rule->advice)
+        say_sentence(m, SEVERITY_INFO, nccl_view_format(m->v, "Look next: %s.", say_look_at(lead->rule->advice)));
+    else if (!m->v->completeness_known && m->n->instance_count)
+        say_sentence(m, SEVERITY_INFO,
+                     "Every communicator has one rank: nobody waits for anybody, and nothing can be missed.");
+}
+
+// The finding in as few words as a heading needs; else its claim.
+const char *nccl_view_title(nccl_view_making *m)
+{
+    const nccl_finding *x = m->f->count ? &m->f->items[0] : NULL;
+    const nccl *n = m->n;
+    if (!x || x->severity < SEVERITY_WATCH) return nccl_view_text(m->v, m->f->verdict);
+    if (strcmp(x->rule->name, "nccl-below-peak") == 0 && x->communicator != NCCL_NONE)
+        return nccl_view_format(m->v, "%s reaches %.0f %% of its peak", n->communicators[x->communicator].label,
+                                100 * x->value);
+    if (strcmp(x->rule->class_name, "late") != 0 || isnan(x->cost_us)) return nccl_view_text(m->v, m->f->verdict);
+    if (x->member != NCCL_NONE) {
+        const nccl_member *of = nccl_view_widest_member(n, n->members[x->member].process);
+        return nccl_view_format(m->v, "Rank %lld of %s, on %s, was late: %s lost", (long long)of->rank,
+                                n->communicators[of->communicator].label, n->hosts[n->processes[of->process].host].name,
+                                say_seconds(m, x->cost_us));
+    }
+    if (x->host != NCCL_NONE)
+        return nccl_view_format(m->v, "Host %s was late: %s lost", n->hosts[x->host].name, say_seconds(m, x->cost_us));
+    return nccl_view_text(m->v, m->f->verdict);
+}
