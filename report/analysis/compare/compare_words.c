@@ -4,6 +4,7 @@
 
 #include "analysis/base/stb_ds.h"
 #include "analysis/base/text.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -259,8 +260,8 @@ static void words_note_lengths(comparison *c)
     if (!known)
         text_append(&text, "the length of a run is not known: no ratio per second");
     else if (longest > 2 * shortest)
-        text_append(&text, "runs of different length: %.3g s to %.3g s; counts of short runs are less certain",
-                    shortest, longest);
+        text_append(&text, "runs of different length: %s to %s; counts of short runs are less certain",
+                    words_duration(shortest).text, words_duration(longest).text);
     words_add_note(c, text);
 }
 
@@ -419,10 +420,7 @@ static bool words_is_said(const comparison *c, const comparison_line *line)
 
 static const char *words_per_second(char *text, size_t size, const comparison_line *line, double rate)
 {
-    char number[40];
-    bool bytes = strcmp(line->unit, "bytes") == 0;
-    rules_format(number, sizeof number, bytes ? "B" : "", rate);
-    snprintf(text, size, "%s%s%s/s", number, *line->unit && !bytes ? " " : "", bytes ? "" : line->unit);
+    snprintf(text, size, "%s", words_volume_rate(rate, line->unit).text);
     return text;
 }
 
@@ -522,14 +520,15 @@ static char *words_work(const comparison *c)
     if (!words_is_near(c->bytes_ratio) && isnan(c->seconds_ratio))
         text_append(&text, "%s moved instead of %s", faulty, healthy);
     else if (!words_is_near(c->bytes_ratio))
-        text_append(&text, "%s moved in %.3g s instead of %s in %.3g s", faulty, seconds[1], healthy, seconds[0]);
+        text_append(&text, "%s moved in %s instead of %s in %s", faulty, words_duration(seconds[1]).text, healthy,
+                    words_duration(seconds[0]).text);
     else if (isnan(c->seconds_ratio))
         text_append(&text, "Same work: %s moved on both sides", faulty);
     else if (words_is_near(c->seconds_ratio))
-        text_append(&text, "Same work in the same time: %s moved in %.3g s", faulty, seconds[1]);
+        text_append(&text, "Same work in the same time: %s moved in %s", faulty, words_duration(seconds[1]).text);
     else
-        text_append(&text, "Same work: %s moved on both sides, in %.3g s instead of %.3g s", faulty, seconds[1],
-                    seconds[0]);
+        text_append(&text, "Same work: %s moved on both sides, in %s instead of %s", faulty,
+                    words_duration(seconds[1]).text, words_duration(seconds[0]).text);
     if (ratio > 0.001 && ratio < 1000 && !words_is_near(ratio)) text_append(&text, ": %s times per second", rate);
     return text;
 }

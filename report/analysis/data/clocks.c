@@ -1,5 +1,6 @@
 #define _GNU_SOURCE // open_memstream
 #include "clocks.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -234,15 +235,7 @@ static int64_t worst_pair(const finder *f)
 
 void clocks_put_time(FILE *to, double ns)
 {
-    static const struct {
-        double from, unit;
-        const char *name;
-    } rows[] = {{120e9, 60e9, "min"}, {1e9, 1e9, "s"}, {1e6, 1e6, "ms"}, {1e3, 1e3, "us"}, {0, 1, "ns"}};
-    double size = fabs(ns);
-    size_t i = 0;
-    while (size < rows[i].from)
-        i++;
-    fprintf(to, "%.3g %s", size / rows[i].unit, rows[i].name);
+    fputs(words_duration(fabs(ns) / 1e9).text, to);
 }
 
 static void put_names(FILE *to, const finder *f, clocks_basis basis)
@@ -302,7 +295,7 @@ static void put_moves(FILE *to, const finder *f)
             fprintf(to, " %s is moved ", name);
             clocks_put_time(to, (double)p->offset_ns);
             fprintf(to, " %s", p->offset_ns > 0 ? "ahead" : "back");
-            if (p->drift != 0) fprintf(to, ", its clock drifts by %.3g ppm", -p->drift * 1e6);
+            if (p->drift != 0) fprintf(to, ", its clock drifts by %s ppm", words_number(-p->drift * 1e6).text);
             fputs(".", to);
         }
         if (p->contradicted_ns) {

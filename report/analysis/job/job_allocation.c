@@ -1,6 +1,7 @@
 // What the job was given on each node, and how much of it it used: what seff and jobstats tell.
 #include "job_words.h"
 #include "job_store.h"
+#include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,9 +172,10 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
     }
     if (!(most > 0)) return text;
     if (most > least)
-        snprintf(text, size, "%.4g to %.4g CPUs a node: %s", least, most, job_basis_text(e->basis));
+        snprintf(text, size, "%s to %s CPUs a node: %s", words_number(least).text, words_number(most).text,
+                 job_basis_text(e->basis));
     else
-        snprintf(text, size, "%.4g CPU%s%s: %s", most, most > 1 ? "s" : "", several ? " a node" : "",
+        snprintf(text, size, "%s CPU%s%s: %s", words_number(most).text, most > 1 ? "s" : "", several ? " a node" : "",
                  job_basis_text(e->basis));
     return text;
 }

@@ -5,6 +5,7 @@
 #include "job_finding.h"
 #include "job_store.h"
 #include "analysis/base/list.h"
+#include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,7 +307,7 @@ static char *throttled_claim(const job_report *r, const job_episode *e, size_t a
     double from = (double)(e->from_ns - r->begin_ns) * 1e-9, to = (double)(e->to_ns - r->begin_ns) * 1e-9;
     char begin[32], end[32], length[32], clock[64] = "", more[64] = "", share[32];
     job_column c = job_lane_span(r, r->devices[e->device].lanes[JOB_GPU_CLOCK], from, to);
-    if (c.mean > 0) snprintf(clock, sizeof clock, " at %.2f GHz", c.mean * 1e-9);
+    if (c.mean > 0) snprintf(clock, sizeof clock, " at %.40s", words_quantity(c.mean, "Hz").text);
     if (also) snprintf(more, sizeof more, " and %zu more", also);
     return text_make("%s-%s: %s %s%s slowed by heat or its hardware for %s%s, %s of the time",
                      job_time_text(begin, sizeof begin, from, r->end_s), job_time_text(end, sizeof end, to, r->end_s),

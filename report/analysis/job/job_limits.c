@@ -4,22 +4,11 @@
 #include "job_words.h"
 #include "job_finding.h"
 #include "job_store.h"
+#include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// "336 GiB".
-static const char *memory_text(char *text, size_t size, double bytes)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units)
-        bytes /= 1024, unit++;
-    int digits = !unit ? 0 : fabs(bytes) < 9.995 ? 2 : fabs(bytes) < 99.95 ? 1 : 0;
-    snprintf(text, size, "%.*f %s", digits, bytes, units[unit]);
-    return text;
-}
 
 typedef struct limit {
     const char *rule, *class_name;
@@ -101,8 +90,9 @@ static bool find_cpu_low(job_report *r)
     x.node = use->nodes == 1 ? use->low_node : JOB_NONE;
     job_basis basis = r->efficiency[JOB_EFFICIENCY_CPU].basis;
     bool given = basis > JOB_BASIS_NODE;
-    x.claim = text_make("the job used %.3g of %.3g%s CPUs a node in the mean (%s%s%s)", use->mean, use->capacity,
-                        given ? " allocated" : "", share, basis ? "; measured against " : "", job_basis_text(basis));
+    x.claim = text_make("the job used %s of %s%s CPUs a node in the mean (%s%s%s)", words_number(use->mean).text,
+                        words_number(use->capacity).text, given ? " allocated" : "", share,
+                        basis ? "; measured against " : "", job_basis_text(basis));
     x.title = text_make("The job used %s of %s CPUs", share, given ? "its" : basis ? "the nodes\u2019" : "the");
     return job_add_finding(r, x) != NULL;
 }
@@ -148,17 +138,15 @@ static bool find_memory_peak(job_report *r)
     }
     severity s = judge_high(&limits[MEMORY_PEAK], most);
     if (!s || worst == JOB_NONE) return true;
-    char peak[32], limit_text[32], who[300], share[32];
+    char who[300], share[32];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = of_limit(r, &limits[MEMORY_PEAK], s, most, "of the limit");
     x.meter = JOB_MEMORY;
     x.node = worst;
     x.nodes = count;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    memory_text(peak, sizeof peak, lane->high);
-    memory_text(limit_text, sizeof limit_text, lane->capacity);
-    x.claim =
-        text_make("%s: memory was at %s of %s (%s)", who, peak, limit_text, job_share_text(share, sizeof share, most));
+    x.claim = text_make("%s: memory was at %s of %s (%s)", who, words_binary(lane->high).text,
+                        words_binary(lane->capacity).text, job_share_text(share, sizeof share, most));
     x.title = text_make("%s: memory reached %s of its limit", r->nodes[worst].name, share);
     return job_add_finding(r, x) != NULL;
 }
@@ -214,7 +202,7 @@ static bool find_memory_growth(job_report *r)
     }
     severity s = judge_low(&limits[MEMORY_GROWTH], soonest);
     if (!s || worst == JOB_NONE) return true;
-    char rate[32], end[32], limit_text[32], full[32], who[300];
+    char full[32], who[300];
     const job_lane *lane = r->nodes[worst].lanes[JOB_MEMORY];
     job_finding x = of_limit(r, &limits[MEMORY_GROWTH], s, soonest, "s");
     x.meter = JOB_MEMORY;
@@ -222,11 +210,10 @@ static bool find_memory_growth(job_report *r)
     x.nodes = count;
     x.from_s = of.from_s;
     job_nodes_text(who, sizeof who, r->nodes[worst].name, count);
-    memory_text(rate, sizeof rate, of.slope * 60);
-    memory_text(end, sizeof end, lane->last);
-    memory_text(limit_text, sizeof limit_text, lane->capacity);
     job_length_text(full, sizeof full, soonest);
-    x.claim = text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, rate, end, limit_text, full);
+    x.claim =
+        text_make("%s: memory grows %s/min, %s of %s at the end: full in %s", who, words_binary(of.slope * 60).text,
+                  words_binary(lane->last).text, words_binary(lane->capacity).text, full);
     x.title = text_make("%s\u2019s memory is full in %s", r->nodes[worst].name, full);
     return job_add_finding(r, x) != NULL;
 }

@@ -2,6 +2,7 @@
 #include "job_words.h"
 #include "job_store.h"
 #include "analysis/base/list.h"
+#include "analysis/base/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static bool note_good(job_report *r)
 static bool note_energy(job_report *r)
 {
     const job_energy *e = &r->energy;
-    char total[32], power[32], share[48] = "", number[32];
+    char total[32], share[48] = "", number[32];
     if (isnan(e->total_j)) {
         bool denied = e->state[JOB_PART_CPU] == JOB_DENIED;
         return !denied ||
@@ -92,8 +93,7 @@ static bool note_energy(job_report *r)
     return add_note(r, SEVERITY_INFO,
                     text_make("Energy %s%s%s; mean %s per node%s%s", e->lower_bound ? "at least " : "",
                               job_energy_text(total, sizeof total, e->total_j), share,
-                              job_quantity_text(power, sizeof power, e->node_w, "W"), e->whole ? "" : "; ",
-                              e->whole ? "" : e->how),
+                              words_quantity(e->node_w, "W").text, e->whole ? "" : "; ", e->whole ? "" : e->how),
                     JOB_NONE);
 }
 
@@ -245,7 +245,7 @@ static char *summary(const job_report *r)
         n += (size_t)snprintf(text + n, sizeof text - n, "%sCPUs %s busy", n ? ", " : "",
                               rules_format(number, sizeof number, "%", cpu->mean / cpu->capacity));
     else if (cpu)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.3g CPUs busy", n ? ", " : "", cpu->mean);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s CPUs busy", n ? ", " : "", words_number(cpu->mean).text);
     if (sent)
         snprintf(text + n, sizeof text - n, "%s%s/s sent%s%s", n ? ", " : "",
                  rules_format(number, sizeof number, "B", sent->mean), ports ? " through ports" : "",

@@ -17,8 +17,7 @@ const char *job_efficiency_text(char *text, size_t size, const job_report *r, jo
 
 // "37.8 kWh", "512 J": watt hours from 100 Wh on. Returns text.
 const char *job_energy_text(char *text, size_t size, double joules);
-const char *job_quantity_text(char *text, size_t size, double value, const char *unit); // "2.36 kW"; returns text
-const char *job_share_text(char *text, size_t size, double share);                      // "33 %"; returns text
+const char *job_share_text(char *text, size_t size, double share); // "33 %"; returns text
 // "n1", "n1 and another node", "n1 and 3 other nodes"; returns text.
 const char *job_nodes_text(char *text, size_t size, const char *first, size_t count);
 

@@ -3,6 +3,7 @@
 
 #include "analysis/base/text.h"
 #include "analysis/data/traffic.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,43 +24,9 @@ static void regions_say(regions *r, severity s, size_t node, size_t rank, const 
 
 // ---- numbers ----
 
-typedef char regions_number_text[32];
-
-static const char *regions_time_text(regions_number_text text, double ns)
+static words_text regions_time_text(double ns)
 {
-    static const struct {
-        double unit;
-        const char *name;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    size_t i = 0;
-    while (i < 3 && ns < 0.9995 * units[i].unit)
-        i++;
-    double value = ns / units[i].unit;
-    int digits = value >= 99.95 || i == 3 ? 0 : value >= 9.995 ? 1 : 2;
-    snprintf(text, sizeof(regions_number_text), "%.*f %s", digits, value, units[i].name);
-    return text;
-}
-
-static const char *regions_share_text(regions_number_text text, double share)
-{
-    double percent = share * 100;
-    int digits = percent >= 9.995 ? 0 : percent >= 0.995 ? 1 : 2;
-    if (percent > 0 && percent < 0.01)
-        snprintf(text, sizeof(regions_number_text), "less than 0.01 %%");
-    else
-        snprintf(text, sizeof(regions_number_text), "%.*f %%", digits, percent);
-    return text;
-}
-
-static const char *regions_count_text(regions_number_text text, double count)
-{
-    if (count >= 99999.5e3)
-        snprintf(text, sizeof(regions_number_text), "%.0f million", count / 1e6);
-    else if (count >= 999.5e3)
-        snprintf(text, sizeof(regions_number_text), "%.1f million", count / 1e6);
-    else
-        snprintf(text, sizeof(regions_number_text), "%.0f", count);
-    return text;
+    return words_duration(ns / 1e9);
 }
 
 // ---- who ----
@@ -124,19 +91,18 @@ static void regions_say_slow(regions *r, size_t number)
     const regions_cell *odd = &n->cells[n->odd];
     size_t next = regions_next_to_odd(n);
     char who[512], behind[512] = "";
-    regions_number_text time, above, median, more, cost, run, share;
     if (next != REGIONS_NONE)
         snprintf(behind, sizeof behind, "; rank %s is next (+%s)", r->ranks[n->cells[next].rank].label,
-                 regions_share_text(more, (double)n->cells[next].sums.inclusive_ns / n->median_ns - 1));
+                 words_share((double)n->cells[next].sums.inclusive_ns / n->median_ns - 1).text);
     regions_say(r, regions_cost_severity(r, n->odd_distance_ns), number, odd->rank,
                 "%s: %s takes %s, %s above the median of %s%s", regions_rank_text(r, odd->rank, who, sizeof who),
-                n->name, regions_time_text(time, (double)odd->sums.inclusive_ns),
-                n->median_ns > 0 ? regions_share_text(above, n->odd_over_median - 1) : "far",
-                regions_time_text(median, n->median_ns), behind);
+                n->name, regions_time_text((double)odd->sums.inclusive_ns).text,
+                n->median_ns > 0 ? words_share(n->odd_over_median - 1).text : "far",
+                regions_time_text(n->median_ns).text, behind);
     regions_say(r, SEVERITY_INFO, number, odd->rank,
                 "If it took the median there, at most %s of %s (%s) would be gained, as the others wait for it",
-                regions_time_text(cost, n->odd_distance_ns), regions_time_text(run, regions_run_ns(r)),
-                regions_share_text(share, n->odd_distance_ns / regions_run_ns(r)));
+                regions_time_text(n->odd_distance_ns).text, regions_time_text(regions_run_ns(r)).text,
+                words_share(n->odd_distance_ns / regions_run_ns(r)).text);
 }
 
 // A rank that is short where the others wait. If it is the one that is slow elsewhere, they wait for it.
@@ -145,18 +111,17 @@ static void regions_say_short(regions *r, size_t number, size_t slow_rank)
     const regions_node *n = &r->nodes[number];
     const regions_cell *odd = &n->cells[n->odd];
     char who[512];
-    regions_number_text time, median, cost;
     if (odd->rank == slow_rank)
         regions_say(r, SEVERITY_INFO, number, odd->rank,
                     "The others wait for it: %s takes %s in the median and %s on rank %s", n->name,
-                    regions_time_text(median, n->median_ns), regions_time_text(time, (double)odd->sums.inclusive_ns),
+                    regions_time_text(n->median_ns).text, regions_time_text((double)odd->sums.inclusive_ns).text,
                     r->ranks[odd->rank].label);
     else
         regions_say(r, regions_cost_severity(r, -n->odd_distance_ns), number, odd->rank,
                     "%s: %s takes %s, the median is %s: if the ranks meet there, the others wait up to %s for it",
                     regions_rank_text(r, odd->rank, who, sizeof who), n->name,
-                    regions_time_text(time, (double)odd->sums.inclusive_ns), regions_time_text(median, n->median_ns),
-                    regions_time_text(cost, -n->odd_distance_ns));
+                    regions_time_text((double)odd->sums.inclusive_ns).text, regions_time_text(n->median_ns).text,
+                    regions_time_text(-n->odd_distance_ns).text);
 }
 
 // Uneven, though no single rank stands out.
@@ -171,11 +136,10 @@ static void regions_say_uneven(regions *r, size_t not_this)
     if (best == REGIONS_NONE || r->nodes[best].imbalance_ns < 0.05 * regions_run_ns(r)) return;
     const regions_node *n = &r->nodes[best];
     const regions_cell *slowest = &n->cells[n->slowest];
-    regions_number_text most, mean;
     regions_say(r, SEVERITY_WATCH, best, slowest->rank,
-                "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%.2f)", n->name,
-                regions_time_text(most, (double)n->slowest_ns), r->ranks[slowest->rank].label,
-                regions_time_text(mean, n->mean_ns), n->cell_count, n->max_over_mean);
+                "%s is uneven: %s on rank %s, %s in the mean of %zu ranks (x%s)", n->name,
+                regions_time_text((double)n->slowest_ns).text, r->ranks[slowest->rank].label,
+                regions_time_text(n->mean_ns).text, n->cell_count, words_number(n->max_over_mean).text);
 }
 
 // ---- NICs ----
@@ -235,11 +199,10 @@ static void regions_say_too_short(regions *r)
     const regions_node *n = &r->nodes[first];
     double call = n->sums.measured ? (double)n->sums.total_ns / (double)n->sums.measured : 0;
     char more[48] = "";
-    regions_number_text mean, limit;
     if (count > 1) snprintf(more, sizeof more, " and %zu more regions", count - 1);
     regions_say(r, SEVERITY_WATCH, first, REGIONS_NONE,
                 "%s%s: %s per call, too short for the counters (limit %s): the time is exact, bytes are not shown",
-                n->name, more, regions_time_text(mean, call), regions_time_text(limit, (double)n->nic.limit_ns));
+                n->name, more, regions_time_text(call).text, regions_time_text((double)n->nic.limit_ns).text);
 }
 
 // ---- bytes declared by the program against bytes sent by the NICs (rule x-app-vs-nic) ----
@@ -322,16 +285,16 @@ static void regions_say_moved(regions *r)
         double k = n->nic.sent_over_declared;
         regions_say(
             r, k > EXTRA_WARN ? SEVERITY_WARN : SEVERITY_WATCH, most, REGIONS_NONE,
-            "%s: the NICs sent %.2f bytes for each byte that the program moved there: small messages, repetition, or "
+            "%s: the NICs sent %s bytes for each byte that the program moved there: small messages, repetition, or "
             "traffic of others",
-            n->name, k);
+            n->name, words_number(k).text);
     }
     if (least != REGIONS_NONE)
         regions_say(
             r, SEVERITY_WATCH, least, REGIONS_NONE,
-            "%s: the NICs sent and received %.2f bytes for each byte that the program moved there: the rest took a "
+            "%s: the NICs sent and received %s bytes for each byte that the program moved there: the rest took a "
             "way that was not counted",
-            r->nodes[least].name, regions_seen_over_declared(&r->nodes[least]));
+            r->nodes[least].name, words_number(regions_seen_over_declared(&r->nodes[least])).text);
 }
 
 // ---- how good the data are ----
@@ -367,20 +330,19 @@ static void regions_say_open(regions *r)
 
 static void regions_say_wrong(regions *r)
 {
-    regions_number_text count;
     const char *first = "";
     for (size_t i = 0; i < r->rank_count && !*first; i++)
         first = r->ranks[i].warning;
     if (r->mismatched)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "%s end%s not of the innermost region%s%s",
-                    regions_count_text(count, (double)r->mismatched), r->mismatched == 1 ? " was" : "s were",
+                    words_count((double)r->mismatched).text, r->mismatched == 1 ? " was" : "s were",
                     *first ? "; the first: " : "", first);
     else if (*first)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "A process said: %s", first);
     if (r->dropped)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE,
                     "%s begins could not be counted: too deep, or too many regions",
-                    regions_count_text(count, (double)r->dropped));
+                    words_count((double)r->dropped).text);
     if (r->store->jobs_differ)
         regions_say(r, SEVERITY_WATCH, REGIONS_NONE, REGIONS_NONE, "The files are of several jobs");
     if (r->store->versions_differ)
@@ -390,7 +352,6 @@ static void regions_say_wrong(regions *r)
 static void regions_say_complete(regions *r)
 {
     size_t cut = 0;
-    regions_number_text calls, share;
     for (size_t i = 0; i < r->rank_count; i++)
         cut += !r->ranks[i].complete;
     if (cut || r->damaged) {
@@ -402,8 +363,8 @@ static void regions_say_complete(regions *r)
     regions_say(r, SEVERITY_OK, REGIONS_NONE, REGIONS_NONE,
                 "%s %zu rank file%s complete; %s call%s%s; measuring took %s of the time (estimated)",
                 r->rank_count == 1 ? "The" : "All", r->rank_count, r->rank_count == 1 ? " is" : "s are",
-                regions_count_text(calls, (double)r->calls), r->calls == 1 ? "" : "s",
-                r->mismatched ? "" : ", none unmatched", regions_share_text(share, r->overhead_share));
+                words_count((double)r->calls).text, r->calls == 1 ? "" : "s", r->mismatched ? "" : ", none unmatched",
+                words_share(r->overhead_share).text);
 }
 
 // ---- the title ----
@@ -419,19 +380,17 @@ static const regions_finding *regions_finding_at(const regions *r, const regions
 static char *regions_busiest_title(const regions *r)
 {
     const regions_node *best = NULL;
-    regions_number_text share;
     for (size_t i = 0; i < r->node_count; i++)
         if (!best || r->nodes[i].own_share > best->own_share) best = &r->nodes[i];
     if (!best || !r->time_ns) return memory_format("No time was measured");
     return memory_format("%s: most time in %s (%s)",
                          r->rank_count >= REGIONS_ODD_RANKS ? "No rank stands out" : "Regions", best->name,
-                         regions_share_text(share, best->own_share));
+                         words_share(best->own_share).text);
 }
 
 static char *regions_make_title(const regions *r, size_t slow, const regions_finding *const *worst, size_t count)
 {
     char who[512];
-    regions_number_text above;
     if (slow != REGIONS_NONE && regions_cost_severity(r, r->nodes[slow].odd_distance_ns) >= SEVERITY_WATCH) {
         const regions_node *n = &r->nodes[slow];
         size_t rank = n->cells[n->odd].rank;
@@ -442,7 +401,7 @@ static char *regions_make_title(const regions *r, size_t slow, const regions_fin
             return memory_format("%s is slowest in %s; on its host %s%s%s", who, n->name, device, *device ? ": " : "",
                                  x->claim);
         return memory_format("%s is slowest in %s, %s above the median", who, n->name,
-                             n->median_ns > 0 ? regions_share_text(above, n->odd_over_median - 1) : "far");
+                             n->median_ns > 0 ? words_share(n->odd_over_median - 1).text : "far");
     }
     if (count && worst[0]->severity >= SEVERITY_WARN)
         return memory_format("%s %s in %s: %s", r->hosts[worst[0]->host].name, regions_device_name(r, worst[0]),

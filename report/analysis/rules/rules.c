@@ -17,6 +17,7 @@
 #include "rules_ip.inc"
 #include "rules_node.inc"
 #include "rules_rdma.inc"
+#include "analysis/base/words.h"
 
 static const struct {
     const char *name;
@@ -516,45 +517,15 @@ const rule *rules_find(const rules *set, const char *name)
 
 // ---- numbers ----
 
-static void format_si(char *text, size_t size, double number, const char *unit)
-{
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-    size_t i = 0;
-    for (; fabs(number) >= 999.5 && i + 1 < LENGTH(prefixes); i++)
-        number /= 1000;
-    snprintf(text, size, "%.3g %s%s", number, prefixes[i], unit);
-    size_t n = strlen(text);
-    if (n && text[n - 1] == ' ') text[n - 1] = 0;
-}
-
-// Three digits; nobody reads 7.88e-06.
-static void format_plain(char *text, size_t size, double number, const char *unit)
-{
-    const double least = 0.0001;
-    double magnitude = fabs(number);
-    if (magnitude > 0 && magnitude < least)
-        snprintf(text, size, "%s0.0001%s", number < 0 ? "> -" : "< ", unit);
-    else
-        snprintf(text, size, magnitude >= 999.5 && magnitude < 1e15 ? "%.0f%s" : "%.3g%s", number, unit);
-}
-
 const char *rules_format(char *text, size_t size, const char *format, double number)
 {
-    double magnitude = fabs(number);
-    switch (*format) {
-    case '%': format_plain(text, size, number * 100, " %"); break;
-    case 'i': snprintf(text, size, "%.0f", number); break;
-    case 'e': snprintf(text, size, "%.2g", number); break;
-    case 'B': format_si(text, size, number, "B"); break;
-    case 'b': format_si(text, size, number, "bit"); break;
-    case 'x': format_plain(text, size, number, ""); break;
-    default:
-        if (magnitude < 1e5 && number == floor(number))
-            snprintf(text, size, "%.0f", number);
-        else if (magnitude < 1)
-            format_plain(text, size, number, "");
-        else
-            format_si(text, size, number, "");
-    }
+    words_text w = *format == '%'   ? words_share(number)
+                   : *format == 'i' ? words_whole(number)
+                   : *format == 'e' ? words_scientific(number)
+                   : *format == 'B' ? words_quantity(number, "B")
+                   : *format == 'b' ? words_quantity(number, "b")
+                   : *format == 'x' ? words_number(number)
+                                    : words_count(number);
+    snprintf(text, size, "%s", w.text);
     return text;
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/nccl/export/nccl_export.h"
 #include "analysis/base/text.h"
+#include "analysis/base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,8 +134,8 @@ static void nccl_counters_describe(char *text, size_t size, const nccl_moved *mo
     if (!moved->counter)
         snprintf(text, size, "no %s", kind);
     else
-        snprintf(text, size, "%s (%.400s %.4g%s%.100s%s)", kind, moved->counter, moved->amount, *moved->unit ? " " : "",
-                 moved->unit, count > 1 ? ", and others" : "");
+        snprintf(text, size, "%s (%.400s %s%s)", kind, moved->counter, words_volume(moved->amount, moved->unit).text,
+                 count > 1 ? ", and others" : "");
 }
 
 static char *nccl_counters_claim(const nccl_counters *c, const nccl_counters_host *h)
@@ -143,8 +144,8 @@ static char *nccl_counters_claim(const nccl_counters *c, const nccl_counters_hos
     nccl_counters_describe(trouble, sizeof trouble, &h->trouble, h->trouble_count, "trouble");
     nccl_counters_describe(waiting, sizeof waiting, &h->waiting, h->waiting_count, "waiting or congestion");
     snprintf(text, sizeof text,
-             "the NIC counters of host %.511s show %s and %s in the %.4g s that recording and logs share",
-             c->n->hosts[h->host].name, trouble, waiting, h->to_s - h->from_s);
+             "the NIC counters of host %.511s show %s and %s in the %s that recording and logs share",
+             c->n->hosts[h->host].name, trouble, waiting, words_duration(h->to_s - h->from_s).text);
     return strdup(text);
 }
 
