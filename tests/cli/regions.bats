@@ -190,12 +190,12 @@ json() {
 @test "another planted rank, and none" {
     "$make_regions" -q -s 40 -d 0 other
     netprof regions other >text
-    head -1 text | grep -q '^Rank 40 (h6) is slowest in halo_exchange, 1[67] % above the median$'
+    head -1 text | grep -q '^Rank 40 (h6) is slowest in halo_exchange, 1[67]\.[0-9] % above the median$'
     refute grep -q 'NICS SENT' text
     "$make_regions" -q -s -1 -d 1 even
     netprof regions even --json >regions.json
     [ "$(json '[.regions[].balance.odd | select(.) | .notable] | unique | map(tostring) | join(" ")')" = 'false' ]
-    [[ $(json .verdict.text) == 'No rank stands out: most time in compute (52 %)' ]]
+    json .verdict.text | grep -qE '^No rank stands out: most time in compute \(5[12](\.[0-9])? %\)$'
 }
 
 @test "list, order, least share, one rank" {

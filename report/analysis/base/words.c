@@ -266,10 +266,10 @@ words_text words_duration(double seconds)
 
 words_text words_cpu_time(double seconds)
 {
-    bool hours = fabs(seconds) >= 36000;
+    bool hours = fabs(seconds) >= 36000, small = seconds != 0 && fabs(seconds) < 0.9995;
+    double value = hours ? seconds / 3600 : small ? seconds * 1000 : seconds;
     if (!isfinite(seconds)) return words_unknown(seconds);
-    if (hours) seconds /= 3600;
-    return words_three(seconds, words_is_whole(seconds, 1e3), "", hours ? "CPU h" : "CPU s");
+    return words_three(value, words_is_whole(value, 1e3), "", hours ? "CPU h" : small ? "CPU ms" : "CPU s");
 }
 
 words_text words_moment(double at_s, double of_s)

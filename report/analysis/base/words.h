@@ -54,7 +54,7 @@ words_text words_amount_rate(double value_per_s, const char *unit);
 // ---- time ----
 
 words_text words_duration(double seconds);              // "1.24 µs", "44.1 s", "5 min 50 s", "83 h 37 min"
-words_text words_cpu_time(double seconds);              // "12.5 CPU s", "487 CPU h"
+words_text words_cpu_time(double seconds);              // "40 CPU ms", "12.5 CPU s", "487 CPU h"
 words_text words_moment(double at_s, double of_s);      // a place in a stretch of of_s: "0.420 s", "38:20", "1:02:05"
 words_text words_time(int64_t wall_ns);                 // "2025-05-02 16:27:51 UTC"; "unknown time"
 words_text words_utc(int64_t wall_ns, unsigned digits); // without the zone, with so many digits of the second

@@ -527,7 +527,7 @@ static void an_outlier_is_compared_with_its_peers(void **state)
     findings_make(&f, &s.d, &built_in);
     assert_string_equal(
         f.items[0].claim,
-        "the network held this NIC 30 % of the time: congestion in the fabric or at a receiver; its peer 0.01 %");
+        "the network held this NIC 30 % of the time: congestion in the fabric or at a receiver; its peer 0.0100 %");
     assert_int_equal(f.items[0].peers, 1);
     findings_free(&f);
     situation_free(&s);

@@ -161,6 +161,8 @@ static void durations(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(words_duration(cases[i].seconds).text, cases[i].text);
     assert_string_equal(words_duration(NAN).text, "\u2013");
+    assert_string_equal(words_cpu_time(0.0432).text, "43.2 CPU ms");
+    assert_string_equal(words_cpu_time(0).text, "0 CPU s");
     assert_string_equal(words_cpu_time(12.54).text, "12.5 CPU s");
     assert_string_equal(words_cpu_time(35999).text, "35999 CPU s");
     assert_string_equal(words_cpu_time(36000).text, "10 CPU h");

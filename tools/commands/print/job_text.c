@@ -154,7 +154,7 @@ static words_text amount_text(job_efficiency_of of, double amount)
 static void print_efficiency(FILE *to, const job_report *job)
 {
     static const char *const names[JOB_EFFICIENCIES] = {"CPU time", "Memory, peak", "Time"};
-    static const column columns[] = {{"OF WHAT WAS GIVEN", 0},
+    static const column columns[] = {{"EFFICIENCY", 0},
                                      {"SHARE", COLUMN_RIGHT},
                                      {"USED", COLUMN_RIGHT},
                                      {"OF", COLUMN_RIGHT},
